@@ -1,0 +1,1 @@
+"""Tile by Tile: GPU matrix multiplication you can step through."""
