@@ -1,0 +1,41 @@
+"""Run every rung under numba's own CUDA simulator; started by test_ladder.py with NUMBA_ENABLE_CUDASIM=1."""
+
+import sys
+
+import numpy as np
+
+from course_lib.kernels import LADDER
+
+
+def check(rung, M, N, K, dtype, order, seed, **params):
+    """Raise AssertionError unless the rung equals NumPy on random matrices of this shape, type and order."""
+    rng = np.random.default_rng(seed)
+    if np.issubdtype(dtype, np.integer):
+        A, B = (rng.integers(-9, 10, shape).astype(dtype) for shape in ((M, K), (K, N)))
+        C = np.full((M, N), -12345, dtype)
+    else:
+        A, B = (rng.standard_normal(shape).astype(dtype) for shape in ((M, K), (K, N)))
+        C = np.full((M, N), np.nan, dtype)
+    A, B, C = (np.asarray(X, order=order) for X in (A, B, C))
+    grid, block = rung.launch(M, N, K, **{**rung.params, **params})
+    rung.make(dtype=np.dtype(dtype).type, **{**rung.params, **params})[grid, block](A, B, C)
+    tolerance = 1e-12 if dtype == np.float64 else 1e-5
+    np.testing.assert_allclose(
+        C, A.astype(np.float64) @ B.astype(np.float64), rtol=tolerance, atol=tolerance * K
+    )
+
+
+def main():
+    for rung in LADDER:
+        small = {"tile_width": 4, "block_width": 4}
+        params = {name: small[name] for name in rung.params if name in small}
+        check(rung, 7, 9, 5, np.float32, "C", 1, **params)
+        check(rung, 5, 3, 10, np.float64, "F", 2, **params)
+        check(rung, 4, 8, 8, np.int32, "C", 3, **params)
+        check(rung, 1, 1, 1, np.float32, "C", 4, **params)
+        check(rung, 3, 2, 0, np.float32, "C", 5, **params)
+        print(rung.name, "equals NumPy")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The ladder: its order, its launch rules and the host version."""
+
+import numpy as np
+import pytest
+
+from course_lib.kernels import LADDER, rung
+from course_lib.kernels.host import matmul_host
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_host_equals_numpy(dtype, order):
+    """Random rectangles in both memory orders, and the accumulator stays in the type of C."""
+    rng = np.random.default_rng(7)
+    A = np.asarray(rng.integers(-9, 10, (5, 8)), dtype, order=order)
+    B = np.asarray(rng.integers(-9, 10, (8, 3)), dtype, order=order)
+    C = np.full((5, 3), -1, dtype, order=order)
+    matmul_host(A, B, C)
+    np.testing.assert_array_equal(C, A @ B)
+
+
+def test_host_of_empty_inner_dimension_is_zero():
+    """A sum of nothing is 0 and is stored."""
+    C = np.full((2, 3), 9.0)
+    matmul_host(np.empty((2, 0)), np.empty((0, 3)), C)
+    np.testing.assert_array_equal(C, np.zeros((2, 3)))
+
+
+def test_names_are_unique_and_found():
+    """A rung is found by its name, and a wrong name lists the right ones."""
+    assert [rung(r.name) for r in LADDER] == list(LADDER)
+    with pytest.raises(KeyError, match="tiled"):
+        rung("tilde")
+
+
+@pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
+def test_a_block_is_legal_and_fits_shared_memory(r):
+    """At most 1,024 threads and 48 KiB of static shared memory with the default parameters."""
+    _, block = r.launch(20, 20, 20, **r.params)
+    assert np.prod(block) <= 1024
+    assert r.shared_bytes(**r.params) <= 48 * 1024
+
+
+def test_single_block_refuses_what_it_cannot_hold():
+    """The limit is named: one block has no room for 33 columns."""
+    with pytest.raises(ValueError, match="32×32"):
+        rung("single_block").launch(8, 33, 8)
