@@ -23,32 +23,21 @@ def prefetched(tile_width=16, dtype=float32):
         """Compute C = A @ B; A is M×K, B is K×N, C is M×N, in blocks of T×T threads."""
         A_tiles = cuda.shared.array((2, T, T), dtype)
         B_tiles = cuda.shared.array((2, T, T), dtype)
-        tx = cuda.threadIdx.x
-        ty = cuda.threadIdx.y
-        row = cuda.blockIdx.y * T + ty
-        col = cuda.blockIdx.x * T + tx
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        row, col = cuda.blockIdx.y * T + ty, cuda.blockIdx.x * T + tx
         M, K = A.shape
         N = B.shape[1]
         acc = dtype(0)
-        a_next = dtype(0)
-        b_next = dtype(0)
-        if row < M and tx < K:
-            a_next = A[row, tx]
-        if ty < K and col < N:
-            b_next = B[ty, col]
-        A_tiles[0, ty, tx] = a_next
-        B_tiles[0, ty, tx] = b_next
-        cuda.syncthreads()  # the first pair of tiles is complete
         now = 0
-        for start in range(T, K + T, T):
-            a_next = dtype(0)
-            b_next = dtype(0)
+        for start in range(0, K + T, T):  # each round fetches one pair of tiles and computes with the one before
+            a_next, b_next = dtype(0), dtype(0)
             if row < M and start + tx < K:
                 a_next = A[row, start + tx]
             if start + ty < K and col < N:
                 b_next = B[start + ty, col]
-            for k in range(T):
-                acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]
+            if start > 0:
+                for k in range(T):
+                    acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]
             now = 1 - now
             A_tiles[now, ty, tx] = a_next
             B_tiles[now, ty, tx] = b_next

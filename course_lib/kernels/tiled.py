@@ -22,10 +22,8 @@ def tiled(tile_width=16, dtype=float32):
         """Compute C = A @ B; A is M×K, B is K×N, C is M×N, in blocks of T×T threads."""
         A_tile = cuda.shared.array((T, T), dtype)
         B_tile = cuda.shared.array((T, T), dtype)
-        tx = cuda.threadIdx.x
-        ty = cuda.threadIdx.y
-        row = cuda.blockIdx.y * T + ty
-        col = cuda.blockIdx.x * T + tx
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        row, col = cuda.blockIdx.y * T + ty, cuda.blockIdx.x * T + tx
         M, K = A.shape
         N = B.shape[1]
         acc = dtype(0)
