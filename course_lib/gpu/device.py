@@ -1,0 +1,80 @@
+"""The GPU and the software that drives it. numba is imported on first use."""
+
+import platform
+from datetime import UTC, datetime
+from importlib import metadata
+
+
+class NoGPUError(RuntimeError):
+    """There is no CUDA GPU that numba can use; the message is one sentence."""
+
+
+def available():
+    """Return whether numba finds a CUDA GPU. Its own CPU simulator (NUMBA_ENABLE_CUDASIM) is not one."""
+    try:
+        from numba import config, cuda
+    except ImportError:
+        return False
+    return not config.ENABLE_CUDASIM and cuda.is_available()
+
+
+def require():
+    """Return `numba.cuda`; raise NoGPUError with one sentence where there is no GPU."""
+    if not available():
+        raise NoGPUError(
+            "No CUDA GPU was found, so nothing can be measured here; the recorded results are in course_lib/measurements."
+        )
+    from numba import cuda
+
+    return cuda
+
+
+def l2_bytes():
+    """Return the size of the GPU's L2 cache in bytes."""
+    return int(require().get_current_device().L2_CACHE_SIZE)
+
+
+def describe():
+    """Return what a recording must say about its origin: GPU, driver, versions, date."""
+    cuda = require()
+    gpu = cuda.get_current_device()
+    name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
+    return {
+        "gpu": name,
+        "compute_capability": ".".join(map(str, gpu.compute_capability)),
+        "multiprocessors": int(gpu.MULTIPROCESSOR_COUNT),
+        "l2_bytes": l2_bytes(),
+        "shared_bytes_per_multiprocessor": int(gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+        "registers_per_multiprocessor": int(gpu.MAX_REGISTERS_PER_MULTIPROCESSOR),
+        "threads_per_multiprocessor": int(gpu.MAX_THREADS_PER_MULTI_PROCESSOR),
+        "driver": _driver_version(),
+        "cuda_runtime": ".".join(map(str, cuda.runtime.get_version())),
+        "python": platform.python_version(),
+        "numpy": _version("numpy"),
+        "numba": _version("numba"),
+        "numba-cuda": _version("numba-cuda"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _version(package):
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _driver_version():
+    """Return the display driver's version from nvidia-smi, or None where that tool is missing."""
+    import shutil
+    import subprocess
+
+    if not shutil.which("nvidia-smi"):
+        return None
+    asked = subprocess.run(
+        ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return asked.stdout.split("\n")[0].strip() or None

@@ -1,0 +1,86 @@
+"""How fast is a kernel? CUDA events around every launch, every repeat kept."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import cycle, islice, pairwise
+
+import numpy as np
+
+from .device import l2_bytes, require
+from .verification import random_matrices
+
+MAX_SETS = 64
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of every repeat of one launch that computes an M×K by K×N product."""
+
+    M: int
+    N: int
+    K: int
+    milliseconds: tuple[float, ...]
+
+    @property
+    def median(self):
+        """The median of the repeats, in milliseconds."""
+        return float(np.median(self.milliseconds))
+
+    @property
+    def gflops(self):
+        """Billions of floating-point operations per second at the median: 2 M N K / time."""
+        return 2 * self.M * self.N * self.K / self.median / 1e6
+
+
+@lru_cache
+def _plug():
+    """Return a kernel that keeps the GPU busy for about `milliseconds`, so that launches can queue up behind it."""
+    from numba import cuda
+
+    @cuda.jit
+    def plug(milliseconds):
+        for _ in range(milliseconds):
+            cuda.nanosleep(1_000_000)
+
+    return plug
+
+
+def input_sets(M, N, K, dtype=np.float32, seed=0):
+    """Return device copies (A, B, C), enough of them that together they exceed the L2 cache twice."""
+    cuda = require()
+    itemsize = np.dtype(dtype).itemsize
+    one = max(1, (M * K + K * N + M * N) * itemsize)
+    count = min(MAX_SETS, 1 + 2 * l2_bytes() // one)
+    return [
+        tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=seed + i)) for i in range(count)
+    ]
+
+
+def time_calls(call, sets, repeats=20, warmups=3):
+    """Return the milliseconds of each of `repeats` calls `call(A, B, C)`, rotating through `sets`.
+
+    Events are recorded between the calls while a plug holds the GPU, so that the calls run back to back and
+    the time to launch from Python, tens of microseconds, is not counted as the kernel's.
+    """
+    cuda = require()
+    for arrays in islice(cycle(sets), warmups):
+        call(*arrays)
+    cuda.synchronize()
+    events = [cuda.event() for _ in range(repeats + 1)]
+    _plug()[1, 1](2 + repeats // 5)
+    events[0].record()
+    for event, arrays in zip(events[1:], cycle(sets), strict=False):
+        call(*arrays)
+        event.record()
+    cuda.synchronize()
+    return tuple(cuda.event_elapsed_time(a, b) for a, b in pairwise(events))
+
+
+def time(rung, M, N, K, *, dtype=np.float32, repeats=20, warmups=3, sets=None, **params):
+    """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. It does not verify."""
+    require()
+    params = {**rung.params, **params}
+    grid, block = rung.launch(M, N, K, **params)
+    launch = rung.make(dtype=np.dtype(dtype).type, **params)[grid, block]
+    sets = input_sets(M, N, K, dtype) if sets is None else sets
+    return Timing(M, N, K, time_calls(launch, sets, repeats, warmups))
