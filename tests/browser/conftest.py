@@ -1,0 +1,224 @@
+"""Fixtures for tests that look at the course through JupyterLab in a real browser.
+
+`open_notebook(notebook)` opens a notebook in JupyterLab and returns an `OpenNotebook`. The notebook is either
+a name relative to notebooks/ ("01_naive.ipynb") or a list of code cells, which becomes a notebook beside them:
+
+    def test_slider_moves(open_notebook):
+        notebook = open_notebook(["import ipywidgets", "ipywidgets.IntSlider(value=3)"])
+        notebook.run_all()
+        expect(notebook.cell(1).locator(".widget-readout")).to_have_text("3")
+        notebook.page.keyboard.press("ArrowRight")
+
+`notebook.page` is Playwright's page; `playwright.sync_api.expect` waits for what a widget draws later.
+JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; it starts once per test file,
+from the repository, with the course's own configuration and none of the user's.
+
+Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium) and
+`new_page()` (an empty page in a context of its own).
+
+Without Chromium these tests skip and say how to get it; where the environment sets CI, they fail instead.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Locator, Page, sync_playwright
+
+REPOSITORY = Path(__file__).parents[2]
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+START_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab; `folder` is its root and holds notebooks/."""
+
+    url: str
+    token: str
+    folder: Path
+
+    def delete_sessions(self) -> None:
+        """Shut down every kernel, so that the next test has the processors to itself."""
+        for session in self._request("api/sessions"):
+            self._request(f"api/sessions/{session['id']}", method="DELETE")
+
+    def _request(self, path: str, method: str = "GET"):
+        request = urllib.request.Request(
+            self.url + path, method=method, headers={"Authorization": f"token {self.token}"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            body = answer.read()
+        return json.loads(body) if body else None
+
+
+@dataclass(frozen=True)
+class OpenNotebook:
+    """A notebook that is open in JupyterLab, its kernel ready."""
+
+    page: Page
+    page_errors: list[str]
+
+    def run_all(self, timeout: float = 120) -> None:
+        """Run all cells and wait, at most `timeout` seconds, until the last one is done."""
+        finished = self.page.evaluate(
+            """seconds => Promise.race([
+                window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true),
+                new Promise(resolve => setTimeout(() => resolve(false), 1000 * seconds)),
+            ])""",
+            timeout,
+        )
+        assert finished, f"the notebook still runs after {timeout} s"
+
+    def cell(self, index: int) -> Locator:
+        """The cell with this index, Markdown cells counted too."""
+        return self.page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell").nth(index)
+
+    def outputs(self, index: int) -> Locator:
+        """What that cell shows below its code, one match per output."""
+        return self.cell(index).locator(".jp-OutputArea-output")
+
+    def cells(self) -> list[dict]:
+        """The notebook's cells as JupyterLab holds them now (nbformat 4: cell_type, source, outputs...)."""
+        return self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.model.toJSON().cells")
+
+
+def find_chromium(playwright) -> str | None:
+    """The system's Chromium or Chrome; else the one `playwright install chromium` has put there."""
+    for name in CHROMIUM_NAMES:
+        if path := shutil.which(name):
+            return path
+    downloaded = playwright.chromium.executable_path
+    return downloaded if Path(downloaded).exists() else None
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        path = find_chromium(playwright)
+        if path is None:
+            refuse = pytest.fail if os.environ.get("CI") else pytest.skip
+            refuse(
+                "no Chromium or Chrome found: install one (Debian: apt-get install chromium), "
+                "or run: uv run playwright install chromium"
+            )
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    if (REPOSITORY / "notebooks").is_dir():
+        hidden = shutil.ignore_patterns(".*")
+        shutil.copytree(REPOSITORY / "notebooks", folder / "notebooks", ignore=hidden)
+    else:
+        (folder / "notebooks").mkdir()
+    private = tmp_path_factory.mktemp("jupyter")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+    environment |= {
+        "JUPYTER_CONFIG_DIR": str(private / "config"),
+        "JUPYTER_DATA_DIR": str(private / "data"),
+        "JUPYTER_RUNTIME_DIR": str(private / "runtime"),
+        "IPYTHONDIR": str(private / "ipython"),
+    }
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser"]
+    command += [f"--ServerApp.port={port}", f"--ServerApp.root_dir={folder}"]
+    log = private / "server.log"
+    with log.open("wb") as stream:
+        server = subprocess.Popen(
+            command,
+            cwd=REPOSITORY,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield wait_for_server(server, private / "runtime", log, folder)
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def wait_for_server(server: subprocess.Popen, runtime: Path, log: Path, folder: Path) -> Lab:
+    """The server writes jpserver-<pid>.json, with the port it really took, as soon as it listens."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        for description in runtime.glob("jpserver-*.json"):
+            try:
+                facts = json.loads(description.read_text(encoding="utf-8"))
+            except json.JSONDecodeError:  # half written
+                continue
+            return Lab(facts["url"], facts["token"], folder)
+        time.sleep(0.1)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
+
+
+@pytest.fixture
+def new_page(browser):
+    contexts = []
+
+    def new_page() -> Page:
+        contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
+        return contexts[-1].new_page()
+
+    yield new_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def open_notebook(lab, new_page, request):
+    written = []
+
+    def open_notebook(notebook: str | list[str]) -> OpenNotebook:
+        if isinstance(notebook, str):
+            name = notebook
+        else:
+            name = f"{request.node.name}-{len(written)}.ipynb"
+            cells = [nbformat.v4.new_code_cell(source) for source in notebook]
+            kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+            written.append(lab.folder / "notebooks" / name)
+            nbformat.write(
+                nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), written[-1]
+            )
+        page = new_page()
+        page_errors = []
+        page.on("pageerror", lambda error: page_errors.append(str(error)))
+        # A workspace of its own: otherwise JupyterLab first restores the tabs of the test before.
+        workspace = f"test-{time.monotonic_ns()}"
+        page.goto(f"{lab.url}lab/workspaces/{workspace}/tree/notebooks/{name}?token={lab.token}")
+        page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
+        page.wait_for_function(
+            "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'",
+            timeout=60_000,
+        )
+        return OpenNotebook(page, page_errors)
+
+    yield open_notebook
+    lab.delete_sessions()
+    for path in written:
+        path.unlink()
