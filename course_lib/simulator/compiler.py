@@ -1,0 +1,597 @@
+"""From a kernel's syntax tree to Python source over lane vectors.
+
+Every warp runs the generated function as a generator that is suspended at barriers. Control flow turns into
+masks: an ``if`` runs the branches that have active lanes, a loop runs while it has any. Types are numba's, found
+while the code is generated: each version of a variable has a type of its own, and versions are unified where
+control flow merges.
+
+The generated code of ``if row < M: acc = acc + A[row, k]`` is::
+
+    m3, m4 = split(m2, (v_row_i64 < k1))
+    if m3 is not False:
+        t5 = S0.load(v_A, (v_row_i64, v_k_i64), m3)
+        v_acc_f32 = (v_acc_f32 + t5) if m3 is a1 else blend(m3, (v_acc_f32 + t5), v_acc_f32)
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import runtime, typing_rules
+from .expressions import Expressions
+from .findings import UnsupportedKernelError
+from .frontend import Source
+from .liveness import Regions, assigned_names, exits
+from .typing_rules import TypingError
+from .values import (
+    CONFLICT,
+    MISSING,
+    NONE,
+    ArrayType,
+    TupleType,
+    Value,
+    Variable,
+    merge,
+    unify_types,
+)
+
+REFUSED = {
+    ast.Try: "try/except does not exist in a kernel; check the condition with if",
+    ast.With: "with does not exist in a kernel; write the statements without it",
+    ast.Raise: "the simulator does not run raise; use an if and return early",
+    ast.Assert: "the simulator does not run assert; check the values after the launch",
+    ast.FunctionDef: "a function cannot be defined inside a kernel; define it outside with @cuda.jit(device=True)",
+    ast.ClassDef: "a class cannot be defined inside a kernel",
+    ast.Delete: "del does not exist in a kernel; leave it out",
+    ast.Import: "import belongs outside the kernel",
+    ast.ImportFrom: "import belongs outside the kernel",
+    ast.Global: "a kernel cannot assign globals; write to an array argument",
+    ast.Nonlocal: "a kernel cannot assign outer variables; write to an array argument",
+    ast.Match: "the simulator does not run match; write if/elif/else",
+}
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """Arithmetic in which a float32 became float64 although nobody asked for float64."""
+
+    line: int
+    operand: str
+    expression: str
+
+
+class Unit:
+    """The generated module of one launch: a kernel, its device functions, their sites and constants."""
+
+    def __init__(self, launch, tracing: bool):
+        self.launch, self.tracing = launch, tracing
+        self.sites: list[tuple[int, str]] = []  # (line, op)
+        self.arrays: list[str] = []  # the names of shared and local arrays, by their number
+        self.constants: dict[str, object] = {}
+        self.functions: list[str] = []
+        self.device: dict[tuple, DeviceFunction] = {}
+        self.promotions: dict[tuple, Promotion] = {}
+        self.device_names = 0
+        self.static_shared: dict[int, tuple[str, int]] = {}  # array number: (name, bytes)
+        self._by_value: dict[tuple, str] = {}
+
+    def constant(self, value: np.generic) -> str:
+        """The name under which the generated code finds a NumPy scalar."""
+        key = (value.dtype.name, value.tobytes())
+        if key not in self._by_value:
+            self._by_value[key] = f"k{len(self.constants)}"
+            self.constants[self._by_value[key]] = value
+        return self._by_value[key]
+
+    def site(self, line: int, op: str) -> str:
+        self.sites.append((line, op))
+        return f"S{len(self.sites) - 1}"
+
+    def dtype(self, name: str) -> str:
+        self.constants[f"d_{name}"] = typing_rules.DTYPE[name]
+        return f"d_{name}"
+
+    def build(self, kernel: str):
+        """Return ``make(sites) -> kernel function``."""
+        names = "".join(f"    S{i}" + ",\n" for i in range(len(self.sites)))
+        head = f"def make(sites):\n    ({names}) = sites\n" if names else "def make(sites):\n"
+        text = head + "".join(self.functions) + f"    return {kernel}\n"
+        scope = {name: getattr(runtime, name) for name in vars(runtime) if not name.startswith("__")}
+        scope.update(self.constants)
+        exec(compile(text, "<simulated kernel>", "exec"), scope)
+        self.text = text
+        return scope["make"]
+
+
+@dataclass
+class DeviceFunction:
+    name: str
+    result: object
+    barriers: bool
+    origin: str | None
+
+
+class Function(Expressions):
+    """Compiles one function for given argument types."""
+
+    def __init__(self, unit: Unit, source: Source, arguments: list[Variable], kernel: bool, stack: tuple = ()):
+        self.unit, self.source, self.kernel = unit, source, kernel
+        self.stack = (*stack, source.function)
+        self.arguments = arguments
+        self.regions = Regions(source.tree)
+        self.locals = assigned_names(source.tree.body) | {a.arg for a in source.tree.args.args}
+        self.tracked: set[str] = set()  # variables that may be read unassigned
+        self.result_type = None
+        self.barriers = False
+
+    # --- the whole function ------------------------------------------------------------------------------
+
+    def compile(self, name: str) -> None:
+        """Generate the function under ``name``; repeated until the types it depends on are settled."""
+        self._check_signature()
+        while True:
+            tracked, result, before = set(self.tracked), self.result_type, self._snapshot()
+            body = self._generate(name)
+            if self.tracked == tracked and self.result_type == result:
+                self.unit.functions.append(body)
+                return
+            self._restore(before)
+
+    def _snapshot(self):
+        unit = self.unit
+        return (len(unit.sites), len(unit.arrays), len(unit.functions), dict(unit.device), dict(unit.promotions),
+                dict(unit.static_shared))
+
+    def _restore(self, snapshot):
+        unit = self.unit
+        sites, arrays, functions, device, promotions, static = snapshot
+        del unit.sites[sites:], unit.arrays[arrays:], unit.functions[functions:]
+        unit.device, unit.promotions, unit.static_shared = device, promotions, static
+
+    def _check_signature(self):
+        arguments = self.source.tree.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+            self.refuse(self.source.tree, "a kernel cannot take *args, **kwargs or keyword-only arguments; "
+                                          "name each argument")
+
+    def _generate(self, name: str) -> str:
+        self.counter = 0
+        self.env: dict[str, Variable] = {}
+        self.lines: list[str] = []
+        self.indent = 2
+        self.mask = "m"
+        self.anchors = {id(self.source.tree.body): "a"}
+        self.loops: list[Loop] = []
+        self.position = 0
+        self.path: list[str] = []
+        self.branch_lines: list[int] = []
+        self.barriers = False
+        self.results: list[tuple[object, str | None]] = []
+        self.versions: set[str] = set()
+        parameters = [a.arg for a in self.source.tree.args.args]
+        for parameter, argument in zip(parameters, self.arguments, strict=True):
+            self.env[parameter] = argument
+        mangled = [self.mangle(p, self.env[p].type) for p in parameters]
+        terminated = self.block(self.source.tree.body)
+        if not self.kernel and not terminated and self.results and self.results[0][0] != NONE:
+            self.refuse(self.source.tree, "this device function does not return a value on every path; "
+                                          "end it with a return")
+        head = f"    def {name}(w, m, path{''.join(', ' + p for p in mangled)}):\n"
+        locals_ = sorted(self.versions - set(mangled))
+        start = ["a = m", "r = False"]
+        if locals_:
+            start.append(" = ".join(locals_) + " = None")
+        if self.tracked:
+            start.append(" = ".join(f"h_{t}" for t in sorted(self.tracked)) + " = False")
+        if not self.kernel:
+            start.append("result = None")
+            self.result_type = self._unified_results()
+        text = head + "".join(f"        {s}\n" for s in start) + "".join(self.lines)
+        if not self.kernel:
+            text += "        return result\n"
+        if self.kernel and not self.barriers:
+            text += "        return\n        yield\n"
+        return text
+
+    def _unified_results(self):
+        kinds = [k for k, _ in self.results] or [NONE]
+        result = kinds[0]
+        for kind in kinds[1:]:
+            result = unify_types(result, kind)
+        if result == CONFLICT:
+            self.refuse(self.source.tree, f"this device function returns values of types that do not unify: "
+                                          f"{', '.join(map(str, dict.fromkeys(kinds)))}")
+        return result
+
+    # --- small services ----------------------------------------------------------------------------------
+
+    def refuse(self, node: ast.AST, text: str):
+        raise UnsupportedKernelError(text, getattr(node, "lineno", None))
+
+    def emit(self, code: str):
+        self.lines.append("    " * self.indent + code + "\n")
+
+    def fresh(self, letter: str) -> str:
+        self.counter += 1
+        return f"{letter}{self.counter}"
+
+    def mangle(self, name: str, kind) -> str:
+        """The Python variable that holds the version of ``name`` that has type ``kind``."""
+        version = f"v_{name}_{tag(kind)}"
+        self.versions.add(version)
+        return version
+
+    def anchor(self, name: str) -> str:
+        return self.anchors.get(self.regions.home.get(name), "a")
+
+    # --- statements --------------------------------------------------------------------------------------
+
+    def block(self, body: list[ast.stmt], start: int = 0) -> bool:
+        """Compile ``body[start:]``; True if no lane reaches its end."""
+        for i in range(start, len(body)):
+            statement = body[i]
+            if self.unit.tracing and not isinstance(statement, (ast.Pass, ast.While, ast.For)) and not docstring(
+                    statement):
+                self.emit(f"w.statement({statement.lineno}, {self.mask})")
+            handler = getattr(self, f"do_{type(statement).__name__}", None)
+            if handler is None:
+                reason = REFUSED.get(type(statement),
+                                     f"the simulator does not run {type(statement).__name__} statements")
+                self.refuse(statement, reason)
+            try:
+                terminated = handler(statement)
+            except TypingError as error:
+                self.refuse(statement, str(error))
+            if terminated:
+                return True
+            if i + 1 < len(body) and exits([statement], (ast.Return, ast.Break, ast.Continue)):
+                if not exits([statement], (ast.Break, ast.Continue)):
+                    # lanes that returned read nothing any more: what is left is the whole of this region
+                    self.anchors[id(body)] = self.fresh("a")
+                    self.emit(f"{self.anchors[id(body)]} = {self.mask}")
+                self.emit(f"if {self.mask} is not False:")
+                self.indent += 1
+                terminated = self.block(body, i + 1)
+                self.indent -= 1
+                return terminated
+        return False
+
+    def do_Pass(self, node):
+        return False
+
+    def do_Expr(self, node):
+        if docstring(node):
+            return False
+        if not isinstance(node.value, ast.Call):
+            self.refuse(node, "this expression has no effect; assign it to a variable or an array element")
+        self.statement_call(node.value)
+        return False
+
+    def do_Assign(self, node):
+        allocation = self.allocation(node)
+        if allocation is not None:
+            self.assign_name(node.targets[0].id, allocation, node)
+            return False
+        value = self.expr(node.value)
+        if len(node.targets) > 1:
+            value = self.saved(value)
+        for target in node.targets:
+            self.assign(target, value, node)
+        return False
+
+    def do_AnnAssign(self, node):
+        if node.value is None:
+            self.refuse(node, "a declaration without a value has no effect; assign a value")
+        return self.do_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
+
+    def do_AugAssign(self, node):
+        if isinstance(node.target, ast.Name):
+            left = self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+            value = self.binary(node, type(node.op).__name__, left, self.expr(node.value), node.target, node.value)
+            self.assign_name(node.target.id, value, node)
+        elif isinstance(node.target, ast.Subscript):
+            array, index = self.element(node.target)
+            index = tuple(self.saved(i) for i in index)
+            left = self.load(node.target, array, index)
+            right = self.expr(node.value)
+            value = self.binary(node, type(node.op).__name__, left, right, node.target, node.value)
+            self.store(node.target, array, index, value)
+        else:
+            self.refuse(node, "this target cannot be assigned in a kernel")
+        return False
+
+    def assign(self, target, value: Value, node):
+        if isinstance(target, ast.Name):
+            self.assign_name(target.id, value, node)
+        elif isinstance(target, ast.Subscript):
+            array, index = self.element(target)
+            self.store(target, array, index, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
+                self.refuse(node, f"{len(target.elts)} names cannot take a {value.type}")
+            items = [self.saved(self.item(value, i), force=True) for i in range(len(target.elts))]
+            for element, item in zip(target.elts, items, strict=True):
+                self.assign(element, item, node)
+        else:
+            self.refuse(node, f"{ast.unparse(target)} cannot be assigned in a kernel")
+
+    def assign_name(self, name: str, value: Value, node):
+        if value.type == "compile-time":
+            self.refuse(node, f"{ast.unparse(node.value)} is not a value that a kernel can hold")
+        version = self.mangle(name, value.type)
+        anchor = self.anchor(name)
+        if anchor == self.mask:
+            self.emit(f"{version} = {value.code}")
+        else:
+            code = value.code
+            if not code.isidentifier():
+                code = self.fresh("t")
+                self.emit(f"{code} = {value.code}")
+            choose = "choose" if not value.is_scalar else "blend"
+            line = f", {node.lineno}" if choose == "choose" else ""
+            self.emit(f"{version} = {code} if {self.mask} is {anchor} else "
+                      f"{choose}({self.mask}, {code}, {version}{line})")
+        const = value.const if value.is_const and isinstance(value.const, (int, float, np.generic)) else MISSING
+        if not value.literal:
+            const = MISSING
+        self.env[name] = Variable(value.type, value.origin, const)
+        if name in self.tracked:
+            self.emit(f"h_{name} = unite(h_{name}, {self.mask})")
+        if self.unit.tracing and value.is_scalar:
+            self.emit(f"w.assigned({name!r}, {version}, {self.mask})")
+
+    def convert(self, name: str, have: Variable, want: Variable, mask: str):
+        """Bring variable ``name`` to its unified type in the lanes of ``mask``."""
+        if have.type == want.type or want.type == CONFLICT:
+            return
+        old, new = self.mangle(name, have.type), self.mangle(name, want.type)
+        code = self.converted(Value(old, have.type), want.type)
+        self.emit(f"{new} = blend({mask}, {code}, {new})")
+
+    def reconcile(self, have: dict, want: dict, mask: str):
+        for name, variable in have.items():
+            if name in want:
+                self.convert(name, variable, want[name], mask)
+
+    # --- if ------------------------------------------------------------------------------------------------
+
+    def do_If(self, node):
+        condition = self.truth(self.expr(node.test))
+        if condition.is_const and condition.literal:
+            # numba drops the branch of a compile-time constant too
+            return self.block(node.body if condition.const else node.orelse) if (
+                condition.const or node.orelse) else False
+        before, yes, no = self.mask, self.fresh("m"), self.fresh("m")
+        self.emit(f"{yes}, {no} = split({before}, {condition.code})")
+        env = dict(self.env)
+        leaves = exits([node], (ast.Return, ast.Break, ast.Continue))
+        if leaves:
+            self.emit(f"{yes}0, {no}0 = {yes}, {no}")
+        self.branch_lines.append(node.lineno)
+        ends, envs, buffers = [], [], []
+        for mask, body in ((yes, node.body), (no, node.orelse)):
+            self.env, outer = dict(env), self.lines
+            self.lines, self.mask = [], mask
+            self.indent += 1
+            self.anchors[id(body)] = f"{mask}a" if leaves else mask
+            if leaves:
+                self.emit(f"{mask}a = {mask}")
+            ends.append(self.block(body))
+            self.indent -= 1
+            buffers.append(self.lines)
+            envs.append(self.env)
+            self.lines = outer
+        self.branch_lines.pop()
+        if all(ends):
+            joined = env
+        elif ends[0] or ends[1]:
+            joined = envs[ends[0]]
+        else:
+            joined = {name: merge(envs[0].get(name), envs[1].get(name)) for name in {**envs[0], **envs[1]}}
+        for mask, end, branch_env, buffer in zip((yes, no), ends, envs, buffers, strict=True):
+            outer, self.lines, self.mask = self.lines, buffer, mask
+            self.indent += 1
+            if not end:
+                self.reconcile(branch_env, joined, mask)
+            self.indent -= 1
+            self.lines = outer
+            if buffer:
+                self.emit(f"if {mask} is not False:")
+                self.lines += buffer
+        self.env = joined
+        self.mask = before
+        if leaves:
+            self.emit(f"{before} = join({before}, {yes}0, {no}0, {yes}, {no})")
+        return all(ends)
+
+    # --- loops -----------------------------------------------------------------------------------------------
+
+    def do_For(self, node):
+        if not isinstance(node.target, ast.Name):
+            self.refuse(node, "the loop variable must be one name")
+        if node.orelse:
+            self.refuse(node, "the simulator does not run for ... else; set a flag before break")
+        call = node.iter
+        if not (isinstance(call, ast.Call) and self.constant_object(call.func) is range):
+            self.refuse(node, "a kernel loops with for ... in range(...)")
+        if call.keywords or not 1 <= len(call.args) <= 3:
+            self.refuse(node, "range() takes one to three arguments")
+        arguments = [self.saved(self.expr(a)) for a in call.args]
+        kind = typing_rules.range_type([(a.type, a.literal) for a in arguments])
+        codes = [self.converted(a, kind).strip() for a in arguments]
+        zero, one = (self.unit.constant(typing_rules.DTYPE[kind].type(v)) for v in (0, 1))
+        start, stop, step = {1: (zero, codes[0], one), 2: (*codes, one)}.get(len(codes), codes)
+        live, value = self.fresh("l"), self.fresh("t")
+        self.emit(f"{live} = [{self.mask}]")
+        loop = Loop(node, live)
+        header = (f"iterate(w.steps, {live}, {start}, {stop}, {step}, d_{kind}.type, {node.lineno})")
+        self.unit.dtype(kind)
+
+        def begin(mask):
+            self.emit(f"for {value}, {mask} in {header}:")
+
+        def first():
+            if self.unit.tracing:
+                self.emit(f"w.statement({node.lineno}, {self.mask})")
+            self.assign_name(node.target.id, Value(value, kind), node)
+
+        return self._loop(node, loop, begin, first)
+
+    def do_While(self, node):
+        if node.orelse:
+            self.refuse(node, "the simulator does not run while ... else; set a flag before break")
+        live = self.fresh("l")
+        self.emit(f"{live} = [{self.mask}]")
+        loop = Loop(node, live)
+
+        def begin(mask):
+            self.emit(f"while {live}[0] is not False:")
+            self.indent += 1
+            self.mask = mask
+            self.emit(f"w.steps.spend({node.lineno})")
+            self.emit(f"{mask} = {live}[0]")
+            if self.unit.tracing:
+                self.emit(f"w.statement({node.lineno}, {mask})")
+            condition = self.truth(self.expr(node.test))
+            self.emit(f"{mask}, _ = split({mask}, {condition.code})")
+            self.emit(f"if {mask} is False: break")
+            self.emit(f"{live}[0] = {mask}")
+            self.indent -= 1
+
+        return self._loop(node, loop, begin, lambda: None)
+
+    def _loop(self, node, loop, begin, first):
+        before, entry = self.mask, dict(self.env)
+        header = {name: v.without_const() if name in assigned_names([node]) else v for name, v in entry.items()}
+        start = len(self.lines)
+        leaves = exits(node.body, (ast.Return, ast.Break, ast.Continue))
+        counter = self.fresh("n")
+        position = self._next_position()
+        for _ in range(12):
+            snapshot, state = self._snapshot(), (self.counter, self.position, self.barriers)
+            self.env = dict(header)
+            self.reconcile(entry, header, before)
+            self.emit(f"{counter} = 0")
+            mask = self.fresh("m")
+            begin(mask)
+            self.indent += 1
+            self.mask = mask
+            if leaves:
+                self.emit(f"{mask}a = {mask}")
+            self.anchors[id(node.body)] = f"{mask}a" if leaves else mask
+            loop.header, loop.edges = header, [header]
+            self.loops.append(loop)
+            self.path += [str(position), counter]
+            self.branch_lines.append(node.lineno)
+            first()
+            if not self.block(node.body):
+                loop.edges.append(self.env)
+                self.reconcile(self.env, header, self.mask)
+            self.branch_lines.pop()
+            del self.path[-2:]
+            self.loops.pop()
+            self.emit(f"{counter} += 1")
+            if loop.broken:
+                self.emit(f"{loop.live}[0] = minus({loop.live}[0], {loop.live}b)")
+            if exits(node.body, (ast.Return,)):
+                self.emit(f"{loop.live}[0] = minus({loop.live}[0], r)")
+            self.indent -= 1
+            merged = dict(loop.edges[0])
+            for edge in loop.edges[1:]:
+                for name in edge:
+                    if name in merged:
+                        merged[name] = merge(merged[name], edge[name])
+                    elif name not in header:
+                        merged[name] = replace(edge[name], maybe=True, const=MISSING)
+            settled = all(merged[n] == header[n] for n in merged if n in header)
+            new = {n: v for n, v in merged.items() if n not in header}
+            if settled and not new:
+                break
+            header = merged
+            del self.lines[start:]
+            self._restore(snapshot)
+            self.counter, self.position, self.barriers = state
+            loop.broken = False
+        else:
+            self.refuse(node, "the types of this loop's variables do not settle")
+        if loop.broken:
+            self.lines.insert(start, "    " * self.indent + f"{loop.live}b = False\n")
+        self.env = header
+        self.mask = before
+        if exits(node.body, (ast.Return,)):
+            self.emit(f"{before} = minus({before}, r)")
+        return False
+
+    def do_Break(self, node):
+        loop = self.loops[-1]
+        loop.broken = True
+        loop.edges.append(self.env)
+        self.reconcile(self.env, loop.header, self.mask)
+        self.emit(f"{loop.live}b = unite({loop.live}b, {self.mask})")
+        self.emit(f"{self.mask} = False")
+        return True
+
+    def do_Continue(self, node):
+        loop = self.loops[-1]
+        loop.edges.append(self.env)
+        self.reconcile(self.env, loop.header, self.mask)
+        self.emit(f"{self.mask} = False")
+        return True
+
+    def do_Return(self, node):
+        if self.kernel:
+            if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+                self.refuse(node, "a kernel cannot return a value; write it to an array")
+            self.emit(f"w.returned.append(({self.mask}, {node.lineno}))")
+        else:
+            value = self.expr(node.value) if node.value is not None else Value("None", NONE)
+            self.results.append((value.type, value.origin))
+            if value.type != NONE:
+                want = self.result_type or value.type
+                if want not in (CONFLICT, NONE):
+                    choose = "blend" if value.is_scalar else "choose"
+                    line = "" if value.is_scalar else f", {node.lineno}"
+                    self.emit(f"result = {choose}({self.mask}, {self.converted(value, want)}, result{line})")
+        self.emit(f"r = unite(r, {self.mask})")
+        self.emit(f"{self.mask} = False")
+        return True
+
+    # --- barriers ----------------------------------------------------------------------------------------------
+
+    def _next_position(self) -> int:
+        self.position += 1
+        return self.position
+
+    def path_code(self) -> str:
+        """Where in program order this execution is: positions and iteration counts, outermost first."""
+        return f"(*path, {', '.join([*self.path, str(self._next_position())])})"
+
+    def barrier(self, node, reduction: str = "None") -> str:
+        self.barriers = True
+        other = self.branch_lines[-1] if self.branch_lines else None
+        return f"(yield ({self.path_code()}, {node.lineno}, {other}, {self.mask}, {reduction}))"
+
+
+@dataclass
+class Loop:
+    node: ast.stmt
+    live: str
+    broken: bool = False
+    header: dict | None = None
+    edges: list | None = None
+
+
+def tag(kind) -> str:
+    """A short name of a type, for the names of generated variables."""
+    if isinstance(kind, ArrayType):
+        return f"A{tag(kind.dtype)}{kind.ndim}"
+    if isinstance(kind, TupleType):
+        return "T" + "".join(tag(k) for k in kind.items) + "E"
+    return {"bool": "b", "none": "n"}.get(kind) or kind[0] + "".join(c for c in kind if c.isdigit())
+
+
+def docstring(node) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -1,0 +1,190 @@
+"""Runs a launch: chunks of blocks, warps between barriers, and the observers that watch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiler import Function, Unit
+from .findings import LaunchError
+from .frontend import Source, read
+from .geometry import Launch
+from .memory import SHARED_LIMIT, GlobalArray, Site
+from .observer import Observer
+from .runtime import Steps
+from .schedule import order
+from .typing_rules import SCALARS, of_value
+from .values import ArrayType, Variable
+from .warp import WarpVector
+
+#: Loop iterations of one warp vector in one launch; a few minutes of work.
+MAX_STEPS = 20_000_000
+
+
+class Engine:
+    """One launch of one kernel. ``observers`` are fed while :meth:`run` runs."""
+
+    def __init__(self, kernel, grid, block, arguments, observers: list[Observer], schedule="in-order",
+                 tracing: bool = False, max_steps: int = MAX_STEPS):
+        self.launch = Launch.of(grid, block)
+        self.source: Source = read(kernel)
+        self.observers = observers
+        self.order = order(schedule)
+        if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+            raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
+        self.steps = Steps(max_steps)
+        names = [a.arg for a in self.source.tree.args.args]
+        arguments = self._with_defaults(names, arguments)
+        self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]
+        self.unit = Unit(self.launch, tracing)
+        function = Function(self.unit, self.source, [variable_of(n, a, v) for n, a, v in zip(
+            names, arguments, self.values, strict=True)], kernel=True)
+        function.compile("kernel")
+        self._check_shared()
+        self.make = self.unit.build("kernel")
+        self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name))
+                           for name in ("tallied", "negative_index", "out_of_bounds", "barrier", "divergence",
+                                        "end_of_chunk")}
+
+    def _with_defaults(self, names, arguments) -> tuple:
+        defaults = self.source.function.__defaults__ or ()
+        missing = len(names) - len(arguments)
+        if missing < 0 or missing > len(defaults):
+            raise LaunchError(f"{self.source.name} takes {len(names)} arguments ({', '.join(names)}) and was given "
+                              f"{len(arguments)}")
+        return (*arguments, *(defaults[len(defaults) - missing:] if missing else ()))
+
+    def _check_shared(self):
+        used = sum(size for _, size, _ in self.unit.static_shared.values())
+        if used > SHARED_LIMIT:
+            parts = ", ".join(f"{name} {size:,}" for name, size, _ in self.unit.static_shared.values())
+            line = max(line for *_, line in self.unit.static_shared.values())
+            raise LaunchError(f"line {line}: the kernel's shared arrays take {used:,} bytes a block ({parts}); the limit "
+                              f"of static shared memory is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles")
+
+    # --- events ------------------------------------------------------------------------------------------------
+
+    def tallied(self, site, pattern):
+        for listener in self._listeners["tallied"]:
+            listener(site, pattern)
+
+    def negative_index(self, site, array, index, dimension, lanes):
+        for listener in self._listeners["negative_index"]:
+            listener(site, array, index, dimension, lanes)
+
+    def out_of_bounds(self, site, array, index, dimension, lanes):
+        for listener in self._listeners["out_of_bounds"]:
+            listener(site, array, index, dimension, lanes)
+
+    def watch(self, array):
+        array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
+
+    # --- the run -----------------------------------------------------------------------------------------------
+
+    def run(self):
+        for observer in self.observers:
+            observer.start(self)
+            observer.warnings(self.unit)
+        for value in self.values:
+            if isinstance(value, GlobalArray):
+                self.watch(value)
+        sites = [[Site(line, op, self) for line, op in self.unit.sites] for _ in self.launch.warps]
+        kernels = [self.make(s) for s in sites]
+        with np.errstate(all="ignore"):
+            try:
+                for chunk in self.launch.chunks():
+                    self._run_chunk(chunk, kernels, sites)
+            finally:
+                for observer in self.observers:
+                    observer.finish()
+
+    def _run_chunk(self, chunk, kernels, sites):
+        shared: dict = {}
+        vectors = [WarpVector(self, lanes, chunk, shared) for lanes in self.launch.warps]
+        runs = []
+        for vector, kernel, own in zip(vectors, kernels, sites, strict=True):
+            for site in own:
+                site.vector = vector
+            runs.append(kernel(vector, True, (), *self.values))
+        waiting: dict[int, tuple] = {}
+
+        def advance(warps, replies):
+            for warp in self.order(warps):
+                try:
+                    waiting[warp] = runs[warp].send(replies.get(warp))
+                except StopIteration:
+                    waiting.pop(warp, None)
+
+        try:
+            advance(range(len(runs)), {})
+            while waiting:
+                first = min(barrier[0] for barrier in waiting.values())
+                group = [warp for warp, barrier in waiting.items() if barrier[0] == first]
+                replies = self._meet(vectors, waiting, group)
+                advance(group, replies)
+        finally:
+            for own in sites:
+                for site in own:
+                    site.flush()
+            for listener in self._listeners["end_of_chunk"]:
+                listener(vectors)
+
+    def _meet(self, vectors, waiting, group) -> dict:
+        """Warps met at a barrier: check that whole blocks did, tell the observers, work out a reduction."""
+        arrivals = [(vectors[warp], waiting[warp][3]) for warp in group]
+        complete = len(group) == len(vectors) and all(mask is True for _, mask in arrivals)
+        if not complete:
+            chunk = vectors[0].chunk
+            arrived = np.zeros(chunk.shape, np.int64)
+            for vector, mask in arrivals:
+                arrived += vector.full(mask).sum(axis=(0, 1))
+            partial = (arrived > 0) & (arrived < self.launch.threads_per_block)
+            if partial.any():
+                here = {vector.warp: mask for vector, mask in arrivals}
+                missing = {v.warp: ~v.full(here.get(v.warp, False)) & partial for v in vectors}
+                for listener in self._listeners["divergence"]:
+                    listener(waiting[group[0]], vectors, arrivals, missing, waiting)
+        for listener in self._listeners["barrier"]:
+            listener(arrivals, complete)
+        return self._reduce(arrivals, waiting, group)
+
+    def _reduce(self, arrivals, waiting, group) -> dict:
+        if waiting[group[0]][4] is None:
+            return {}
+        kind = waiting[group[0]][4][0]
+        count = sum((vector.full(waiting[vector.warp][4][1]) & vector.full(mask)).sum(axis=(0, 1))
+                    for vector, mask in arrivals)
+        if kind == "syncthreads_and":
+            count = count == sum(vector.full(mask).sum(axis=(0, 1)) for vector, mask in arrivals)
+        elif kind == "syncthreads_or":
+            count = count > 0
+        reply = count.astype(np.int32)[None, None]
+        return dict.fromkeys(group, reply)
+
+
+def overrides(observer: Observer, name: str) -> bool:
+    return getattr(type(observer), name) is not getattr(Observer, name)
+
+
+def take_argument(name: str, value):
+    """An argument as the kernel sees it: a GlobalArray or a NumPy scalar. Raises LaunchError."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.name not in SCALARS or not value.dtype.isnative:
+            raise LaunchError(f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
+                              "in native byte order: convert it with .astype()")
+        if value.ndim == 0:
+            raise LaunchError(f"the array {name!r} has no dimensions; pass a scalar, or reshape it to (1,)")
+        if not (value.flags.c_contiguous or value.flags.f_contiguous):
+            raise LaunchError(f"the array {name!r} is not contiguous, and numba does not copy such an array to the "
+                              "GPU; pass np.ascontiguousarray(...)")
+        return GlobalArray(name, value)
+    kind = of_value(value)
+    if kind is None:
+        raise LaunchError(f"the argument {name!r} is a {type(value).__name__}; a kernel takes NumPy arrays and numbers")
+    return np.dtype(kind).type(value)
+
+
+def variable_of(name: str, argument, value) -> Variable:
+    if isinstance(value, GlobalArray):
+        return Variable(ArrayType(value.dtype.name, value.ndim))
+    origin = f"{name}, a Python float argument" if type(argument) is float else None
+    return Variable(value.dtype.name, origin)

@@ -1,0 +1,154 @@
+"""The shape of a launch, and the coordinates of blocks and lanes as broadcastable arrays.
+
+Every lane vector has four axes: ``(lane row, lane column, block row, block column)``. The 32 lanes of a warp
+are folded into rows of the thread block where its width allows it, and a chunk of blocks is a rectangle of the
+grid. A value keeps length 1 along each axis that it does not depend on: ``threadIdx.x`` is ``(1, 16, 1, 1)``
+in a block 16 wide. NumPy's broadcasting then does the work of a dependency analysis: an address that is equal
+in all blocks is computed, checked and counted once for all of them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from .findings import LaunchError
+
+WARP_SIZE = 32
+MAX_THREADS_PER_BLOCK = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+#: Vectors of about this many lanes ran fastest (256 lanes: 12x slower; 256 K: 2x slower).
+LANES_PER_VECTOR = 16384
+
+
+def dim3(value, what: str) -> tuple[int, int, int]:
+    """Return ``value`` (an int or 1 to 3 ints) as (x, y, z), or raise LaunchError."""
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    if not 1 <= len(values) <= 3:
+        raise LaunchError(f"{what} has {len(values)} dimensions; give 1 to 3 whole numbers")
+    try:
+        dims = tuple(operator.index(v) for v in values)
+    except TypeError:
+        raise LaunchError(f"{what} is {value!r}; give whole numbers, such as 16 or (16, 16)") from None
+    if any(d < 1 for d in dims):
+        raise LaunchError(f"{what} is {dims}; every dimension must be at least 1")
+    return dims + (1,) * (3 - len(dims))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A checked launch: ``grid`` and ``block`` as (x, y, z)."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, grid, block) -> Launch:
+        """Check ``grid`` and ``block`` against CUDA's limits (compute capability 5.0 and later)."""
+        grid, block = dim3(grid, "the grid"), dim3(block, "the block")
+        threads = prod(block)
+        if threads > MAX_THREADS_PER_BLOCK:
+            raise LaunchError(f"the block {block} has {threads:,} threads; a GPU allows at most "
+                              f"{MAX_THREADS_PER_BLOCK:,} a block: use smaller blocks and a larger grid")
+        for name, dims, limits in (("block", block, MAX_BLOCK), ("grid", grid, MAX_GRID)):
+            for axis, size, limit in zip("xyz", dims, limits, strict=True):
+                if size > limit:
+                    raise LaunchError(f"the {name}'s {axis} dimension is {size:,}; a GPU allows at most {limit:,}")
+        return cls(grid, block)
+
+    @property
+    def threads_per_block(self) -> int:
+        return prod(self.block)
+
+    @property
+    def blocks(self) -> int:
+        return prod(self.grid)
+
+    @property
+    def warps_per_block(self) -> int:
+        return -(-self.threads_per_block // WARP_SIZE)
+
+    @cached_property
+    def warps(self) -> tuple[WarpLanes, ...]:
+        return tuple(WarpLanes(self, w) for w in range(self.warps_per_block))
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Cut the grid into rectangles of blocks of about LANES_PER_VECTOR lanes a warp, in launch order."""
+        lanes = min(WARP_SIZE, self.threads_per_block)
+        capacity = max(1, LANES_PER_VECTOR // lanes)
+        columns, rows = self.grid[0], self.grid[1] * self.grid[2]
+        if columns >= capacity:
+            for row in range(rows):
+                for start in range(0, columns, capacity):
+                    yield Chunk(self, row, row + 1, start, min(start + capacity, columns))
+        else:
+            step = capacity // columns
+            for row in range(0, rows, step):
+                yield Chunk(self, row, min(row + step, rows), 0, columns)
+
+    def thread_at(self, linear: int) -> tuple[int, int, int]:
+        """(x, y, z) of the thread with linear id ``linear`` in its block (x fastest)."""
+        x, y, _ = self.block
+        return linear % x, linear // x % y, linear // (x * y)
+
+    def block_at(self, linear: int) -> tuple[int, int, int]:
+        """(x, y, z) of the block with linear id ``linear`` in the grid (x fastest)."""
+        x, y, _ = self.grid
+        return linear % x, linear // x % y, linear // (x * y)
+
+
+def _coordinate(values: np.ndarray):
+    """``values`` as int32; a plain scalar where there is only one value."""
+    return np.int32(values.item()) if values.size == 1 else np.ascontiguousarray(values, dtype=np.int32)
+
+
+class WarpLanes:
+    """The lanes of one warp of the block: their shape (rows, columns) and their thread coordinates."""
+
+    def __init__(self, launch: Launch, warp: int):
+        bx, by, bz = launch.block
+        first = warp * WARP_SIZE
+        count = min(WARP_SIZE, launch.threads_per_block - first)
+        linear = first + np.arange(count)
+        if WARP_SIZE % bx == 0 and count % bx == 0:
+            shape = (count // bx, bx)
+        else:
+            shape = (1, count)
+        self.warp, self.count, self.shape = warp, count, shape
+        self.linear = linear.reshape(*shape, 1, 1)
+        x, y, z = (c.reshape(*shape, 1, 1) for c in (linear % bx, linear // bx % by, linear // (bx * by)))
+        self.thread = tuple(_coordinate(_squeeze(c)) for c in (x, y, z))
+        self.lane = _coordinate(self.linear - first)
+
+
+def _squeeze(values: np.ndarray) -> np.ndarray:
+    """Give length 1 to each lane axis along which ``values`` does not change."""
+    if (values == values[:1]).all():
+        values = values[:1]
+    if (values == values[:, :1]).all():
+        values = values[:, :1]
+    return values
+
+
+class Chunk:
+    """A rectangle of blocks that run together: rows (z, y) by columns x, as the last two axes of a vector."""
+
+    def __init__(self, launch: Launch, row0: int, row1: int, column0: int, column1: int):
+        gx, gy, gz = launch.grid
+        rows = np.arange(row0, row1).reshape(1, 1, -1, 1)
+        columns = np.arange(column0, column1).reshape(1, 1, 1, -1)
+        self.shape = (row1 - row0, column1 - column0)
+        self.count = self.shape[0] * self.shape[1]
+        self.block = tuple(_coordinate(_squeeze_rows(c)) for c in (columns, rows % gy, rows // gy))
+        self.linear = (rows * gx + columns).astype(np.int64)
+
+
+def _squeeze_rows(values: np.ndarray) -> np.ndarray:
+    """Give length 1 to the row axis of blocks where ``values`` does not change along it."""
+    return values[:, :, :1] if (values == values[:, :, :1]).all() else values

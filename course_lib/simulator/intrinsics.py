@@ -1,0 +1,456 @@
+"""Calls: numba.cuda's functions, math, casts, builtins, and device functions."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from . import typing_rules
+from .findings import UnsupportedKernelError
+from .frontend import dtype_name, python_function, read
+from .memory import LOCAL_LIMIT
+from .typing_rules import DTYPE, TypingError
+from .values import COMPILE_TIME, CONFLICT, NONE, ArrayType, Symbol, TupleType, Value, Variable, unify_types
+
+AXES = {"x": 0, "y": 1, "z": 2}
+ATOMICS = ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch", "inc", "dec", "cas",
+           "compare_and_swap")
+SHUFFLES = {"shfl_sync": "at", "shfl_up_sync": "up", "shfl_down_sync": "down", "shfl_xor_sync": "xor"}
+VOTES = {"all_sync": "bool", "any_sync": "bool", "eq_sync": "bool", "ballot_sync": "int32"}
+FENCES = ("threadfence", "threadfence_block", "threadfence_system")
+#: math functions of one argument, by the NumPy function that computes them.
+MATH = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+        "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+        "exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
+        "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "degrees": "degrees", "radians": "radians",
+        "exp2": "exp2"}
+MATH_TESTS = {"isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite"}
+MATH2 = {"atan2": "arctan2", "hypot": "hypot", "fmod": "fmod", "copysign": "copysign", "pow": "power"}
+
+
+class Intrinsics:
+    """The call half of :class:`compiler.Function`."""
+
+    # --- numba.cuda's values ------------------------------------------------------------------------------
+
+    def cuda_value(self, symbol: Symbol) -> Value | None:
+        path, launch = symbol.path, self.unit.launch
+        if len(path) == 2 and path[1] in AXES and path[0] in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
+            axis = AXES[path[1]]
+            if path[0] in ("blockDim", "gridDim"):
+                size = (launch.block if path[0] == "blockDim" else launch.grid)[axis]
+                return replace(self.number(np.int32(size)), literal=False)
+            return Value(f"w.{'thread' if path[0] == 'threadIdx' else 'block'}[{axis}]", "int32")
+        if path == ("laneid",):
+            return Value("w.lanes.lane", "int32")
+        if path == ("warpsize",):
+            return replace(self.number(np.int32(32)), literal=False)
+        return None
+
+    def grid(self, node, name: str) -> Value:
+        dims = self.literal_int(node, 0, f"cuda.{name}()")
+        if dims not in (1, 2, 3):
+            self.refuse(node, f"cuda.{name}() takes 1, 2 or 3")
+        if name == "grid":
+            items = tuple(Value(f"w.global_id({d})", "int64") for d in range(dims))
+        else:
+            launch = self.unit.launch
+            items = tuple(replace(self.number(launch.grid[d] * launch.block[d]), literal=False) for d in range(dims))
+        return items[0] if dims == 1 else self.tuple_of(items)
+
+    def literal_int(self, node, position: int, what: str) -> int:
+        if len(node.args) <= position or node.keywords:
+            self.refuse(node, f"{what} needs a literal number")
+        value = self.expr(node.args[position])
+        if not (value.is_const and typing_rules.is_int(value.type)):
+            self.refuse(node, f"{what} needs a literal number, not {ast.unparse(node.args[position])}")
+        return int(value.const)
+
+    # --- shared and local arrays ----------------------------------------------------------------------------
+
+    def allocation(self, node) -> Value | None:
+        """``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``, or None for other assignments."""
+        if not isinstance(node.value, ast.Call):
+            return None
+        thing = self.constant_object(node.value.func)
+        if not isinstance(thing, Symbol) or thing.path not in (("shared", "array"), ("local", "array")):
+            return None
+        space = thing.path[0]
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            self.refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
+        name = node.targets[0].id
+        call = node.value
+        arguments = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
+        for keyword in call.keywords:
+            if keyword.arg not in ("shape", "dtype", "alignment") or keyword.arg in arguments:
+                self.refuse(node, f"cuda.{space}.array() takes shape, dtype and alignment")
+            arguments[keyword.arg] = keyword.value
+        if "shape" not in arguments or "dtype" not in arguments:
+            self.refuse(node, f"cuda.{space}.array() needs a shape and a dtype")
+        shape = self.static_shape(arguments["shape"], space)
+        dtype = self.static_dtype(arguments["dtype"])
+        if "alignment" in arguments:
+            alignment = self.expr(arguments["alignment"])
+            if not (alignment.type == NONE or alignment.is_const and typing_rules.is_int(alignment.type)):
+                self.refuse(node, "the alignment must be a literal number")
+            if alignment.is_const and (alignment.const < 1 or int(alignment.const) & (int(alignment.const) - 1)):
+                self.refuse(node, "the alignment must be a power of two")
+        size = prod(shape) * DTYPE[dtype].itemsize
+        if space == "local" and size > LOCAL_LIMIT:
+            self.refuse(node, f"the local array {name!r} takes {size:,} bytes a thread; a GPU allows {LOCAL_LIMIT:,}")
+        if shape == (0,) and space == "shared":
+            self.refuse(node, "the simulator does not run dynamic shared memory (shape 0); give the shape as a "
+                              "constant")
+        if min(shape) < 1:
+            self.refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
+        self.unit.arrays.append(name)
+        number = len(self.unit.arrays) - 1
+        if space == "shared":
+            self.unit.static_shared[number] = (name, size, node.lineno)
+        make = f"w.{space}_array({number}, {name!r}, {self.unit.dtype(dtype)}, {shape!r}, {self.mask})"
+        return Value(make, ArrayType(dtype, len(shape)))
+
+    def static_shape(self, node, space: str) -> tuple[int, ...]:
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        if not isinstance(node, ast.Tuple):
+            value = self.expr(node)
+            if isinstance(value.type, TupleType) and value.items and all(i.is_const for i in value.items):
+                return tuple(int(i.const) for i in value.items)
+        shape = []
+        for part in parts:
+            value = self.expr(part)
+            if isinstance(part, ast.BinOp) and not all(isinstance(n, (ast.Constant, ast.operator, ast.BinOp))
+                                                       for n in ast.walk(part)):
+                self.refuse(part, f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "
+                                  "a name outside the kernel and use the name")
+            if not (value.is_const and value.literal and typing_rules.is_int(value.type)):
+                self.refuse(part, f"the shape of a {space} array must be known when the kernel is compiled, and "
+                                  f"{ast.unparse(part)} is not: use a literal, a global or a closure variable")
+            shape.append(int(value.const))
+        return tuple(shape)
+
+    def static_dtype(self, node) -> str:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            thing = node.value
+        else:
+            thing = self.expr(node).const
+        name = dtype_name(thing)
+        if name is None:
+            self.refuse(node, f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, "
+                              "an integer type or bool")
+        return name
+
+    # --- calls ------------------------------------------------------------------------------------------------
+
+    def statement_call(self, node: ast.Call):
+        """A call whose value is not used."""
+        thing = self.constant_object(node.func)
+        if isinstance(thing, Symbol):
+            path = thing.path
+            if path == ("syncthreads",):
+                self.emit(self.barrier(node))
+                return
+            if path == ("syncwarp",):
+                self.member_mask(node, 0)
+                self.emit(f"w.syncwarp({self.mask})")
+                return
+            if path[-1:] and path[0] in FENCES:
+                return
+            if path[0] == "atomic":
+                self.atomic(node, path[-1], used=False)
+                return
+        value = self.call(node)
+        if value.code and not value.pure_name:
+            self.saved(value, force=True)
+
+    def call(self, node: ast.Call) -> Value:
+        thing = self.constant_object(node.func)
+        if thing is None:
+            target = self.expr(node.func)
+            if target.type != COMPILE_TIME:
+                self.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel")
+            thing = target.const
+        if isinstance(thing, Symbol):
+            return self.cuda_call(node, thing)
+        if isinstance(thing, type) and thing in (int, float, bool) or dtype_name(thing) and not isinstance(thing, str):
+            return self.cast_call(node, thing)
+        if getattr(thing, "__module__", None) == "math":
+            return self.math_call(node, thing.__name__)
+        builtin = {min: "min", max: "max", abs: "abs", len: "len", round: "round", pow: "pow",
+                   divmod: "divmod"}.get(thing if callable(thing) and getattr(thing, "__hash__", None) else None)
+        if builtin:
+            return getattr(self, f"call_{builtin}")(node)
+        if thing is range:
+            self.refuse(node, "range() belongs in a for statement")
+        if thing is print:
+            self.refuse(node, "the simulator does not run print(); look at run.source, or trace the kernel")
+        if isinstance(thing, np.ufunc) or getattr(thing, "__module__", "").split(".")[0] == "numpy":
+            name = getattr(thing, "__name__", str(thing))
+            known = f"math.{name}" if name in MATH else "math functions and single elements"
+            self.refuse(node, f"NumPy functions do not exist in a kernel; use {known}")
+        if getattr(thing, "py_func", None) is not None:
+            return self.device_call(node, thing)
+        if callable(thing):
+            self.refuse(node, f"{ast.unparse(node.func)} is a plain Python function; decorate it with "
+                              "@cuda.jit(device=True) to call it from a kernel")
+        self.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel")
+
+    def arguments(self, node, count: int | tuple, what: str) -> list[Value]:
+        counts = (count,) if isinstance(count, int) else count
+        if node.keywords or len(node.args) not in counts:
+            self.refuse(node, f"{what} takes {' or '.join(map(str, counts))} argument{'s' * (counts != (1,))}, "
+                              "without keywords")
+        return [self.scalar(a) for a in node.args]
+
+    def cuda_call(self, node, symbol: Symbol) -> Value:
+        path, name = symbol.path, ".".join(symbol.path)
+        if path in (("grid",), ("gridsize",)):
+            return self.grid(node, path[0])
+        if path[0] in SHUFFLES:
+            return self.shuffle(node, path[0])
+        if path[0] in VOTES:
+            self.member_mask(node, 0)
+            predicate = self.arguments(node, 2, f"cuda.{name}")[1]
+            if path[0] == "eq_sync":
+                code = predicate.code
+            else:
+                code = self.truth(predicate).code
+            return self.effect(f"w.vote({path[0]!r}, {code}, {self.mask})", VOTES[path[0]])
+        if path[0] == "match_any_sync":
+            self.member_mask(node, 0)
+            return self.effect(f"w.vote('match_any_sync', {self.scalar(node.args[1]).code}, {self.mask})", "int32")
+        if path[0] == "activemask":
+            return self.effect(f"cast(w.vote('ballot_sync', np.True_, {self.mask}), {self.unit.dtype('uint32')})",
+                               "uint32")
+        if path[0] == "lanemask_lt":
+            return Value("w.lanemask_lt()", "uint32")
+        if path[0] in ("syncthreads_count", "syncthreads_and", "syncthreads_or"):
+            value = self.truth(self.arguments(node, 1, f"cuda.{name}")[0])
+            return self.effect(self.barrier(node, f"({path[0]!r}, {value.code})"), "int32")
+        if path[0] == "atomic" and len(path) == 2:
+            return self.atomic(node, path[1], used=True)
+        if path[0] == "fma":
+            a, b, c = self.arguments(node, 3, "cuda.fma")
+            kind = "float32" if all(v.type == "float32" for v in (a, b, c)) else "float64"
+            a, b, c = (self.converted(v, kind) for v in (a, b, c))
+            return Value(f"fused({a}, {b}, {c})", kind)
+        if path[0] == "selp":
+            condition, a, b = self.arguments(node, 3, "cuda.selp")
+            kind = unify_types(a.type, b.type)
+            return Value(f"pick({self.truth(condition).code}, {self.converted(a, kind)}, {self.converted(b, kind)})",
+                         kind)
+        if path[0] in ("popc", "clz", "ffs", "brev"):
+            (value,) = self.arguments(node, 1, f"cuda.{name}")
+            if not typing_rules.is_int(value.type):
+                raise TypingError(f"cuda.{name} needs an integer")
+            kind = {"clz": value.type, "ffs": "uint32" if typing_rules.bits(value.type) <= 32 else "uint64"}.get(
+                path[0], value.type)
+            return Value(f"cast(bit_{path[0]}({value.code}), {self.unit.dtype(kind)})", kind)
+        if path[0] in ("cbrt", "rsqrt"):
+            (value,) = self.arguments(node, 1, f"cuda.{name}")
+            kind = typing_rules.math_result(value.type)
+            code = self.converted(value, kind)
+            return Value(f"np.cbrt({code})" if path[0] == "cbrt" else f"(np.{kind}(1) / np.sqrt({code}))", kind)
+        if path[0] in ("syncthreads", "syncwarp", *FENCES):
+            self.refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
+        if path in (("shared", "array"), ("local", "array")):
+            self.refuse(node, f"assign cuda.{name}(...) to a name first: tile = cuda.{name}(...)")
+        self.refuse(node, f"the simulator does not run cuda.{name}")
+
+    def effect(self, code: str, kind: str) -> Value:
+        """Emit a call with an effect and return the name of its result."""
+        result = self.fresh("t")
+        self.emit(f"{result} = {code}")
+        return Value(result, kind)
+
+    def member_mask(self, node, position: int):
+        """Check the lanes that a warp operation names against the lanes that arrive."""
+        if len(node.args) <= position:
+            return
+        value = self.scalar(node.args[position])
+        if not typing_rules.is_int(value.type):
+            raise TypingError("the mask of a warp operation must be an integer")
+        self.emit(f"w.check_members({value.code}, {self.mask}, {node.lineno})")
+
+    def shuffle(self, node, name: str) -> Value:
+        if len(node.args) != 3 or node.keywords:
+            self.refuse(node, f"cuda.{name} takes a mask, a value and a lane (or an offset)")
+        self.member_mask(node, 0)
+        value, lane = self.scalar(node.args[1]), self.scalar(node.args[2])
+        kind = {"int64": "int64", "uint32": "int64", "uint64": "int64", "float32": "float32",
+                "float64": "float64"}.get(value.type, "int32")
+        if not typing_rules.is_int(lane.type):
+            raise TypingError(f"the lane of cuda.{name} must be an integer")
+        code = (f"w.shuffle({SHUFFLES[name]!r}, {self.converted(value, kind)}, {lane.code}, {self.mask}, "
+                f"{node.lineno})")
+        return self.effect(code, kind)
+
+    def atomic(self, node, name: str, used: bool) -> Value:
+        if name not in ATOMICS:
+            self.refuse(node, f"the simulator does not run cuda.atomic.{name}")
+        count = {"cas": 4, "compare_and_swap": 3}.get(name, 3)
+        if node.keywords or len(node.args) != count:
+            self.refuse(node, f"cuda.atomic.{name} takes {count} arguments: the array, the index and the value"
+                        if count == 3 and name != "compare_and_swap" else
+                        f"cuda.atomic.{name} takes {count} arguments")
+        array = self.expr(node.args[0])
+        if not isinstance(array.type, ArrayType):
+            self.refuse(node, f"{ast.unparse(node.args[0])} is not an array")
+        if name == "compare_and_swap":
+            index = ast.copy_location(ast.Constant(0), node)
+            values = node.args[1:]
+        else:
+            index, values = node.args[1], node.args[2:]
+        subscript = ast.copy_location(ast.Subscript(node.args[0], index, ast.Load()), node)
+        array, indices = self.element(subscript)
+        dtype = array.type.dtype
+        if name in ("inc", "dec") and dtype not in ("uint32", "uint64"):
+            raise TypingError(f"cuda.atomic.{name} needs a uint32 or uint64 array")
+        if name in ("and_", "or_", "xor") and not typing_rules.is_int(dtype):
+            raise TypingError(f"cuda.atomic.{name} needs an array of integers")
+        codes = [self.converted(self.scalar(v), dtype) for v in values]
+        site = self.unit.site(node.lineno, "atomic")
+        result = self.fresh("t")
+        self.emit(f"{result} = {site}.atomic({name!r}, {array.code}, {self.index_code(indices)}, "
+                  f"({', '.join(codes)},), {self.mask}, {used})")
+        return Value(result, dtype)
+
+    # --- casts, math and builtins -----------------------------------------------------------------------------
+
+    def cast_call(self, node, thing) -> Value:
+        (value,) = self.arguments(node, 1, ast.unparse(node.func))
+        if thing is float:
+            kind = value.type if typing_rules.is_float(value.type) else "float64"
+        elif thing is int:
+            kind = value.type if typing_rules.is_int(value.type) else "int64"
+        else:
+            kind = dtype_name(thing)
+        if kind == "bool":
+            return replace(self.truth(value), literal=False)
+        code = self.converted(value, kind)
+        return self.folded(code, kind, (value,)) if not value.is_const else replace(
+            self.folded(code, kind, (value,)), literal=False)
+
+    def math_call(self, node, name: str) -> Value:
+        if name in MATH or name in MATH_TESTS:
+            (value,) = self.arguments(node, 1, f"math.{name}")
+            kind = typing_rules.math_result(value.type)
+            code = f"np.{(MATH | MATH_TESTS)[name]}({self.converted(value, kind)})"
+            if name in MATH_TESTS:
+                return Value(code, "bool")
+            origin = value.origin
+            if kind == "float64" and value.type != "float64":
+                origin = f"{ast.unparse(node)}, math of {value.type}"
+            return Value(code, kind, origin=origin)
+        if name in MATH2:
+            a, b = self.arguments(node, 2, f"math.{name}")
+            if name == "pow" and a.type == "float32" and b.type in ("int32", "int16", "int8", "bool", "uint8"):
+                kind = "float32"
+            else:
+                kind = typing_rules.binary("Div", a.type, b.type)[0]
+            origin = self.promotion(node, kind, a, b, *node.args)
+            return Value(f"np.{MATH2[name]}({self.converted(a, kind)}, {self.converted(b, kind)})", kind,
+                         origin=origin)
+        if name in ("erf", "erfc", "gamma", "lgamma"):
+            (value,) = self.arguments(node, 1, f"math.{name}")
+            kind = typing_rules.math_result(value.type)
+            return Value(f"elementwise(math.{name}, {self.converted(value, kind)})", kind)
+        self.refuse(node, f"the simulator does not run math.{name}")
+
+    def call_min(self, node, function: str = "smaller") -> Value:
+        if len(node.args) < 2 or node.keywords:
+            self.refuse(node, "min() and max() take two or more numbers")
+        values = [self.scalar(a) for a in node.args]
+        kind = values[0].type
+        for value in values[1:]:
+            kind = typing_rules.unify(kind, value.type)
+        code = self.converted(values[0], kind)
+        for value in values[1:]:
+            code = f"{function}({code}, {self.converted(value, kind)})"
+        origins = [v.origin for v in values if v.type == "float64"]
+        origin = None
+        if kind == "float64" and all(origins):
+            origin = origins[0] if origins else f"{ast.unparse(node)}, of {' and '.join(v.type for v in values)}"
+        return Value(code, kind, origin=origin)
+
+    def call_max(self, node) -> Value:
+        return self.call_min(node, "larger")
+
+    def call_abs(self, node) -> Value:
+        (value,) = self.arguments(node, 1, "abs")
+        kind = "int8" if value.type == "bool" else value.type
+        return Value(f"np.abs({self.converted(value, kind)})", kind, origin=value.origin)
+
+    def call_len(self, node) -> Value:
+        if len(node.args) != 1:
+            self.refuse(node, "len() takes one argument")
+        value = self.expr(node.args[0])
+        if isinstance(value.type, ArrayType):
+            return Value(f"dim({value.code}, 0)", "int64")
+        if isinstance(value.type, TupleType):
+            return self.number(len(value.type.items))
+        self.refuse(node, "len() needs an array or a tuple")
+
+    def call_round(self, node) -> Value:
+        (value,) = self.arguments(node, 1, "round")
+        if not typing_rules.is_float(value.type):
+            return Value(self.converted(value, "int64"), "int64")
+        return Value(f"cast(np.rint({value.code}), {self.unit.dtype('int64')})", "int64")
+
+    def call_pow(self, node) -> Value:
+        if len(node.args) != 2 or node.keywords:
+            self.refuse(node, "pow() takes two numbers")
+        return self.on_BinOp(ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node))
+
+    def call_divmod(self, node) -> Value:
+        if len(node.args) != 2 or node.keywords:
+            self.refuse(node, "divmod() takes two numbers")
+        parts = [self.on_BinOp(ast.copy_location(ast.BinOp(node.args[0], op, node.args[1]), node))
+                 for op in (ast.FloorDiv(), ast.Mod())]
+        return self.tuple_of(tuple(parts))
+
+    # --- device functions --------------------------------------------------------------------------------------
+
+    def device_call(self, node, thing) -> Value:
+        from .compiler import DeviceFunction, Function
+
+        function = python_function(thing)
+        if function in self.stack:
+            self.refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")
+        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            self.refuse(node, f"call {function.__name__} with plain positional arguments")
+        values = [self.expr(a) for a in node.args]
+        source = read(thing)
+        parameters = source.tree.args.args
+        if len(values) != len(parameters):
+            self.refuse(node, f"{function.__name__} takes {len(parameters)} arguments, not {len(values)}")
+        for value, part in zip(values, node.args, strict=True):
+            if value.type in (COMPILE_TIME, NONE, CONFLICT):
+                self.refuse(part, f"{ast.unparse(part)} cannot be passed to a device function")
+        key = (function, tuple((v.type, v.origin) for v in values))
+        if key not in self.unit.device:
+            inner = Function(self.unit, source, [Variable(v.type, v.origin) for v in values], False, self.stack)
+            self.unit.device_names += 1
+            name = f"f{self.unit.device_names}_{function.__name__}"
+            try:
+                inner.compile(name)
+            except UnsupportedKernelError as error:
+                if error.line is not None and source.filename != self.source.filename:
+                    raise UnsupportedKernelError(f"in the device function {function.__name__}: {error}",
+                                                 node.lineno) from None
+                raise
+            self.unit.device[key] = DeviceFunction(name, inner.result_type, inner.barriers, None)
+        device = self.unit.device[key]
+        codes = "".join(f", {v.code}" for v in values)
+        call = f"{device.name}(w, {self.mask}, {self.path_code()}{codes})"
+        if device.barriers:
+            self.barriers = True
+            call = f"(yield from {call})"
+        result = self.fresh("t")
+        self.emit(f"{result} = {call}")
+        if device.result == NONE:
+            return Value("None", NONE)
+        return Value(result, device.result)

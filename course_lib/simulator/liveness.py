@@ -1,0 +1,119 @@
+"""Where a variable lives: the region of a function outside which none of its values is read.
+
+A masked assignment must keep the old value in the inactive lanes, but only where one of them can become active
+again and read it. Most variables of a guarded kernel live inside the guard, and need no blending there.
+"""
+
+from __future__ import annotations
+
+import ast
+
+
+class Regions:
+    """For each local name of a function, the statement list (by id) that is its home.
+
+    ``home[name]`` is the id of the innermost statement list that holds all occurrences of the name and in which
+    it is always assigned before it is read; ``parameters`` and all others live in the function's own list.
+    """
+
+    def __init__(self, function: ast.FunctionDef):
+        self._paths: dict[str, list[tuple]] = {}
+        self._lists: dict[int, list[ast.stmt]] = {}
+        self._targets: dict[int, set[str]] = {}  # names that a for loop assigns before its body runs
+        self._visit(function.body, ())
+        self.names = set(self._paths)
+        root = id(function.body)
+        parameters = {a.arg for a in function.args.args}
+        self.home = {}
+        for name, paths in self._paths.items():
+            common = paths[0]
+            for path in paths[1:]:
+                common = common[:next((i for i, (a, b) in enumerate(zip(common, path, strict=False)) if a != b),
+                                      min(len(common), len(path)))]
+            while len(common) > 1 and name not in self._targets.get(common[-1], ()) and exposed(
+                    self._lists[common[-1]], name):
+                common = common[:-1]
+            self.home[name] = root if name in parameters else common[-1]
+
+    def _visit(self, body: list[ast.stmt], path: tuple):
+        path = (*path, id(body))
+        self._lists[id(body)] = body
+        for statement in body:
+            for child, value in ast.iter_fields(statement):
+                if child in ("body", "orelse") and isinstance(statement, (ast.If, ast.For, ast.While)):
+                    if value:
+                        self._visit(value, path)
+                elif child == "target" and isinstance(statement, ast.For):
+                    self._targets[id(statement.body)] = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+                    self._occurrences(value, (*path, id(statement.body)))
+                else:
+                    for node in value if isinstance(value, list) else [value]:
+                        if isinstance(node, ast.AST):
+                            self._occurrences(node, path)
+
+    def _occurrences(self, tree: ast.AST, path: tuple):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                self._paths.setdefault(node.id, []).append(path)
+
+
+def reads(tree: ast.AST | None, name: str) -> bool:
+    return tree is not None and any(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(tree))
+
+
+def writes(tree: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(tree))
+
+
+def exposed(body: list[ast.stmt], name: str) -> bool:
+    """Can ``name`` be read in ``body`` before ``body`` assigned it?"""
+    return _flow(body, name) == "exposed"
+
+
+def _flow(body, name) -> str:
+    for s in body:
+        if isinstance(s, ast.If):
+            if reads(s.test, name):
+                return "exposed"
+            branches = [_flow(s.body, name), _flow(s.orelse, name)]
+            if "exposed" in branches:
+                return "exposed"
+            if branches == ["assigned", "assigned"]:
+                return "assigned"
+        elif isinstance(s, (ast.For, ast.While)):
+            head = s.iter if isinstance(s, ast.For) else s.test
+            if reads(head, name):
+                return "exposed"
+            if isinstance(s, ast.For) and writes(s.target, name):
+                continue  # the loop assigns it before its body reads it, but it may not run at all
+            if _flow(s.body, name) == "exposed":
+                return "exposed"
+        elif isinstance(s, ast.AugAssign):
+            if isinstance(s.target, ast.Name) and s.target.id == name or reads(s, name):
+                return "exposed"
+        elif isinstance(s, (ast.Assign, ast.AnnAssign)):
+            targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+            if reads(s.value, name) or any(reads(t, name) for t in targets):
+                return "exposed"
+            if any(writes(t, name) for t in targets):
+                return "assigned"
+        elif reads(s, name):
+            return "exposed"
+    return "none"
+
+
+def assigned_names(body: list[ast.stmt]) -> set[str]:
+    return {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def exits(body: list[ast.stmt], kinds: tuple) -> bool:
+    """Does ``body`` hold a return, or a break or continue that leaves ``body`` itself?"""
+    for s in body:
+        if isinstance(s, kinds):
+            return True
+        if isinstance(s, ast.If) and (exits(s.body, kinds) or exits(s.orelse, kinds)):
+            return True
+        if isinstance(s, (ast.For, ast.While)) and ast.Return in kinds and exits(s.body, (ast.Return,)):
+            return True
+    return False

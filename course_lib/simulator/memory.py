@@ -1,0 +1,423 @@
+"""Global, shared and local memory, and the sites (one a source expression) that access them.
+
+An access is a *pattern* plus a *base*: the pattern holds the element offsets that differ between lanes or
+blocks, the base is the part that all of them share. In ``B[k, col]`` the pattern is ``col`` and the base is
+``k * N``: while a loop runs over k the pattern stays the same Python object, so its bounds, its sectors and its
+bank conflicts are worked out once, and each iteration costs one comparison, one gather and one tally.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+SECTOR_BYTES = 32
+SHARED_LIMIT = 48 * 1024
+LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread, CUDA's limit since compute capability 2.0
+
+
+def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements of a C-ordered array."""
+    return tuple(prod(shape[d + 1:]) for d in range(len(shape)))
+
+
+#: ``new = f(old, value)``. max and min ignore NaN as CUDA's do; nanmax and nanmin are the same operations.
+ATOMIC = {
+    "add": np.add, "sub": np.subtract, "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor,
+    "max": np.fmax, "min": np.fmin, "nanmax": np.fmax, "nanmin": np.fmin, "exch": lambda old, value: value,
+    "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
+    "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),
+    "cas": lambda old, expected, value: np.where(old == expected, value, old),
+    "compare_and_swap": lambda old, expected, value: np.where(old == expected, value, old),
+}
+IN_PLACE = {name: ATOMIC[name] for name in ("add", "sub", "and_", "or_", "xor", "max", "min", "nanmax", "nanmin")}
+
+
+class Array:
+    """What a kernel sees as an array. ``strides`` are in elements; ``watchers`` see each access in order."""
+
+    space = ""
+
+    def __init__(self, name: str, dtype, shape: tuple[int, ...], strides: tuple[int, ...] | None = None):
+        self.name, self.dtype, self.shape = name, np.dtype(dtype), tuple(int(s) for s in shape)
+        self.ndim, self.size = len(self.shape), prod(self.shape)
+        self.strides = c_strides(self.shape) if strides is None else strides
+        self.itemsize = self.dtype.itemsize
+        self.watchers: tuple = ()
+
+    def storage(self) -> np.ndarray:
+        """All elements, in the order that ``keys`` number them."""
+        raise NotImplementedError
+
+    def update(self, vector, pattern, base, operation, values, used):
+        """Read, change and write elements as atomics do; where lanes meet, the lower lane goes first."""
+        keys = self.keys(vector, pattern, base)
+        shape = vector.shape
+        keys = np.broadcast_to(keys, shape)
+        mask = np.broadcast_to(np.asarray(pattern.mask), shape)
+        order = np.argsort(vector.ids[mask], kind="stable")
+        keys = keys[mask][order]
+        values = [np.broadcast_to(v, shape)[mask][order] for v in values]
+        data = self.storage()
+        if not used and operation in IN_PLACE:
+            with np.errstate(all="ignore"):
+                IN_PLACE[operation].at(data, keys, values[0])
+            return self.dtype.type(0)
+        by_key = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(np.r_[True, np.diff(keys[by_key]) != 0])
+        rank = np.empty(len(keys), np.int64)
+        rank[by_key] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
+        old = np.empty(len(keys), self.dtype)
+        rounds = np.argsort(rank, kind="stable")
+        edges = np.r_[0, np.cumsum(np.bincount(rank))]
+        for a, b in zip(edges[:-1], edges[1:], strict=True):
+            lanes = rounds[a:b]
+            old[lanes] = data[keys[lanes]]
+            with np.errstate(all="ignore"):
+                data[keys[lanes]] = ATOMIC[operation](old[lanes], *(v[lanes] for v in values))
+        result = np.zeros(shape, self.dtype)
+        back = np.empty(len(keys), self.dtype)
+        back[order] = old
+        result[mask] = back
+        return result
+
+    def index_of(self, offset: int) -> tuple[int, ...]:
+        """The index, one number per dimension, of the element at ``offset``."""
+        index = [0] * self.ndim
+        for d in sorted(range(self.ndim), key=lambda d: (-self.strides[d], d)):
+            if self.strides[d]:
+                index[d], offset = divmod(offset, self.strides[d])
+        return tuple(index)
+
+
+class GlobalArray(Array):
+    """An argument of the launch; shares the memory of the caller's NumPy array."""
+
+    space = "global"
+
+    def __init__(self, name: str, array: np.ndarray):
+        strides = tuple(s // array.itemsize for s in array.strides)
+        super().__init__(name, array.dtype, array.shape, strides)
+        self.host = array
+        order = "C" if array.flags.c_contiguous else "F"
+        self.flat = array.reshape(-1, order=order)
+        if self.flat.base is None or not np.shares_memory(self.flat, array):
+            self.flat = array.ravel(order=order)
+        if array.size and order == "C":
+            self.strides = c_strides(self.shape)
+
+    def gather(self, vector, pattern, base):
+        if pattern.offsets is None:
+            return self.flat[base]
+        return self.flat[base:].take(pattern.offsets)
+
+    def scatter(self, vector, pattern, base, value):
+        offsets = base if pattern.offsets is None else pattern.offsets + base
+        keys, value = spread(offsets, value, pattern.mask)
+        self.flat[keys] = value
+
+    def keys(self, vector, pattern, base) -> np.ndarray:
+        """A number for every memory word that the access touches; two accesses meet where these are equal."""
+        return np.asarray(base if pattern.offsets is None else pattern.offsets + base)
+
+    def storage(self):
+        return self.flat
+
+    def words(self) -> int:
+        return self.size
+
+
+class SharedArray(Array):
+    """A shared array of every block of a chunk: ``data`` is (elements, block rows, block columns)."""
+
+    space = "shared"
+
+    def __init__(self, name, dtype, shape, chunk):
+        super().__init__(name, dtype, shape)
+        self.chunk = chunk
+        self.data = np.full((self.size, *chunk.shape), poison(self.dtype), dtype=self.dtype)
+        self.block_number = np.arange(chunk.count).reshape(1, 1, *chunk.shape)
+
+    def gather(self, vector, pattern, base):
+        offsets = pattern.offsets
+        if offsets is None:
+            return self.data[base].copy()[None, None]
+        if pattern.same_in_blocks:
+            return self.data[base:].take(offsets[:, :, 0, 0], axis=0)
+        return self.data.reshape(-1).take(self.keys(vector, pattern, base))
+
+    def scatter(self, vector, pattern, base, value):
+        if pattern.mask is True and pattern.same_in_blocks and pattern.offsets is not None:
+            offsets = np.broadcast_to(pattern.offsets, (*vector.lanes.shape, 1, 1)).reshape(-1) + base
+            self.data[offsets] = np.broadcast_to(value, vector.shape).reshape(-1, *self.chunk.shape)
+            return
+        keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
+        self.data.reshape(-1)[keys] = value
+
+    def keys(self, vector, pattern, base):
+        offsets = base if pattern.offsets is None else pattern.offsets + base
+        return offsets * self.chunk.count + self.block_number
+
+    def storage(self):
+        return self.data.reshape(-1)
+
+    def words(self) -> int:
+        return self.size * self.chunk.count
+
+    def index_of_key(self, key: int) -> tuple[int, ...]:
+        return self.index_of(int(key) // self.chunk.count)
+
+
+class LocalArray(Array):
+    """An array of every thread's own.
+
+    While every index is the same for all lanes (as in unrolled and counted loops) an element is one immutable
+    lane vector in ``cells``, and storing it costs nothing. The first index that differs between lanes turns
+    the cells into one dense ``data`` array.
+    """
+
+    space = "local"
+
+    def __init__(self, name, dtype, shape, vector, mask):
+        super().__init__(name, dtype, shape)
+        self.vector, self.anchor = vector, mask
+        self.cells: list | None = [poison(self.dtype)] * self.size
+        self.written: list | np.ndarray = [False] * self.size
+        self.data = None
+
+    def _densify(self):
+        if self.cells is None:
+            return
+        shape = self.vector.shape
+        self.data = np.empty((self.size, *shape), self.dtype)
+        written = np.empty((self.size, *shape), bool)
+        for i, (cell, mask) in enumerate(zip(self.cells, self.written, strict=True)):
+            self.data[i], written[i] = cell, mask
+        self.written, self.cells = written, None
+
+    def gather(self, vector, pattern, base):
+        if pattern.offsets is None:
+            return self.cells[base] if self.cells is not None else self.data[base].copy()
+        self._densify()
+        return self.data.reshape(-1).take(self.keys(vector, pattern, base))
+
+    def scatter(self, vector, pattern, base, value):
+        if pattern.offsets is None:
+            if self.cells is not None:
+                whole = pattern.mask is self.anchor
+                self.cells[base] = value if whole else np.where(pattern.mask, value, self.cells[base])
+                self.written[base] = True if whole else unite(self.written[base], pattern.mask)
+                return
+        self._densify()
+        keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
+        self.data.reshape(-1)[keys] = value
+        self.written.reshape(-1)[keys] = True
+
+    def keys(self, vector, pattern, base):
+        offsets = base if pattern.offsets is None else pattern.offsets + base
+        return offsets * vector.size + np.arange(vector.size).reshape(vector.shape)
+
+    def storage(self):
+        self._densify()
+        return self.data.reshape(-1)
+
+    def unwritten(self, vector, pattern, base):
+        """Mask of the active lanes that read an element they have not written; False for none."""
+        if self.cells is not None and pattern.offsets is None:
+            written = self.written[base]
+            if written is True or written is pattern.mask:
+                return False
+            missing = np.broadcast_to(~np.asarray(written), vector.shape) & pattern.mask
+        else:
+            self._densify()
+            missing = ~self.written.reshape(-1).take(self.keys(vector, pattern, base)) & pattern.mask
+        return missing if missing.any() else False
+
+
+def poison(dtype: np.dtype):
+    """What unwritten shared and local memory holds here: NaN, or the largest integer."""
+    if dtype.kind == "f":
+        return dtype.type(np.nan)
+    return dtype.type(True) if dtype.kind == "b" else dtype.type(np.iinfo(dtype).max)
+
+
+def spread(keys, value, mask):
+    """Broadcast keys, value and mask against each other and keep the active lanes."""
+    if mask is True:
+        shape = np.broadcast_shapes(np.shape(keys), np.shape(value))
+        return np.broadcast_to(keys, shape), np.broadcast_to(value, shape)
+    shape = np.broadcast_shapes(np.shape(keys), np.shape(value), np.shape(mask))
+    mask = np.broadcast_to(mask, shape)
+    return np.broadcast_to(keys, shape)[mask], np.broadcast_to(value, shape)[mask]
+
+
+def unite(a, b):
+    """Union of two masks."""
+    if a is True or b is True:
+        return True
+    if a is False:
+        return b
+    return a if b is False else a | b
+
+
+class Pattern:
+    """The part of an access that lanes and blocks do not share.
+
+    ``offsets`` are elements (None where every lane has the same), all in bounds once a base is added; ``mask``
+    says which lanes take part; ``tally`` counts the accesses made with it, by the byte phase of their base
+    within a 32-byte sector; ``memo`` is for observers.
+    """
+
+    __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "memo")
+
+    def __init__(self, array, vector, offsets, mask):
+        self.array, self.vector, self.offsets, self.mask = array, vector, offsets, mask
+        self.tally: dict[int, int] = {}
+        self.memo: dict = {}
+        self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
+
+
+class Site:
+    """One subscript expression of the kernel, as one warp runs it.
+
+    ``line`` is the student's line, ``op`` "load", "store" or "atomic". ``engine`` receives the tallied
+    patterns and the broken bounds.
+    """
+
+    def __init__(self, line: int, op: str, engine, vector=None):
+        self.line, self.op, self.engine, self.vector = line, op, engine, vector
+        self.array = self.mask = self.pattern = None
+        self.last: tuple = ()
+
+    def locate(self, array: Array, index: tuple, mask):
+        """Return (pattern, base) of this access; bounds are checked, and the access is counted."""
+        if array is self.array and mask is self.mask:
+            base = 0
+            for i, last, size, stride in zip(index, self.last, array.shape, array.strides):  # noqa: B905 (hot)
+                if last is None:
+                    if type(i) is np.ndarray:
+                        break
+                    i = int(i)
+                    if not 0 <= i < size:
+                        break
+                    base += i * stride
+                elif i is not last:
+                    break
+            else:
+                pattern = self.pattern
+                phase = base * array.itemsize % SECTOR_BYTES
+                tally = pattern.tally
+                tally[phase] = tally.get(phase, 0) + 1
+                return pattern, base
+        return self._bind(array, index, mask)
+
+    def _bind(self, array, index, mask):
+        self.flush()
+        base, offsets = 0, None
+        for i, size, stride in zip(index, array.shape, array.strides, strict=True):
+            if type(i) is np.ndarray:
+                if i.min() < 0 or i.max() >= size:
+                    break
+                part = i.astype(np.int64) * stride
+                offsets = part if offsets is None else offsets + part
+            else:
+                i = int(i)
+                if not 0 <= i < size:
+                    break
+                base += i * stride
+        else:
+            return self._remember(array, index, mask, Pattern(array, self.vector, offsets, mask), base)
+        return self._bind_unsafe(array, index, mask)
+
+    def _bind_unsafe(self, array, index, mask):
+        """Some index lies outside: wrap negatives as numba does, and leave out the lanes that still miss."""
+        vector = self.vector
+        base, offsets = 0, None
+        clean, inside = True, mask
+        for d, (i, size, stride) in enumerate(zip(index, array.shape, array.strides, strict=True)):
+            varies = type(i) is np.ndarray
+            i = np.asarray(i)
+            at = i.astype(np.int64)
+            outside = i >= size
+            if i.dtype.kind == "i":
+                negative = active(i < 0, inside)
+                if negative.any():
+                    at = np.where(at < 0, at + size, at)
+                    outside = (at < 0) | (at >= size)
+                    wraps = negative & ~outside
+                    if wraps.any():
+                        clean = False
+                        self.engine.negative_index(self, array, index, d, wraps)
+            bad = active(outside, inside)
+            if bad.any():
+                clean = False
+                self.engine.out_of_bounds(self, array, index, d, bad)
+                inside = ~bad if inside is True else inside & ~bad
+                if not inside.any():
+                    self.array = None
+                    return Pattern(array, vector, None, False), 0
+            at = np.clip(at, 0, max(size - 1, 0)) * stride
+            if varies:
+                offsets = at if offsets is None else offsets + at
+            else:
+                base += int(at)
+        if clean:  # only inactive lanes were outside, and their clipped offsets are never used
+            return self._remember(array, index, mask, Pattern(array, vector, offsets, mask), base)
+        self.array = None
+        if inside is not True:
+            inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
+        pattern = Pattern(array, vector, offsets, inside)
+        pattern.tally[base * array.itemsize % SECTOR_BYTES] = 1
+        self.engine.tallied(self, pattern)
+        return pattern, base
+
+    def _remember(self, array, index, mask, pattern, base):
+        self.array, self.mask, self.pattern = array, mask, pattern
+        self.last = tuple(i if type(i) is np.ndarray else None for i in index)
+        pattern.tally[base * array.itemsize % SECTOR_BYTES] = 1
+        return pattern, base
+
+    def flush(self):
+        """Hand the tallied pattern to the engine and forget it."""
+        if self.array is not None:
+            self.engine.tallied(self, self.pattern)
+            self.array = None
+
+    def load(self, array: Array, index: tuple, mask):
+        """The elements at ``index``; lanes outside the array get 0."""
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return array.dtype.type(0)
+        value = array.gather(self.vector, pattern, base)
+        if pattern.mask is not mask:
+            value = np.where(pattern.mask, value, array.dtype.type(0))
+        for watch in array.watchers:
+            watch(self, pattern, base, value)
+        return value
+
+    def store(self, array: Array, index: tuple, value, mask):
+        """Store ``value``, converted to the array's type; where lanes collide the highest lane stays."""
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return
+        if value.dtype != array.dtype:
+            value = value.astype(array.dtype)
+        array.scatter(self.vector, pattern, base, value)
+        for watch in array.watchers:
+            watch(self, pattern, base, value)
+
+    def atomic(self, operation: str, array: Array, index: tuple, values: tuple, mask, used: bool):
+        """Apply ``operation`` lane after lane; return the old values, in lane order, if they are used."""
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return array.dtype.type(0)
+        old = array.update(self.vector, pattern, base, operation, values, used)
+        for watch in array.watchers:
+            watch(self, pattern, base, values[-1])
+        return old
+
+
+def active(condition: np.ndarray, mask) -> np.ndarray:
+    """``condition`` in the active lanes."""
+    return condition if mask is True else condition & mask

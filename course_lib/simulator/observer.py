@@ -1,0 +1,70 @@
+"""The base class of everything that watches a launch."""
+
+from __future__ import annotations
+
+from .findings import Finding
+
+
+class Observer:
+    """Override the hooks you need; the engine calls no other. See :mod:`course_lib.observers`.
+
+    Hooks that see every access in order cost time on every access: ask for them with :meth:`watch`. All other
+    hooks are called once for a pattern, an array, a barrier or a broken rule.
+    """
+
+    def __init__(self):
+        self._findings: dict[tuple, Finding] = {}
+
+    def start(self, engine) -> None:
+        """A launch begins. ``engine.launch`` and ``engine.unit`` are known."""
+
+    def warnings(self, unit) -> None:
+        """The kernel was compiled; ``unit.promotions`` lists arithmetic that became float64."""
+
+    def watch(self, array):
+        """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
+
+    def tallied(self, site, pattern) -> None:
+        """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""
+
+    def negative_index(self, site, array, index, dimension, lanes) -> None:
+        """In ``lanes`` (a mask) an index was negative, and numba wraps it."""
+
+    def out_of_bounds(self, site, array, index, dimension, lanes) -> None:
+        """In ``lanes`` (a mask) an index missed the array; the access was left out."""
+
+    def unassigned(self, name, line, vector, lanes) -> None:
+        """In ``lanes`` a variable, or another lane's register, was read before it had a value."""
+
+    def barrier(self, arrivals, complete) -> None:
+        """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete`` if every thread of the chunk came."""
+
+    def divergence(self, barrier, vectors, arrived, missing) -> None:
+        """In some blocks of the chunk, only a part of the threads reached ``barrier``."""
+
+    def misled(self, line, vector, lanes, what) -> None:
+        """A warp operation named lanes that did not arrive."""
+
+    def statement(self, vector, line, mask) -> None:
+        """A statement begins (only when tracing)."""
+
+    def assigned(self, vector, name, value, mask) -> None:
+        """A variable was assigned (only when tracing)."""
+
+    def end_of_chunk(self, vectors) -> None:
+        """All warps of a chunk have finished."""
+
+    def finish(self) -> None:
+        """The launch is over."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(self._findings.values())
+
+    def add(self, finding: Finding) -> None:
+        """Keep the first finding of its kind at these lines and array; add the later ones to its count."""
+        key = (finding.kind, finding.line, finding.other_line, finding.array)
+        first = self._findings.get(key)
+        if first is not None:
+            finding = Finding(**{**vars(first), "count": first.count + finding.count})
+        self._findings[key] = finding

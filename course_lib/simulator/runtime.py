@@ -1,0 +1,228 @@
+"""The functions that compiled kernels call: masks, loops, conversions, and the operators NumPy has not.
+
+A mask is ``True`` (every lane of the vector), ``False`` (none) or a boolean array of four axes. Functions that
+narrow a mask return ``True`` and ``False`` themselves wherever they can, so that code which does not diverge
+runs without masks.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .findings import KernelError, UnsupportedKernelError
+from .memory import unite
+
+UNDEFINED = None
+
+
+def split(mask, condition):
+    """Divide ``mask`` by ``condition``: (lanes where it holds, lanes where it does not)."""
+    if type(condition) is not np.ndarray:
+        return (mask, False) if condition else (False, mask)
+    if mask is True:
+        if condition.all():
+            return True, False
+        return (condition, ~condition) if condition.any() else (False, True)
+    yes = mask & condition
+    if not yes.any():
+        return False, mask
+    no = mask & ~condition
+    return (yes, no) if no.any() else (mask, False)
+
+
+def minus(mask, gone):
+    """The lanes of ``mask`` that are not in ``gone``."""
+    if gone is False or mask is False:
+        return mask
+    if gone is True or gone is mask:
+        return False
+    if mask is not True and not (mask & gone).any():
+        return mask  # the same object, which Site.locate and masked assignments recognise
+    left = ~gone if mask is True else mask & ~gone
+    return left if left.any() else False
+
+
+def join(before, yes, no, yes_after, no_after):
+    """The lanes that reach the end of an if: all of ``before`` where no lane left either branch."""
+    if yes_after is yes and no_after is no:
+        return before
+    return unite(yes_after, no_after)
+
+
+def blend(mask, new, old):
+    """``new`` in the lanes of ``mask``, ``old`` in the others."""
+    if mask is True or old is UNDEFINED:
+        return new
+    if new is old:
+        return new
+    return np.where(mask, new, old)
+
+
+def choose(mask, new, old, line):
+    """:func:`blend` for values that hold arrays: every lane must mean the same array."""
+    if mask is True or old is UNDEFINED or new is old:
+        return new
+    if isinstance(new, tuple):
+        return tuple(choose(mask, n, o, line) for n, o in zip(new, old, strict=True))
+    if isinstance(new, (np.ndarray, np.generic)):
+        return blend(mask, new, old)
+    raise UnsupportedKernelError("threads of one warp choose different arrays for one variable; the simulator needs "
+                                 "one array for all of them: use one array with an index that differs", line)
+
+
+def both(left, right):
+    """``left and right`` of conditions of which the right one is valid only where the left one holds."""
+    if type(left) is not np.ndarray:
+        return right if left else np.False_
+    return left & right
+
+
+def either(left, right):
+    """``left or right``, likewise."""
+    if type(left) is not np.ndarray:
+        return np.True_ if left else right
+    return left | right
+
+
+def pick(condition, yes, no):
+    """``yes if condition else no`` for values that are both known."""
+    if type(condition) is not np.ndarray:
+        return yes if condition else no
+    return np.where(condition, yes, no)
+
+
+class Steps:
+    """The step budget of a launch: loop iterations of one warp, over all loops."""
+
+    def __init__(self, limit: int):
+        self.limit = self.left = limit
+
+    def spend(self, line: int):
+        self.left -= 1
+        if self.left < 0:
+            self.stop(line)
+
+    def stop(self, line: int):
+        raise KernelError(f"line {line}: this loop was still running after {self.limit:,} iterations in one launch; "
+                          f"check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long")
+
+
+def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int):
+    """Run a ``for ... in range``: yield (value, mask) while a lane of ``live[0]`` has values left.
+
+    The body takes lanes out of ``live[0]`` when they break or return.
+    """
+    if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
+        if step == 0:
+            raise KernelError(f"line {line}: the step of range() is 0; it must not be")
+        values = range(int(start), int(stop), int(step))
+        if len(values) > steps.left:
+            steps.stop(line)
+        for value in values:
+            steps.left -= 1
+            yield dtype(value), live[0]
+            if live[0] is False:
+                return
+        return
+    if np.any(np.asarray(step) == 0):
+        raise KernelError(f"line {line}: the step of range() is 0; it must not be")
+    value = np.asarray(start).astype(dtype)
+    value = value.reshape((1,) * (4 - value.ndim) + value.shape)
+    up = np.asarray(step) > 0
+    while True:
+        mask, _ = split(live[0], np.where(up, value < stop, value > stop))
+        if mask is False:
+            return
+        live[0] = mask
+        steps.spend(line)
+        yield value, mask
+        if live[0] is False:
+            return
+        value = (value + step).astype(dtype)
+
+
+def cast(value, dtype):
+    """``value`` converted as C does: floats to ints towards zero, ints wrapped."""
+    return value.astype(dtype)
+
+
+def power(a, b):
+    """``a ** b``; integers to negative powers give 0 but for 1 and -1, as numba's loop does."""
+    if np.asarray(a).dtype.kind == "f" or not (np.asarray(b) < 0).any():
+        return np.power(a, b)
+    value = np.power(a, np.where(b < 0, 0, b))
+    small = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), 0))
+    return np.where(b < 0, small, value).astype(np.asarray(a).dtype)[()]
+
+
+def dim(array, axis: int) -> np.int64:
+    return np.int64(array.shape[axis])
+
+
+def smaller(a, b):
+    """``min(a, b)``; where one is NaN the other, as CUDA's fmin."""
+    return np.fmin(a, b)
+
+
+def larger(a, b):
+    return np.fmax(a, b)
+
+
+def fused(a, b, c):
+    """``a * b + c`` rounded once: float32 through float64; float64 through the platform's long double."""
+    kind = np.asarray(a).dtype
+    wide = np.float64 if kind == np.float32 else np.longdouble
+    return (a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(kind)
+
+
+def elementwise(function, value):
+    """A ``math`` function that NumPy has not, lane by lane; nan where it is not defined."""
+    def one(x):
+        try:
+            return function(x)
+        except (ValueError, OverflowError):
+            return math.nan
+    result = np.vectorize(one, otypes=[np.float64])(value)
+    return result.astype(value.dtype)[()]
+
+
+def _bits(value) -> int:
+    return 8 * np.asarray(value).dtype.itemsize
+
+
+def _unsigned(value):
+    return np.asarray(value).view(f"uint{_bits(value)}")
+
+
+def bit_popc(value):
+    """Number of bits set."""
+    return np.bitwise_count(_unsigned(value))[()]
+
+
+def bit_clz(value):
+    """Number of zero bits above the highest one that is set."""
+    rest, count = _unsigned(value).copy(), np.zeros(np.shape(value), np.int64)
+    one = rest.dtype.type(1)
+    while np.any(rest):
+        count = count + (rest != 0)
+        rest = rest >> one
+    return (_bits(value) - count)[()]
+
+
+def bit_ffs(value):
+    """Position of the lowest bit that is set, from 1; 0 if there is none."""
+    bits = _unsigned(value)
+    lowest = bits & (~bits + bits.dtype.type(1))
+    return np.where(bits == 0, 0, _bits(value) - bit_clz(lowest))[()]
+
+
+def bit_brev(value):
+    """The bits in reverse order."""
+    bits, result = _unsigned(value).copy(), np.zeros(np.shape(value), _unsigned(value).dtype)
+    one = result.dtype.type(1)
+    for _ in range(_bits(value)):
+        result = (result << one) | (bits & one)
+        bits = bits >> one
+    return result.view(np.asarray(value).dtype)[()]

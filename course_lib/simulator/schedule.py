@@ -1,0 +1,31 @@
+"""Which warp of a block runs next between two barriers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from .findings import LaunchError
+
+
+def order(schedule: str | int) -> Callable[[Sequence[int]], list[int]]:
+    """Return a function from the warps that may run to the order in which they do.
+
+    ``schedule`` is "in-order", "reversed", or "shuffled" or a whole number (the seed of a shuffle).
+    """
+    if schedule == "in-order":
+        return sorted
+    if schedule == "reversed":
+        return lambda warps: sorted(warps, reverse=True)
+    if schedule == "shuffled":
+        schedule = 0
+    if isinstance(schedule, bool) or not isinstance(schedule, int):
+        raise LaunchError(f"schedule is {schedule!r}; use 'in-order', 'reversed', 'shuffled' or a seed (a whole number)")
+    generator = random.Random(schedule)
+
+    def shuffled(warps):
+        warps = sorted(warps)
+        generator.shuffle(warps)
+        return warps
+
+    return shuffled

@@ -1,0 +1,107 @@
+"""What the compiler knows of an expression: its code, its numba type, and its value if that is constant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from . import typing_rules
+
+MISSING = object()
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    dtype: str
+    ndim: int
+
+    def __str__(self):
+        return f"array({self.dtype}, {self.ndim}d)"
+
+
+@dataclass(frozen=True)
+class TupleType:
+    items: tuple
+
+    def __str__(self):
+        return f"tuple({', '.join(map(str, self.items))})"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A compile-time name: ``cuda.shared.array`` is ``Symbol("cuda", ("shared", "array"))``."""
+
+    root: str
+    path: tuple[str, ...] = ()
+
+    def __str__(self):
+        return ".".join((self.root, *self.path))
+
+
+NONE = "none"
+#: The type of a variable whose versions cannot be unified where control flow merges.
+CONFLICT = "conflict"
+COMPILE_TIME = "compile-time"
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression. ``origin`` says why it is float64 where the kernel did not ask for float64."""
+
+    code: str
+    type: object
+    const: object = MISSING
+    literal: bool = False
+    origin: str | None = None
+    items: tuple = field(default=())
+
+    @property
+    def is_const(self) -> bool:
+        return self.const is not MISSING
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.type in typing_rules.SCALARS
+
+    @property
+    def pure_name(self) -> bool:
+        return self.code.isidentifier()
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A local name at one point of the program; ``maybe`` where some path has not assigned it."""
+
+    type: object
+    origin: str | None = None
+    const: object = MISSING
+    maybe: bool = False
+
+    def without_const(self) -> Variable:
+        return replace(self, const=MISSING)
+
+
+def merge(a: Variable | None, b: Variable | None) -> Variable:
+    """The variable where two paths meet (None: not assigned on that path)."""
+    if a is None or b is None:
+        return replace(a or b, maybe=True, const=MISSING)
+    maybe = a.maybe or b.maybe
+    const = a.const if type(a.const) is type(b.const) and a.const is not MISSING and a.const == b.const else MISSING
+    kind = unify_types(a.type, b.type)
+    origin = None
+    if kind == "float64":
+        asked = [v for v in (a, b) if v.type == "float64"]
+        if all(v.origin for v in asked):
+            origin = asked[0].origin if asked else f"an {a.type} and a {b.type} that meet"
+    return Variable(kind, origin, const, maybe)
+
+
+def unify_types(a, b):
+    """The common type of two versions of a variable, or CONFLICT."""
+    if a == b:
+        return a
+    if a in typing_rules.SCALARS and b in typing_rules.SCALARS:
+        return typing_rules.unify(a, b)
+    if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
+        items = tuple(unify_types(x, y) for x, y in zip(a.items, b.items, strict=True))
+        return CONFLICT if CONFLICT in items else TupleType(items)
+    return CONFLICT

@@ -1,0 +1,177 @@
+"""One warp of every block of a chunk, and what CUDA lets a warp do together: votes, shuffles, syncwarp."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from .geometry import WARP_SIZE, Chunk, WarpLanes
+from .memory import LocalArray, SharedArray, unite
+
+
+class WarpVector:
+    """The same warp of every block of a chunk: what one generator runs.
+
+    ``shape`` is (lane rows, lane columns, block rows, block columns). A mask over it is ``True`` (every lane),
+    ``False`` (none) or a boolean array that broadcasts to ``shape``.
+    """
+
+    def __init__(self, engine, lanes: WarpLanes, chunk: Chunk, shared: dict):
+        self.engine, self.launch, self.lanes, self.chunk = engine, engine.launch, lanes, chunk
+        self.steps = engine.steps
+        self._shared = shared
+        self._cache: dict = {}
+        self.warp = lanes.warp
+        self.shape = (*lanes.shape, *chunk.shape)
+        self.size = lanes.count * chunk.count
+        self.thread, self.block = lanes.thread, chunk.block
+        self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
+        self.warp_epoch = 0  # syncwarps passed; an array where only some lanes did
+
+    def count(self, mask) -> int:
+        """Number of active lanes."""
+        if mask is True:
+            return self.size
+        if mask is False:
+            return 0
+        return int(np.count_nonzero(mask)) * (self.size // mask.size)
+
+    def warps_active(self, mask) -> int:
+        """Number of warps (one a block) with at least one active lane."""
+        if mask is True:
+            return self.chunk.count
+        if mask is False:
+            return 0
+        active = mask.any(axis=(0, 1))
+        return int(np.count_nonzero(active)) * (self.chunk.count // active.size)
+
+    def thread_ids(self) -> np.ndarray:
+        """Linear id in the grid of every thread: block id times threads a block plus thread id."""
+        return self.chunk.linear * self.launch.threads_per_block + self.lanes.linear
+
+    def name_thread(self, thread_id: int) -> tuple:
+        """``((bx, by, bz), (tx, ty, tz))`` of a linear id in the grid."""
+        block, thread = divmod(int(thread_id), self.launch.threads_per_block)
+        return self.launch.block_at(block), self.launch.thread_at(thread)
+
+    @cached_property
+    def ids(self) -> np.ndarray:
+        return self.thread_ids()
+
+    def full(self, mask) -> np.ndarray:
+        """``mask`` as a boolean array of the whole shape."""
+        return np.broadcast_to(np.asarray(mask), self.shape)
+
+    def first_thread(self, mask) -> tuple:
+        """The first thread (in launch order) of a mask that is not empty."""
+        return self.name_thread(self.ids[self.full(mask)].min())
+
+    # --- called by the generated code ------------------------------------------------------------------------
+
+    def global_id(self, axis: int):
+        """``threadIdx + blockIdx * blockDim`` along an axis, as int64."""
+        key = ("id", axis)
+        if key not in self._cache:
+            self._cache[key] = (self.thread[axis].astype(np.int64)
+                                + self.block[axis].astype(np.int64) * self.launch.block[axis])
+        return self._cache[key]
+
+    def shared_array(self, number: int, name: str, dtype, shape, mask) -> SharedArray:
+        """The block's shared array of this declaration: all its warps, and all executions, mean the same one."""
+        if number not in self._shared:
+            array = SharedArray(name, dtype, shape, self.chunk)
+            self.engine.watch(array)
+            self._shared[number] = array
+        return self._shared[number]
+
+    def local_array(self, number: int, name: str, dtype, shape, mask) -> LocalArray:
+        """The threads' own array of this declaration."""
+        key = ("local", number)
+        if key not in self._cache:
+            array = LocalArray(name, dtype, shape, self, mask)
+            self.engine.watch(array)
+            self._cache[key] = array
+        array = self._cache[key]
+        if array.anchor is not mask:
+            array.anchor = unite(array.anchor, mask)
+        return array
+
+    def statement(self, line: int, mask):
+        for observer in self.engine.observers:
+            observer.statement(self, line, mask)
+
+    def assigned(self, name: str, value, mask):
+        for observer in self.engine.observers:
+            observer.assigned(self, name, value, mask)
+
+    def check_assigned(self, have, mask, name: str, line: int):
+        """Report the active lanes in which variable ``name`` has no value yet."""
+        if have is True or have is mask:
+            return
+        missing = self.full(mask) & ~self.full(have)
+        if missing.any():
+            for observer in self.engine.observers:
+                observer.unassigned(name, line, self, missing)
+
+    def syncwarp(self, mask):
+        """Order the memory accesses of the active lanes before it and after it."""
+        self.warp_epoch = self.warp_epoch + (1 if mask is True else mask.astype(np.int64))
+
+    def lanemask_lt(self):
+        return ((np.uint64(1) << self.lanes.lane.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)
+
+    def _by_lane(self, value) -> np.ndarray:
+        """``value`` as (lanes, block rows, block columns)."""
+        return np.broadcast_to(value, self.shape).reshape(self.lanes.count, *self.chunk.shape)
+
+    def check_members(self, members, mask, line: int):
+        """Every lane that a warp operation names must arrive at it (lanes that returned excepted)."""
+        members = np.broadcast_to(np.asarray(members).astype(np.int64) & 0xFFFFFFFF, self.shape)
+        named = (members >> self.lanes.lane.astype(np.int64)) & 1 != 0
+        here = self.full(mask)
+        gone = np.zeros(self.shape, bool)
+        for returned, _ in self.returned:
+            gone |= returned
+        waited_for = (members * here).reshape(self.lanes.count, *self.chunk.shape)
+        waited_for = np.bitwise_or.reduce(waited_for, axis=0)
+        lane = self._by_lane(self.lanes.lane.astype(np.int64))
+        absent = (((waited_for >> lane) & 1) != 0).reshape(self.shape) & ~here & ~gone
+        stray = here & ~named
+        for lanes, what in ((absent, "absent"), (stray, "stray")):
+            if lanes.any():
+                for observer in self.engine.observers:
+                    observer.misled(line, self, lanes, what)
+
+    def vote(self, kind: str, predicate, mask):
+        """all_sync, any_sync, eq_sync, ballot_sync and match_any_sync over the active lanes of each warp."""
+        value, here = self._by_lane(predicate), self._by_lane(mask)
+        if kind in ("all_sync", "any_sync"):
+            result = (value | ~here).all(axis=0) if kind == "all_sync" else (value & here).any(axis=0)
+            return result[None, None]
+        bit = np.int64(1) << np.arange(self.lanes.count, dtype=np.int64).reshape(-1, 1, 1)
+        if kind == "ballot_sync":
+            return np.where(value & here, bit, 0).sum(axis=0).astype(np.uint32).view(np.int32)[None, None]
+        first = np.take_along_axis(value, here.argmax(axis=0)[None], axis=0)
+        if kind == "eq_sync":
+            return ((value == first) | ~here).all(axis=0)[None, None]
+        same = np.zeros(value.shape, np.int64)
+        for lane in range(self.lanes.count):
+            same |= np.where((value == value[lane]) & here[lane], bit[lane], 0)
+        return same.astype(np.uint32).view(np.int32).reshape(self.shape)
+
+    def shuffle(self, kind: str, value, lane, mask, line: int):
+        """Each active lane reads ``value`` of another lane; up and down past the end give the lane's own."""
+        value, here = self._by_lane(value), self._by_lane(mask)
+        own = np.arange(self.lanes.count).reshape(-1, 1, 1)
+        lane = self._by_lane(lane).astype(np.int64)
+        source = {"at": lambda: lane % WARP_SIZE, "up": lambda: own - lane, "down": lambda: own + lane,
+                  "xor": lambda: own ^ lane}[kind]()
+        source = np.where((source < 0) | (source >= WARP_SIZE), own, source)
+        valid = source < self.lanes.count
+        safe = np.where(valid, source, own)
+        silent = here & ~(valid & np.take_along_axis(here, safe, axis=0))
+        if silent.any():
+            for observer in self.engine.observers:
+                observer.unassigned(None, line, self, silent.reshape(self.shape))
+        return np.take_along_axis(value, safe, axis=0).reshape(self.shape)
