@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..simulator.findings import LaunchError
+from ..simulator.observer import Observer
+
 
 @dataclass(frozen=True)
 class TraceArray:
@@ -66,3 +69,91 @@ class Trace:
 
     def __repr__(self) -> str:
         return f"Trace({self.kernel_name}: {len(self.steps)} steps, {len(self.arrays)} arrays)"
+
+
+class TraceObserver(Observer):
+    """Records a :class:`Trace` of a whole launch, which must be small.
+
+    Raises LaunchError beyond ``MAX_STEPS`` steps: a viewer could not show them.
+    """
+
+    MAX_STEPS = 200_000
+
+    def __init__(self):
+        super().__init__()
+        self.steps: list[Step] = []
+        self.arrays: dict[str, TraceArray] = {}
+        self._open: dict[tuple, dict] = {}  # (block, warp) -> the step being recorded
+
+    def start(self, engine):
+        self.engine = engine
+        for value in engine.values:
+            if hasattr(value, "host"):
+                self.arrays[value.name] = TraceArray(value.name, "global", value.dtype.name, value.shape,
+                                                     value.host.copy())
+
+    def watch(self, array):
+        self.arrays.setdefault(array.name, TraceArray(array.name, array.space, array.dtype.name, array.shape))
+        return self._access
+
+    def statement(self, vector, line, mask):
+        self._close(vector.warp)
+        here = vector.full(mask)
+        blocks = np.broadcast_to(vector.chunk.linear, vector.shape)
+        lanes = np.broadcast_to(vector.lanes.linear, vector.shape)
+        for block in np.unique(blocks[here]):
+            active = here & (blocks == block)
+            self._open[int(block), vector.warp] = {"line": line, "active": active, "threads": lanes[active],
+                                                   "accesses": [], "variables": {}}
+        if len(self.steps) > self.MAX_STEPS:
+            raise LaunchError(f"this launch has more than {self.MAX_STEPS:,} steps, too many to trace; "
+                              "use smaller matrices or fewer threads")
+
+    def _of(self, vector, mask):
+        """The open steps of a warp, each with its lanes under ``mask``."""
+        here = vector.full(mask)
+        for (_, warp), step in self._open.items():
+            if warp == vector.warp:
+                lanes = step["active"] & here
+                if lanes.any():
+                    yield step, lanes
+
+    def _access(self, site, pattern, base, value):
+        array, vector = pattern.array, site.vector
+        offsets = np.broadcast_to(base if pattern.offsets is None else pattern.offsets + base, vector.shape)
+        if isinstance(value, tuple):
+            value = value[-1]
+        values = np.broadcast_to(np.asarray(value), vector.shape)
+        lanes_of = np.broadcast_to(vector.lanes.linear, vector.shape)
+        for step, lanes in self._of(vector, pattern.mask):
+            index = np.array([array.index_of(int(o)) for o in offsets[lanes]], np.int64).reshape(-1, array.ndim)
+            step["accesses"].append(TraceAccess(site.op, array.name, lanes_of[lanes], index,
+                                                values[lanes].astype(array.dtype)))
+
+    def assigned(self, vector, name, value, mask):
+        values = np.broadcast_to(np.asarray(value), vector.shape)
+        for step, _ in self._of(vector, mask):
+            step["variables"][name] = values[step["active"]]
+
+    def barrier(self, arrivals, complete):
+        for vector, mask in arrivals:
+            for step, _ in self._of(vector, mask):
+                step["barrier"] = True
+            self._close(vector.warp)
+
+    def _close(self, warp):
+        for key in [k for k in self._open if k[1] == warp]:
+            step = self._open.pop(key)
+            self.steps.append(Step(step["line"], self.engine.launch.block_at(key[0]), warp, step["threads"],
+                                   tuple(step["accesses"]), step["variables"], step.get("barrier", False)))
+
+    def end_of_chunk(self, vectors):
+        for vector in vectors:
+            self._close(vector.warp)
+
+    @property
+    def trace(self) -> Trace:
+        """The recording; complete once the launch has finished."""
+        launch = self.engine.launch
+        return Trace(self.engine.source.name, launch.grid, launch.block, self.engine.source.lines, self.arrays,
+                     tuple(self.steps))

@@ -75,6 +75,8 @@ class Unit:
         self.device: dict[tuple, DeviceFunction] = {}
         self.promotions: dict[tuple, Promotion] = {}
         self.device_names = 0
+        self.written: set[str] = set()  # arguments that the kernel stores to
+        self.writes_unknown = False  # it stores through another name, or in a device function
         self.static_shared: dict[int, tuple[str, int]] = {}  # array number: (name, bytes)
         self._by_value: dict[tuple, str] = {}
 
@@ -89,6 +91,10 @@ class Unit:
     def site(self, line: int, op: str) -> str:
         self.sites.append((line, op))
         return f"S{len(self.sites) - 1}"
+
+    def may_write(self, argument: str) -> bool:
+        """Can the kernel store to this argument?"""
+        return self.writes_unknown or argument in self.written
 
     def dtype(self, name: str) -> str:
         self.constants[f"d_{name}"] = typing_rules.DTYPE[name]
@@ -120,9 +126,10 @@ class Function(Expressions):
     def __init__(self, unit: Unit, source: Source, arguments: list[Variable], kernel: bool, stack: tuple = ()):
         self.unit, self.source, self.kernel = unit, source, kernel
         self.stack = (*stack, source.function)
-        self.arguments = arguments
+        self.given = arguments
         self.regions = Regions(source.tree)
-        self.locals = assigned_names(source.tree.body) | {a.arg for a in source.tree.args.args}
+        self.parameters = {a.arg for a in source.tree.args.args}
+        self.locals = assigned_names(source.tree.body) | self.parameters
         self.tracked: set[str] = set()  # variables that may be read unassigned
         self.result_type = None
         self.barriers = False
@@ -172,7 +179,7 @@ class Function(Expressions):
         self.results: list[tuple[object, str | None]] = []
         self.versions: set[str] = set()
         parameters = [a.arg for a in self.source.tree.args.args]
-        for parameter, argument in zip(parameters, self.arguments, strict=True):
+        for parameter, argument in zip(parameters, self.given, strict=True):
             self.env[parameter] = argument
         mangled = [self.mangle(p, self.env[p].type) for p in parameters]
         terminated = self.block(self.source.tree.body)
@@ -319,6 +326,8 @@ class Function(Expressions):
             self.refuse(node, f"{ast.unparse(target)} cannot be assigned in a kernel")
 
     def assign_name(self, name: str, value: Value, node):
+        if isinstance(value.type, ArrayType) and not value.code.startswith("w."):
+            self.unit.writes_unknown = True  # one array under two names
         if value.type == "compile-time":
             self.refuse(node, f"{ast.unparse(node.value)} is not a value that a kernel can hold")
         version = self.mangle(name, value.type)

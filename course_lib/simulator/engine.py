@@ -35,6 +35,7 @@ class Engine:
         names = [a.arg for a in self.source.tree.args.args]
         arguments = self._with_defaults(names, arguments)
         self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]
+        mark_aliases(self.values)
         self.unit = Unit(self.launch, tracing)
         function = Function(self.unit, self.source, [variable_of(n, a, v) for n, a, v in zip(
             names, arguments, self.values, strict=True)], kernel=True)
@@ -58,8 +59,8 @@ class Engine:
         if used > SHARED_LIMIT:
             parts = ", ".join(f"{name} {size:,}" for name, size, _ in self.unit.static_shared.values())
             line = max(line for *_, line in self.unit.static_shared.values())
-            raise LaunchError(f"line {line}: the kernel's shared arrays take {used:,} bytes a block ({parts}); the limit "
-                              f"of static shared memory is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles")
+            raise LaunchError(f"line {line}: the kernel's shared arrays take {used:,} bytes a block ({parts}); the "
+                              f"limit of static shared memory is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles")
 
     # --- events ------------------------------------------------------------------------------------------------
 
@@ -181,6 +182,15 @@ def take_argument(name: str, value):
     if kind is None:
         raise LaunchError(f"the argument {name!r} is a {type(value).__name__}; a kernel takes NumPy arrays and numbers")
     return np.dtype(kind).type(value)
+
+
+def mark_aliases(values) -> None:
+    """Note which arguments share memory: they may be read, but not written."""
+    arrays = [v for v in values if isinstance(v, GlobalArray)]
+    for i, array in enumerate(arrays):
+        for other in arrays[:i]:
+            if np.may_share_memory(array.flat, other.flat):
+                array.aliases, other.aliases = other.name, array.name
 
 
 def variable_of(name: str, argument, value) -> Variable:

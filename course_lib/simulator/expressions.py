@@ -306,11 +306,11 @@ class Expressions(Intrinsics):
             self.lines, self.mask = outer, before
             self.indent -= 1
             if not lines:
-                left = self.folded(f"{combine}({left.code}, {right.code})", "bool", ()) if not (
-                    left.is_const and right.is_const) else self.number(
-                        bool(left.const and right.const if conjunction else left.const or right.const))
-                if left.is_const and not left.literal:
-                    left = replace(left, literal=True)
+                if left.is_const and right.is_const:
+                    yes = left.const and right.const if conjunction else left.const or right.const
+                    left = replace(self.number(bool(yes)), literal=left.literal and right.literal)
+                else:
+                    left = Value(f"{combine}({left.code}, {right.code})", "bool")
                 continue
             result = self.fresh("t")
             self.emit(f"{result} = {left.code}")
@@ -434,8 +434,16 @@ class Expressions(Intrinsics):
     def store(self, node, array: Value, indices, value: Value):
         if not value.is_scalar:
             self.refuse(node, f"{describe_type(value.type)} cannot be stored in an array element")
+        self.note_write(array)
         site = self.unit.site(node.lineno, "store")
         self.emit(f"{site}.store({array.code}, {self.index_code(indices)}, {value.code}, {self.mask})")
+
+    def note_write(self, array: Value):
+        """Remember which arguments are written: races are looked for only there."""
+        names = [p for p in self.parameters if array.code == self.mangle(p, array.type)]
+        self.unit.written.update(names)
+        if not self.kernel:
+            self.unit.writes_unknown = True
 
     def on_Call(self, node):
         return self.call(node)

@@ -312,6 +312,7 @@ class Intrinsics:
         if name in ("and_", "or_", "xor") and not typing_rules.is_int(dtype):
             raise TypingError(f"cuda.atomic.{name} needs an array of integers")
         codes = [self.converted(self.scalar(v), dtype) for v in values]
+        self.note_write(array)
         site = self.unit.site(node.lineno, "atomic")
         result = self.fresh("t")
         self.emit(f"{result} = {site}.atomic({name!r}, {array.code}, {self.index_code(indices)}, "

@@ -12,6 +12,8 @@ from math import prod
 
 import numpy as np
 
+from .findings import LaunchError
+
 SECTOR_BYTES = 32
 SHARED_LIMIT = 48 * 1024
 LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread, CUDA's limit since compute capability 2.0
@@ -102,8 +104,7 @@ class GlobalArray(Array):
         self.host = array
         order = "C" if array.flags.c_contiguous else "F"
         self.flat = array.reshape(-1, order=order)
-        if self.flat.base is None or not np.shares_memory(self.flat, array):
-            self.flat = array.ravel(order=order)
+        self.aliases: str | None = None  # another argument that shares this memory
         if array.size and order == "C":
             self.strides = c_strides(self.shape)
 
@@ -113,15 +114,24 @@ class GlobalArray(Array):
         return self.flat[base:].take(pattern.offsets)
 
     def scatter(self, vector, pattern, base, value):
+        self._check_writable()
         offsets = base if pattern.offsets is None else pattern.offsets + base
         keys, value = spread(offsets, value, pattern.mask)
         self.flat[keys] = value
+
+    def _check_writable(self):
+        if self.aliases:
+            raise LaunchError(f"the arguments {self.aliases!r} and {self.name!r} share memory and the kernel writes "
+                              "it; a GPU gets a copy of each host array, so pass two separate arrays")
+        if not self.flat.flags.writeable:
+            raise LaunchError(f"the kernel writes the array {self.name!r}, which is read-only; pass a copy")
 
     def keys(self, vector, pattern, base) -> np.ndarray:
         """A number for every memory word that the access touches; two accesses meet where these are equal."""
         return np.asarray(base if pattern.offsets is None else pattern.offsets + base)
 
     def storage(self):
+        self._check_writable()
         return self.flat
 
     def words(self) -> int:

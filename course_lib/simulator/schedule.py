@@ -20,7 +20,7 @@ def order(schedule: str | int) -> Callable[[Sequence[int]], list[int]]:
     if schedule == "shuffled":
         schedule = 0
     if isinstance(schedule, bool) or not isinstance(schedule, int):
-        raise LaunchError(f"schedule is {schedule!r}; use 'in-order', 'reversed', 'shuffled' or a seed (a whole number)")
+        raise LaunchError(f"schedule is {schedule!r}; use 'in-order', 'reversed', 'shuffled' or a whole number")
     generator = random.Random(schedule)
 
     def shuffled(warps):

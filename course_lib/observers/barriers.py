@@ -1,0 +1,50 @@
+"""Barriers that only a part of a block reaches, and warp operations that name absent lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..simulator.findings import Finding
+from ..simulator.observer import Observer
+from .bounds import thread_text
+
+
+class BarriersObserver(Observer):
+    """Reports who did not come to a barrier, and why: returned, waiting elsewhere, or on another path."""
+
+    def divergence(self, barrier, vectors, arrivals, missing, waiting):
+        _, line, branch, _, _ = barrier
+        here = {vector.warp: mask for vector, mask in arrivals}
+        came = next(v.first_thread(v.full(here[v.warp]) & missing_block(missing)) for v in vectors
+                    if v.warp in here and (v.full(here[v.warp]) & missing_block(missing)).any())
+        count = sum(int(np.count_nonzero(m)) for m in missing.values())
+        vector = next(v for v in vectors if missing[v.warp].any())
+        absent = missing[vector.warp]
+        other, why = branch, "took another path" + (f" at line {branch}" if branch else "")
+        for mask, at in vector.returned:
+            if (vector.full(mask) & absent).any():
+                absent = vector.full(mask) & absent
+                other, why = at, f"had returned at line {at}"
+                break
+        else:
+            elsewhere = waiting.get(vector.warp)
+            if elsewhere is not None and vector.warp not in here and (vector.full(elsewhere[3]) & absent).any():
+                absent = vector.full(elsewhere[3]) & absent
+                other, why = elsewhere[1], f"waits at the barrier in line {elsewhere[1]}"
+        thread = vector.first_thread(absent)
+        self.add(Finding("barrier-divergence", "error", line, other, None, None, (came, thread),
+                         f"{thread_text(came)} reached syncthreads() in line {line}, but {thread_text(thread)} {why}; "
+                         "every thread of a block must reach the same barrier", count))
+
+    def misled(self, line, vector, lanes, what):
+        thread = vector.first_thread(lanes)
+        text = {"absent": "is named in the mask of this warp operation but does not arrive at it",
+                "stray": "arrives at this warp operation but is not named in its mask"}[what]
+        self.add(Finding("barrier-divergence", "error", line, None, None, None, (thread,),
+                         f"{thread_text(thread)} {text}; the mask must name exactly the lanes that take part",
+                         int(np.count_nonzero(lanes))))
+
+
+def missing_block(missing) -> np.ndarray:
+    """The blocks in which somebody is missing, as a mask over (1, 1, block rows, block columns)."""
+    return np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)[None, None]

@@ -1,0 +1,94 @@
+"""Shared and local words, variables and registers that are read before they were written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..simulator.findings import Finding
+from ..simulator.observer import Observer
+from .bounds import thread_text
+
+
+class InitializationObserver(Observer):
+    """Keeps, for each shared array, the words that have been written; local arrays keep it themselves."""
+
+    def watch(self, array):
+        if array.space == "shared":
+            return SharedInitialization(self, array)
+        if array.space == "local":
+            return self._local
+        return None
+
+    def _local(self, site, pattern, base, value):
+        if site.op == "store":
+            return
+        missing = pattern.array.unwritten(site.vector, pattern, base)
+        if missing is not False:
+            self.report(site, pattern, base, missing)
+
+    def report(self, site, pattern, base, missing):
+        array, vector = pattern.array, site.vector
+        missing = vector.full(missing)
+        ids = np.where(missing, vector.ids, np.iinfo(np.int64).max)
+        place = np.unravel_index(int(ids.argmin()), vector.shape)
+        offset = base if pattern.offsets is None else base + int(np.broadcast_to(pattern.offsets, vector.shape)[place])
+        index, thread = array.index_of(offset), vector.name_thread(ids[place])
+        self.add(Finding("uninitialized-read", "error", site.line, None, array.name, index, (thread,),
+                         f"{thread_text(thread)} reads {array.name}[{', '.join(map(str, index))}] ({array.space} memory) "
+                         "before any thread wrote it; write every element that is read, and synchronize",
+                         int(np.count_nonzero(missing))))
+
+    def unassigned(self, name, line, vector, lanes):
+        thread = vector.first_thread(lanes)
+        count = int(np.count_nonzero(lanes))
+        if name is None:
+            text = (f"{thread_text(thread)} reads a register of a lane that does not take part in this shuffle; let all "
+                    "lanes that are read from reach it")
+        else:
+            text = (f"{thread_text(thread)} reads the variable {name!r} before it assigned it; assign it on every "
+                    "path")
+        self.add(Finding("uninitialized-read", "error", line, None, name, None, (thread,), text, count))
+
+
+class SharedInitialization:
+    """The written words of one shared array: one flag a word while all blocks agree, else one a word and block."""
+
+    def __init__(self, observer, array):
+        self.observer, self.array = observer, array
+        self.written = np.zeros(array.size, bool)
+        self.agree, self.complete = True, False
+
+    def __call__(self, site, pattern, base, value):
+        if self.complete:
+            return
+        if site.op != "store":
+            self._load(site, pattern, base)
+        if site.op != "load":
+            self._store(site, pattern, base)
+
+    def _store(self, site, pattern, base):
+        if self.agree and pattern.mask is True and pattern.same_in_blocks:
+            self.written[base if pattern.offsets is None else pattern.offsets.reshape(-1) + base] = True
+        else:
+            self._spread()
+            keys = np.broadcast_to(self.array.keys(site.vector, pattern, base), site.vector.shape)
+            self.written[keys[site.vector.full(pattern.mask)]] = True
+        self.complete = bool(self.written.all())
+
+    def _load(self, site, pattern, base):
+        vector = site.vector
+        if self.agree and pattern.same_in_blocks:
+            have = self.written[base if pattern.offsets is None else pattern.offsets + base]
+        else:
+            self._spread()
+            have = self.written[self.array.keys(vector, pattern, base)]
+        if np.all(have):
+            return
+        missing = vector.full(~np.asarray(have)) & pattern.mask
+        if missing.any():
+            self.observer.report(site, pattern, base, missing)
+
+    def _spread(self):
+        if self.agree:
+            self.written = np.repeat(self.written, self.array.chunk.count)
+            self.agree = False

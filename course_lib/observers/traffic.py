@@ -1,0 +1,79 @@
+"""Accesses and requests, by line, array, space and operation, and per thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..simulator.observer import Observer
+
+Key = tuple[int, str, str, str]  # line, array, space, op
+
+
+def key_of(site, array) -> Key:
+    return site.line, array.name, array.space, site.op
+
+
+@dataclass
+class Count:
+    """The traffic of one line, array and operation."""
+
+    itemsize: int
+    accesses: int = 0
+    requests: int = 0
+    #: (warp, chunk) -> accesses of each of its threads, where all of them took part
+    whole: dict = field(default_factory=dict)
+    #: id(mask) -> [vector, mask, times], where only a part did; folded into ``dense`` at the end of a chunk
+    partial: dict = field(default_factory=dict)
+    dense: np.ndarray | None = None
+
+
+class TrafficObserver(Observer):
+    """Counts thread-level accesses and warp-level requests."""
+
+    def __init__(self):
+        super().__init__()
+        self.counts: dict[Key, Count] = {}
+
+    def start(self, engine):
+        self.launch = engine.launch
+
+    def tallied(self, site, pattern):
+        array, vector, mask = pattern.array, pattern.vector, pattern.mask
+        count = self.counts.setdefault(key_of(site, array), Count(array.itemsize))
+        times = sum(pattern.tally.values())
+        count.accesses += times * vector.count(mask)
+        count.requests += times * vector.warps_active(mask)
+        if mask is True:
+            place = (vector.warp, vector.chunk)
+            count.whole[place] = count.whole.get(place, 0) + times
+        elif mask is not False:
+            count.partial.setdefault(id(mask), [vector, mask, 0])[2] += times
+            if len(count.partial) > 64:
+                self._fold(count)
+
+    def _fold(self, count):
+        if not count.partial:
+            return
+        if count.dense is None:
+            count.dense = np.zeros(self.launch.blocks * self.launch.threads_per_block, np.int64)
+        for vector, mask, times in count.partial.values():
+            count.dense[vector.ids[vector.full(mask)]] += times
+        count.partial.clear()
+
+    def end_of_chunk(self, vectors):
+        for count in self.counts.values():
+            self._fold(count)
+
+    def per_thread(self, keys) -> np.ndarray:
+        """Accesses of each thread, by linear id in the grid, summed over ``keys``."""
+        total = np.zeros(self.launch.blocks * self.launch.threads_per_block, np.int64)
+        for key in keys:
+            count = self.counts[key]
+            if count.dense is not None:
+                total += count.dense
+            for (warp, chunk), times in count.whole.items():
+                ids = chunk.linear * self.launch.threads_per_block + self.launch.warps[warp].linear
+                total[ids] += times
+        return total

@@ -1,0 +1,207 @@
+"""What a launch returns: its traffic, its findings, its annotated source and its trace."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+import numpy as np
+
+from .simulator.findings import Finding
+
+__all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
+
+
+@dataclass(frozen=True)
+class TrafficRow:
+    """The traffic of one source line to one array, for one operation ("load", "store" or "atomic").
+
+    accesses: thread-level accesses. requests: warp-level instructions with at least one active lane.
+    sectors: distinct 32-byte sectors, summed over the requests (global memory; else 0). wavefronts: passes that
+    shared memory needs, and bank_conflicts those beyond the ideal (shared memory; else 0).
+    """
+
+    line: int
+    array: str
+    space: str
+    op: str
+    itemsize: int
+    accesses: int
+    requests: int
+    sectors: int
+    wavefronts: int
+    bank_conflicts: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the threads asked for: accesses times the size of an element."""
+        return self.accesses * self.itemsize
+
+
+class Traffic:
+    """Traffic rows, and their sums as attributes. Terms are Nsight Compute's."""
+
+    FILTERS = ("space", "op", "array", "line")
+
+    def __init__(self, rows: tuple[TrafficRow, ...], observer, shape: tuple[int, ...], known=None):
+        self.rows = rows
+        self._observer, self._shape = observer, shape
+        self._known = rows if known is None else known  # all rows of the run, to tell a typo from a zero
+
+    def select(self, *, space: str | None = None, op: str | None = None, array: str | None = None,
+               line: int | None = None) -> Traffic:
+        """The rows that match every filter given.
+
+        Raises ValueError for a space or an operation that does not exist, and for an array or a line that the
+        kernel never accessed.
+        """
+        wanted = {"space": space, "op": op, "array": array, "line": line}
+        legal = {"space": ("global", "shared", "local"), "op": ("load", "store", "atomic")}
+        for name, value in wanted.items():
+            if value is None:
+                continue
+            options = legal.get(name) or tuple(dict.fromkeys(getattr(r, name) for r in self._known))
+            if value not in options:
+                raise ValueError(f"no {name} {value!r} in this run; it has {', '.join(map(repr, options)) or 'none'}")
+        rows = tuple(r for r in self.rows if all(v is None or getattr(r, n) == v for n, v in wanted.items()))
+        return Traffic(rows, self._observer, self._shape, self._known)
+
+    def per_thread(self, **filters) -> np.ndarray:
+        """Accesses of each thread: integers of shape grid × block, indexed [bx, by, …, tx, ty, …] in x, y, z order.
+
+        The dimensions are those of the launch: ``[(2, 3), (4, 5)]`` gives (2, 3, 4, 5), ``[2, 4]`` gives (2, 4).
+        Filters are those of :meth:`select`.
+        """
+        rows = self.select(**filters).rows
+        flat = self._observer.per_thread([(r.line, r.array, r.space, r.op) for r in rows])
+        grid, block = self._shape
+        linear = flat.reshape(*reversed(grid), *reversed(block))
+        n, m = len(grid), len(block)
+        return np.ascontiguousarray(linear.transpose(*reversed(range(n)), *(n + a for a in reversed(range(m)))))
+
+    def __getattr__(self, name: str) -> int:
+        if name in ("accesses", "requests", "sectors", "wavefronts", "bank_conflicts", "bytes"):
+            return sum(getattr(r, name) for r in self.rows)
+        raise AttributeError(f"Traffic has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return table_text(self.rows)
+
+    def _repr_html_(self) -> str:
+        return table_html(self.rows)
+
+
+COLUMNS = (("line", "line"), ("space", "space"), ("array", "array"), ("op", "op"), ("accesses", "accesses"),
+           ("requests", "requests"), ("sectors", "sectors"), ("wavefronts", "wavefronts"),
+           ("bank_conflicts", "conflicts"))
+
+
+def cells(row: TrafficRow) -> list[str]:
+    values = []
+    for name, _ in COLUMNS:
+        value = getattr(row, name)
+        absent = (name == "sectors" and row.space != "global"
+                  or name in ("wavefronts", "bank_conflicts") and row.space != "shared")
+        values.append("–" if absent else f"{value:,}" if isinstance(value, int) and name != "line" else str(value))
+    return values
+
+
+def table_text(rows) -> str:
+    """The rows as an aligned table."""
+    table = [[title for _, title in COLUMNS], *(cells(r) for r in rows)]
+    widths = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
+    left = (1, 2, 3)
+    return "\n".join("  ".join(c.ljust(w) if i in left else c.rjust(w)
+                               for i, (c, w) in enumerate(zip(line, widths, strict=True))).rstrip() for line in table)
+
+
+def table_html(rows) -> str:
+    head = "".join(f"<th>{title}</th>" for _, title in COLUMNS)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r)) + "</tr>" for r in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class AnnotatedSource:
+    """The kernel's source; each line with what it asked of memory and the findings that belong to it."""
+
+    def __init__(self, lines, rows, findings):
+        self.lines, self.rows, self.findings = lines, rows, findings
+
+    def _notes(self):
+        for number, text in self.lines:
+            rows = [r for r in self.rows if r.line == number]
+            found = [f for f in self.findings if number in (f.line, f.other_line)]
+            yield number, text, rows, found
+
+    def __str__(self) -> str:
+        out = [f"{'line':>5} {'accesses':>12} {'requests':>10} {'sectors':>10} {'wavefronts':>10}"]
+        width = len(out[0])
+        for number, text, rows, found in self._notes():
+            sums = [sum(getattr(r, n) for r in rows) for n in ("accesses", "requests", "sectors", "wavefronts")]
+            counts = " ".join(f"{s:>{w},}" if s else " " * w for s, w in zip(sums, (12, 10, 10, 10), strict=True))
+            out.append(f"{number:>5} {counts}  {text}".rstrip())
+            out += [f"{'':>{width}}  ^ {f}" for f in found if f.line == number]
+        return "\n".join(out)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        busiest = max((r.accesses for r in self.rows), default=0) or 1
+        body = []
+        for number, text, rows, found in self._notes():
+            sums = [sum(getattr(r, n) for r in rows) for n in ("accesses", "requests", "sectors", "wavefronts")]
+            heat = f"background:rgba(230,159,0,{0.45 * sums[0] / busiest:.2f})" if sums[0] else ""
+            body.append(f'<tr style="{heat}"><td>{number}</td>'
+                        + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
+                        + f'<td style="text-align:left"><code style="white-space:pre;background:none">'
+                          f"{html.escape(text)}</code></td></tr>")
+            body += [f'<tr><td></td><td colspan="5" style="text-align:left;border-left:3px solid #D55E00">'
+                     f"{html.escape(str(f))}</td></tr>" for f in found if f.line == number]
+        head = "".join(f"<th>{t}</th>" for t in ("line", "accesses", "requests", "sectors", "wavefronts", "source"))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+class Run:
+    """A finished launch on the simulator.
+
+    Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``,
+    ``schedule`` and ``trace`` (None without ``trace=True``).
+    """
+
+    def __init__(self, kernel_name, grid, block, traffic, findings, source, schedule, trace):
+        self.kernel_name, self.grid, self.block = kernel_name, grid, block
+        self.traffic: Traffic = traffic
+        self.findings: tuple[Finding, ...] = findings
+        self.source: AnnotatedSource = source
+        self.schedule, self.trace = schedule, trace
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.severity == "error")
+
+    def _title(self) -> str:
+        return f"{self.kernel_name}: grid {trimmed(self.grid)}, block {trimmed(self.block)}"
+
+    def _verdict(self) -> str:
+        if not self.findings:
+            return "no findings"
+        return f"{len(self.findings)} finding" + "s" * (len(self.findings) != 1)
+
+    def __repr__(self) -> str:
+        lines = [self._title(), table_text(self.traffic.rows), self._verdict(), *(f"  {f}" for f in self.findings)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        found = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
+        return (f"<p><b>{html.escape(self._title())}</b></p>{table_html(self.traffic.rows)}"
+                f"<p>{self._verdict()}</p>" + (f"<ul>{found}</ul>" if found else ""))
+
+
+def trimmed(dims: tuple[int, int, int]) -> str:
+    """(16, 16, 1) as 16×16."""
+    dims = tuple(dims)
+    while len(dims) > 1 and dims[-1] == 1:
+        dims = dims[:-1]
+    return "×".join(map(str, dims))
+
+

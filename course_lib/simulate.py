@@ -1,0 +1,100 @@
+"""The front door of the simulator: ``run = simulate(kernel)[grid, block](A, B, C)``."""
+
+from __future__ import annotations
+
+from .observers.banks import BanksObserver
+from .observers.barriers import BarriersObserver
+from .observers.bounds import BoundsObserver
+from .observers.coalescing import CoalescingObserver
+from .observers.initialization import InitializationObserver
+from .observers.promotion import PromotionObserver
+from .observers.races import RacesObserver
+from .observers.trace import TraceObserver
+from .observers.traffic import TrafficObserver
+from .run import AnnotatedSource, Run, Traffic, TrafficRow
+from .simulator.engine import MAX_STEPS, Engine
+from .simulator.findings import KernelError, LaunchError
+
+
+def simulate(kernel, *, strict: bool = True, schedule: str | int = "in-order", trace: bool = False,
+             max_steps: int = MAX_STEPS):
+    """Prepare ``kernel`` for a launch on the CPU simulator.
+
+    Args:
+        kernel: a function decorated with ``@cuda.jit``, or a plain function of the same language.
+        strict: raise :class:`KernelError` after a launch that broke a rule. With ``False`` the returned run
+            carries the findings.
+        schedule: which warp of a block runs first between two barriers: "in-order", "reversed", "shuffled" or
+            the seed of a shuffle. A correct kernel gives the same results for all of them.
+        trace: record every statement of every warp, for the viewer. For small launches.
+        max_steps: loop iterations allowed in one launch, so that a loop that never ends is reported.
+
+    Returns:
+        An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arrays are changed in
+        place; the launch returns a :class:`Run`.
+
+    Raises (on launch):
+        KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.
+        UnsupportedKernelError: the kernel uses something the simulator does not run.
+    """
+    return Simulation(kernel, strict, schedule, trace, max_steps)
+
+
+class Simulation:
+    """A kernel that waits for its grid and block."""
+
+    def __init__(self, kernel, strict, schedule, trace, max_steps):
+        self._kernel, self._strict, self._schedule = kernel, strict, schedule
+        self._trace, self._max_steps = trace, max_steps
+
+    def __getitem__(self, configuration):
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
+        grid, block, *rest = configuration
+        if len(rest) == 2 and rest[1] != 0:
+            raise LaunchError("the simulator does not run dynamic shared memory; give cuda.shared.array a constant "
+                              "shape")
+        return lambda *arguments: self._launch(grid, block, arguments)
+
+    def __call__(self, *arguments):
+        raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
+
+    def __repr__(self) -> str:
+        return f"simulate({getattr(self._kernel, '__name__', 'kernel')})"
+
+    def _launch(self, grid, block, arguments) -> Run:
+        traffic, coalescing, banks = TrafficObserver(), CoalescingObserver(), BanksObserver()
+        judges = [BoundsObserver(), InitializationObserver(), RacesObserver(), BarriersObserver(), PromotionObserver()]
+        tracer = [TraceObserver()] if self._trace else []
+        engine = Engine(self._kernel, grid, block, arguments, [traffic, coalescing, banks, *judges, *tracer],
+                        self._schedule, self._trace, self._max_steps)
+        engine.run()
+        rows = tuple(TrafficRow(*key, count.itemsize, count.accesses, count.requests, coalescing.sectors.get(key, 0),
+                                banks.wavefronts.get(key, 0), banks.conflicts.get(key, 0))
+                     for key, count in sorted(traffic.counts.items()))
+        findings = tuple(sorted((f for judge in judges for f in judge.findings),
+                                key=lambda f: (f.severity, f.line, f.kind, f.array or "")))
+        launch = engine.launch
+        shape = (as_given(grid, launch.grid), as_given(block, launch.block))
+        run = Run(engine.source.name, launch.grid, launch.block, Traffic(rows, traffic, shape), findings,
+                  AnnotatedSource(engine.source.lines, rows, findings), self._schedule,
+                  tracer[0].trace if tracer else None)
+        if self._strict and run.errors:
+            raise KernelError(error_text(run, engine.source), run.errors, run)
+        return run
+
+
+def as_given(value, dims: tuple[int, int, int]) -> tuple[int, ...]:
+    """The dimensions of a grid or block that the launch named: 2 of them for (4, 4)."""
+    return dims[:len(value)] if isinstance(value, (tuple, list)) else dims[:1]
+
+
+def error_text(run: Run, source) -> str:
+    """The first error with its source lines, and how many more there are."""
+    first, text = run.errors[0], dict(source.lines)
+    lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
+    shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
+    more = len(run.errors) - 1
+    tail = [f"(and {more} more finding{'s' * (more != 1)}; simulate(..., strict=False) returns the run with all of them)"
+            ] if more else []
+    return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown, *tail])
