@@ -95,6 +95,6 @@ def error_text(run: Run, source) -> str:
     lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
     more = len(run.errors) - 1
-    tail = [f"(and {more} more finding{'s' * (more != 1)}; simulate(..., strict=False) returns the run with all of them)"
+    tail = [f"(and {more} more finding{'s' * (more != 1)}; simulate(..., strict=False) returns the run with them all)"
             ] if more else []
     return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown, *tail])

@@ -32,8 +32,8 @@ class BoundsObserver(Observer):
         inside = f"0 to {size - 1}" if size else "none: the array is empty"
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
         self.add(Finding("out-of-bounds", "error", site.line, None, array.name, numbers, (thread,),
-                         f"{thread_text(thread)} {verb} {array.name}[{', '.join(map(str, numbers))}], outside its shape "
-                         f"{array.shape}: valid indices{dim} are {inside}; guard the access with an if", count))
+                         f"{thread_text(thread)} {verb} {array.name}[{', '.join(map(str, numbers))}], outside its "
+                         f"shape {array.shape}: valid indices{dim} are {inside}; guard the access with an if", count))
 
     def negative_index(self, site, array, index, dimension, lanes):
         numbers, thread, count = self._first(site, index, lanes)

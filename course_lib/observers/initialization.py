@@ -33,8 +33,9 @@ class InitializationObserver(Observer):
         place = np.unravel_index(int(ids.argmin()), vector.shape)
         offset = base if pattern.offsets is None else base + int(np.broadcast_to(pattern.offsets, vector.shape)[place])
         index, thread = array.index_of(offset), vector.name_thread(ids[place])
+        element = f"{array.name}[{', '.join(map(str, index))}]"
         self.add(Finding("uninitialized-read", "error", site.line, None, array.name, index, (thread,),
-                         f"{thread_text(thread)} reads {array.name}[{', '.join(map(str, index))}] ({array.space} memory) "
+                         f"{thread_text(thread)} reads {element} ({array.space} memory) "
                          "before any thread wrote it; write every element that is read, and synchronize",
                          int(np.count_nonzero(missing))))
 
@@ -42,8 +43,8 @@ class InitializationObserver(Observer):
         thread = vector.first_thread(lanes)
         count = int(np.count_nonzero(lanes))
         if name is None:
-            text = (f"{thread_text(thread)} reads a register of a lane that does not take part in this shuffle; let all "
-                    "lanes that are read from reach it")
+            text = (f"{thread_text(thread)} reads a register of a lane that does not take part in this shuffle; let "
+                    "all lanes that are read from reach it")
         else:
             text = (f"{thread_text(thread)} reads the variable {name!r} before it assigned it; assign it on every "
                     "path")
