@@ -1,0 +1,277 @@
+"""The house rules: who imports whom, what an import costs, and what may lie in the repository."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+REPOSITORY = Path(__file__).parents[1]
+PACKAGE = REPOSITORY / "course_lib"
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+
+# Arrows point one way: a part of course_lib may import the parts named here, and itself.
+CORE = {"simulator", "observers", "run", "simulate"}
+MAY_IMPORT = {
+    "simulator": set(),
+    "observers": {"simulator"},
+    "run": {"simulator", "observers"},
+    "simulate": {"simulator", "observers", "run"},
+    "kernels": set(),
+    "model": set(),
+    "measurements": set(),
+    "gpu": {"kernels", "model", "measurements"},
+    "program_order": {"observers"},
+    "figures": CORE | {"model", "measurements", "program_order"},
+    "viewer": CORE | {"model", "kernels", "figures", "program_order"},
+    "exercises": CORE | {"model", "kernels", "figures"},
+    "__init__": CORE,
+}
+# Parts that must start fast, or be readable without a framework, import these packages and no others.
+THIRD_PARTY = {
+    "simulator": {"numpy"},
+    "observers": {"numpy"},
+    "run": {"numpy"},
+    "simulate": {"numpy"},
+    "model": {"numpy"},
+    "measurements": {"numpy"},
+    "kernels": {"numpy", "numba"},
+    "__init__": set(),
+}
+
+
+def imports_of(path, package):
+    """Return the absolute names that a module imports, at any depth; `package` is the folder of course_lib."""
+    parents = ("course_lib", *path.relative_to(package).parts[:-1])
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            start = parents[: len(parents) - node.level + 1] if node.level else ()
+            module = ".".join([*start, *filter(None, [node.module])])
+            names |= {f"{module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def wrong_imports(package):
+    """Return one line for each import of the package that points against the arrows."""
+    wrong = []
+    for path in sorted(package.rglob("*.py")):
+        part = path.relative_to(package).parts[0].removesuffix(".py")
+        for name in sorted(imports_of(path, package)):
+            top, *rest = name.split(".")
+            if top == "course_lib":
+                allowed = (rest[0] if rest else "__init__") in MAY_IMPORT[part] | {part}
+            else:
+                known = THIRD_PARTY.get(part)
+                allowed = known is None or top in known or top in sys.stdlib_module_names
+            if not allowed:
+                wrong.append(f"{path.relative_to(package).as_posix()}: {name}")
+    return wrong
+
+
+def test_imports_follow_the_arrows():
+    """A part that is new states in MAY_IMPORT what it stands on."""
+    parts = {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if path.suffix == ".py"}
+    parts |= {path.parent.name for path in PACKAGE.glob("*/*.py")}
+
+    assert parts <= set(MAY_IMPORT)
+    assert wrong_imports(PACKAGE) == []
+
+
+def test_import_scan_sees_every_form(tmp_path):
+    """Absolute, relative and late imports, and a package hidden in a function, are all found."""
+    simulator = tmp_path / "simulator"
+    simulator.mkdir()
+    (simulator / "memory.py").write_text(
+        "import numpy as np, json\n"
+        "from . import geometry\n"
+        "from .geometry import Grid\n"
+        "from ..kernels import tiled\n"
+        "from .. import viewer\n"
+        "import course_lib.figures\n"
+        "def late():\n"
+        "    from numba import cuda\n",
+        encoding="utf-8",
+    )
+
+    assert wrong_imports(tmp_path) == [
+        "simulator/memory.py: course_lib.figures",
+        "simulator/memory.py: course_lib.kernels.tiled",
+        "simulator/memory.py: course_lib.viewer",
+        "simulator/memory.py: numba.cuda",
+    ]
+
+
+def python(code):
+    """Run code in a fresh interpreter and return what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_import_is_fast():
+    """The fastest of five: a busy machine can only make an import slower."""
+    code = "import time; start = time.perf_counter(); import course_lib; print(time.perf_counter() - start)"
+
+    seconds = min(float(python(code)) for _ in range(5))
+
+    assert seconds < 0.5
+
+
+@pytest.mark.parametrize("module", ["course_lib", "course_lib.model", "course_lib.observers.trace"])
+def test_numba_is_not_imported(module):
+    """numba costs most of a second; only the kernels and the GPU need it."""
+    assert python(f"import {module}, sys; print('numba' in sys.modules)") == "False"
+
+
+def test_environments_agree():
+    """conda gets the packages and the ranges that uv gets, and a Python that the project supports."""
+    expected = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]
+    environment = yaml.safe_load((REPOSITORY / "environment.yml").read_text(encoding="utf-8"))
+    plain = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
+    (from_pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    (python_pin,) = [entry for entry in plain if entry.startswith("python=")]
+
+    assert "-e ." in from_pip
+    assert "pip" in plain
+    listed = [entry for entry in plain + from_pip if entry not in (python_pin, "pip", "-e .")]
+    assert sorted(map(same_form, expected)) == sorted(map(same_form, listed))
+    supported = SpecifierSet(PROJECT["project"]["requires-python"])
+    assert Version(python_pin.removeprefix("python=")) in supported
+
+
+def same_form(requirement):
+    parsed = Requirement(requirement)
+    return parsed.name.lower(), str(parsed.specifier)
+
+
+@pytest.fixture(scope="module")
+def tracked():
+    """The files that git tracks."""
+    command = ["git", "-c", f"safe.directory={REPOSITORY.as_posix()}", "ls-files", "-z"]
+    try:
+        listing = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        refuse = pytest.fail if os.environ.get("CI") else pytest.skip
+        refuse("this copy of the course is not a git checkout")
+    return [REPOSITORY / name for name in listing.split("\0") if name and (REPOSITORY / name).is_file()]
+
+
+def test_no_lock_files(tracked):
+    """Lock files list the hosts of package registries, which differ from place to place."""
+    lock = re.compile(r"(.*\.lock|pylock.*\.toml|.*-lock\.(json|ya?ml)|Pipfile\.lock)")
+
+    assert [path.name for path in tracked if lock.fullmatch(path.name)] == []
+
+
+MACHINE_PATH = re.compile(
+    r"(?<![\w.])/(?:home|root|Users|work|workspace)/\w|[A-Z]:\\{1,2}Users\\|site-packages[/]"
+)
+
+
+def test_no_machine_paths(tracked):
+    """A path of one person's machine means that something was not written for everyone."""
+    found = []
+    for path in tracked:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:  # a picture
+            continue
+        found += [f"{path.name}: {match}" for match in MACHINE_PATH.findall(text)]
+
+    assert found == []
+
+
+LESSONS = sorted(
+    path for path in (REPOSITORY / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts
+)
+
+
+def faults_of(notebook):
+    """Return what would make a notebook pass its comparison by not being compared, or differ on every machine."""
+    faults = []
+    runs = 0
+    for number, cell in enumerate(notebook.cells):
+        tags = cell.metadata.get("tags", [])
+        if "execution" in cell.metadata:
+            faults.append(f"cell {number} stores times")
+        if cell.cell_type != "code" or not cell.source.strip():
+            continue
+        runs += 1
+        if cell.execution_count != runs:  # nbval compares nothing where this is null
+            faults.append(f"cell {number} was not run in order")
+        if "nbval-skip" in tags or "NBVAL_SKIP" in cell.source:
+            faults.append(f"cell {number} is skipped")
+        ignored = "nbval-ignore-output" in tags or "NBVAL_IGNORE_OUTPUT" in cell.source
+        if ignored and "gpu" not in tags:
+            faults.append(f"cell {number} hides its output, and no tag says that it depends on a GPU")
+        expected_error = "raises-exception" in tags
+        for output in cell.outputs:
+            if output.output_type == "error" and not expected_error:
+                faults.append(f"cell {number} shows an error")
+            if MACHINE_PATH.search(str(output)):
+                faults.append(f"cell {number} shows a path of one machine")
+    if "widgets" in notebook.metadata:
+        faults.append("widget state is stored")
+    if notebook.metadata.get("kernelspec", {}).get("name") != "python3":
+        faults.append("the kernel is not python3")
+    return faults
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
+def test_notebook_is_faultless(path):
+    """A lesson is stored executed, from top to bottom, as tools/execute_notebooks.py leaves it."""
+    notebook = nbformat.read(path, as_version=4)
+
+    nbformat.validate(notebook)
+    assert faults_of(notebook) == []
+
+
+def code_cell(run, *, tags=(), outputs=(), **metadata):
+    return nbformat.v4.new_code_cell(
+        "1 / 2", execution_count=run, metadata={"tags": list(tags), **metadata}, outputs=list(outputs)
+    )
+
+
+def test_faults_are_seen():
+    """Each of them, and nothing in the cells that are right."""
+    new_output = nbformat.v4.new_output
+    error = new_output("error", ename="ValueError", evalue="no", traceback=[])
+    folder = "/" + "home/ann/course"
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# Title"),
+            code_cell(1),
+            code_cell(2, tags=["raises-exception"], outputs=[error]),
+            code_cell(3, tags=["gpu", "nbval-ignore-output"]),
+            code_cell(None),
+            code_cell(5, tags=["nbval-skip"]),
+            code_cell(6, tags=["nbval-ignore-output"]),
+            code_cell(7, outputs=[error]),
+            code_cell(8, outputs=[new_output("stream", text=folder)]),
+            code_cell(9, execution={"iopub.status.busy": "2026-01-01T00:00:00Z"}),
+        ],
+        metadata={"widgets": {}},
+    )
+
+    assert faults_of(notebook) == [
+        "cell 4 was not run in order",
+        "cell 5 is skipped",
+        "cell 6 hides its output, and no tag says that it depends on a GPU",
+        "cell 7 shows an error",
+        "cell 8 shows a path of one machine",
+        "cell 9 stores times",
+        "widget state is stored",
+        "the kernel is not python3",
+    ]

@@ -1,0 +1,83 @@
+"""Run notebooks from top to bottom and store their outputs, so that a second run changes no byte.
+
+    uv run python tools/execute_notebooks.py                          every lesson and solution
+    uv run python tools/execute_notebooks.py notebooks/01_naive.ipynb
+
+What differs from run to run is not stored: times, process ids, the ids of live widgets. Without its widget,
+an output falls back on its picture or text, which a reader sees before running anything.
+"""
+
+import argparse
+import re
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+REPOSITORY = Path(__file__).parents[1]
+SANITIZE_FILE = REPOSITORY / "tests" / "nbval_sanitize.cfg"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"},
+}
+
+
+def execute(path: Path, timeout: float = 120) -> None:
+    """Run the notebook in its own folder and write it back. Raise CellExecutionError at the first error.
+
+    `timeout` is in seconds, per cell.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=timeout,
+        kernel_name=METADATA["kernelspec"]["name"],
+        resources={"metadata": {"path": str(path.parent)}},
+        record_timing=False,
+        store_widget_state=False,
+        coalesce_streams=True,
+    )
+    client.execute()
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [stable(output) for output in cell.outputs]
+    nbformat.validate(notebook)
+    # newline: the same bytes on every system
+    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+
+
+def stable(output):
+    """Return the output without what only the run that made it could use."""
+    if output.output_type == "stream":
+        output.text = sanitize(output.text)
+    elif "data" in output:
+        output.data.pop(WIDGET_VIEW, None)
+    return output
+
+
+def sanitize(text: str) -> str:
+    """Apply the replacements that nbval applies before it compares."""
+    pairs = re.findall(
+        r"^regex: (.*)\nreplace: (.*)$", SANITIZE_FILE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    for pattern, replacement in pairs:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Run notebooks in place and store stable outputs.")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all below notebooks/")
+    chosen = parser.parse_args().notebooks
+    if not chosen:
+        found = sorted((REPOSITORY / "notebooks").rglob("*.ipynb"))
+        chosen = [path for path in found if ".ipynb_checkpoints" not in path.parts]
+    for path in chosen:
+        print(path, flush=True)
+        execute(path)
+
+
+if __name__ == "__main__":
+    main()
