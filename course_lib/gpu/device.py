@@ -22,7 +22,8 @@ def require():
     """Return `numba.cuda`; raise NoGPUError with one sentence where there is no GPU."""
     if not available():
         raise NoGPUError(
-            "No CUDA GPU was found, so nothing can be measured here; the recorded results are in course_lib/measurements."
+            "No CUDA GPU was found, so nothing can be measured here; "
+            "the recorded results are in course_lib/measurements."
         )
     from numba import cuda
 
