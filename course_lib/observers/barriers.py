@@ -6,11 +6,14 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.observer import Observer
-from .bounds import thread_text
 
 
 class BarriersObserver(Observer):
     """Reports who did not come to a barrier, and why: returned, waiting elsewhere, or on another path."""
+
+    def start(self, engine):
+        super().start(engine)
+        self._paths: dict[tuple, dict] = {}  # (branch, barrier) lines -> who missed that barrier on another path
 
     def divergence(self, barrier, vectors, arrivals, missing, waiting):
         _, line, branch, _, _ = barrier
@@ -32,8 +35,18 @@ class BarriersObserver(Observer):
                 absent = vector.full(elsewhere[3]) & absent
                 other, why = elsewhere[1], f"waits at the barrier in line {elsewhere[1]}"
         thread = vector.first_thread(absent)
+        if why.startswith("took another path") and branch:
+            # they may be the ones who came to the other branch's barrier, or will still come to it
+            for (at, barrier_line), absentees in list(self._paths.items()):
+                met = [v for v, m in arrivals if (v.full(m) & absentees.get(v.warp, False)).any()]
+                if at == branch and barrier_line != line and met:
+                    self._findings.pop(("barrier-divergence", barrier_line, branch, None), None)
+                    other, why = barrier_line, f"went to the barrier in line {barrier_line}"
+                    break
+            else:
+                self._paths[branch, line] = missing
         self.add(Finding("barrier-divergence", "error", line, other, None, None, (came, thread),
-                         f"{thread_text(came)} reached syncthreads() in line {line}, but {thread_text(thread)} {why}; "
+                         f"{self.name(came)} reached syncthreads() in line {line}, but {self.name(thread)} {why}; "
                          "every thread of a block must reach the same barrier", count))
 
     def misled(self, line, vector, lanes, what):
@@ -41,7 +54,7 @@ class BarriersObserver(Observer):
         text = {"absent": "is named in the mask of this warp operation but does not arrive at it",
                 "stray": "arrives at this warp operation but is not named in its mask"}[what]
         self.add(Finding("barrier-divergence", "error", line, None, None, None, (thread,),
-                         f"{thread_text(thread)} {text}; the mask must name exactly the lanes that take part",
+                         f"{self.name(thread)} {text}; the mask must name exactly the lanes that take part",
                          int(np.count_nonzero(lanes))))
 
 

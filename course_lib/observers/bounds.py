@@ -8,12 +8,6 @@ from ..simulator.findings import Finding
 from ..simulator.observer import Observer
 
 
-def thread_text(thread) -> str:
-    """``thread (3, 1) of block (0, 2)``, without the trailing dimensions of size one that a reader need not see."""
-    block, inner = thread
-    return f"thread {inner} of block {block}"
-
-
 class BoundsObserver(Observer):
     """Reports accesses that missed the array (they are not performed) and negative indices (they wrap)."""
 
@@ -32,12 +26,12 @@ class BoundsObserver(Observer):
         inside = f"0 to {size - 1}" if size else "none: the array is empty"
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
         self.add(Finding("out-of-bounds", "error", site.line, None, array.name, numbers, (thread,),
-                         f"{thread_text(thread)} {verb} {array.name}[{', '.join(map(str, numbers))}], outside its "
+                         f"{self.name(thread)} {verb} {array.name}[{', '.join(map(str, numbers))}], outside its "
                          f"shape {array.shape}: valid indices{dim} are {inside}; guard the access with an if", count))
 
     def negative_index(self, site, array, index, dimension, lanes):
         numbers, thread, count = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]
         self.add(Finding("negative-index", "warning", site.line, None, array.name, numbers, (thread,),
-                         f"{thread_text(thread)} uses {array.name}[{', '.join(map(str, numbers))}]; numba wraps the "
+                         f"{self.name(thread)} uses {array.name}[{', '.join(map(str, numbers))}]; numba wraps the "
                          f"negative index silently to {wrapped}: guard it if that is not meant", count))

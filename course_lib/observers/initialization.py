@@ -6,7 +6,6 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.observer import Observer
-from .bounds import thread_text
 
 
 class InitializationObserver(Observer):
@@ -35,7 +34,7 @@ class InitializationObserver(Observer):
         index, thread = array.index_of(offset), vector.name_thread(ids[place])
         element = f"{array.name}[{', '.join(map(str, index))}]"
         self.add(Finding("uninitialized-read", "error", site.line, None, array.name, index, (thread,),
-                         f"{thread_text(thread)} reads {element} ({array.space} memory) "
+                         f"{self.name(thread)} reads {element} ({array.space} memory) "
                          "before any thread wrote it; write every element that is read, and synchronize",
                          int(np.count_nonzero(missing))))
 
@@ -43,10 +42,10 @@ class InitializationObserver(Observer):
         thread = vector.first_thread(lanes)
         count = int(np.count_nonzero(lanes))
         if name is None:
-            text = (f"{thread_text(thread)} reads a register of a lane that does not take part in this shuffle; let "
+            text = (f"{self.name(thread)} reads a register of a lane that does not take part in this shuffle; let "
                     "all lanes that are read from reach it")
         else:
-            text = (f"{thread_text(thread)} reads the variable {name!r} before it assigned it; assign it on every "
+            text = (f"{self.name(thread)} reads the variable {name!r} before it assigned it; assign it on every "
                     "path")
         self.add(Finding("uninitialized-read", "error", line, None, name, None, (thread,), text, count))
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.observer import Observer
-from .bounds import thread_text
 
 READ, WRITE, ATOMIC = 0, 1, 2
 KIND = {"load": READ, "store": WRITE, "atomic": ATOMIC}
@@ -47,7 +46,7 @@ class RacesObserver(Observer):
     """Finds races; see the module's rules."""
 
     def start(self, engine):
-        self.launch = engine.launch
+        super().start(engine)
         self.logs: dict[object, SharedLog] = {}
         self.shadows: dict[object, Shadow] = {}
         self.epochs: dict[object, np.ndarray] = {}
@@ -97,30 +96,32 @@ class RacesObserver(Observer):
 
     # --- reports ------------------------------------------------------------------------------------------------
 
-    def report(self, array, word: int, earlier, later, launch, same_value: bool):
-        """``earlier`` and ``later`` are (thread id, line, kind) of two accesses that race."""
-        (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = earlier, later
+    def report(self, array, word: int, one, other, same_value: bool):
+        """``one`` and ``other`` are (thread id, line, kind) of two accesses that race, in any order."""
+        (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
+            [one, other], key=lambda access: (access[1], access[0]))
         index = array.index_of_key(word) if array.space == "shared" else array.index_of(int(word))
         place = f"{array.name}[{', '.join(map(str, index))}]"
-        vector = self.name(launch, thread_a), self.name(launch, thread_b)
+        threads = self.coordinates(thread_a), self.coordinates(thread_b)
         verbs = ("reads", "writes", "updates")
-        if vector[0][0] != vector[1][0]:
+        size = self.launch.threads_per_block
+        if threads[0][0] != threads[1][0]:
             cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"
-        elif array.space == "shared" and thread_a // 32 == thread_b // 32 and launch.threads_per_block % 32 == 0:
+        elif line_a == line_b:
+            cure = "let one thread write it, or use cuda.atomic"
+        elif thread_a % size // 32 == thread_b % size // 32:
             cure = "put cuda.syncwarp() or cuda.syncthreads() between the two"
         else:
-            cure = "put cuda.syncthreads() between the two" if line_a != line_b or kind_a != kind_b else (
-                "let one thread write it, or use cuda.atomic")
+            cure = "put cuda.syncthreads() between the two"
         note = " (the same value, this time)" if same_value else ""
         self.add(Finding(
-            "race", "error", line_b, line_a, array.name, index, vector,
-            f"{thread_text(vector[0])} {verbs[kind_a]} {place} in line {line_a} and {thread_text(vector[1])} "
+            "race", "error", line_b, line_a, array.name, index, threads,
+            f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
             f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}"))
 
-    @staticmethod
-    def name(launch, thread_id):
-        block, thread = divmod(int(thread_id), launch.threads_per_block)
-        return launch.block_at(block), launch.thread_at(thread)
+    def coordinates(self, thread_id):
+        block, thread = divmod(int(thread_id), self.launch.threads_per_block)
+        return self.launch.block_at(block), self.launch.thread_at(thread)
 
 
 class SharedLog:
@@ -251,7 +252,7 @@ class Shadow:
         if racing.any():
             i = int(np.flatnonzero(racing)[0])
             self.observer.report(self.array, int(keys[i]), (then[0, i], int(then[1, i]), kind),
-                                 (me[0, i], access.line, access.kind), self.observer.launch, False)
+                                 (me[0, i], access.line, access.kind), False)
 
     def _record(self, keys, me, access):
         if not self.seen[access.kind]:
@@ -322,4 +323,4 @@ class Shadow:
             access.vector.full(access.pattern.mask)]
         same = bool(value[a] == value[b])
         self.observer.report(self.array, int(keys[a]), (me[0, a], access.line, WRITE), (me[0, b], access.line, WRITE),
-                             self.observer.launch, same)
+                             same)

@@ -36,9 +36,6 @@ class TrafficObserver(Observer):
         super().__init__()
         self.counts: dict[Key, Count] = {}
 
-    def start(self, engine):
-        self.launch = engine.launch
-
     def tallied(self, site, pattern):
         array, vector, mask = pattern.array, pattern.vector, pattern.mask
         count = self.counts.setdefault(key_of(site, array), Count(array.itemsize))

@@ -74,6 +74,7 @@ class Unit:
         self.functions: list[str] = []
         self.device: dict[tuple, DeviceFunction] = {}
         self.promotions: dict[tuple, Promotion] = {}
+        self.suspected: dict[tuple, Promotion] = {}
         self.device_names = 0
         self.written: set[str] = set()  # arguments that the kernel stores to
         self.writes_unknown = False  # it stores through another name, or in a device function
@@ -156,6 +157,8 @@ class Function(Expressions):
         unit = self.unit
         sites, arrays, functions, device, promotions, static = snapshot
         del unit.sites[sites:], unit.arrays[arrays:], unit.functions[functions:]
+        # a later pass, with wider types, may hide the float32 that was promoted: it confirms these, see promotion()
+        unit.suspected.update({(p.line, p.expression): p for p in unit.promotions.values()})
         unit.device, unit.promotions, unit.static_shared = device, promotions, static
 
     def _check_signature(self):

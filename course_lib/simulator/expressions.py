@@ -251,7 +251,12 @@ class Expressions(Intrinsics):
             return reason
         if "float64" in kinds:
             asked = [v for v in (left, right) if v.type == "float64"]
-            return asked[0].origin if all(v.origin for v in asked) else None
+            if not all(v.origin for v in asked):
+                return None
+            known = self.unit.suspected.get((node.lineno, ast.unparse(node)))
+            if known is not None:
+                self.unit.promotions.setdefault((known.line, known.operand), known)
+            return asked[0].origin
         return f"{ast.unparse(node)}, a quotient of integers"
 
     def on_UnaryOp(self, node):

@@ -17,6 +17,7 @@ class Observer:
 
     def start(self, engine) -> None:
         """A launch begins. ``engine.launch`` and ``engine.unit`` are known."""
+        self.launch = engine.launch
 
     def warnings(self, unit) -> None:
         """The kernel was compiled; ``unit.promotions`` lists arithmetic that became float64."""
@@ -56,6 +57,15 @@ class Observer:
 
     def finish(self) -> None:
         """The launch is over."""
+
+    def name(self, thread) -> str:
+        """``thread (3, 1) of block (0, 2)``; only ``thread 3 of block 0`` in a launch of one dimension."""
+        def place(coordinates, sizes):
+            dims = max([1, *(d + 1 for d in range(3) if sizes[d] > 1)])
+            return coordinates[0] if dims == 1 else coordinates[:dims]
+
+        block, inner = thread
+        return f"thread {place(inner, self.launch.block)} of block {place(block, self.launch.grid)}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
