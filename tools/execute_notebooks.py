@@ -59,9 +59,7 @@ def stable(output):
 
 def sanitize(text: str) -> str:
     """Apply the replacements that nbval applies before it compares."""
-    pairs = re.findall(
-        r"^regex: (.*)\nreplace: (.*)$", SANITIZE_FILE.read_text(encoding="utf-8"), re.MULTILINE
-    )
+    pairs = re.findall(r"^regex: (.*)\nreplace: (.*)$", SANITIZE_FILE.read_text(encoding="utf-8"), re.MULTILINE)
     for pattern, replacement in pairs:
         text = re.sub(pattern, replacement, text)
     return text

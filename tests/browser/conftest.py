@@ -202,9 +202,7 @@ def open_notebook(lab, new_page, request):
             cells = [nbformat.v4.new_code_cell(source) for source in notebook]
             kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
             written.append(lab.folder / "notebooks" / name)
-            nbformat.write(
-                nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), written[-1]
-            )
+            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), written[-1])
         page = new_page()
         page_errors = []
         page.on("pageerror", lambda error: page_errors.append(str(error)))

@@ -7,9 +7,7 @@ NEWS = "@jupyterlab/apputils-extension:announcements"
 
 def test_runs_all_cells(open_notebook):
     """The kernel has the installed course, and each cell shows its own output."""
-    notebook = open_notebook(
-        ["import course_lib\nnumbers = [3, 5, 7]", "print(course_lib.__name__)", "sum(numbers)"]
-    )
+    notebook = open_notebook(["import course_lib\nnumbers = [3, 5, 7]", "print(course_lib.__name__)", "sum(numbers)"])
 
     notebook.run_all()
 
