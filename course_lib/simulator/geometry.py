@@ -78,19 +78,33 @@ class Launch:
     def warps(self) -> tuple[WarpLanes, ...]:
         return tuple(WarpLanes(self, w) for w in range(self.warps_per_block))
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Cut the grid into rectangles of blocks of about LANES_PER_VECTOR lanes a warp, in launch order."""
+    def chunks(self, edges: tuple[bool, bool] = (False, False)) -> Iterator[Chunk]:
+        """Cut the grid into rectangles of blocks of about LANES_PER_VECTOR lanes a warp.
+
+        ``edges`` (x, y): give the last column, or the last row, of the grid chunks of its own. Where a matrix is
+        no multiple of the block, guards cut only there, and all other blocks run without masks.
+        """
         lanes = min(WARP_SIZE, self.threads_per_block)
         capacity = max(1, LANES_PER_VECTOR // lanes)
         columns, rows = self.grid[0], self.grid[1] * self.grid[2]
-        if columns >= capacity:
-            for row in range(rows):
-                for start in range(0, columns, capacity):
-                    yield Chunk(self, row, row + 1, start, min(start + capacity, columns))
+        cut_x = columns - 1 if edges[0] and columns > 1 else columns
+        cut_y = rows - 1 if edges[1] and rows > 1 else rows
+        for row0, row1 in ((0, cut_y), (cut_y, rows)):
+            for column0, column1 in ((0, cut_x), (cut_x, columns)):
+                yield from self._cut(row0, row1, column0, column1, capacity)
+
+    def _cut(self, row0: int, row1: int, column0: int, column1: int, capacity: int) -> Iterator[Chunk]:
+        width = column1 - column0
+        if width < 1 or row1 <= row0:
+            return
+        if width >= capacity:
+            for row in range(row0, row1):
+                for start in range(column0, column1, capacity):
+                    yield Chunk(self, row, row + 1, start, min(start + capacity, column1))
         else:
-            step = capacity // columns
-            for row in range(0, rows, step):
-                yield Chunk(self, row, min(row + step, rows), 0, columns)
+            step = capacity // width
+            for row in range(row0, row1, step):
+                yield Chunk(self, row, min(row + step, row1), column0, column1)
 
     def thread_at(self, linear: int) -> tuple[int, int, int]:
         """(x, y, z) of the thread with linear id ``linear`` in its block (x fastest)."""
