@@ -457,7 +457,8 @@ class Function(Expressions):
             self.refuse(node, "the simulator does not run while ... else; set a flag before break")
         live = self.fresh("l")
         self.emit(f"{live} = [{self.mask}]")
-        loop = Loop(node, live)
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        loop = Loop(node, live, endless=endless)
 
         def begin(mask):
             self.emit(f"while {live}[0] is not False:")
@@ -494,7 +495,7 @@ class Function(Expressions):
             if leaves:
                 self.emit(f"{mask}a = {mask}")
             self.anchors[id(node.body)] = f"{mask}a" if leaves else mask
-            loop.header, loop.edges = header, [header]
+            loop.header, loop.edges, loop.breaks = header, [header], []
             self.loops.append(loop)
             self.path += [str(position), counter]
             self.branch_lines.append(node.lineno)
@@ -518,11 +519,10 @@ class Function(Expressions):
                         merged[name] = merge(merged[name], edge[name])
                     elif name not in header:
                         merged[name] = replace(edge[name], maybe=True, const=MISSING)
-            settled = all(merged[n] == header[n] for n in merged if n in header)
-            new = {n: v for n, v in merged.items() if n not in header}
-            if settled and not new:
+            after = loop.after_breaks() if loop.endless else None
+            if merged == header and after == loop.after:
                 break
-            header = merged
+            header, loop.after = merged, after
             del self.lines[start:]
             self._restore(snapshot)
             self.counter, self.position, self.barriers = state
@@ -531,7 +531,7 @@ class Function(Expressions):
             self.refuse(node, "the types of this loop's variables do not settle")
         if loop.broken:
             self.lines.insert(start, "    " * self.indent + f"{loop.live}b = False\n")
-        self.env = header
+        self.env = header if loop.after is None else loop.after
         self.mask = before
         if exits(node.body, (ast.Return,)):
             self.emit(f"{before} = minus({before}, r)")
@@ -540,8 +540,10 @@ class Function(Expressions):
     def do_Break(self, node):
         loop = self.loops[-1]
         loop.broken = True
-        loop.edges.append(self.env)
-        self.reconcile(self.env, loop.header, self.mask)
+        loop.breaks.append(self.env)
+        if not loop.endless:
+            loop.edges.append(self.env)
+        self.reconcile(self.env, loop.header if loop.after is None else loop.after, self.mask)
         self.emit(f"{loop.live}b = unite({loop.live}b, {self.mask})")
         self.emit(f"{self.mask} = False")
         return True
@@ -592,8 +594,21 @@ class Loop:
     node: ast.stmt
     live: str
     broken: bool = False
+    #: ``while True``: what follows it is reached from its breaks only, and has their types
+    endless: bool = False
     header: dict | None = None
     edges: list | None = None
+    breaks: list | None = None
+    after: dict | None = None
+
+    def after_breaks(self) -> dict | None:
+        """The variables after an endless loop; None if it has no break."""
+        if not self.breaks:
+            return None
+        merged = dict(self.breaks[0])
+        for edge in self.breaks[1:]:
+            merged = {name: merge(merged.get(name), edge.get(name)) for name in {**merged, **edge}}
+        return merged
 
 
 def tag(kind) -> str:

@@ -1,0 +1,278 @@
+"""What a broken rule looks like: kinds, lines, words, and how a strict launch raises."""
+
+import inspect
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from course_lib import KernelError, simulate
+
+
+def line_of(kernel, text):
+    """The line of the kernel's file that holds ``text``."""
+    lines, first = inspect.getsourcelines(kernel.py_func)
+    return next(first + i for i, line in enumerate(lines) if text in line)
+
+
+def findings(kernel, grid, block, *arguments, **options):
+    return simulate(kernel, strict=False, **options)[grid, block](*arguments).findings
+
+
+@cuda.jit
+def unsynchronized(a, out):
+    tile = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    out[i] = tile[63 - i]
+
+
+@pytest.mark.parametrize("schedule", ["in-order", "reversed", 1, 2, 3])
+def test_a_race_names_both_lines_whatever_the_schedule(schedule):
+    a = np.arange(64, dtype="f4")
+    races = [f for f in findings(unsynchronized, 1, 64, a, a.copy(), schedule=schedule) if f.kind == "race"]
+    (race,) = races
+    assert race.severity == "error"
+    assert race.array == "tile"
+    assert {race.other_line, race.line} == {line_of(unsynchronized, "tile[i] = a"), line_of(unsynchronized, "63 - i")}
+    (block_a, thread_a), (block_b, thread_b) = race.threads
+    assert block_a == block_b == (0, 0, 0)
+    assert thread_a[0] + thread_b[0] == 63
+
+
+def test_a_strict_launch_raises_once_it_has_run_and_carries_the_run():
+    a, out = np.arange(64, dtype="f4"), np.zeros(64, "f4")
+    with pytest.raises(KernelError) as caught:
+        simulate(unsynchronized)[1, 64](a, out)
+    error = caught.value
+    assert error.run.traffic.select(array="a").accesses == 64
+    assert {f.kind for f in error.findings} == {"race", "uninitialized-read"}
+    text = "\n".join(error._render_traceback_())
+    assert "tile[i] = a[i]" in text and "out[i] = tile[63 - i]" in text
+    assert "course_lib" not in text and "Traceback" not in text
+    assert len(text.splitlines()) <= 4
+
+
+def test_lanes_of_one_warp_race_without_syncwarp():
+    @cuda.jit
+    def exchange(a):
+        tile = cuda.shared.array(32, float32)
+        i = cuda.threadIdx.x
+        tile[i] = a[i]
+        a[i] = tile[31 - i]
+
+    @cuda.jit
+    def synchronized(a):
+        tile = cuda.shared.array(32, float32)
+        i = cuda.threadIdx.x
+        tile[i] = a[i]
+        cuda.syncwarp()
+        a[i] = tile[31 - i]
+
+    (race,) = findings(exchange, 1, 32, np.arange(32, dtype="f4"))
+    assert (race.kind, race.array) == ("race", "tile") and "syncwarp" in race.message
+    assert findings(synchronized, 1, 32, np.arange(32, dtype="f4")) == ()
+
+
+def test_a_write_by_several_lanes_says_if_the_values_were_equal():
+    @cuda.jit
+    def flag(out):
+        out[0] = 1
+
+    @cuda.jit
+    def last(out):
+        out[0] = cuda.threadIdx.x
+
+    (equal,) = findings(flag, 1, 32, np.zeros(1, "i4"))
+    (different,) = findings(last, 1, 32, np.zeros(1, "i4"))
+    assert "the same value" in equal.message
+    assert "the same value" not in different.message
+
+
+def test_blocks_race_and_atomics_do_not():
+    @cuda.jit
+    def count(out):
+        out[0] += 1
+
+    @cuda.jit
+    def count_atomically(out):
+        cuda.atomic.add(out, 0, 1)
+
+    @cuda.jit
+    def mixed(out):
+        cuda.atomic.add(out, 0, 1)
+        if cuda.grid(1) == 0:
+            out[0] = 5
+
+    races = [f for f in findings(count, 2, 1, np.zeros(1, "i8")) if f.kind == "race"]
+    assert races and all(f.threads[0][0] != f.threads[1][0] for f in races)
+    assert findings(count_atomically, 2, 64, np.zeros(1, "i8")) == ()
+    assert [f.kind for f in findings(mixed, 2, 64, np.zeros(1, "i8"))] == ["race"]
+
+
+def test_a_barrier_orders_a_block_but_not_its_neighbours():
+    @cuda.jit
+    def neighbour(a, out):
+        i = cuda.grid(1)
+        a[i] = i
+        cuda.syncthreads()
+        out[i] = a[(i + 1) % a.shape[0]]
+
+    assert findings(neighbour, 1, 64, np.zeros(64, "i8"), np.zeros(64, "i8")) == ()
+    races = findings(neighbour, 2, 32, np.zeros(64, "i8"), np.zeros(64, "i8"))
+    assert [f.kind for f in races] == ["race"]
+
+
+def test_a_word_read_by_many_and_written_by_one_of_them_races():
+    @cuda.jit
+    def shrink(out):
+        tile = cuda.shared.array(64, int32)
+        i = cuda.threadIdx.x
+        tile[i] = i
+        cuda.syncthreads()
+        if i < 32:
+            tile[i] = tile[i] + tile[i + 32]
+        if i < 16:
+            tile[i] = tile[i] + tile[i + 16]
+        out[i] = 0
+
+    kinds = [f.kind for f in findings(shrink, 1, 64, np.zeros(64, "i4"))]
+    assert kinds and set(kinds) == {"race"}
+
+
+def test_an_early_return_before_a_barrier():
+    @cuda.jit
+    def guarded(a, n):
+        i = cuda.threadIdx.x
+        if i >= n:
+            return
+        cuda.syncthreads()
+        a[i] = 1
+
+    (finding,) = findings(guarded, 1, 64, np.zeros(64, "f4"), 60)
+    assert finding.kind == "barrier-divergence"
+    assert (finding.line, finding.other_line) == (line_of(guarded, "syncthreads"), line_of(guarded, "return"))
+    assert finding.count == 4
+    assert findings(guarded, 1, 64, np.zeros(64, "f4"), 64) == ()
+
+
+def test_parts_of_a_block_at_different_barriers():
+    @cuda.jit
+    def parted(a):
+        i = cuda.threadIdx.x
+        if i < 40:
+            a[i] = 1
+            cuda.syncthreads()  # first
+        else:
+            cuda.syncthreads()  # second
+        a[i] = 2
+
+    (finding,) = findings(parted, 1, 64, np.zeros(64, "f4"))
+    assert finding.kind == "barrier-divergence"
+    assert {finding.line, finding.other_line} == {line_of(parted, "# first"), line_of(parted, "# second")}
+
+
+def test_a_barrier_that_warps_reach_in_different_iterations():
+    @cuda.jit
+    def loops(a):
+        i = cuda.threadIdx.x
+        for k in range(2 + i // 32):
+            cuda.syncthreads()
+            a[i] = k
+
+    (finding,) = findings(loops, 1, 64, np.zeros(64, "f4"))
+    assert (finding.kind, finding.line) == ("barrier-divergence", line_of(loops, "syncthreads"))
+
+
+def test_a_barrier_under_a_condition_that_whole_blocks_share_is_fine():
+    @cuda.jit
+    def uniform(a):
+        i = cuda.threadIdx.x
+        for k in range(cuda.blockIdx.x):
+            a[cuda.blockIdx.x, i] += k
+            cuda.syncthreads()
+        if cuda.blockIdx.x == 1:
+            cuda.syncthreads()
+
+    a = np.zeros((4, 64), "i8")
+    assert findings(uniform, 4, 64, a) == ()
+    np.testing.assert_array_equal(a, np.array([0, 0, 1, 3])[:, None] * np.ones(64, "i8"))
+
+
+def test_an_access_outside_an_array_is_left_out_and_the_kernel_goes_on():
+    @cuda.jit
+    def shift(a, out):
+        i = cuda.threadIdx.x
+        out[i] = a[0, i + 2] + 1
+
+    a, out = np.arange(8, dtype="f4").reshape(1, 8), np.full(8, -1, "f4")
+    (finding,) = [f for f in findings(shift, 1, 8, a, out) if f.kind == "out-of-bounds"]
+    assert (finding.array, finding.index, finding.count) == ("a", (0, 8), 2)
+    assert finding.threads == (((0, 0, 0), (6, 0, 0)),)
+    np.testing.assert_array_equal(out, [3, 4, 5, 6, 7, 8, 1, 1])
+
+
+def test_a_row_too_long_is_found_even_where_the_element_exists():
+    @cuda.jit
+    def diagonal(a, out):
+        i = cuda.threadIdx.x
+        out[i] = a[0, i]
+
+    a, out = np.zeros((4, 4), "f4"), np.zeros(8, "f4")
+    (finding,) = findings(diagonal, 1, 8, a, out)
+    assert (finding.kind, finding.index) == ("out-of-bounds", (0, 4))
+
+
+def test_uninitialized_shared_local_and_variable():
+    @cuda.jit
+    def careless(out, n):
+        tile = cuda.shared.array(64, float32)
+        mine = cuda.local.array(2, float32)
+        i = cuda.threadIdx.x
+        if i < n:
+            tile[i] = 1
+            mine[1] = 1
+            late = float32(i)
+        cuda.syncthreads()
+        out[i] = tile[i] + mine[1] + late
+
+    assert findings(careless, 1, 64, np.zeros(64, "f4"), 64) == ()
+    found = findings(careless, 1, 64, np.zeros(64, "f4"), 50)
+    assert {(f.kind, f.array, f.count) for f in found} == {
+        ("uninitialized-read", name, 14) for name in ("tile", "mine", "late")}
+
+
+def test_accidental_float64_names_its_operand():
+    @cuda.jit
+    def kernel(a, n, out):
+        i = cuda.grid(1)
+        acc = 0.0
+        acc += a[i]
+        half = a[i] * 0.5
+        count = a[i] * n
+        out[i] = acc + half + count
+
+    found = findings(kernel, 1, 4, np.ones(4, "f4"), np.int32(3), np.zeros(4, "f4"))
+    by_line = {f.line: f.message for f in found}
+    assert set(by_line) == {line_of(kernel, text) for text in ("acc += ", "0.5", "* n")}
+    assert "acc is float64: the literal 0.0" in by_line[line_of(kernel, "acc += ")]
+    assert "the literal 0.5" in by_line[line_of(kernel, "0.5")]
+    assert "n is int32" in by_line[line_of(kernel, "* n")]
+    assert findings(kernel, 1, 4, np.ones(4), np.int32(3), np.zeros(4)) == ()
+
+
+def test_a_loop_that_never_ends_stops_at_its_budget():
+    @cuda.jit
+    def spin(flag):
+        while flag[0] == 0:
+            pass
+
+    @cuda.jit
+    def count(out):
+        for k in range(10**12):
+            out[0] = k
+
+    with pytest.raises(KernelError, match=f"line {line_of(spin, 'while')}: .*1,000 iterations"):
+        simulate(spin, max_steps=1000)[1, 1](np.zeros(1, "i4"))
+    with pytest.raises(KernelError, match=f"line {line_of(count, 'for')}"):
+        simulate(count)[1, 1](np.zeros(1, "i8"))

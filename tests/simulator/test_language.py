@@ -1,0 +1,332 @@
+"""The language: each kernel's values against a loop over the threads in plain Python."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32, int64, uint8
+
+from course_lib import simulate
+
+THREADS, BLOCKS = 40, 3
+N = THREADS * BLOCKS
+x = np.random.default_rng(3).integers(-20, 20, N)
+
+
+@cuda.jit(device=True)
+def gcd(a, b):
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+@cuda.jit(device=True)
+def clipped(value, low, high):
+    if value < low:
+        return low
+    if value > high:
+        return high
+    return value
+
+
+@cuda.jit(device=True)
+def twice_clipped(value, low):
+    return 2 * clipped(value, low, 10)
+
+
+LIMIT = 7
+
+
+def branches(a, out):
+    i = cuda.grid(1)
+    v = a[i]
+    if v < -5:
+        out[i] = -1
+    elif v < 5 and v % 2 == 0:
+        out[i] = v * v
+    else:
+        out[i] = v + LIMIT
+
+
+def loops(a, out):
+    i = cuda.grid(1)
+    total = 0
+    for k in range(a[i], 20, 3):
+        if k == 5:
+            continue
+        if k > 15:
+            break
+        total += k
+    out[i] = total
+
+
+def nested(a, out):
+    i = cuda.grid(1)
+    total = 0
+    for r in range(i % 5):
+        for c in range(a[i] % 7):
+            if c > r:
+                break
+            total += 10 * r + c
+    out[i] = total
+
+
+def whiles(a, out):
+    i = cuda.grid(1)
+    v = a[i]
+    steps = 0
+    while v > 0 or v < -3:
+        v = v // 2 if v > 0 else v + 2
+        steps += 1
+        if steps == 5:
+            break
+    out[i] = 100 * steps + v
+
+
+def early_returns(a, out):
+    i = cuda.grid(1)
+    if a[i] < 0:
+        out[i] = -1
+        return
+    for k in range(100):
+        if k * k > a[i]:
+            out[i] = k
+            return
+    out[i] = 1000
+
+
+def short_circuit(a, out):
+    i = cuda.grid(1)
+    if i + 1 < a.shape[0] and a[i + 1] > 0:
+        out[i] = 1
+    elif i + 1 >= a.shape[0] or a[i + 1] == 0:
+        out[i] = 2
+    else:
+        out[i] = 3
+
+
+def conditional_loads(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i + 1] if i + 1 < a.shape[0] else -99
+
+
+def tuples(a, out):
+    i = cuda.grid(1)
+    p, q = a[i], i
+    p, q = q, p
+    (r, s), t = (p + 1, q + 2), 3
+    out[i] = 100 * r + 10 * s + t
+
+
+def functions(a, out):
+    i = cuda.grid(1)
+    out[i] = gcd(abs(a[i]), 12) + 100 * twice_clipped(a[i], -3)
+
+
+def numbers(a, out):
+    i = cuda.grid(1)
+    v = a[i]
+    out[i] = (v // 4) * 1000 + (v % 4) * 100 + min(v, 3) + max(v, -2, i) + (v << 2) + (v >> 1) + (~v) + (-v) + v**2
+
+
+def chained(a, out):
+    i = cuda.grid(1)
+    out[i] = 1 if -4 <= a[i] < 6 != i else 0
+
+
+def casts(a, out):
+    i = cuda.grid(1)
+    out[i] = int(float32(a[i]) / float32(3)) + uint8(a[i]) + int(math.floor(math.sqrt(float(abs(a[i])))))
+
+
+def rows(a, out):
+    i = cuda.grid(1)
+    table = cuda.local.array((2, 3), int64)
+    for r in range(2):
+        for c in range(3):
+            table[r, c] = r * 10 + c + a[i]
+    out[i] = table[i % 2][i % 3]
+
+
+def carried(a, out):
+    i = cuda.grid(1)
+    last = -1
+    for k in range(6):
+        if (i + k) % 3 == 0:
+            continue
+        if k > 0 and last >= 0:
+            out[i] += last * k
+        last = k
+    out[i] += 1000 * last
+
+
+KERNELS = [branches, loops, nested, whiles, early_returns, short_circuit, conditional_loads, tuples, functions, numbers,
+           chained, casts, rows, carried]
+
+
+class Launch:
+    """What `cuda` is to a kernel that plain Python runs, one thread after another."""
+
+    def __init__(self, i):
+        self.i = i
+        self.local = self
+
+    def grid(self, _):
+        return self.i
+
+    @staticmethod
+    def array(shape, dtype):
+        return np.zeros(shape, np.int64)
+
+
+def by_thread(kernel, a):
+    """Run ``kernel`` thread by thread with Python's own integers."""
+    out = np.zeros(N, np.int64)
+    names = {**kernel.__globals__, "gcd": gcd.py_func, "float32": np.float32,
+             "uint8": lambda v: int(v) % 256, "twice_clipped": lambda v, low: 2 * clipped.py_func(v, low, 10)}
+    for i in range(N):
+        names["cuda"] = Launch(i)
+        function = type(kernel)(kernel.__code__, names)
+        function([int(v) for v in a] if kernel not in (short_circuit, conditional_loads) else a, out)
+    return out
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)
+def test_values_equal_a_loop_over_the_threads(kernel):
+    out = np.zeros(N, np.int64)
+    run = simulate(cuda.jit(kernel))[BLOCKS, THREADS](x, out)
+    np.testing.assert_array_equal(out, by_thread(kernel, x))
+    assert not run.errors
+
+
+def test_shuffles_reduce_a_warp():
+    @cuda.jit
+    def total(a, out):
+        v = a[cuda.grid(1)]
+        offset = 16
+        while offset > 0:
+            v += cuda.shfl_down_sync(0xFFFFFFFF, v, offset)
+            offset //= 2
+        if cuda.laneid == 0:
+            out[cuda.grid(1) // 32] = v
+
+    a, out = np.arange(128), np.zeros(4, np.int64)
+    simulate(total)[2, 64](a, out)
+    np.testing.assert_array_equal(out, a.reshape(4, 32).sum(axis=1))
+
+
+def test_other_shuffles_and_votes():
+    @cuda.jit
+    def exchange(a, out):
+        i = cuda.threadIdx.x
+        v = a[i]
+        out[0, i] = cuda.shfl_sync(0xFFFFFFFF, v, 3)
+        out[1, i] = cuda.shfl_up_sync(0xFFFFFFFF, v, 2)
+        out[2, i] = cuda.shfl_xor_sync(0xFFFFFFFF, v, 1)
+        out[3, i] = cuda.all_sync(0xFFFFFFFF, v >= 0)
+        out[4, i] = cuda.any_sync(0xFFFFFFFF, v == 63)
+        out[5, i] = cuda.ballot_sync(0xFFFFFFFF, v % 2 == 1)
+        out[6, i] = cuda.syncthreads_count(v > 40)
+        out[7, i] = cuda.syncthreads_or(v > 62)
+        out[8, i] = cuda.syncthreads_and(v > 0)
+
+    a, out = np.arange(64), np.zeros((9, 64), np.int64)
+    simulate(exchange)[1, 64](a, out)
+    lane, warp = a % 32, a // 32
+    np.testing.assert_array_equal(out[0], warp * 32 + 3)
+    np.testing.assert_array_equal(out[1], np.where(lane < 2, a, a - 2))
+    np.testing.assert_array_equal(out[2], a ^ 1)
+    np.testing.assert_array_equal(out[3], 1)
+    np.testing.assert_array_equal(out[4], warp)
+    np.testing.assert_array_equal(out[5].astype(np.uint32), 0xAAAAAAAA)
+    np.testing.assert_array_equal(out[6], 23)
+    np.testing.assert_array_equal(out[7], 1)
+    np.testing.assert_array_equal(out[8], 0)
+
+
+def test_atomics_return_the_old_value_once_to_each_thread():
+    @cuda.jit
+    def tickets(counter, out, low, high):
+        i = cuda.grid(1)
+        out[i] = cuda.atomic.add(counter, 0, 2)
+        cuda.atomic.max(high, 0, out[i])
+        cuda.atomic.min(low, 0, i - 5)
+        cuda.atomic.cas(low, 1, 0, i + 1)
+
+    counter, out = np.zeros(1, "i4"), np.zeros(100, "i4")
+    low, high = np.zeros(2, "i4"), np.zeros(1, "i4")
+    run = simulate(tickets)[4, 25](counter, out, low, high)
+    np.testing.assert_array_equal(np.sort(out), np.arange(0, 200, 2))
+    assert (counter[0], low[0], low[1], high[0]) == (200, -5, 1, 198)
+    assert run.findings == ()
+
+
+def test_shared_memory_through_a_device_function_with_a_barrier():
+    @cuda.jit(device=True)
+    def rotate(tile, i):
+        cuda.syncthreads()
+        value = tile[(i + 1) % 48]
+        cuda.syncthreads()
+        return value
+
+    @cuda.jit
+    def twice(a, out):
+        tile = cuda.shared.array(48, int32)
+        i = cuda.threadIdx.x
+        tile[i] = a[i]
+        tile[i] = rotate(tile, i)
+        out[i] = rotate(tile, i)
+
+    a, out = np.arange(48, dtype="i4"), np.zeros(48, "i4")
+    run = simulate(twice)[1, 48](a, out)
+    np.testing.assert_array_equal(out, np.roll(a, -2))
+    assert run.findings == ()
+
+
+def test_two_buffers_that_swap_names():
+    @cuda.jit
+    def ping_pong(a, out):
+        front = cuda.shared.array(64, float32)
+        back = cuda.shared.array(64, float32)
+        i = cuda.threadIdx.x
+        front[i] = a[i]
+        for _ in range(3):
+            cuda.syncthreads()
+            back[i] = front[(i + 1) % 64]
+            front, back = back, front
+        cuda.syncthreads()
+        out[i] = front[i]
+
+    a, out = np.arange(64, dtype="f4"), np.zeros(64, "f4")
+    run = simulate(ping_pong)[1, 64](a, out)
+    np.testing.assert_array_equal(out, np.roll(a, -3))
+    assert run.findings == ()
+
+
+def test_negative_indices_wrap_as_in_numba_and_warn():
+    @cuda.jit
+    def shift(a, out):
+        i = cuda.grid(1)
+        out[i] = a[i - 1]
+
+    a, out = np.arange(8, dtype="f4"), np.zeros(8, "f4")
+    run = simulate(shift)[1, 8](a, out)
+    np.testing.assert_array_equal(out, np.roll(a, 1))
+    (finding,) = run.findings
+    assert (finding.kind, finding.severity, finding.index, finding.count) == ("negative-index", "warning", (-1,), 1)
+
+
+def test_what_follows_an_endless_loop_has_the_types_of_its_breaks():
+    @cuda.jit
+    def kernel(a, n, out):
+        w = n
+        while True:
+            w = a[0]
+            if n > 0:
+                break
+        out[0] = w * a[1]
+
+    a, out = np.array([1.5, 3], "f4"), np.zeros(1, "f4")
+    run = simulate(kernel)[1, 1](a, np.int32(1), out)
+    assert out[0] == 4.5
+    assert run.findings == ()

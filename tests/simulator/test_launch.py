@@ -1,0 +1,209 @@
+"""What a launch accepts, what it refuses, and in which words."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+
+from course_lib import KernelError, LaunchError, simulate
+from course_lib.kernels.naive import naive
+from course_lib.kernels.tiled import tiled
+
+rng = np.random.default_rng(1)
+
+
+@cuda.jit
+def double(a, out):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        out[i] = a[i] + a[i]
+
+
+@cuda.jit
+def scaled(a, factor, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = factor * a[i]
+
+
+@pytest.mark.parametrize(("grid", "block", "words"), [
+    (1, 2048, "2,048 threads; a GPU allows at most 1,024"),
+    ((1, 1), (64, 32), "2,048 threads"),
+    (1, (1, 1, 65), "z dimension is 65"),
+    ((1, 70000), 32, "y dimension is 70,000"),
+    (0, 32, "must be at least 1"),
+    (1, -4, "must be at least 1"),
+    (1.5, 32, "whole numbers"),
+    ((1, 1, 1, 1), 32, "1 to 3"),
+])
+def test_a_launch_beyond_cuda_s_limits_is_refused(grid, block, words):
+    a = np.zeros(4, "f4")
+    with pytest.raises(LaunchError, match=words):
+        simulate(double)[grid, block](a, a.copy())
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    ((np.zeros(4, "f4"),), "takes 2 arguments .a, out. and was given 1"),
+    ((np.zeros(4, "f4"), [1.0]), "'out' is a list"),
+    ((np.zeros(4, "c8"), np.zeros(4, "f4")), "dtype complex64"),
+    ((np.zeros(4, ">f4"), np.zeros(4, "f4")), "native byte order"),
+    ((np.zeros(8, "f4")[::2], np.zeros(4, "f4")), "'a' is not contiguous"),
+    ((np.zeros((), "f4"), np.zeros(4, "f4")), "no dimensions"),
+])
+def test_arguments_a_gpu_would_not_take_are_refused(arguments, words):
+    with pytest.raises(LaunchError, match=words):
+        simulate(double)[1, 4](*arguments)
+
+
+def test_writing_memory_that_two_arguments_share_is_refused():
+    a = np.arange(8, dtype="f4")
+    with pytest.raises(LaunchError, match="share memory"):
+        simulate(double)[1, 8](a, a)
+
+
+def test_writing_a_read_only_array_is_refused():
+    out = np.zeros(4, "f4")
+    out.flags.writeable = False
+    with pytest.raises(LaunchError, match="read-only"):
+        simulate(double)[1, 4](np.ones(4, "f4"), out)
+
+
+def test_reading_one_array_under_two_names_is_fine():
+    A, C = rng.random((5, 5), "f4"), np.zeros((5, 5), "f4")
+    simulate(naive)[1, (8, 8)](A, A, C)
+    np.testing.assert_allclose(C, A @ A, rtol=1e-5)
+
+
+def test_a_launch_without_grid_and_block_says_how():
+    with pytest.raises(LaunchError, match="grid and a block"):
+        simulate(double)(np.zeros(1, "f4"), np.zeros(1, "f4"))
+    with pytest.raises(LaunchError, match="grid and a block"):
+        simulate(double)[32]
+
+
+@pytest.mark.parametrize("schedule", ["fast", 1.5, True, None])
+def test_an_unknown_schedule_is_refused(schedule):
+    with pytest.raises(LaunchError, match="schedule"):
+        simulate(double, schedule=schedule)[1, 4](np.zeros(4, "f4"), np.zeros(4, "f4"))
+
+
+def test_more_than_48_kib_of_static_shared_memory_is_refused_with_the_limit():
+    A = np.zeros((4, 4), "f4")
+    with pytest.raises(LaunchError, match=r"131,072 bytes a block .A_tile 65,536, B_tile 65,536.*48 KiB"):
+        simulate(tiled(128))[1, (16, 16)](A, A.copy(), A.copy())
+
+
+def test_exactly_48_kib_is_accepted():
+    @cuda.jit
+    def full(out):
+        tile = cuda.shared.array(12288, float32)
+        i = cuda.threadIdx.x
+        tile[i] = i
+        out[i] = tile[i]
+
+    out = np.zeros(32, "f4")
+    simulate(full)[1, 32](out)
+    np.testing.assert_array_equal(out, np.arange(32))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
+                                   "float64"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_dtype_and_order_multiplies(dtype, order):
+    A = np.asarray(rng.integers(0, 4, (7, 9)), dtype, order=order)
+    B = np.asarray(rng.integers(0, 4, (9, 5)), dtype, order=order)
+    C = np.full((7, 5), 99, dtype, order=order)
+    simulate(naive)[(1, 1), (8, 8)](A, B, C)
+    np.testing.assert_array_equal(C, (A.astype(int) @ B.astype(int)).astype(dtype))
+
+
+def test_scalars_have_the_type_numba_gives_them():
+    a, out = rng.random(10).astype("f4"), np.zeros(10, "f4")
+    run = simulate(scaled)[1, 16](a, np.float32(1.5), out)
+    np.testing.assert_array_equal(out, np.float32(1.5) * a)
+    assert run.findings == ()
+    run = simulate(scaled)[1, 16](a, 1.5, out)
+    (finding,) = run.findings
+    assert (finding.kind, finding.severity) == ("float64", "warning")
+    assert "factor, a Python float argument" in finding.message
+
+
+@pytest.mark.parametrize("shape", [(0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 0)])
+def test_empty_dimensions(shape):
+    M, K, N = shape
+    A, B = np.ones((M, K), "f4"), np.ones((K, N), "f4")
+    for kernel in (naive, tiled(4)):
+        C = np.full((M, N), 7, "f4")
+        run = simulate(kernel)[(1, 1), (4, 4)](A, B, C)
+        np.testing.assert_array_equal(C, A @ B)
+        assert run.traffic.select(op="store", space="global").accesses == M * N
+
+
+def test_one_by_one():
+    C = np.zeros((1, 1), "f4")
+    simulate(tiled(16))[1, (16, 16)](np.full((1, 1), 3, "f4"), np.full((1, 1), 5, "f4"), C)
+    assert C[0, 0] == 15
+
+
+def test_shapes_that_do_not_fit_name_the_access_that_left_the_array():
+    A, B, C = np.ones((4, 6), "f4"), np.ones((5, 4), "f4"), np.zeros((4, 4), "f4")
+    with pytest.raises(KernelError, match=r"reads B\[5, 0\], outside its shape \(5, 4\)"):
+        simulate(naive)[1, (4, 4)](A, B, C)
+
+
+def test_a_third_dimension_of_grid_and_block():
+    @cuda.jit
+    def mark(out):
+        x = cuda.grid(3)
+        out[x[0], x[1], x[2]] += 1 + cuda.threadIdx.z + 10 * cuda.blockIdx.z
+
+    out = np.zeros((6, 4, 6), "i8")
+    simulate(mark)[(3, 2, 2), (2, 2, 3)](out)
+    z = np.arange(6)
+    np.testing.assert_array_equal(out, np.broadcast_to(1 + z % 3 + 10 * (z // 3), out.shape))
+
+
+def test_n_512_tiled_is_counted_in_full():
+    n, T = 512, 16
+    A, B = rng.random((n, n), "f4"), rng.random((n, n), "f4")
+    C = np.zeros((n, n), "f4")
+    run = simulate(tiled(T))[(n // T, n // T), (T, T)](A, B, C)
+    np.testing.assert_allclose(C, A @ B, rtol=1e-4)
+    loads = run.traffic.select(space="global", op="load")
+    assert loads.accesses == 2 * n**3 // T
+    assert loads.requests == loads.accesses // 32
+    # a warp covers two rows of 16 floats: 2 × 64 bytes, four sectors
+    assert loads.sectors == 4 * loads.requests
+    assert run.traffic.select(space="shared", op="load").accesses == 2 * n**3
+    assert run.traffic.bank_conflicts == 0
+
+
+@pytest.mark.parametrize("schedule", ["in-order", "reversed", *range(20)])
+def test_every_schedule_gives_the_same_values_and_counts(schedule):
+    A, B = rng.random((70, 130), "f4"), rng.random((130, 45), "f4")
+    want, got = np.zeros((70, 45), "f4"), np.zeros((70, 45), "f4")
+    first = simulate(tiled(16))[(3, 5), (16, 16)](A, B, want)
+    run = simulate(tiled(16), schedule=schedule)[(3, 5), (16, 16)](A, B, got)
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_allclose(got, A @ B, rtol=1e-4)
+    assert run.traffic.rows == first.traffic.rows
+    assert run.findings == ()
+
+
+def test_the_kernel_may_be_a_plain_function_and_a_default_fills_in():
+    def fill(out, value=3.0):
+        out[cuda.grid(1)] = value
+
+    out = np.zeros(4)
+    simulate(fill)[2, 2](out)
+    np.testing.assert_array_equal(out, 3)
+
+
+def test_what_is_no_kernel_is_refused():
+    from course_lib import UnsupportedKernelError
+
+    with pytest.raises(UnsupportedKernelError, match="int"):
+        simulate(3)[1, 1]()
+    scope = {"cuda": cuda}
+    exec("def made(out):\n    out[0] = 1\n", scope)
+    with pytest.raises(UnsupportedKernelError, match="source of 'made' cannot be read"):
+        simulate(scope["made"])[1, 1](np.zeros(1))

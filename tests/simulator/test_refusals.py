@@ -1,0 +1,178 @@
+"""What the simulator does not run is refused, with the line and what to write instead."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+
+from course_lib import UnsupportedKernelError, simulate
+
+SIZE = 4
+
+
+def plain_helper(x):
+    return x
+
+
+def refuse_numpy(a):
+    a[0] = np.sqrt(a[1])  # here
+
+
+def refuse_try(a):
+    try:  # here
+        a[0] = 1
+    finally:
+        a[0] = 2
+
+
+def refuse_with(a):
+    with a:  # here
+        pass
+
+
+def refuse_string(a):
+    name = "x"  # here
+    a[0] = name
+
+
+def refuse_list(a):
+    values = [1, 2]  # here
+    a[0] = values[0]
+
+
+def refuse_comprehension(a):
+    a[0] = sum(x for x in range(3))  # here
+
+
+def refuse_print(a):
+    print(a[0])  # here
+
+
+def refuse_slice(a):
+    a[:] = 0  # here
+
+
+def refuse_plain_function(a):
+    a[0] = plain_helper(1)  # here
+
+
+def refuse_return_value(a):
+    return a[0]  # here
+
+
+def refuse_missing_name(a):
+    a[0] = missing  # noqa: F821  # here
+
+
+def refuse_float_index(a):
+    a[a[0]] = 1  # here
+
+
+def refuse_wrong_dimensions(a):
+    a[0, 1] = 1  # here
+
+
+def refuse_row(a):
+    tile = cuda.shared.array((2, 2), float32)
+    a[0] = tile[0]  # here
+
+
+def refuse_shared_expression(a):
+    tile = cuda.shared.array(SIZE * 2, float32)  # here
+    tile[0] = 1
+
+
+def refuse_shared_runtime_shape(a):
+    tile = cuda.shared.array(a.shape[0], float32)  # here
+    tile[0] = 1
+
+
+def refuse_while_else(a):
+    while a[0] > 1:  # here
+        a[0] = 0
+    else:
+        a[0] = 1
+
+
+def refuse_loop_over_array(a):
+    for v in a:  # here
+        a[0] = v
+
+
+def refuse_walrus(a):
+    a[0] = (n := 3) + n  # here
+
+
+def refuse_lambda(a):
+    f = lambda x: x  # noqa: E731  # here
+    a[0] = f(1)
+
+
+def refuse_number_as_condition(a):
+    a[0] = 1 if a[0] and a[1] else 0  # here
+
+
+def refuse_unknown_cuda(a):
+    cuda.nanosleep(10)  # here
+
+
+def refuse_unknown_math(a):
+    a[0] = math.comb(4, 2)  # here
+
+
+def refuse_array_method(a):
+    a[0] = a.sum()  # here
+
+
+def refuse_type_change(a):
+    v = a  # here
+    if a[0] > 0:
+        v = 1
+    a[0] = v
+
+
+def refuse_keyword(a):
+    a[0] = cuda.grid(ndim=1)  # here
+
+
+REFUSED = [value for name, value in list(globals().items()) if name.startswith("refuse_")]
+
+
+@pytest.mark.parametrize("kernel", REFUSED, ids=lambda k: k.__name__)
+def test_it_is_refused_at_its_line(kernel):
+    lines, first = inspect.getsourcelines(kernel)
+    expected = next(first + i for i, line in enumerate(lines) if "# here" in line)
+    with pytest.raises(UnsupportedKernelError) as caught:
+        simulate(kernel)[1, 4](np.ones(8, "f4"))
+    if kernel is refuse_type_change:
+        expected += 3  # numba, too, minds only where the value is used
+    assert caught.value.line == expected
+    message = str(caught.value)
+    assert message.startswith(f"line {expected}: ") and "\n" not in message and len(message) < 200
+
+
+@pytest.mark.parametrize(("kernel", "words"), [
+    (refuse_numpy, "use math.sqrt"), (refuse_print, "run.source"), (refuse_plain_function, r"@cuda.jit\(device=True\)"),
+    (refuse_slice, "loop over single elements"), (refuse_shared_expression, "name outside the kernel"),
+    (refuse_missing_name, "'missing' is not defined"), (refuse_float_index, "must be an integer"),
+    (refuse_row, "one index for each dimension"), (refuse_number_as_condition, "x != 0"),
+])
+def test_the_message_says_what_to_write(kernel, words):
+    with pytest.raises(UnsupportedKernelError, match=words):
+        simulate(kernel)[1, 4](np.ones(8, "f4"))
+
+
+def test_recursion_is_refused():
+    with pytest.raises(UnsupportedKernelError, match="cannot recurse"):
+        simulate(calls_recursive)[1, 1](np.zeros(1))
+
+
+@cuda.jit(device=True)
+def recursive(n):
+    return recursive(n - 1) if n > 0 else 0
+
+
+def calls_recursive(a):
+    a[0] = recursive(3)

@@ -1,0 +1,166 @@
+"""Accesses, requests, sectors and wavefronts against numbers worked out by hand."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, float64, int8, int32
+
+from course_lib import simulate
+from course_lib.kernels.naive import naive
+
+
+@cuda.jit
+def strided(a, stride, start, out):
+    i = cuda.grid(1)
+    out[i] = a[start + i * stride]
+
+
+@pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
+@pytest.mark.parametrize("stride", [0, 1, 2, 3, 7, 8, 9, 16, 33])
+@pytest.mark.parametrize("start", [0, 1, 5])
+def test_sectors_of_a_strided_load(itemsize, stride, start):
+    a = np.zeros(33 * 40, f"i{itemsize}")
+    run = simulate(strided)[1, 32](a, stride, start, np.zeros(32, a.dtype))
+    expected = len({(start + i * stride) * itemsize // 32 for i in range(32)})
+    load = run.traffic.select(op="load")
+    assert (load.accesses, load.requests, load.sectors, load.bytes) == (32, 1, expected, 32 * itemsize)
+
+
+@pytest.mark.parametrize("threads", [1, 5, 31, 33, 40, 100])
+def test_partial_warps_and_several_blocks(threads):
+    blocks = 3
+    a = np.zeros(threads * blocks, "f4")
+    run = simulate(strided)[blocks, threads](a, 1, 0, np.zeros_like(a))
+    warps = [(b * threads + w, min(32, threads - w)) for b in range(blocks) for w in range(0, threads, 32)]
+    load = run.traffic.select(op="load")
+    assert load.accesses == threads * blocks
+    assert load.requests == len(warps)
+    assert load.sectors == sum(len({4 * (first + i) // 32 for i in range(n)}) for first, n in warps)
+
+
+@pytest.mark.parametrize("block", [(7, 5), (45, 3), (16, 2), (64, 2), (3, 11), (1, 40)])
+def test_requests_follow_warps_however_the_block_is_folded(block):
+    shape = (block[1] * 2, block[0] * 3)
+    A, out = np.zeros(shape, "f4"), np.zeros(shape, "f4")
+
+    @cuda.jit
+    def copy(A, out):
+        x, y = cuda.grid(2)
+        out[y, x] = A[y, x]
+
+    run = simulate(copy)[(3, 2), block](A, out)
+    sectors = requests = 0
+    for by in range(2):
+        for bx in range(3):
+            linear = [(by * block[1] + t // block[0]) * shape[1] + bx * block[0] + t % block[0]
+                      for t in range(block[0] * block[1])]
+            for w in range(0, len(linear), 32):
+                requests += 1
+                sectors += len({4 * i // 32 for i in linear[w:w + 32]})
+    load = run.traffic.select(op="load")
+    assert (load.requests, load.sectors) == (requests, sectors)
+
+
+def test_guarded_lanes_do_not_count():
+    @cuda.jit
+    def every_third(a, out):
+        i = cuda.grid(1)
+        if i % 3 == 0:
+            out[i] = a[i]
+
+    a = np.arange(64, dtype="f4")
+    run = simulate(every_third)[1, 64](a, np.zeros(64, "f4"))
+    load = run.traffic.select(op="load")
+    assert (load.accesses, load.requests, load.sectors) == (22, 2, 8)
+    np.testing.assert_array_equal(run.traffic.per_thread(op="load")[0], [i % 3 == 0 for i in range(64)])
+
+
+def test_per_thread_has_the_launch_s_shape_in_x_y_order():
+    A, B, C = np.ones((6, 5), "f4"), np.ones((5, 10), "f4"), np.zeros((6, 10), "f4")
+    run = simulate(naive)[(3, 2), (4, 4)](A, B, C)
+    loads = run.traffic.per_thread(space="global", op="load")
+    assert loads.shape == (3, 2, 4, 4)
+    for bx, by, tx, ty in np.ndindex(loads.shape):
+        inside = by * 4 + ty < 6 and bx * 4 + tx < 10
+        assert loads[bx, by, tx, ty] == (10 if inside else 0)
+
+
+def shared_kernel(dtype, words):
+    @cuda.jit
+    def pattern(index, out):
+        tile = cuda.shared.array(words, dtype)
+        i = cuda.threadIdx.x
+        for k in range(i, words, cuda.blockDim.x):
+            tile[k] = k
+        cuda.syncthreads()
+        out[i] = tile[index[i]]
+
+    return pattern
+
+
+def by_hand(index, itemsize):
+    """(wavefronts, ideal) by the rule: the busiest bank's distinct words; all distinct words over 32 banks."""
+    words = {(i * itemsize + b) // 4 for i in index for b in range(0, max(itemsize, 1), 4)}
+    banks = [0] * 32
+    for w in words:
+        banks[w % 32] += 1
+    return max(banks), -(-len(words) // 32)
+
+
+@pytest.mark.parametrize(("dtype", "itemsize"), [(int8, 1), (float32, 4), (int32, 4), (float64, 8)])
+@pytest.mark.parametrize("stride", [0, 1, 2, 3, 16, 17, 32, 33])
+def test_wavefronts_of_a_strided_shared_load(dtype, itemsize, stride):
+    index = np.arange(32) * stride
+    run = simulate(shared_kernel(dtype, 1056))[1, 32](index, np.zeros(32, "f8"))
+    load = run.traffic.select(space="shared", op="load")
+    wavefronts, ideal = by_hand(index, itemsize)
+    assert (load.wavefronts, load.bank_conflicts) == (wavefronts, wavefronts - ideal)
+
+
+def test_wavefronts_of_random_indices():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        index = rng.integers(0, 1056, 32)
+        run = simulate(shared_kernel(float32, 1056))[1, 32](index, np.zeros(32, "f8"))
+        load = run.traffic.select(space="shared", op="load")
+        assert (load.wavefronts, load.wavefronts - load.bank_conflicts) == by_hand(index, 4)
+
+
+def test_atomics_and_local_arrays_have_rows_of_their_own():
+    @cuda.jit
+    def histogram(a, bins):
+        seen = cuda.local.array(2, int32)
+        i = cuda.grid(1)
+        seen[0] = a[i]
+        cuda.atomic.add(bins, seen[0], 1)
+
+    bins = np.zeros(4, "i4")
+    run = simulate(histogram)[2, 32](np.arange(64, dtype="i4") % 4, bins)
+    np.testing.assert_array_equal(bins, 16)
+    assert run.traffic.select(op="atomic", array="bins").accesses == 64
+    assert run.traffic.select(space="local", op="store").accesses == 64
+    assert run.traffic.select(space="local", op="load", array="seen").accesses == 64
+
+
+def test_select_refuses_what_the_run_does_not_have():
+    a = np.zeros(4, "f4")
+    run = simulate(strided)[1, 4](a, 1, 0, a.copy())
+    with pytest.raises(ValueError, match="no array 'b' in this run; it has 'a', 'out'"):
+        run.traffic.select(array="b")
+    with pytest.raises(ValueError, match="no op 'read'"):
+        run.traffic.select(op="read")
+    with pytest.raises(ValueError, match="no line 1 "):
+        run.traffic.select(line=1)
+    assert run.traffic.select(space="shared").accesses == 0
+
+
+def test_a_run_shows_itself_as_text_and_as_html():
+    A = np.ones((4, 4), "f4")
+    run = simulate(naive)[1, (4, 4)](A, A, np.zeros((4, 4), "f4"))
+    text = repr(run)
+    assert "naive: grid 1, block 4×4" in text
+    assert "no findings" in text
+    assert " 0x" not in text
+    assert "<table>" in run._repr_html_() and "<table>" in run.source._repr_html_()
+    line = next(n for n, t in run.source.lines if "A[row, k]" in t)
+    row = next(r for r in str(run.source).splitlines() if r.lstrip().startswith(f"{line} "))
+    assert "128" in row and "A[row, k]" in row
