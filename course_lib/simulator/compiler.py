@@ -478,7 +478,8 @@ class Function(Expressions):
 
     def _loop(self, node, loop, begin, first):
         before, entry = self.mask, dict(self.env)
-        header = {name: v.without_const() if name in assigned_names([node]) else v for name, v in entry.items()}
+        changed = assigned_names([node])
+        header = {name: v.without_const() if name in changed else v for name, v in entry.items()}
         start = len(self.lines)
         leaves = exits(node.body, (ast.Return, ast.Break, ast.Continue))
         counter = self.fresh("n")

@@ -99,7 +99,8 @@ def njit_loops(n):
 
 def report(title, n, results):
     for name, (seconds, accesses) in results.items():
-        print(f"{title:<28} {name:<6} n={n:<5} {seconds:8.3f} s  {accesses / seconds / 1e6:7.0f} M accesses/s", flush=True)
+        rate = accesses / seconds / 1e6
+        print(f"{title:<28} {name:<6} n={n:<5} {seconds:8.3f} s  {rate:7.0f} M accesses/s", flush=True)
 
 
 def main():
