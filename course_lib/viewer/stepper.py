@@ -1,0 +1,128 @@
+"""The stepper: a widget that walks through a launch in the browser, one executed statement at a time."""
+
+from __future__ import annotations
+
+import base64
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from .payload import encode
+from .picture import Picture, draw_picture
+from .timeline import Timeline
+from .words import sentence, summary
+
+if TYPE_CHECKING:
+    from ..observers.trace import Trace
+    from .explore import Explorer
+
+_HERE = pathlib.Path(__file__).parent
+
+
+class Stepper(anywidget.AnyWidget):
+    """Step through a launch: matrices, shared memory, registers, source and counts, one statement at a time.
+
+    ``run`` is what a launch with ``simulate(kernel, trace=True)`` returned. ``step`` is the number of steps
+    that the chosen block has taken, ``block`` and ``thread`` are (x, y) or (x, y, z); all three can be set
+    from Python and follow what the reader chooses in the browser. The trace is sent once, so stepping never
+    waits for the kernel.
+
+    Raises ValueError when the run has no trace or is too large to draw (arrays over 64 elements a side).
+    """
+
+    _esm = _HERE / "stepper.js"
+    _css = _HERE / "stepper.css"
+    _data = traitlets.Unicode().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    block = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
+    thread = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
+
+    def __init__(self, run: Any, *, step: int = 0, block: tuple = (0, 0), thread: tuple = (0, 0)) -> None:
+        data = _payload(run)
+        self._run = run
+        super().__init__(_data=data)
+        self.block, self.thread = block, thread
+        self.step = step
+
+    @staticmethod
+    def explore(**choices: Any) -> Explorer:
+        """Return a stepper with controls for the kernel, n and the tile width: `course_lib.viewer.explore`."""
+        from .explore import explore
+
+        return explore(**choices)
+
+    @property
+    def run(self) -> Any:
+        """The run on show. Assign another to replace it; the stepper then starts again at step 0."""
+        return self._run
+
+    @run.setter
+    def run(self, run: Any) -> None:
+        data = _payload(run)
+        with self.hold_sync():
+            self._run = run
+            self.step = 0
+            self.block, self.thread = (0, 0, 0), (0, 0, 0)
+            self._data = data
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the run on show."""
+        return self._run.trace
+
+    @property
+    def timeline(self) -> Timeline:
+        """The steps of the chosen block."""
+        return Timeline(self.trace, self.block)
+
+    @traitlets.validate("block", "thread")
+    def _inside(self, proposal: dict[str, Any]) -> tuple[int, int, int]:
+        name = proposal["trait"].name
+        position = tuple(int(x) for x in proposal["value"])
+        position += (0,) * (3 - len(position))
+        extent = self.trace.grid if name == "block" else self.trace.block
+        if len(position) > 3 or not all(0 <= x < n for x, n in zip(position, extent, strict=True)):
+            raise traitlets.TraitError(f"There is no {name} {proposal['value']}: the launch has {extent}.")
+        return position
+
+    @traitlets.validate("step")
+    def _in_time(self, proposal: dict[str, Any]) -> int:
+        last = len(self.timeline)
+        if not 0 <= proposal["value"] <= last:
+            raise traitlets.TraitError(
+                f"There is no step {proposal['value']}: block {self.block} takes {last}."
+            )
+        return proposal["value"]
+
+    def picture(self, step: int | None = None) -> Picture:
+        """Draw one step as a matplotlib figure: the current step, or a telling one before the first."""
+        return draw_picture(self.timeline, self._shown(step), self._linear_thread())
+
+    def _shown(self, step: int | None = None) -> int:
+        return step if step is not None else self.step or self.timeline.telling_step(self._linear_thread())
+
+    def _linear_thread(self) -> int:
+        (x, y, z), (bx, by, _) = self.thread, self.trace.block
+        return x + bx * (y + by * z)
+
+    def __repr__(self) -> str:
+        timeline, step = self.timeline, self._shown()
+        says = sentence(timeline, step, self._linear_thread())
+        return f"{summary(self.trace)}\nstep {step} of {len(timeline)}: {says}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+        """Offer the widget, and for readers who have not run the notebook the picture and the text."""
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        picture = base64.b64encode(self.picture()._repr_png_()).decode("ascii")
+        return data | {"text/plain": repr(self), "image/png": picture}, metadata
+
+
+def _payload(run: Any) -> str:
+    if getattr(run, "trace", None) is None:
+        raise ValueError(
+            "This run has no trace. Launch it with simulate(kernel, trace=True)[grid, block](...)."
+        )
+    return encode(run.trace)
+

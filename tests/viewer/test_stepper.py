@@ -1,0 +1,90 @@
+"""The Python side of the stepper: traits, text and picture."""
+
+import base64
+
+import numpy as np
+import pytest
+from traitlets import TraitError
+
+from course_lib.viewer import Stepper
+
+
+def matrices(M, K, N, seed=0):
+    rng = np.random.default_rng(seed)
+    A, B = (rng.integers(1, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    return A, B, np.zeros((M, N), np.float32)
+
+
+def test_text_says_what_the_launch_did(tiled_run):
+    """Shape, steps, loads by array and the step on show; 4 loads a thread with 2×2 tiles of 4×4."""
+    A, B, C = matrices(4, 4, 4)
+    stepper = Stepper(tiled_run(A, B, C), step=21, block=(1, 0), thread=(1, 0))
+
+    assert str(stepper).splitlines() == [
+        "Stepper of tiled: grid (2, 2) × block (2, 2), 26 steps and 4 barriers in block (0, 0)",
+        "global loads: 4 per thread (A 2, B 2), 16 per block, 64 in all",
+        "global stores: 1 per thread (C 1), 4 per block, 16 in all",
+        "shared arrays: As 2×2 float32, Bs 2×2 float32",
+        f"step 21 of 26: Line 13, warp 0 (threads 0–3). Thread (1, 0) reads As[0, 0] = {A[0, 2]:.0f}, "
+        f"Bs[0, 1] = {B[2, 3]:.0f}; sets acc = {A[0, :3] @ B[:3, 3]:.0f}.",
+    ]
+
+
+def test_text_gives_the_range_where_threads_differ(naive_run):
+    """At the ragged edge some threads load nothing."""
+    text = str(Stepper(naive_run(*matrices(3, 5, 3))))
+    assert "global loads: 0 to 10 per thread (A 0 to 5, B 0 to 5), 10 to 40 per block, 90 in all" in text
+
+
+def test_mimebundle_has_widget_picture_and_text(tiled_run):
+    """Readers who have not run the notebook get a PNG of the text's step; the same one every time."""
+    stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
+    data, _ = stepper._repr_mimebundle_()
+    again, _ = stepper._repr_mimebundle_()
+
+    assert stepper.model_id == data["application/vnd.jupyter.widget-view+json"]["model_id"]
+    assert str(stepper) == data["text/plain"]
+    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
+    assert data["image/png"] == again["image/png"]
+    assert len(data["image/png"]) < 60_000
+
+
+@pytest.mark.parametrize("step", [0, 1, 21, 26])
+def test_picture_of_any_step(tiled_run, step):
+    """The picture names the step and carries the sentence of the text form."""
+    stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
+    texts = [text.get_text() for text in stepper.picture(step).axes[0].texts]
+
+    assert any(f"step {step} of 26" in text for text in texts)
+    assert "of 4\nthis thread" in texts
+
+
+def test_picture_shows_the_shared_values(tiled_run):
+    """The tiles' elements stand in the picture once they are stored."""
+    A, B, C = matrices(4, 4, 4)
+    run = tiled_run(A * 1000 + 11, B, C)
+    stepper = Stepper(run, block=(0, 1))
+    wanted = {str(int(value)) for value in (A * 1000 + 11)[2:, :2].ravel()}
+
+    before, after = ([text.get_text() for text in stepper.picture(step).axes[0].texts] for step in (7, 8))
+
+    assert all(after.count(value) == before.count(value) + 1 for value in wanted)
+
+
+def test_positions_are_checked(tiled_run):
+    """A block, thread or step that the launch does not have is refused."""
+    stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
+    stepper.block = (1, 1)
+    assert (1, 1, 0) == stepper.block
+    for name, value in [("block", (2, 0)), ("thread", (0, 2)), ("step", 27), ("step", -1)]:
+        with pytest.raises(TraitError, match=f"There is no {name}"):
+            setattr(stepper, name, value)
+
+
+def test_replacing_the_run_starts_again(naive_run, tiled_run):
+    """A new run shows itself from its first step, whatever was chosen before."""
+    stepper = Stepper(tiled_run(*matrices(8, 8, 8)), step=26, block=(3, 3), thread=(1, 1))
+    stepper.run = naive_run(*matrices(2, 2, 2))
+
+    assert (0, (0, 0, 0), (0, 0, 0)) == (stepper.step, stepper.block, stepper.thread)
+    assert str(stepper).startswith("Stepper of naive: grid (1, 1)")

@@ -1,0 +1,91 @@
+"""The state that the viewer draws, against NumPy and against what the algorithms are known to do."""
+
+import numpy as np
+import pytest
+
+from course_lib.viewer.timeline import Timeline, accumulators, roles, tiles
+
+
+def matrices(M, K, N, seed=0):
+    rng = np.random.default_rng(seed)
+    A, B = (rng.standard_normal(shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    return A, B, np.zeros((M, N), np.float32)
+
+
+def test_tiling_halves_the_loads_of_4x4_in_2x2_blocks(naive_run, tiled_run):
+    """8 global loads a thread without tiles, 4 with tiles of width 2."""
+    loads = {}
+    for run in (naive_run, tiled_run):
+        timeline = Timeline(run(*matrices(4, 4, 4)).trace, (1, 0, 0))
+        loads[run.__name__] = timeline.state(len(timeline)).counts["global", "load"].tolist()
+
+    assert {"naive_run": [8] * 4, "tiled_run": [4] * 4} == loads
+
+
+@pytest.mark.parametrize(("shape", "T"), [((4, 4, 4), 2), ((5, 7, 3), 2), ((9, 6, 10), 4), ((17, 5, 9), 8)])
+def test_blocks_together_compute_the_product(tiled_run, shape, T):
+    """The last state of every block holds its part of C, at ragged sizes and with two warps a block too."""
+    A, B, C = matrices(*shape)
+    trace = tiled_run(A, B, C, T).trace
+    shown = np.full_like(C, np.nan)
+
+    for block in {step.block for step in trace.steps}:
+        timeline = Timeline(trace, block)
+        state = timeline.state(len(timeline))
+        stored = state.stored["C"].reshape(C.shape)
+        shown[stored] = state.values["C"].reshape(C.shape)[stored]
+
+    np.testing.assert_allclose(shown, A @ B, rtol=1e-5, atol=1e-5)
+
+
+def test_shared_memory_fills_as_it_is_stored(tiled_run):
+    """Before its stores a shared tile has no values, after them the tile of A; other blocks' stores stay out."""
+    A, B, C = matrices(4, 4, 4)
+    timeline = Timeline(tiled_run(A, B, C).trace, (0, 1, 0))
+    at_load = next(n for n, step in enumerate(timeline.steps, start=1) if step.line == 9)
+
+    before, after = timeline.state(at_load - 1), timeline.state(at_load)
+
+    assert before.values["As"].mask.all()
+    np.testing.assert_array_equal(A[2:, :2].reshape(-1), after.values["As"].filled(np.nan))
+    assert after.values["Bs"].mask.all()
+    assert not after.stored["C"].any()
+
+
+def test_runs_and_loads_by_line(tiled_run):
+    """With K = 7 and tiles of 2 there are four rounds, and the thread at column 1 has no element in the last."""
+    timeline = Timeline(tiled_run(*matrices(5, 7, 3)).trace, (0, 0, 0))
+    state = timeline.state(len(timeline))
+
+    assert [4, 4, 4, 4] == state.line_runs[9].tolist()
+    assert [8, 8, 8, 8] == state.line_runs[13].tolist()
+    assert [4, 3, 4, 3] == state.line_loads[9].tolist()
+    assert [4, 4, 3, 3] == state.line_loads[10].tolist()
+
+
+def test_tiles_are_measured(naive_run, tiled_run):
+    """A tiled block fetches T×T between barriers; a naive one a band of A and a band of B."""
+    args = matrices(12, 8, 16)
+
+    assert {"A": (4, 4), "B": (4, 4), "C": (4, 4)} == tiles(tiled_run(*args, 4).trace)
+    assert {"A": (2, 8), "B": (8, 4), "C": (2, 4)} == tiles(naive_run(*args, block=(4, 2)).trace)
+
+
+def test_the_accumulator_is_found(naive_run, tiled_run):
+    """acc is updated from itself and ends in C; k, t, row and col do not."""
+    for run in (naive_run, tiled_run):
+        assert ("acc",) == accumulators(run(*matrices(4, 4, 4)).trace)
+
+
+def test_roles_go_by_name(tiled_run):
+    """A, B and C keep their names' places; the shared tiles have none."""
+    assert {"A": "A", "B": "B", "C": "C"} == roles(tiled_run(*matrices(3, 5, 4)).trace)
+
+
+def test_barriers_open_at_the_last_arrival(tiled_run):
+    """Two warps of a block of 8×8: each release is a barrier step of warp 1, two per tile of K."""
+    timeline = Timeline(tiled_run(*matrices(8, 16, 8), 8).trace, (0, 0, 0))
+    released = [timeline.steps[n - 1] for n in timeline.releases()]
+
+    assert 4 == len(released)
+    assert all(step.barrier and step.warp == 1 for step in released)
