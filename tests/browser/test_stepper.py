@@ -1,0 +1,186 @@
+"""The stepper in JupyterLab: buttons and keys change what is on the page, and nothing leaks to the notebook."""
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from course_lib import simulate
+from course_lib.kernels.tiled import tiled
+from course_lib.viewer import Stepper
+from course_lib.viewer.timeline import Timeline
+from course_lib.viewer.words import sentence, short
+
+SETUP = """\
+import numpy as np
+from course_lib import simulate
+from course_lib.kernels.naive import naive
+from course_lib.kernels.tiled import tiled
+from course_lib.viewer import Stepper, explore
+A = np.arange(1, 17, dtype=np.float32).reshape(4, 4)
+B = np.arange(16, 0, -1, dtype=np.float32).reshape(4, 4)
+C = np.zeros((4, 4), np.float32)
+"""
+TILED = "stepper = Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C))\nstepper"
+NAIVE = "Stepper(simulate(naive, trace=True)[(2, 2), (2, 2)](A, B, np.zeros_like(C)))"
+
+
+def tiled_run():
+    """The launch of the notebook's cell, made here to know what its steps are."""
+    names = {}
+    exec(SETUP, names)
+    return simulate(tiled(2), trace=True)[(2, 2), (2, 2)](names["A"], names["B"], names["C"])
+
+
+class OnPage:
+    """What a reader sees of the stepper in one cell."""
+
+    def __init__(self, notebook, cell):
+        self.root = notebook.cell(cell).locator(".tt-root")
+        self.root.wait_for(timeout=60_000)
+
+    def find(self, name):
+        return self.root.locator(f".tt-{name}")
+
+    def shared(self):
+        return self.root.locator(".tt-shared .tt-t").all_text_contents()
+
+    def press(self, *keys):
+        for key in keys:
+            self.root.press(key)
+
+    def expect_step(self, number, last):
+        expect(self.find("count")).to_have_text(f"step {number} of {last}")
+
+
+@pytest.fixture
+def opened(open_notebook):
+    notebook = open_notebook([SETUP, TILED, "stepper.step, stepper.block, stepper.thread", NAIVE])
+    notebook.run_all()
+    yield notebook
+    assert [] == notebook.page_errors
+
+
+def test_buttons_keys_and_counts(opened):
+    """Step, barrier, end, back and scrub show the step they name; a tiled thread ends with 4 loads, naive 8."""
+    timeline = Timeline(tiled_run().trace, (0, 0, 0))
+    last, barrier = len(timeline), timeline.releases()[0]
+    stepper, naive = OnPage(opened, 1), OnPage(opened, 3)
+
+    stepper.expect_step(0, last)
+    assert [""] * 8 == stepper.shared()
+    stepper.find("forward").click()
+    stepper.expect_step(1, last)
+    expect(stepper.find("current")).to_have_attribute("data-line", str(timeline.steps[0].line))
+
+    stepper.find("next").click()
+    stepper.expect_step(barrier, last)
+    expect(stepper.find("say")).to_have_text(sentence(timeline, barrier, 0))
+    assert ["1", "2", "5", "6", "16", "15", "12", "11"] == stepper.shared()
+    expect(stepper.find("callout .tt-mine")).to_have_text("2")
+
+    stepper.press("End")
+    stepper.expect_step(last, last)
+    expect(stepper.find("callout .tt-mine")).to_have_text("4")
+    expect(stepper.find("callout .tt-all")).to_have_text("16")
+    corner = stepper.root.locator(".tt-matrix-C .tt-t")
+    product = timeline.state(last).values["C"]
+    assert [short(value) for value in product] == corner.all_text_contents()
+    assert "80" == corner.first.text_content()
+
+    stepper.press("ArrowLeft", "ArrowLeft")
+    stepper.expect_step(last - 2, last)
+    stepper.press("Home", "n", "ArrowRight", "p")
+    stepper.expect_step(barrier, last)
+    stepper.find("scrub").focus()
+    opened.page.keyboard.press("ArrowRight")
+    stepper.expect_step(barrier + 1, last)
+
+    naive.press("End")
+    expect(naive.find("callout .tt-mine")).to_have_text("8")
+    expect(naive.find("callout .tt-all")).to_have_text("32")
+
+
+def test_choosing_and_playing(opened):
+    """Another block and thread show their own elements; play walks on by itself until pause; Python hears of it."""
+    timeline = Timeline(tiled_run().trace, (1, 0, 0))
+    stepper = OnPage(opened, 1)
+
+    stepper.find("block").select_option("(1, 0)")
+    stepper.find("thread").select_option("(0, 1)")
+    expect(stepper.find("registers h4")).to_have_text("Registers of thread (0, 1)")
+    stepper.press("n")
+    assert ["1", "2", "5", "6", "14", "13", "10", "9"] == stepper.shared()
+
+    stepper.press("Home", "+", "+", "+")
+    stepper.press(" ")
+    expect(stepper.find("play")).to_have_attribute("aria-label", "Pause (space)")
+    expect(stepper.find("count")).not_to_have_text(f"step 0 of {len(timeline)}")
+    stepper.press(" ")
+    expect(stepper.find("play")).to_have_attribute("aria-label", "Play (space)")
+    stopped = stepper.find("count").text_content()
+    assert 0 < int(stopped.split()[1]) <= len(timeline)
+    opened.page.wait_for_timeout(500)
+    assert stopped == stepper.find("count").text_content()
+
+    opened.cell(2).click()
+    opened.page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell')")
+    number = stopped.split()[1]
+    expect(opened.outputs(2)).to_contain_text(f"({number}, (1, 0, 0), (0, 1, 0))")
+
+
+def test_keys_stay_in_the_stepper(opened):
+    """d d, which deletes a cell in the notebook, and the other command-mode keys do nothing there."""
+    before = [(cell["cell_type"], cell["source"]) for cell in opened.cells()]
+    stepper = OnPage(opened, 1)
+
+    stepper.root.focus()
+    for key in ("d", "d", "x", "a", "m", "j", "z", "Enter", "Shift+Enter", "ArrowRight"):
+        opened.page.keyboard.press(key)
+    for name in ("forward", "scrub", "block"):
+        stepper.find(name).focus()
+        for key in ("d", "d", "x", "y"):
+            opened.page.keyboard.press(key)
+
+    expect(stepper.find("count")).to_contain_text("step 1 of")
+    assert before == [(cell["cell_type"], cell["source"]) for cell in opened.cells()]
+
+    opened.page.keyboard.press("Escape")
+    assert not stepper.root.evaluate("root => root.contains(document.activeElement)")
+
+
+def test_focus_is_visible(opened):
+    """Reached by the keyboard, the stepper has a ring around it."""
+    stepper = OnPage(opened, 1)
+    stepper.find("forward").focus()
+    opened.page.keyboard.press("Shift+Tab")
+    ring = "node => getComputedStyle(node).outlineStyle + getComputedStyle(node).outlineWidth"
+    assert "solid3px" == opened.page.evaluate(f"({ring})(document.activeElement)")
+
+
+def test_explorer(open_notebook):
+    """A control beside the stepper launches another kernel, and the page shows its counts."""
+    notebook = open_notebook([SETUP, "explore()"])
+    notebook.run_all()
+    stepper = OnPage(notebook, 1)
+    stepper.press("End")
+    expect(stepper.find("callout .tt-mine")).to_have_text("4")
+    notebook.cell(1).locator(".widget-dropdown select").first.select_option("One thread per element")
+    expect(stepper.find("kernel")).to_have_text("naive", timeout=30_000)
+    stepper.press("End")
+    expect(stepper.find("callout .tt-mine")).to_have_text("8")
+    assert [] == notebook.page_errors
+
+
+def test_notebook_that_was_not_run_shows_the_picture(lab, open_notebook):
+    """Opened from a fresh copy, JupyterLab does not trust the widget and shows its picture instead."""
+    data, metadata = Stepper(tiled_run())._repr_mimebundle_()
+    output = nbformat.v4.new_output("execute_result", data, metadata=metadata, execution_count=1)
+    cell = nbformat.v4.new_code_cell("Stepper(run)", outputs=[output], execution_count=1)
+    path = lab.folder / "notebooks" / "not_run.ipynb"
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel}), path)
+
+    notebook = open_notebook("not_run.ipynb")
+    picture = notebook.outputs(0).locator("img")
+    expect(picture).to_be_visible(timeout=30_000)
+    assert 1000 == picture.evaluate("image => image.naturalWidth")

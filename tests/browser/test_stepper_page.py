@@ -1,0 +1,198 @@
+"""The stepper's ES module on a page of its own, without JupyterLab: every step against the Python side."""
+
+import json
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import course_lib.viewer
+from course_lib import simulate
+from course_lib.kernels.naive import naive
+from course_lib.kernels.prefetched import prefetched
+from course_lib.kernels.tiled import tiled
+from course_lib.viewer import Stepper
+from course_lib.viewer.timeline import Timeline
+from course_lib.viewer.words import sentence, short
+
+VIEWER = Path(course_lib.viewer.__file__).parent
+# As much of anywidget's model as the module uses; what it saves is kept for the test.
+PAGE = """<!doctype html><meta charset="utf-8"><style>%(css)s</style><div id="place"></div>
+<script type="module">
+  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
+  const { default: widget } = await import(url);
+  const state = %(state)s;
+  const listeners = {};
+  const model = {
+    get: (name) => state[name],
+    set(name, value) {
+      if (state[name] === value) return;
+      state[name] = value;
+      for (const listener of listeners[`change:${name}`] ?? []) listener();
+    },
+    on: (name, listener) => (listeners[name] ??= []).push(listener),
+    off() {},
+    save_changes() {},
+  };
+  widget.render({ model, el: document.getElementById("place") });
+</script>"""
+WALK = """async () => {
+  const root = document.querySelector(".tt-root");
+  const text = (name) => root.querySelector(name).textContent;
+  const texts = (name) => [...root.querySelectorAll(name)].map((node) => node.textContent);
+  const seen = [];
+  for (let last = ""; last !== text(".tt-count"); ) {
+    last = text(".tt-count");
+    seen.push({
+      count: last,
+      says: text(".tt-say"),
+      mine: Number(text(".tt-mine")),
+      all: Number(text(".tt-all")),
+      shared: texts(".tt-shared .tt-t"),
+      accumulators: texts(".tt-accumulators .tt-t"),
+      C: texts(".tt-matrix-C .tt-t"),
+      runs: texts(".tt-lines .tt-runs").map(Number),
+      loads: texts(".tt-lines .tt-loads").map(Number),
+      current: root.querySelector(".tt-current")?.dataset.line ?? null,
+    });
+    root.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+  }
+  return seen;
+}"""
+# From the key press to the first task after the frame that shows the step.
+MEASURE = """async (steps) => {
+  const root = document.querySelector(".tt-root");
+  const times = [];
+  for (let i = 0; i < steps; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 30 + ((i * 13) % 29)));
+    const pressed = performance.now();
+    root.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+    await new Promise((resolve) =>
+      requestAnimationFrame(() => {
+        const after = new MessageChannel();
+        after.port1.onmessage = resolve;
+        after.port2.postMessage(0);
+      }),
+    );
+    times.push(performance.now() - pressed);
+  }
+  return times;
+}"""
+
+
+def launch(kernel, grid, block, M, K, N, seed=3):
+    """Run a kernel with a trace on random float32 matrices."""
+    rng = np.random.default_rng(seed)
+    A, B = (rng.standard_normal(shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    return simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32))
+
+
+@pytest.fixture
+def show(new_page):
+    def show(stepper):
+        page = new_page()
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        state = {"_data": stepper._data, "step": stepper.step, "block": stepper.block, "thread": stepper.thread}
+        parts = {
+            "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
+            "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),
+            "state": json.dumps(state),
+        }
+        page.set_content(PAGE % parts)
+        page.locator(".tt-root").wait_for()
+        assert not errors
+        return page
+
+    return show
+
+
+def expected(timeline, n, thread):
+    """What the page must say after n steps of the block, from the Python side."""
+    state = timeline.state(n)
+    text = lambda values: ["" if value is np.ma.masked else short(value) for value in values]  # noqa: E731
+    loads = state.counts["global", "load"]
+    shared = [a.name for a in timeline.trace.arrays.values() if a.space == "shared"]
+    accumulators = state.variables.get("acc", np.ma.masked_all(timeline.n_threads))
+    return {
+        "count": f"step {n} of {len(timeline)}",
+        "says": sentence(timeline, n, thread),
+        "mine": int(loads[thread]),
+        "all": int(loads.sum()),
+        "shared": [t for name in shared for t in text(state.values[name])],
+        "accumulators": text(accumulators),
+        "C": text(state.values["C"]),
+        "runs": [int(state.line_runs[line][thread]) for line, _ in timeline.trace.source],
+        "loads": [int(state.line_loads[line][thread]) for line, _ in timeline.trace.source],
+        "current": str(timeline.steps[n - 1].line) if n else None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "block", "shape", "at", "thread"),
+    [
+        (tiled(2), (2, 3), (2, 2), (5, 7, 3), (1, 2, 0), (0, 0, 0)),
+        (naive, (2, 2), (4, 2), (3, 5, 6), (1, 1, 0), (1, 0, 0)),
+        (prefetched(2), (2, 2), (2, 2), (4, 5, 3), (0, 1, 0), (1, 1, 0)),
+        (tiled(8), (2, 1), (8, 8), (7, 6, 10), (0, 0, 0), (3, 5, 0)),
+    ],
+    ids=["tiled, ragged", "naive, ragged", "two buffers", "two warps"],
+)
+def test_every_step_agrees_with_python(show, kernel, grid, block, shape, at, thread):
+    """Browser and Python replay the same trace: sentence, counts, contents and current line."""
+    run = launch(kernel, grid, block, *shape)
+    page = show(Stepper(run, block=at, thread=thread))
+    seen = page.evaluate(WALK)
+
+    timeline = Timeline(run.trace, at)
+    linear = thread[0] + block[0] * thread[1]
+    assert len(timeline) + 1 == len(seen)
+    for n, found in enumerate(seen):
+        wanted = expected(timeline, n, linear)
+        found["says"] = found["says"].removesuffix(" Press space to play, → to step.")
+        assert wanted == found, f"step {n}"
+
+
+def test_step_to_repaint_stays_under_a_frame(show, record_property):
+    """The median of 30 steps through 16×16 matrices in 4×4 tiles is under 16 ms."""
+    page = show(Stepper(launch(tiled(4), (4, 4), (4, 4), 16, 16, 16)))
+    page.wait_for_timeout(300)
+    times = page.evaluate(MEASURE, 30)
+
+    record_property("step_to_repaint_ms", statistics.median(times))
+    print(f"step to repaint: median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms of {len(times)}")
+    assert statistics.median(times) < 16
+
+
+def test_going_back_undoes_a_step(show):
+    """Forward and back again gives the same page, from anywhere."""
+    page = show(Stepper(launch(tiled(2), (2, 2), (2, 2), 4, 4, 4), step=19))
+    root = page.locator(".tt-root")
+    before = root.inner_html()
+    root.press("ArrowRight")
+    assert before != root.inner_html()
+    root.press("ArrowLeft")
+    assert before == root.inner_html()
+
+
+def test_click_on_C_chooses_its_block_and_thread(show):
+    """C[3, 2] belongs to thread (0, 1) of block (1, 1)."""
+    page = show(Stepper(launch(tiled(2), (2, 2), (2, 2), 4, 4, 4)))
+    page.locator(".tt-matrix-C .tt-c").nth(3 * 4 + 2).click()
+    chosen = [page.locator(f".tt-{name} option:checked").inner_text() for name in ("block", "thread")]
+    assert ["(1, 1)", "(0, 1)"] == chosen
+
+
+@pytest.mark.parametrize("width", [1200, 800, 480])
+@pytest.mark.parametrize("n, T", [(4, 2), (16, 4)])
+def test_nothing_is_cut_off(show, width, n, T):
+    """At any width the stepper fits the page; only the source scrolls, inside its own frame."""
+    page = show(Stepper(launch(tiled(T), (n // T, n // T), (T, T), n, n, n), step=30))
+    page.set_viewport_size({"width": width, "height": 900})
+    wider = page.evaluate(
+        """() => [...document.querySelectorAll(".tt-root, .tt-root section:not(.tt-source)")]
+             .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.className)"""
+    )
+    assert [] == wider
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
