@@ -1,0 +1,409 @@
+"""Pictures of the course: data in, matplotlib Axes out, one message per figure.
+
+A colour always means the same thing (`COLOURS`, from the palette of Okabe and Ito, which colour-blind readers
+can tell apart). Every function draws on an opaque white card, so that it reads the same on a projector and on a
+dark theme, and describes the picture in words: `show(ax)` displays both.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullLocator
+from PIL import Image
+
+from course_lib.program_order import ROWS, slacks
+
+if TYPE_CHECKING:
+    from course_lib.observers.trace import Trace
+
+COLOURS = {"A": "#0072B2", "B": "#D55E00", "C": "#009E73", "shared": "#E69F00", "register": "#CC79A7"}
+INK = "#1a1a1a"
+FAINT = "#b8b8b8"
+SECTOR_BYTES = 32
+
+_SHOWN_DPI = 96
+_DRAWN_DPI = 120  # 1.25 pixels per shown pixel: sharp on a projector, and still a few tens of kilobytes
+
+
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """A figure as Jupyter shows it: a PNG, and a text that says the same."""
+
+    ax: Axes
+
+    def __repr__(self) -> str:
+        return self.ax.get_label()
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        figure = self.ax.figure
+        drawn = io.BytesIO()
+        figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15)
+        # A palette makes the file three times smaller; this method keeps the colours of small areas, as of letters.
+        image = Image.open(drawn).convert("RGB").quantize(64, method=Image.Quantize.MAXCOVERAGE)
+        packed = io.BytesIO()
+        image.save(packed, format="png", optimize=True)
+        shown = {"width": image.width, "height": image.height}
+        return packed.getvalue(), {side: round(n * _SHOWN_DPI / _DRAWN_DPI) for side, n in shown.items()}
+
+
+def show(ax: Axes) -> Picture:
+    """The figure of ``ax`` for display: ``figures.show(figures.tile_pairs(...))``."""
+    return Picture(ax)
+
+
+# ---- plots of counts ------------------------------------------------------------------------------------------
+
+
+def loads_against_n(
+    counted: Mapping[str, Mapping[int, int]],
+    closed_forms: Mapping[str, Callable[[int], float]],
+    up_to: int = 4096,
+    ax: Axes | None = None,
+) -> Axes:
+    """Global loads of a whole launch against n, both axes logarithmic, for square matrices of n × n.
+
+    ``counted`` maps a kernel's label to {n: loads}, drawn as dots; ``closed_forms`` maps a label to a function
+    of n, drawn as a line from the smallest counted n to ``up_to``.
+    """
+    ax = ax or _axes(7.4, 4.3)
+    smallest = min(n for counts in counted.values() for n in counts)
+    sizes = 2 ** np.arange(np.log2(smallest), np.log2(up_to) + 1e-9)
+    for label, formula in closed_forms.items():
+        ax.plot(sizes, [formula(int(n)) for n in sizes], color=_series_colour(label), lw=2.5, zorder=2)
+        _label_line_end(ax, label)
+    for label, counts in counted.items():
+        ax.plot(list(counts), list(counts.values()), "o", color=_series_colour(label), ms=8, mec="white",
+                label=label, zorder=3)
+    _log2_axis(ax.xaxis, sizes)
+    ax.set_yscale("log")
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel("n (rows and columns of A, B and C)")
+    ax.set_ylabel("global loads (elements, whole launch)")
+    tiled = any(not label.startswith("naive") for label in closed_forms)
+    ax.set_title("Global loads grow as n³" + ("; a tile divides them by its width" if tiled else ""))
+    _dots_and_lines_note(ax, "right")
+    return _describe(ax, *(f"{label}, counted: {_pairs(counts)}" for label, counts in counted.items()))
+
+
+def loads_against_tile_width(
+    counted: Mapping[int, float],
+    n: int,
+    closed_form: Callable[[int], float],
+    untiled: float,
+    ax: Axes | None = None,
+) -> Axes:
+    """Global loads per element of C against the tile width T, for square matrices of n × n.
+
+    ``counted`` maps a tile width to loads per element of C (dots); ``closed_form`` gives the same for any width
+    (line); ``untiled`` is the naive kernel's count, a level line.
+    """
+    ax = ax or _axes(7.4, 4.3)
+    widths = 2 ** np.arange(0, np.log2(max(counted)) + 1e-9)
+    ax.axhline(untiled, color=INK, lw=2.5, label="naive")
+    ax.annotate(f"naive: {untiled:,.0f}", (widths[-1], untiled), (0, 7), textcoords="offset points", ha="right",
+                color=INK)
+    ax.plot(widths, [closed_form(int(w)) for w in widths], color=COLOURS["shared"], lw=2.5, zorder=2)
+    ax.plot(list(counted), list(counted.values()), "o", color=COLOURS["shared"], ms=9, mec="white", zorder=3,
+            label="tiled")
+    for width, loads in counted.items():
+        ax.annotate(f"{loads:,.0f}", (width, loads), (7, 5), textcoords="offset points", color=INK)
+    _log2_axis(ax.xaxis, widths)
+    _log2_axis(ax.yaxis, 2 ** np.arange(np.floor(np.log2(min(counted.values()))), np.log2(untiled) + 1.01))
+    ax.set_xlabel("tile width T (elements)")
+    ax.set_ylabel("global loads per element of C")
+    ax.set_title(f"Twice the tile width, half the loads (n = {n})")
+    _dots_and_lines_note(ax, "left")
+    return _describe(ax, f"naive: {untiled:,.0f} for every tile width", f"tiled, counted: {_pairs(counted)}")
+
+
+# ---- where elements lie in memory -------------------------------------------------------------------------------
+
+
+def row_major(
+    shape: tuple[int, int],
+    cells: Sequence[tuple[int, int]],
+    name: str = "A",
+    itemsize: int = 4,
+    ax: Axes | None = None,
+) -> Axes:
+    """A row-major matrix above the memory that holds it: ``cells`` coloured in both, 32-byte sectors outlined.
+
+    ``shape`` is (rows, columns) in elements, ``itemsize`` the bytes of one; the matrix starts on a sector.
+    """
+    rows, cols = shape
+    ax = ax or _axes(9.5, 0.55 * rows + 2.2)
+    chosen = set(cells)
+    width = rows * cols
+    left = (width - 2 * cols) / 2
+    for row in range(rows):
+        for col in range(cols):
+            address = row * cols + col
+            colour = COLOURS[name] if (row, col) in chosen else None
+            _cell(ax, left + 2 * col, 2.6 + 2 * (rows - 1 - row), 2, str(address), colour)
+            _cell(ax, address, 0, 1, str(address), colour, size=8)
+    per_sector = SECTOR_BYTES // itemsize
+    for first in range(0, width, per_sector):
+        ax.add_patch(Rectangle((first, -0.25), min(per_sector, width - first), 1.5, fill=False, ec=INK, lw=2.2))
+    ax.text(left - 0.6, 2.6 + rows, name, ha="right", va="center", fontsize=16, color=COLOURS[name], weight="bold")
+    ax.text(-0.4, 0.5, "memory", ha="right", va="center", color=INK)
+    sectors = sectors_of([itemsize * (row * cols + col) for row, col in cells])
+    ax.set_title(f"{len(chosen)} elements of {name} lie in {_count(len(sectors), 'sector')} of {SECTOR_BYTES} bytes")
+    ax.set_xlim(-4, width + 0.5)
+    ax.set_ylim(-0.6, 2.9 + 2 * rows)
+    _bare(ax)
+    indices = ", ".join(str(row * cols + col) for row, col in cells)
+    return _describe(ax, f"{name} has {rows} rows of {cols}; the coloured elements are at index {indices}")
+
+
+def sectors_of(addresses: Sequence[int]) -> list[int]:
+    """The distinct 32-byte sectors, in order, that hold these byte addresses."""
+    return sorted({int(address) // SECTOR_BYTES for address in addresses})
+
+
+def lane_addresses(trace: Trace, array: str, op: str = "load") -> np.ndarray:
+    """Byte addresses, from the array's base, of the first request that touches ``array``: one per active lane.
+
+    The array must be row-major. Raises ValueError where the trace has no such request.
+    """
+    for step in trace.steps:
+        for access in step.accesses:
+            if access.array == array and access.op == op:
+                held = trace.arrays[array]
+                strides = np.cumprod((1, *held.shape[:0:-1]))[::-1] * np.dtype(held.dtype).itemsize
+                return access.index @ strides
+    raise ValueError(f"no {op} of {array} in this trace")
+
+
+def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
+    """One load of a warp, drawn for each entry of ``requests``: lanes above, the memory that they touch below.
+
+    ``requests`` maps a label to (array, the byte address that each lane asks for). Sectors that travel are filled.
+    """
+    ax = ax or _axes(9.5, 2.5 * len(requests) + 0.4)
+    counts = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
+    for order, (label, (array, addresses)) in enumerate(requests.items()):
+        _draw_request(ax, label, array, np.asarray(addresses), top=-4.6 * order)
+    ax.set_title("32 lanes, one load each: " + " or ".join(_count(len(s), "sector") for s in counts.values()))
+    ax.set_xlim(-1, 33)
+    ax.set_ylim(-4.6 * len(requests) + 1.2, 1.6)
+    _bare(ax)
+    return _describe(ax, *(f"{label}: {len(requests[label][1])} lanes, {_count(len(s), 'sector')}"
+                           for label, s in counts.items()))
+
+
+def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: float) -> None:
+    sectors = sectors_of(addresses)
+    first = sectors[0] * SECTOR_BYTES
+    span = max((sectors[-1] + 1) * SECTOR_BYTES - first, 8 * SECTOR_BYTES)  # at least eight sectors, for scale
+    scale = 32 / span
+    wide = 32 / len(addresses)
+    for lane, address in enumerate(addresses):
+        _cell(ax, lane * wide, top, wide, str(lane), None, size=8, height=0.8)
+        ends = [(lane + 0.5) * wide, (address - first + 2) * scale]
+        ax.plot(ends, [top, top - 1.6], color=FAINT, lw=0.9, zorder=1)
+    ax.add_patch(Rectangle((0, top - 2.4), 32, 0.8, fc="white", ec=INK, lw=1))
+    for sector in sectors:
+        corner = ((sector * SECTOR_BYTES - first) * scale, top - 2.4)
+        ax.add_patch(Rectangle(corner, SECTOR_BYTES * scale, 0.8, fc=COLOURS[array], ec="white", lw=0.6, zorder=2))
+    ax.text(0, top - 3.0, f"{label}: {_count(len(sectors), 'sector')} in {span:,} bytes of memory", ha="left",
+            va="center", color=INK)
+
+
+# ---- blocks and tiles ---------------------------------------------------------------------------------------------
+
+
+def thread_map(M: int, N: int, block: tuple[int, int], ax: Axes | None = None) -> Axes:
+    """C (M × N) with, in each element, the (x, y) of the thread that computes it; blocks outlined and named.
+
+    ``block`` is blockDim as (x, y). Threads of the last blocks that fall outside C are drawn grey.
+    """
+    bx, by = block
+    gx, gy = -(-N // bx), -(-M // by)
+    ax = ax or _axes(0.85 * gx * bx + 0.8, 0.85 * gy * by + 1.2)
+    for row in range(gy * by):
+        for col in range(gx * bx):
+            inside = row < M and col < N
+            text = f"{col % bx},{row % by}"
+            _cell(ax, col, -row - 1, 1, text, COLOURS["C"] if inside else "#dddddd", size=12, light=0.35)
+    for y in range(gy):
+        for x in range(gx):
+            ax.add_patch(Rectangle((x * bx, -(y + 1) * by), bx, by, fill=False, ec=INK, lw=3, zorder=4))
+            ax.text(x * bx + 0.08, -y * by - 0.07, f"block {x},{y}", va="top", ha="left", fontsize=9, color=INK)
+    ax.set_xlim(-0.1, gx * bx + 0.1)
+    ax.set_ylim(-gy * by - 0.1, 0.1)
+    _bare(ax, equal=True)
+    ax.set_title(f"{_count(gx * gy, 'block')} of {bx}×{by} threads cover C ({M}×{N}): threadIdx x,y in each element")
+    idle = gx * bx * gy * by - M * N
+    return _describe(ax, f"{gx * bx * gy * by} threads, {M * N} elements, {_count(idle, 'thread')} outside C")
+
+
+def tile_pairs(
+    M: int,
+    N: int,
+    K: int,
+    tile_width: int,
+    tile: tuple[int, int],
+    ax: Axes | None = None,
+) -> Axes:
+    """A left of C and B above it, cut into tiles of ``tile_width``: the pairs that make one tile of C.
+
+    ``tile`` is the (row, column) of the tile of C, counted in tiles; each pair carries its number. Sizes that
+    the tile width does not divide leave narrower tiles at the right and at the bottom.
+    """
+    row, col = tile
+    pairs = range(-(-K // tile_width))
+    gap = 0.6
+    ax = ax or _axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))
+    names_a = {(row, t): str(t) for t in pairs}
+    names_b = {(t, col): str(t) for t in pairs}
+    _matrix(ax, "A", (M, K), (0, 0), tile_width, names_a)
+    _matrix(ax, "B", (K, N), (K + gap, K + gap), tile_width, names_b)
+    _matrix(ax, "C", (M, N), (K + gap, 0), tile_width, {(row, col): "Σ"})
+    ax.set_xlim(-0.8, K + gap + N + 0.3)
+    ax.set_ylim(-M - 0.3, K + gap + 0.8)
+    _bare(ax, equal=True)
+    terms = [f"A({row},{t})·B({t},{col})" for t in pairs]
+    ax.set_title(f"Tile C({row},{col}) needs {_count(len(pairs), 'tile pair')}")
+    return _describe(ax, f"C({row},{col}) = " + " + ".join(terms))
+
+
+def _matrix(ax: Axes, name: str, shape: tuple[int, int], corner: tuple[float, float], tile_width: int,
+            chosen: Mapping[tuple[int, int], str]) -> None:
+    """Draw a matrix with its top left corner at ``corner``; ``chosen`` maps a tile to the text in it."""
+    rows, cols = shape
+    left, top = corner
+    for row in range(rows):
+        for col in range(cols):
+            picked = (row // tile_width, col // tile_width) in chosen
+            _cell(ax, left + col, top - row - 1, 1, "", COLOURS[name] if picked else None, light=0.45)
+    for y in range(-(-rows // tile_width)):
+        for x in range(-(-cols // tile_width)):
+            wide = min(tile_width, cols - x * tile_width)
+            high = min(tile_width, rows - y * tile_width)
+            at = (left + x * tile_width, top - y * tile_width - high)
+            ax.add_patch(Rectangle(at, wide, high, fill=False, ec=INK, lw=2.2, zorder=4))
+            if (y, x) in chosen:
+                ax.text(at[0] + wide / 2, at[1] + high / 2, chosen[y, x], ha="center", va="center", fontsize=20,
+                        weight="bold", color=INK, zorder=5)
+    side = (left - 0.2, top - rows / 2) if name == "A" else (left + cols / 2, top + 0.15)
+    if name != "C":
+        ax.text(*side, name, ha="right" if name == "A" else "center", va="center" if name == "A" else "bottom",
+                fontsize=16, weight="bold", color=COLOURS[name])
+    else:
+        ax.text(left + cols, top - rows - 0.05, name, ha="right", va="top", fontsize=16, weight="bold",
+                color=COLOURS[name])
+
+
+# ---- order of statements: prefetching -------------------------------------------------------------------------------
+
+_ROW_COLOURS = ("#6b6b6b", COLOURS["register"], COLOURS["shared"], INK)
+
+
+def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
+    """What one warp does, statement by statement, one strip per entry of ``warps`` (`program_order.timeline_rows`).
+
+    The horizontal axis counts statements in program order. It is no time axis: the simulator has no clock.
+    """
+    ax = ax or _axes(9.5, 1.9 * len(warps) + 1.0)
+    ticks, names = [], []
+    for strip, (label, rows) in enumerate(warps.items()):
+        base = -(len(ROWS) + 1.6) * strip
+        for order, (name, colour) in enumerate(zip(ROWS, _ROW_COLOURS, strict=True)):
+            ax.broken_barh([(x, 0.92) for x in rows[name]], (base - order - 0.4, 0.8), color=colour,
+                           label=f"{label}: {name}")
+            ticks.append(base - order)
+            names.append(name)
+        ax.text(0, base + 0.75, label, weight="bold", color=INK, va="bottom")
+    ax.set_yticks(ticks, names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(min(ticks) - 0.8, 1.9)
+    ax.set_xlim(0, 1 + max(x for rows in warps.values() for row in rows.values() for x in row))
+    ax.set_xlabel("statements of one warp, in program order (no clock: a statement is not a time)")
+    message = "Prefetching puts the multiplies between a load and its use"
+    ax.set_title(message if len(warps) > 1 else "What one warp does, statement by statement", pad=14)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    return _describe(ax, *(f"{label}: {', '.join(map(str, slacks(rows)))} multiplies between each load and its use; "
+                           f"{_count(len(rows['barrier']), 'barrier')}" for label, rows in warps.items()))
+
+
+# ---- shared pieces ---------------------------------------------------------------------------------------------
+
+
+def _axes(width: float, height: float) -> Axes:
+    """Fresh Axes on a white card of ``width`` × ``height`` inches; no pyplot, so nothing is shown twice."""
+    ax = Figure(figsize=(width, height), facecolor="white", layout="constrained").add_subplot(facecolor="white")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def _describe(ax: Axes, *sentences: str) -> Axes:
+    """Set the sizes that a projector needs and the text that stands for the picture."""
+    ax.title.set(fontsize=14, color=INK, weight="bold")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set(fontsize=12, color=INK)
+    ax.tick_params(labelsize=11, colors=INK)
+    ax.set_label("\n".join([f"Figure: {ax.get_title()}.", *(f"  {sentence}." for sentence in sentences)]))
+    return ax
+
+
+def _series_colour(label: str) -> str:
+    """Ink for a kernel that works from global memory, the colour of shared memory for the others."""
+    return INK if label.startswith("naive") else COLOURS["shared"]
+
+
+def _label_line_end(ax: Axes, label: str) -> None:
+    x, y = ax.lines[-1].get_data()
+    ax.annotate(label, (x[-1], y[-1]), (7, 0), textcoords="offset points", va="center", color=INK, fontsize=12,
+                annotation_clip=False)
+
+
+def _log2_axis(axis, values: Sequence[float]) -> None:
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_ticks(list(values), labels=[f"{value:g}" for value in values])
+    axis.set_minor_locator(NullLocator())
+
+
+def _dots_and_lines_note(ax: Axes, side: str) -> None:
+    note = "dots: counted by the simulator\nlines: closed form"
+    ax.text(0.02 if side == "left" else 0.98, 0.03, note, transform=ax.transAxes, fontsize=11, color=INK, va="bottom",
+            ha=side)
+
+
+def _cell(ax: Axes, x: float, y: float, side: float, text: str, colour: str | None, size: int = 11,
+          height: float | None = None, light: float = 1.0) -> None:
+    """One element: filled with ``colour`` (``light`` < 1 mixes it with white), its text dark or white on it."""
+    fill = _mixed(colour, light) if colour else "white"
+    height = side if height is None else height
+    ax.add_patch(Rectangle((x, y), side, height, fc=fill, ec=FAINT, lw=0.8, zorder=2))
+    if text:
+        ink = "white" if colour and light == 1.0 else INK
+        ax.text(x + side / 2, y + height / 2, text, ha="center", va="center", fontsize=size, color=ink, zorder=3)
+
+
+def _mixed(colour: str, light: float) -> tuple[float, ...]:
+    red_green_blue = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return tuple(light * part + 1 - light for part in red_green_blue)
+
+
+def _bare(ax: Axes, equal: bool = False) -> None:
+    ax.set_axis_off()
+    if equal:
+        ax.set_aspect("equal")
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _pairs(counts: Mapping[int, float]) -> str:
+    return ", ".join(f"{x:g} → {y:,.0f}" for x, y in counts.items())

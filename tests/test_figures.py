@@ -1,0 +1,216 @@
+"""The figures: what is in the Axes is what went in, and the words beside a picture say the same."""
+
+import io
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.patches import Rectangle
+from PIL import Image
+
+from course_lib import figures
+from course_lib.program_order import slacks, timeline_rows
+
+
+def _texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def _filled(ax, colour):
+    """The corners of the rectangles of exactly this face colour."""
+    return [patch.get_xy() for patch in ax.patches
+            if isinstance(patch, Rectangle) and patch.get_fill() and to_hex(patch.get_facecolor()) == to_hex(colour)]
+
+
+def _line(ax, label):
+    (found,) = [line for line in ax.lines if line.get_label() == label]
+    return found.get_xdata(), found.get_ydata()
+
+
+# ---- plots of counts
+
+
+COUNTED = {"naive": {8: 1024, 12: 3456}, "tiled, T = 4": {8: 256, 12: 864}}
+
+
+def test_loads_against_n_draws_the_counts_as_dots_and_the_formula_as_a_line():
+    ax = figures.loads_against_n(COUNTED, {"naive": lambda n: 2 * n**3}, up_to=64)
+    for label, counts in COUNTED.items():
+        x, y = _line(ax, label)
+        assert dict(zip(x, y, strict=True)) == counts
+    (curve,) = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 2]
+    np.testing.assert_array_equal(curve.get_xdata(), [8, 16, 32, 64])
+    np.testing.assert_array_equal(curve.get_ydata(), [1024, 8192, 65536, 524288])
+    assert "naive" in _texts(ax)  # the line carries its name, there is no legend
+    assert ax.get_legend() is None
+
+
+def test_plots_say_units_and_which_mark_was_counted():
+    for ax in (
+        figures.loads_against_n(COUNTED, {}),
+        figures.loads_against_tile_width({1: 24, 2: 12, 4: 6}, 12, lambda T: 24 / T, 24),
+    ):
+        assert "elements" in ax.get_xlabel() + ax.get_ylabel()
+        assert ax.get_xlabel() and "loads" in ax.get_ylabel()
+        assert any("dots: counted by the simulator" in text for text in _texts(ax))
+
+
+def test_loads_against_tile_width_shows_the_level_naive_line_and_every_dot():
+    counted = {1: 24, 2: 12, 4: 6, 8: 3}
+    ax = figures.loads_against_tile_width(counted, 12, lambda T: 24 / T, 24)
+    x, y = _line(ax, "tiled")
+    assert dict(zip(x, y, strict=True)) == counted
+    assert set(_line(ax, "naive")[1]) == {24}
+    assert "n = 12" in ax.get_title()
+
+
+def test_a_kernel_keeps_its_colour_and_shared_memory_is_orange():
+    ax = figures.loads_against_n(COUNTED, {})
+    colours = {line.get_label(): to_hex(line.get_color()) for line in ax.lines}
+    assert colours["tiled, T = 4"] == figures.COLOURS["shared"].lower()
+    assert colours["naive"] == figures.INK
+
+
+# ---- where elements lie in memory
+
+
+def test_sectors_are_32_bytes():
+    assert figures.sectors_of([0, 4, 31, 32, 95, 96]) == [0, 1, 2, 3]
+    assert figures.sectors_of([100, 100]) == [3]
+
+
+def test_row_major_colours_the_same_elements_in_the_matrix_and_in_memory():
+    cells = [(0, 2), (2, 1)]  # of 3 × 5: index 2 and 11
+    ax = figures.row_major((3, 5), cells)
+    corners = _filled(ax, figures.COLOURS["A"])
+    in_memory = sorted(x for x, y in corners if y == 0)
+    assert in_memory == [2, 11]
+    assert len(corners) == 4
+    assert "2 elements of A lie in 2 sectors" in ax.get_title()
+    assert _texts(ax).count("14") == 2  # the last index stands in the matrix and in the strip
+
+
+@pytest.mark.parametrize("itemsize, sectors", [(4, 1), (8, 2)])
+def test_row_major_counts_sectors_with_the_size_of_an_element(itemsize, sectors):
+    ax = figures.row_major((2, 8), [(0, col) for col in range(8)], itemsize=itemsize)
+    assert f"in {sectors} sector" in ax.get_title()
+
+
+def _trace(index, shape, dtype="float32", **step):
+    access = SimpleNamespace(op="load", array="B", index=np.array(index))
+    held = SimpleNamespace(space="global", dtype=dtype, shape=shape)
+    return SimpleNamespace(arrays={"B": held}, steps=(SimpleNamespace(accesses=(access,), **step),))
+
+
+def test_lane_addresses_are_row_major_byte_addresses():
+    trace = _trace([(0, 0), (1, 2), (3, 4)], shape=(4, 5), dtype="float64")
+    np.testing.assert_array_equal(figures.lane_addresses(trace, "B"), [0, (5 + 2) * 8, (15 + 4) * 8])
+
+
+def test_lane_addresses_refuses_an_array_that_was_not_loaded():
+    with pytest.raises(ValueError, match="no store of B"):
+        figures.lane_addresses(_trace([(0, 0)], (4, 5)), "B", op="store")
+
+
+def test_warp_sectors_fills_one_rectangle_per_sector():
+    near, far = [4 * lane for lane in range(32)], [400 * lane for lane in range(32)]
+    ax = figures.warp_sectors({"near": ("B", near), "far": ("A", far)})
+    assert len(_filled(ax, figures.COLOURS["B"])) == 4
+    assert len(_filled(ax, figures.COLOURS["A"])) == 32
+    assert ax.get_title().endswith("4 sectors or 32 sectors")
+    assert "far: 32 lanes, 32 sectors" in repr(figures.show(ax))
+
+
+# ---- blocks and tiles
+
+
+def test_thread_map_writes_thread_x_and_y_and_greys_what_lies_outside():
+    ax = figures.thread_map(3, 5, block=(4, 2))
+    texts = _texts(ax)
+    assert texts.count("3,1") == 4  # 2 × 2 blocks, each with one such thread
+    assert [t for t in texts if t.startswith("block")] == ["block 0,0", "block 1,0", "block 0,1", "block 1,1"]
+    assert len(_filled(ax, figures._mixed("#dddddd", 0.35))) == 32 - 15
+    assert "32 threads, 15 elements, 17 threads outside C" in repr(figures.show(ax))
+
+
+def test_tile_pairs_names_each_pair_and_colours_its_elements():
+    ax = figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0))
+    assert "C(1,0) = A(1,0)·B(0,0) + A(1,1)·B(1,0)" in repr(figures.show(ax))
+    assert _texts(ax).count("0") == _texts(ax).count("1") == 2
+    sizes = {name: len(_filled(ax, figures._mixed(figures.COLOURS[name], 0.45))) for name in "ABC"}
+    assert sizes == {"A": 1 * 6, "B": 6 * 4, "C": 1 * 4}  # one row of A is left in the last row of tiles
+
+
+# ---- prefetching
+
+
+def _steps(*kinds, block=(0, 0, 0), warp=0):
+    """Steps of a warp: 'load', 'multiply', 'store', 'both' (a load stored at once) or 'barrier'."""
+    touches = {"load": [("A", "load")], "multiply": [("tile", "load")], "store": [("tile", "store")],
+               "both": [("A", "load"), ("tile", "store")], "barrier": [], "other": []}
+    return [SimpleNamespace(block=block, warp=warp, barrier=kind == "barrier",
+                            accesses=[SimpleNamespace(array=a, op=o) for a, o in touches[kind]]) for kind in kinds]
+
+
+def _warp_trace(steps):
+    spaces = {"A": SimpleNamespace(space="global"), "tile": SimpleNamespace(space="shared")}
+    return SimpleNamespace(arrays=spaces, steps=steps)
+
+
+def test_timeline_rows_follow_one_warp_and_skip_other_statements():
+    steps = [*_steps("other", "both", "barrier", "multiply"), *_steps("load", warp=1),
+             *_steps("load", block=(1, 0, 0)), *_steps("multiply")]
+    rows = timeline_rows(_warp_trace(steps))
+    assert list(rows.values()) == [[0], [2, 3], [0], [1]]
+
+
+def test_slacks_count_the_multiplies_between_a_load_and_its_store():
+    at_once = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply")))
+    assert slacks(at_once) == [0]
+    early = _steps("load", "load", "multiply", "multiply", "multiply", "store", "barrier", "load", "store", "load")
+    assert slacks(timeline_rows(_warp_trace(early))) == [3, 3, 0]
+
+
+def test_timeline_draws_a_strip_per_kernel_and_disowns_time():
+    rows = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply", "barrier")))
+    ax = figures.timeline({"one": rows, "two": rows})
+    segments = {bars.get_label(): len(bars.get_paths()) for bars in ax.collections}
+    assert segments["one: multiply and add"] == segments["two: barrier"] == 2
+    assert "no clock" in ax.get_xlabel()
+    assert "two: 0 multiplies between each load and its use; 2 barriers" in repr(figures.show(ax))
+
+
+# ---- all of them
+
+
+def _contrast(one, other):
+    def luminance(colour):
+        parts = np.array(to_rgb(colour))
+        return np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_text_stands_out_from_the_opaque_card():
+    """The card is opaque, so a dark theme cannot swallow the ink; 4.5 is the contrast that WCAG asks of text."""
+    ax = figures.loads_against_n(COUNTED, {"naive": lambda n: 2 * n**3})
+    assert to_hex(ax.figure.get_facecolor(), keep_alpha=True) == "#ffffffff"
+    shown = [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts, *ax.get_xticklabels()]
+    assert min(_contrast(text.get_color(), "white") for text in shown) > 4.5
+    assert min(text.get_fontsize() for text in shown) >= 11
+
+
+def test_a_picture_is_a_small_png_and_a_stable_text():
+    picture = figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1)))
+    png, size = picture._repr_png_()
+    drawn = Image.open(io.BytesIO(png))
+    assert (round(drawn.width / 1.25), round(drawn.height / 1.25)) == (size["width"], size["height"])
+    assert len(png) < 60_000
+    colours = np.array(drawn.convert("RGB").getcolors(1000), dtype=object)[:, 1]
+    for name in "ABC":  # the letters, small as they are, keep their colours in the palette
+        wanted = np.multiply(to_rgb(figures.COLOURS[name]), 255)
+        assert min(np.abs(np.subtract(colour, wanted)).max() for colour in colours) <= 4
+    assert repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
+    assert " at 0x" not in repr(picture)
