@@ -1,0 +1,42 @@
+"""What the exercises on C = A·B share: inputs, launch shapes, and mistakes that many answers make."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .grading import Outcome, ceil_div, eighths
+
+#: Blocks are 8×8 threads, two warps: a barrier that is missing between warps shows.
+TILE = 8
+
+
+def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:
+    """A of M×K and B of K×N."""
+    return eighths(rng, M, K), eighths(rng, K, N)
+
+
+def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A·B by NumPy."""
+    return A @ B
+
+
+def launch_per_element(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """One thread per element of an M×N result, in blocks of TILE×TILE."""
+    return (ceil_div(N, TILE), ceil_div(M, TILE)), (TILE, TILE)
+
+
+def last_term_missing(outcome: Outcome) -> str | None:
+    """The sums stop at k = K - 2."""
+    A, B = outcome.inputs
+    if np.array_equal(outcome.got, A[:, :-1] @ B[:-1]):
+        return "each sum lacks its last term: range(K) already stops at K - 1."
+    return None
+
+
+def last_tile_missing(outcome: Outcome) -> str | None:
+    """The sums stop where the last tile of A and of B begins."""
+    A, B = outcome.inputs
+    whole = (A.shape[1] - 1) // TILE * TILE
+    if np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
+        return "the last pair of tiles is missing from every sum: after which round is the last pair multiplied?"
+    return None

@@ -1,0 +1,56 @@
+"""Lesson 3, exercise 1: prefetch into registers, with a single pair of tiles in shared memory."""
+
+from __future__ import annotations
+
+from course_lib.program_order import slacks, timeline_rows
+
+from .grading import Budget, Exercise, Outcome, ceil_div
+from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs
+
+
+def _hidden_behind_too_little(outcome: Outcome) -> int:
+    """How many loads, of those after the first pair, have fewer than T multiplies before their value is used."""
+    gaps = slacks(timeline_rows(outcome.run.trace))
+    return sum(gap < TILE for gap in gaps[2:])
+
+
+EXERCISE = Exercise(
+    name="one-buffer",
+    parameters=("A", "B", "C"),
+    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
+    inputs=product_inputs,
+    answer=product,
+    launch=launch_per_element,
+    budgets=(
+        Budget(
+            "global loads per thread",
+            "2·⌈K/T⌉",
+            Outcome.loads_per_thread,
+            lambda shape: 2 * ceil_div(shape[2], TILE),
+            "each thread loads one element of each tile, once.",
+        ),
+        Budget(
+            "loads after the first pair that are used before T multiplies",
+            "none",
+            _hidden_behind_too_little,
+            lambda shape: 0,
+            "load into a_next and b_next before the multiplies, and store those two to the tiles after them.",
+        ),
+        Budget(
+            "barriers per warp",
+            "2·(⌈K/T⌉ + 1)",
+            Outcome.barriers,
+            lambda shape: 2 * (ceil_div(shape[2], TILE) + 1),
+            "two barriers per round: one before the tiles are overwritten, one after.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "the last round fetches a tile that does not exist: load only where start + tx < K (for A) "
+        "and start + ty < K (for B), and inside the rows of A and the columns of B.",
+        "race": "with a single pair of tiles the block must wait twice: before the new elements overwrite the tiles, "
+        "and before anybody reads them.",
+        "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
+        "tx or ty.",
+    },
+    diagnoses=(last_tile_missing,),
+)
