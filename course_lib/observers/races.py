@@ -219,6 +219,7 @@ class Shadow:
         #: (kind, slot) -> thread id, line, epoch and warp epoch of each word; thread -1 for nobody
         self.slots: dict[tuple, np.ndarray] = {}
         self.seen = {READ: False, WRITE: False, ATOMIC: False}
+        self.values: np.ndarray | None = None  # what was last written, to say when two writers agreed
 
     def apply(self, access: Access, epoch: np.ndarray):
         vector, pattern = access.vector, access.pattern
@@ -251,8 +252,9 @@ class Shadow:
         racing = self._unordered(then, me)
         if racing.any():
             i = int(np.flatnonzero(racing)[0])
+            same = kind == access.kind == WRITE and self.values[keys[i]] == self._values(access)[i]
             self.observer.report(self.array, int(keys[i]), (then[0, i], int(then[1, i]), kind),
-                                 (me[0, i], access.line, access.kind), False)
+                                 (me[0, i], access.line, access.kind), bool(same))
 
     def _record(self, keys, me, access):
         if not self.seen[access.kind]:
@@ -261,6 +263,9 @@ class Shadow:
                 self.slots[access.kind, slot] = np.full((4, self.words), -1, np.int64)
         if access.kind == WRITE:
             self._collide(keys, me, access)
+            if self.values is None:
+                self.values = np.zeros(self.words, self.array.dtype)
+            self.values[keys] = self._values(access)
             self.slots[WRITE, "latest"][:, keys] = me
             for kind in (READ, ATOMIC):
                 if self.seen[kind]:
@@ -284,6 +289,11 @@ class Shadow:
                     continue
                 return
             remaining = np.delete(remaining, first)
+
+    @staticmethod
+    def _values(access) -> np.ndarray:
+        """The values written, one for each active lane."""
+        return np.broadcast_to(np.asarray(access.value), access.vector.shape)[access.vector.full(access.pattern.mask)]
 
     @staticmethod
     def _one_block(keys, blocks) -> bool:
@@ -319,8 +329,7 @@ class Shadow:
         if not twice.size:
             return
         a, b = order[twice[0]], order[twice[0] + 1]
-        value = np.broadcast_to(np.asarray(access.value), access.vector.shape)[
-            access.vector.full(access.pattern.mask)]
+        value = self._values(access)
         same = bool(value[a] == value[b])
         self.observer.report(self.array, int(keys[a]), (me[0, a], access.line, WRITE), (me[0, b], access.line, WRITE),
                              same)

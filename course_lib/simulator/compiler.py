@@ -78,6 +78,7 @@ class Unit:
         self.device_names = 0
         self.written: set[str] = set()  # arguments that the kernel stores to
         self.writes_unknown = False  # it stores through another name, or in a device function
+        self.local_bytes = 0  # of each thread
         self.static_shared: dict[int, tuple[str, int]] = {}  # array number: (name, bytes)
         self._by_value: dict[tuple, str] = {}
 

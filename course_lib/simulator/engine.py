@@ -18,6 +18,8 @@ from .warp import WarpVector
 
 #: Loop iterations of one warp vector in one launch; a few minutes of work.
 MAX_STEPS = 20_000_000
+#: Shared and local memory of the blocks that run together.
+MAX_BYTES = 256 * 1024 * 1024
 
 
 class Engine:
@@ -92,11 +94,17 @@ class Engine:
         kernels = [self.make(s) for s in sites]
         with np.errstate(all="ignore"):
             try:
-                for chunk in self.launch.chunks(self._edges()):
+                for chunk in self.launch.chunks(self._edges(), self._blocks_in_memory()):
                     self._run_chunk(chunk, kernels, sites)
             finally:
                 for observer in self.observers:
                     observer.finish()
+
+    def _blocks_in_memory(self) -> int:
+        """How many blocks may run together so that their shared and local arrays stay within MAX_BYTES."""
+        shared = sum(size for _, size, _ in self.unit.static_shared.values())
+        local = self.unit.local_bytes * self.launch.threads_per_block
+        return max(1, MAX_BYTES // max(1, shared + local))
 
     def _edges(self) -> tuple[bool, bool]:
         """Does the launch reach past the arrays in x and y? A guess that costs or saves time, and nothing else."""

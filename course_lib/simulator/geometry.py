@@ -78,14 +78,14 @@ class Launch:
     def warps(self) -> tuple[WarpLanes, ...]:
         return tuple(WarpLanes(self, w) for w in range(self.warps_per_block))
 
-    def chunks(self, edges: tuple[bool, bool] = (False, False)) -> Iterator[Chunk]:
-        """Cut the grid into rectangles of blocks of about LANES_PER_VECTOR lanes a warp.
+    def chunks(self, edges: tuple[bool, bool] = (False, False), most: int = LANES_PER_VECTOR) -> Iterator[Chunk]:
+        """Cut the grid into rectangles of blocks of about LANES_PER_VECTOR lanes a warp, at ``most`` so many blocks.
 
         ``edges`` (x, y): give the last column, or the last row, of the grid chunks of its own. Where a matrix is
         no multiple of the block, guards cut only there, and all other blocks run without masks.
         """
         lanes = min(WARP_SIZE, self.threads_per_block)
-        capacity = max(1, LANES_PER_VECTOR // lanes)
+        capacity = max(1, min(LANES_PER_VECTOR // lanes, most))
         columns, rows = self.grid[0], self.grid[1] * self.grid[2]
         cut_x = columns - 1 if edges[0] and columns > 1 else columns
         cut_y = rows - 1 if edges[1] and rows > 1 else rows

@@ -108,7 +108,9 @@ class Intrinsics:
             self.refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
         self.unit.arrays.append(name)
         number = len(self.unit.arrays) - 1
-        if space == "shared":
+        if space == "local":
+            self.unit.local_bytes += size
+        else:
             self.unit.static_shared[number] = (name, size, node.lineno)
         make = f"w.{space}_array({number}, {name!r}, {self.unit.dtype(dtype)}, {shape!r}, {self.mask})"
         return Value(make, ArrayType(dtype, len(shape)))

@@ -1,5 +1,7 @@
 """What a launch accepts, what it refuses, and in which words."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numba import cuda, float32
@@ -7,6 +9,7 @@ from numba import cuda, float32
 from course_lib import KernelError, LaunchError, simulate
 from course_lib.kernels.naive import naive
 from course_lib.kernels.tiled import tiled
+from course_lib.simulator import engine
 
 rng = np.random.default_rng(1)
 
@@ -207,3 +210,24 @@ def test_what_is_no_kernel_is_refused():
     exec("def made(out):\n    out[0] = 1\n", scope)
     with pytest.raises(UnsupportedKernelError, match="source of 'made' cannot be read"):
         simulate(scope["made"])[1, 1](np.zeros(1))
+
+
+def test_large_local_arrays_do_not_fill_memory(monkeypatch):
+    @cuda.jit
+    def heavy(out):
+        mine = cuda.local.array(4096, float32)
+        i = cuda.grid(1)
+        mine[i % 4096] = i
+        out[i] = mine[i % 4096]
+
+    def peak(budget):
+        monkeypatch.setattr(engine, "MAX_BYTES", budget)
+        out = np.zeros(512, "f4")
+        tracemalloc.start()
+        simulate(heavy)[512, 1](out)
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        np.testing.assert_array_equal(out, np.arange(512))
+        return used
+
+    assert peak(2**20) < 8 * 2**20 < peak(2**30)
