@@ -144,6 +144,8 @@ class Engine:
                     site.flush()
             for listener in self._listeners["end_of_chunk"]:
                 listener(vectors)
+            for vector in vectors:
+                vector.forget()
 
     def _meet(self, vectors, waiting, group) -> dict:
         """Warps met at a barrier: check that whole blocks did, tell the observers, work out a reduction."""

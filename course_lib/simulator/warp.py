@@ -67,6 +67,10 @@ class WarpVector:
         """The first thread (in launch order) of a mask that is not empty."""
         return self.name_thread(self.ids[self.full(mask)].min())
 
+    def forget(self):
+        """Let go of the local arrays, which know this vector: a cycle would keep them until the next collection."""
+        self._cache.clear()
+
     # --- called by the generated code ------------------------------------------------------------------------
 
     def global_id(self, axis: int):
