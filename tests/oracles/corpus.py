@@ -1,0 +1,84 @@
+"""The kernels with bugs: each file of tests/kernels_with_bugs holds a bug, its twin and what is expected of them.
+
+    EXPECTED    (kind, tag of the line, tag of the other line or None, array or None) for each finding; the tags
+                stand in the source, as in `s[t] = x[t]  # <- write`. Three kinds break no rule of the machine:
+                "wrong-value", "extra-stores" (more stores than the twin), and the twin itself, which is silent.
+    ALSO        kinds that may be found besides, as consequences
+    GRID, BLOCK the launch (BUG_GRID: that of the bug, where the launch is the mistake)
+    arguments(rng), answer(*arguments)   inputs, and {position: right array}
+"""
+
+import importlib.util
+import inspect
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+FOLDER = Path(__file__).parents[1] / "kernels_with_bugs"
+NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.py")))
+SILENT_KINDS = ("wrong-value", "extra-stores")
+
+
+@dataclass(frozen=True)
+class Expected:
+    kind: str
+    lines: frozenset
+    other_lines: frozenset
+    array: str | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    name: str
+    module: ModuleType
+    expected: tuple
+    also: tuple
+
+    @property
+    def kinds(self):
+        return {e.kind for e in self.expected} | set(self.also)
+
+    def launch(self, which):
+        grid = getattr(self.module, "BUG_GRID", None) if which == "bug" else None
+        return grid or self.module.GRID, self.module.BLOCK
+
+    def arguments(self):
+        return self.module.arguments(np.random.default_rng(7))
+
+    def wrong(self, before, after):
+        """Say which arrays differ from the right answer; `before` is a fresh set of the same arguments."""
+        answer = self.module.answer(*before)
+        return [k for k, right in answer.items() if not same(after[k], right)]
+
+
+def same(got, right):
+    """Compare with a tolerance for floats; NaN equals nothing."""
+    if got.dtype.kind != "f":
+        return got.shape == right.shape and bool((got == right).all())
+    return got.shape == right.shape and np.allclose(got, right, rtol=1e-4, atol=1e-5)
+
+
+def tagged_lines(module, tag):
+    """Return the line numbers in the file that carry `# <- tag`, as the bug or what it calls, not the twin."""
+    path = Path(inspect.getsourcefile(module))
+    lines = path.read_text().splitlines()
+    found = frozenset(n for n, text in enumerate(lines, 1) if text.endswith(f"# <- {tag}"))
+    if tag is not None and not found:
+        raise LookupError(f"no line tagged {tag!r} in {path.name}")
+    return found
+
+
+@lru_cache(None)
+def load(name):
+    """Import one file of the corpus as a Pair."""
+    spec = importlib.util.spec_from_file_location(f"kernels_with_bugs.{name}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    expected = tuple(
+        Expected(kind, tagged_lines(module, line), tagged_lines(module, other), array)
+        for kind, line, other, array in module.EXPECTED
+    )
+    return Pair(name, module, expected, tuple(getattr(module, "ALSO", ())))

@@ -1,0 +1,103 @@
+"""Numba's own typer, asked one scalar question at a time.
+
+Everything here goes through the typing context of numba's CUDA target, which needs no GPU. Types are given and
+returned as NumPy dtypes; an operation that numba refuses returns None. Values of Python literals count as
+int64, float64 and bool, as they do in a kernel (an int exponent excepted: see `oracle_binop`).
+"""
+
+import builtins
+import math
+import operator
+from functools import lru_cache
+
+import numpy as np
+from numba.core import types
+from numba.core.errors import NumbaError
+from numba.cuda.descriptor import cuda_target
+from numba.np.numpy_support import as_dtype, from_dtype
+
+SCALARS = tuple(
+    np.dtype(name)
+    for name in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+)
+BINARY = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<<": operator.lshift, ">>": operator.rshift,
+}  # fmt: skip
+INPLACE = {
+    symbol: getattr(operator, "i" + function.__name__.strip("_")) for symbol, function in BINARY.items()
+}
+COMPARE = {
+    "<": operator.lt, "<=": operator.le, "==": operator.eq,
+    "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "not": operator.not_}
+
+
+@lru_cache(1)
+def _context():
+    context = cuda_target.typing_context
+    context.refresh()
+    return context
+
+
+def _numba_type(dtype):
+    return dtype if isinstance(dtype, types.Type) else from_dtype(np.dtype(dtype))
+
+
+@lru_cache(None)
+def _resolve(function, *argument_types):
+    try:
+        return _context().resolve_function_type(function, argument_types, {})
+    except NumbaError:
+        return None
+
+
+def oracle_call(function, *dtypes):
+    """Return the dtype of function(*dtypes): an operator, a builtin, a math function. None: refused."""
+    signature = _resolve(function, *(_numba_type(d) for d in dtypes))
+    if signature is None or not isinstance(signature.return_type, (types.Number, types.Boolean)):
+        return None
+    return as_dtype(signature.return_type)
+
+
+def oracle_operands(function, *dtypes):
+    """Return the dtypes to which numba converts the arguments before it computes. None: refused."""
+    signature = _resolve(function, *(_numba_type(d) for d in dtypes))
+    return None if signature is None else tuple(as_dtype(a) for a in signature.args)
+
+
+def oracle_binop(op, a, b):
+    """Return the dtype of `a op b`; `b` may be a Python int, which then is a literal (matters for `**`)."""
+    function = {**BINARY, **COMPARE}[op]
+    b = types.literal(b) if type(b) is int else b
+    return oracle_call(function, a, b)
+
+
+def oracle_unary(op, a):
+    """Return the dtype of `op a`."""
+    return oracle_call(UNARY[op], a)
+
+
+def oracle_unify(*dtypes):
+    """Return the dtype of a variable that was assigned values of these dtypes on paths that meet."""
+    unified = _context().unify_types(*(_numba_type(d) for d in dtypes))
+    return None if unified is None else as_dtype(unified)
+
+
+def oracle_cast(dtype, a):
+    """Return the dtype of `float32(x)`, `int8(x)`, … for x of dtype `a`."""
+    signature = _resolve(types.NumberClass(_numba_type(dtype)), _numba_type(a))
+    return None if signature is None else as_dtype(signature.return_type)
+
+
+def math_functions(arguments):
+    """Return {name: function} of the math functions that the CUDA target types for this many arguments."""
+    sample = (np.dtype("float64"),) * arguments
+    names = (n for n in dir(math) if not n.startswith("_"))
+    functions = {n: getattr(math, n) for n in names if callable(getattr(math, n))}
+    return {n: f for n, f in functions.items() if oracle_call(f, *sample) is not None}
+
+
+BUILTINS = {n: getattr(builtins, n) for n in ("abs", "int", "float", "bool", "round", "min", "max")}

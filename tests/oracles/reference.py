@@ -1,0 +1,858 @@
+"""A kernel, run one thread at a time and one expression at a time, with a note of every access.
+
+    record = run(kernel, grid, block, *args)     # arrays are changed in place
+
+Each thread is a Python generator that walks the kernel's syntax tree and stops at barriers, shuffles and votes.
+Everything is then counted from the list of accesses in the most obvious way. For small sizes only.
+
+A warp request is what the lanes of a warp do together: accesses of one warp, at one place in the source, in the
+same iteration of every loop around it (and from the same call, in a device function).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import itertools
+import math
+import textwrap
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numba.core import types as numba_types
+from numba.np.numpy_support import as_dtype
+
+from oracles import numba_typing as typing
+from oracles import scalar
+from oracles.merges import Merges, range_type, unify
+
+WARP = 32
+INT32, INT64, BOOL = (np.dtype(n) for n in ("int32", "int64", "bool"))
+VARYING = object()
+
+
+class OutOfBounds(Exception):
+    """A thread left an array: the reference does not go on after that."""
+
+
+class Divergence(Exception):
+    """The threads of a block cannot meet at a barrier."""
+
+
+@dataclass(frozen=True)
+class Access:
+    op: str
+    array: str
+    space: str
+    line: int
+    block: tuple
+    thread: int
+    request: tuple
+    word: tuple  # which element of which array, for races
+    address: int  # bytes from the array's base
+    itemsize: int
+    epoch: tuple  # (barriers passed by the block, syncwarps passed by the warp)
+
+
+@dataclass
+class Array:
+    data: np.ndarray
+    name: str
+    space: str
+    owner: tuple  # () for global, the block for shared, block and thread for local
+    written: set = None
+
+    @property
+    def kind(self):
+        return ArrayKind(self.data.dtype, self.data.ndim)
+
+
+@dataclass(frozen=True)
+class ArrayKind:
+    dtype: np.dtype
+    ndim: int
+
+
+@dataclass
+class Record:
+    """What a launch did. `accesses` is in the order of execution, thread by thread."""
+
+    grid: tuple
+    block: tuple
+    accesses: list = field(default_factory=list)
+    uninitialized: list = field(default_factory=list)
+    negative: list = field(default_factory=list)
+
+    def select(self, **want):
+        """Return the accesses with these fields, of `space`, `op`, `array`, `line`."""
+        return [a for a in self.accesses if all(getattr(a, k) == v for k, v in want.items())]
+
+    def counts(self, **want):
+        """Return accesses, requests, bytes, sectors (global) and wavefronts (shared) of a selection."""
+        chosen = self.select(**want)
+        requests = {}
+        for access in chosen:
+            requests.setdefault(access.request, []).append(access)
+        return {
+            "accesses": len(chosen),
+            "requests": len(requests),
+            "bytes": sum(a.itemsize for a in chosen),
+            "sectors": sum(sectors(lanes) for lanes in requests.values() if lanes[0].space == "global"),
+            "wavefronts": sum(wavefronts(lanes) for lanes in requests.values() if lanes[0].space == "shared"),
+        }
+
+    def per_thread(self, **want):
+        """Return the accesses of each thread, shape grid × block in the dimensions given at the launch."""
+        result = np.zeros(self.grid + self.block, int)
+        for access in self.select(**want):
+            thread = unravel(access.thread, self.block)
+            result[access.block[: len(self.grid)] + thread] += 1
+        return result
+
+    def rows(self):
+        """Return {(line, array, space, op): counts}."""
+        keys = {(a.line, a.array, a.space, a.op) for a in self.accesses}
+        names = ("line", "array", "space", "op")
+        return {key: self.counts(**dict(zip(names, key, strict=True))) for key in sorted(keys)}
+
+    def races(self):
+        """Return {(array, frozenset of the two lines)} of the pairs of accesses that no barrier orders."""
+        words = {}
+        for access in self.accesses:
+            if access.space != "local":
+                words.setdefault(access.word, []).append(access)
+        found = set()
+        for accesses in words.values():
+            for one, two in itertools.combinations(accesses, 2):
+                if conflict(one, two):
+                    found.add((one.array, frozenset((one.line, two.line))))
+        return found
+
+
+def conflict(one, two):
+    """Say whether two accesses to one word race."""
+    if (one.block, one.thread) == (two.block, two.thread):
+        return False
+    if {one.op, two.op} in ({"load"}, {"atomic"}):
+        return False
+    if one.block != two.block:
+        return True
+    if one.epoch[0] != two.epoch[0]:
+        return False
+    same_warp = one.thread // WARP == two.thread // WARP
+    return not (same_warp and one.epoch[1] != two.epoch[1])
+
+
+def sectors(lanes):
+    """Return the distinct 32-byte sectors that the lanes of one request touch."""
+    touched = set()
+    for a in lanes:
+        for byte in range(a.address, a.address + a.itemsize):
+            touched.add((a.array, byte // 32))
+    return len(touched)
+
+
+def wavefronts(lanes):
+    """Return the passes that one request to shared memory needs.
+
+    32 banks of 4 bytes; one pass serves one 4-byte word of each bank, and any number of lanes that want that
+    word. Elements of 8 bytes go in two halves of the warp, those of 16 in four quarters (a hypothesis until it
+    is measured), each half with an active lane costing its own passes.
+    """
+    group = {8: 16, 16: 8}.get(lanes[0].itemsize, WARP)
+    parts = {}
+    for a in lanes:
+        words = parts.setdefault(a.thread % WARP // group, {})
+        for byte in range(a.address, a.address + a.itemsize):
+            words.setdefault(byte // 4 % 32, set()).add(byte // 4)
+    return sum(max(len(distinct) for distinct in banks.values()) for banks in parts.values())
+
+
+def unravel(thread, block):
+    """Return the thread's index in a block of 1 to 3 dimensions, x fastest."""
+    index = []
+    for extent in block:
+        index.append(thread % extent)
+        thread //= extent
+    return tuple(index)
+
+
+def three(dims):
+    dims = (dims,) if isinstance(dims, int) else tuple(dims)
+    return dims, dims + (1,) * (3 - len(dims))
+
+
+def run(kernel, grid, block, *args):
+    """Run `kernel` (a dispatcher or a plain function) on this grid and return the Record."""
+    grid_given, grid3 = three(grid)
+    block_given, block3 = three(block)
+    record = Record(grid_given, block_given)
+    function = Function.of(getattr(kernel, "py_func", kernel))
+    values = []
+    for name, arg in zip(function.parameters, args, strict=True):
+        values.append(Array(arg, name, "global", ()) if isinstance(arg, np.ndarray) else scalar.literal(arg))
+    for z, y, x in itertools.product(*(range(extent) for extent in grid3[::-1])):
+        Block(record, (x, y, z), grid3, block3).run(function, values)
+    return record
+
+
+class Block:
+    """The threads of one block, each run up to its next barrier, in order."""
+
+    def __init__(self, record, index, grid, block):
+        self.record, self.index, self.grid, self.dims = record, index, grid, block
+        self.shared = {}
+
+    def run(self, function, values):
+        count = math.prod(self.dims)
+        threads = [Thread(self, number) for number in range(count)]
+        running = {t.number: (t, t.start(function, values)) for t in threads}
+        waiting, answers = {}, {}
+        while running:
+            for number, (thread, steps) in list(running.items()):
+                if number in waiting:
+                    continue
+                try:
+                    waiting[number] = steps.send(answers.pop(number, None))
+                except StopIteration:
+                    del running[number]
+            if self.release_warps(running, waiting, answers):
+                continue
+            self.release_block(running, waiting, answers)
+
+    def release_warps(self, running, waiting, answers):
+        released = False
+        for warp in {number // WARP for number in waiting}:
+            lanes = [n for n in running if n // WARP == warp]
+            events = {}
+            for n in lanes:
+                if waiting[n][0] != "syncthreads":
+                    events.setdefault(waiting[n][:2], []).append(n)
+            for (name, _), members in events.items():
+                mask = waiting[members[0]][2] & 0xFFFFFFFF
+                expected = [n for n in lanes if mask >> (n % WARP) & 1]
+                if set(expected) <= set(members):
+                    for n, value in warp_results(name, members, waiting).items():
+                        answers[n] = value
+                        running[n][0].warp_epoch += name == "syncwarp"
+                    for n in members:
+                        del waiting[n]
+                    released = True
+        return released
+
+    def release_block(self, running, waiting, answers):
+        if not running:
+            return
+        places = {waiting[n][1] for n in running}
+        if len(places) > 1 or len(running) < math.prod(self.dims):
+            raise Divergence(f"block {self.index}: {len(running)} threads at {len(places)} barriers")
+        votes = [waiting[n][3] for n in running]
+        for n in list(running):
+            answers[n] = {
+                "count": np.int32(sum(votes)), "and": np.int32(all(votes)), "or": np.int32(any(votes)), None: None
+            }[waiting[n][2]]  # fmt: skip
+            running[n][0].epoch += 1
+            del waiting[n]
+
+
+def warp_results(name, members, waiting):
+    """Return what each lane gets from a shuffle, a vote or a syncwarp in which `members` take part."""
+    arguments = {n % WARP: waiting[n][3:] for n in members}
+    results = {}
+    for n in members:
+        lane = n % WARP
+        if name == "syncwarp":
+            results[n] = None
+        elif name.startswith("shfl"):
+            offset = int(arguments[lane][1])
+            source = {
+                "shfl_sync": offset % WARP, "shfl_up_sync": lane - offset,
+                "shfl_down_sync": lane + offset, "shfl_xor_sync": lane ^ offset,
+            }[name]  # fmt: skip
+            if not 0 <= source < WARP:
+                source = lane
+            if source not in arguments:
+                raise Divergence(f"lane {lane} shuffles from lane {source}, which takes no part")
+            results[n] = arguments[source][0]
+        else:
+            truths = {other: bool(args[0]) for other, args in arguments.items()}
+            results[n] = {
+                "all_sync": np.bool_(all(truths.values())),
+                "any_sync": np.bool_(any(truths.values())),
+                "eq_sync": np.bool_(len(set(truths.values())) == 1),
+                "ballot_sync": scalar.cast(np.int64(sum(1 << k for k, t in truths.items() if t)), INT32),
+            }[name]
+    return results
+
+
+class Returned(Exception):
+    pass
+
+
+class Broke(Exception):
+    pass
+
+
+class Continued(Exception):
+    pass
+
+
+class Function:
+    """A kernel or device function: its syntax tree, parameters and the constants it can see."""
+
+    def __init__(self, function):
+        source, first = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(source)))
+        ast.increment_lineno(tree, first - 1)
+        self.node = tree.body[0]
+        self.parameters = [a.arg for a in self.node.args.args]
+        closure = inspect.getclosurevars(function)
+        self.constants = {**vars(builtins), **function.__globals__, **closure.nonlocals}
+        self.merged = {}
+
+    @staticmethod
+    @lru_cache(500)
+    def of(function):
+        return Function(function)
+
+    def merges(self, kinds):
+        """Return the types where paths meet, and the type returned, for arguments of these kinds."""
+        if kinds not in self.merged:
+            kind_of = Kinds(self)
+            environment = dict(zip(self.parameters, kinds, strict=True))
+            self.merged[kinds] = (Merges(self.node.body, environment, kind_of), kind_of)
+        return self.merged[kinds][0]
+
+    def constant(self, node):
+        """Return the Python object that a name or dotted name stands for."""
+        if isinstance(node, ast.Name):
+            return self.constants[node.id]
+        if isinstance(node, ast.Attribute):
+            return getattr(self.constant(node.value), node.attr)
+        raise LookupError(ast.dump(node))
+
+
+def dotted(node):
+    """Return "cuda.threadIdx.x" for that expression, "" for anything that is not dotted names."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = dotted(node.value)
+        return base and f"{base}.{node.attr}"
+    return ""
+
+
+SYMBOLS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+    ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.Gt: ">", ast.GtE: ">=",
+    ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not",
+}  # fmt: skip
+ATOMICS = {
+    "add": lambda old, v: old + v, "sub": lambda old, v: old - v, "max": np.fmax, "min": np.fmin,
+    "nanmax": np.fmax, "nanmin": np.fmin, "and_": lambda old, v: old & v, "or_": lambda old, v: old | v,
+    "xor": lambda old, v: old ^ v, "exch": lambda old, v: v,
+}  # fmt: skip
+
+
+def exponent_literal(node):
+    """Return the value of an exponent written as an int literal, else None."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = exponent_literal(node.operand)
+        return None if value is None else -value
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
+
+
+def as_numpy(dtype):
+    """Return the NumPy dtype for float32, np.float32, numba.float32 or "float32"."""
+    return as_dtype(dtype) if isinstance(dtype, numba_types.Type) else np.dtype(dtype)
+
+
+def shuffled(dtype):
+    """Return the type in which a shuffle moves a value."""
+    if dtype.kind == "f":
+        return dtype
+    return INT64 if dtype.itemsize == 8 or dtype == np.dtype("uint32") else INT32
+
+
+class Kinds:
+    """The type of an expression, given the types of the variables."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, node, env):
+        return getattr(self, type(node).__name__)(node, env)
+
+    def Constant(self, node, env):
+        return scalar.literal(node.value).dtype
+
+    def Tuple(self, node, env):
+        return tuple(self(e, env) for e in node.elts)
+
+    def Name(self, node, env):
+        if node.id in env:
+            return env[node.id]
+        value = self.function.constants.get(node.id, VARYING)
+        if isinstance(value, tuple):
+            return tuple(scalar.literal(v).dtype for v in value)
+        return scalar.literal(value).dtype if isinstance(value, int | float | np.generic) else None
+
+    def Attribute(self, node, env):
+        name = dotted(node)
+        if name.startswith("cuda."):
+            return INT32
+        if isinstance(node.value, ast.Name) and isinstance(env.get(node.value.id), ArrayKind):
+            return (INT64,) * env[node.value.id].ndim if node.attr == "shape" else INT64
+        return scalar.literal(self.function.constant(node)).dtype
+
+    def Subscript(self, node, env):
+        base = self(node.value, env)
+        return base.dtype if isinstance(base, ArrayKind) else base[ast.literal_eval(node.slice)]
+
+    def BinOp(self, node, env):
+        a, b = self(node.left, env), self(node.right, env)
+        symbol, literal = SYMBOLS[type(node.op)], exponent_literal(node.right)
+        return typing.oracle_binop(symbol, a, literal if symbol == "**" and literal is not None else b)
+
+    def UnaryOp(self, node, env):
+        return typing.oracle_unary(SYMBOLS[type(node.op)], self(node.operand, env))
+
+    def Compare(self, node, env):
+        return BOOL
+
+    def BoolOp(self, node, env):
+        kinds = [self(v, env) for v in node.values]
+        merged = kinds[-1]
+        for kind in kinds[-2::-1]:
+            merged = unify(kind, merged)
+        return merged
+
+    def IfExp(self, node, env):
+        return unify(self(node.body, env), self(node.orelse, env))
+
+    def Call(self, node, env):
+        name = dotted(node.func)
+        kinds = [self(a, env) for a in node.args]
+        if name.startswith("cuda."):
+            return self.cuda_call(name.removeprefix("cuda."), node, kinds)
+        target = self.function.constant(node.func)
+        if hasattr(target, "py_func"):
+            inner = Function.of(target.py_func)
+            return returned_kind(inner, tuple(kinds))
+        if target is len:
+            return INT64
+        if isinstance(target, numba_types.Type) or (isinstance(target, type) and issubclass(target, np.generic)):
+            return as_numpy(target)
+        return typing.oracle_call(target, *kinds)
+
+    def cuda_call(self, name, node, kinds):
+        if name in ("grid", "gridsize"):
+            dims = ast.literal_eval(node.args[0])
+            return INT64 if dims == 1 else (INT64,) * dims
+        if name in ("shared.array", "local.array"):
+            given = {k.arg: k.value for k in node.keywords}
+            shape, dtype = (*node.args, *(given[k] for k in ("shape", "dtype") if k in given))[:2]
+            shape = self.shape(shape)
+            return ArrayKind(as_numpy(self.function_constant(dtype)), len(shape))
+        if name.startswith("atomic."):
+            return kinds[0].dtype
+        if name.startswith("shfl"):
+            return shuffled(kinds[1])
+        if name in ("all_sync", "any_sync", "eq_sync"):
+            return BOOL
+        if name in ("syncthreads_count", "syncthreads_and", "syncthreads_or", "ballot_sync"):
+            return INT32
+        return None
+
+    def function_constant(self, node):
+        return node.value if isinstance(node, ast.Constant) else self.function.constant(node)
+
+    def shape(self, node):
+        if isinstance(node, ast.Tuple):
+            return tuple(int(self.function_constant(e)) for e in node.elts)
+        value = self.function_constant(node)
+        return tuple(value) if isinstance(value, tuple) else (int(value),)
+
+
+def returned_kind(function, kinds):
+    """Return the type of a device function's result: its returns, merged."""
+    results = []
+    kind_of = Kinds(function)
+
+    class Collect(Merges):
+        def Return(self, statement, environment):
+            if statement.value is not None:
+                results.append(kind_of(statement.value, environment))
+
+    Collect(function.node.body, dict(zip(function.parameters, kinds, strict=True)), kind_of)
+    merged = results[0] if results else None
+    for kind in results[1:]:
+        merged = unify(merged, kind)
+    return merged
+
+
+def convert(value, kind):
+    """Convert a scalar, or a tuple of them, to the type at a meeting of paths."""
+    if isinstance(value, tuple) and isinstance(kind, tuple):
+        return tuple(map(convert, value, kind))
+    if isinstance(value, np.generic) and isinstance(kind, np.dtype) and value.dtype != kind:
+        return scalar.cast(value, kind)
+    return value
+
+
+def kind_of_value(value):
+    if isinstance(value, tuple):
+        return tuple(map(kind_of_value, value))
+    return value.kind if isinstance(value, Array) else value.dtype
+
+
+class Thread:
+    """One thread: its variables, its place in the loops, and the barriers it has passed."""
+
+    def __init__(self, block, number):
+        self.block, self.number = block, number
+        self.epoch = self.warp_epoch = 0
+        self.path = []
+        self.index = unravel(number, block.dims)
+
+    def start(self, function, values):
+        yield from self.call(function, values)
+
+    def call(self, function, values):
+        frame = Frame(self, function, values)
+        try:
+            yield from frame.block(function.node.body)
+        except Returned as returned:
+            kind = returned_kind(function, tuple(map(kind_of_value, values)))
+            return convert(returned.args[0], kind)
+        return None
+
+    def special(self, name):
+        """Return threadIdx.x and its like."""
+        if name in ("laneid", "warpsize"):
+            return np.int32({"laneid": self.number % WARP, "warpsize": WARP}[name])
+        which, axis = name.split(".")
+        values = {
+            "threadIdx": self.index, "blockIdx": self.block.index,
+            "blockDim": self.block.dims, "gridDim": self.block.grid,
+        }[which]  # fmt: skip
+        return np.int32(values["xyz".index(axis)])
+
+    def grid(self, dims, size):
+        values = []
+        for axis in range(dims):
+            extent = self.block.dims[axis]
+            one = extent * self.block.grid[axis] if size else self.block.index[axis] * extent + self.index[axis]
+            values.append(np.int64(one))
+        return values[0] if dims == 1 else tuple(values)
+
+
+class Frame:
+    """One call of a function by one thread: statements and expressions, each a method named as its node."""
+
+    def __init__(self, thread, function, values):
+        self.thread, self.function = thread, function
+        self.env = dict(zip(function.parameters, values, strict=True))
+        self.merges = function.merges(tuple(map(kind_of_value, values)))
+        self.kinds = Kinds(function)
+
+    def meet(self, types):
+        for name, kind in (types or {}).items():
+            if name in self.env:
+                self.env[name] = convert(self.env[name], kind)
+
+    # statements
+
+    def block(self, statements):
+        for statement in statements:
+            yield from getattr(self, type(statement).__name__)(statement)
+
+    def Pass(self, node):
+        yield from ()
+
+    def Expr(self, node):
+        if not isinstance(node.value, ast.Constant):
+            yield from self.value(node.value)
+
+    def Return(self, node):
+        value = None
+        if node.value is not None:
+            value = yield from self.value(node.value)
+        raise Returned(value)
+
+    def Break(self, node):
+        yield from ()
+        raise Broke
+
+    def Continue(self, node):
+        yield from ()
+        raise Continued
+
+    def If(self, node):
+        test = yield from self.value(node.test)
+        yield from self.block(node.body if test else node.orelse)
+        self.meet(self.merges.after[node])
+
+    def For(self, node):
+        bounds = []
+        for argument in node.iter.args:
+            bounds.append((yield from self.value(argument)))
+        dtype = range_type([b.dtype for b in bounds])
+        values = iter(range(*(int(b) for b in bounds)))
+
+        def advance():
+            yield from ()
+            for value in values:
+                self.bind(node.target, scalar.cast(np.int64(value), dtype))
+                return True
+            return False
+
+        yield from self.loop(node, advance)
+
+    def While(self, node):
+        yield from self.loop(node, lambda: self.value(node.test))
+
+    def loop(self, node, advance):
+        self.thread.path.append([node, 0])
+        try:
+            while True:
+                self.meet(self.merges.head[node])
+                if not (yield from advance()):
+                    yield from self.block(node.orelse)
+                    break
+                try:
+                    yield from self.block(node.body)
+                except Continued:
+                    pass
+                self.thread.path[-1][1] += 1
+        except Broke:
+            pass
+        finally:
+            self.thread.path.pop()
+        self.meet(self.merges.after[node])
+
+    def Assign(self, node):
+        value = yield from self.value(node.value)
+        for target in node.targets:
+            if isinstance(value, Array) and isinstance(target, ast.Name) and value.space != "global":
+                value.name = target.id
+            if isinstance(target, ast.Subscript):
+                yield from self.store(target, value)
+            else:
+                self.bind(target, value)
+
+    def AugAssign(self, node):
+        symbol = SYMBOLS[type(node.op)]
+        if isinstance(node.target, ast.Subscript):
+            array, index = yield from self.place(node.target)
+            old = self.load(array, index, node.target)
+            value = yield from self.value(node.value)
+            self.write(array, index, node.target, scalar.binary(symbol, old, value, exponent_literal(node.value)))
+        else:
+            value = yield from self.value(node.value)
+            old = self.env[node.target.id]
+            self.env[node.target.id] = scalar.binary(symbol, old, value, exponent_literal(node.value))
+
+    def bind(self, target, value):
+        if isinstance(target, ast.Tuple):
+            for element, one in zip(target.elts, value, strict=True):
+                self.bind(element, one)
+        else:
+            self.env[target.id] = value
+
+    # memory
+
+    def place(self, node):
+        array = yield from self.value(node.value)
+        index = yield from self.value(node.slice)
+        return array, index if isinstance(index, tuple) else (index,)
+
+    def store(self, node, value):
+        array, index = yield from self.place(node)
+        self.write(array, index, node, value)
+
+    def write(self, array, index, node, value):
+        index = self.note("store", array, index, node)
+        array.data[index] = scalar.cast(value, array.data.dtype)
+
+    def load(self, array, index, node):
+        index = self.note("load", array, index, node)
+        return array.data[index]
+
+    def note(self, op, array, index, node):
+        thread, record = self.thread, self.thread.block.record
+        if len(index) != array.data.ndim:
+            raise TypeError(f"{array.name} has {array.data.ndim} dimensions")
+        position = []
+        for one, extent in zip(index, array.data.shape, strict=True):
+            one = int(one)
+            if one < 0:
+                record.negative.append(node.lineno)
+                one += extent
+            if not 0 <= one < extent:
+                raise OutOfBounds(f"line {node.lineno}: {array.name}{[int(i) for i in index]}")
+            position.append(one)
+        word = (array.name, array.owner, *position)
+        if array.written is not None:
+            if op != "store" and tuple(position) not in array.written:
+                record.uninitialized.append((array.name, node.lineno))
+            array.written.add(tuple(position))
+        address = sum(i * s for i, s in zip(position, array.data.strides, strict=True))
+        path = tuple((id(loop), count) for loop, count in thread.path)
+        warp = thread.number // WARP
+        record.accesses.append(
+            Access(
+                op, array.name, array.space, node.lineno, thread.block.index, thread.number,
+                (thread.block.index, warp, path, id(node), op), word, address, array.data.itemsize,
+                (thread.epoch, thread.warp_epoch),
+            )
+        )  # fmt: skip
+        return tuple(position)
+
+    # expressions
+
+    def value(self, node):
+        return (yield from getattr(self, type(node).__name__)(node))
+
+    def Constant(self, node):
+        yield from ()
+        return scalar.literal(node.value)
+
+    def Name(self, node):
+        yield from ()
+        if node.id in self.env:
+            return self.env[node.id]
+        value = self.function.constants[node.id]
+        if isinstance(value, tuple):
+            return tuple(map(scalar.literal, value))
+        return scalar.literal(value)
+
+    def Attribute(self, node):
+        name = dotted(node)
+        if name.startswith("cuda."):
+            return self.thread.special(name.removeprefix("cuda."))
+        if isinstance(node.value, ast.Name) and isinstance(self.env.get(node.value.id), Array):
+            value = getattr(self.env[node.value.id].data, node.attr)
+            return tuple(map(np.int64, value)) if isinstance(value, tuple) else np.int64(value)
+        yield from ()
+        return scalar.literal(self.function.constant(node))
+
+    def Tuple(self, node):
+        values = []
+        for element in node.elts:
+            values.append((yield from self.value(element)))
+        return tuple(values)
+
+    def Subscript(self, node):
+        base = yield from self.value(node.value)
+        if isinstance(base, tuple):
+            return base[ast.literal_eval(node.slice)]
+        index = yield from self.value(node.slice)
+        return self.load(base, index if isinstance(index, tuple) else (index,), node)
+
+    def BinOp(self, node):
+        a = yield from self.value(node.left)
+        b = yield from self.value(node.right)
+        return scalar.binary(SYMBOLS[type(node.op)], a, b, exponent_literal(node.right))
+
+    def UnaryOp(self, node):
+        value = yield from self.value(node.operand)
+        if isinstance(node.operand, ast.Constant) and isinstance(node.op, ast.USub):
+            return scalar.literal(-node.operand.value)
+        return scalar.unary(SYMBOLS[type(node.op)], value)
+
+    def Compare(self, node):
+        left = yield from self.value(node.left)
+        for op, comparator in zip(node.ops, node.comparators, strict=True):
+            right = yield from self.value(comparator)
+            if not scalar.compare(SYMBOLS[type(op)], left, right):
+                return np.bool_(False)
+            left = right
+        return np.bool_(True)
+
+    def BoolOp(self, node):
+        kind = self.kinds(node, {name: kind_of_value(v) for name, v in self.env.items()})
+        for operand in node.values:
+            value = yield from self.value(operand)
+            if bool(value) == isinstance(node.op, ast.Or):
+                break
+        return convert(value, kind)
+
+    def IfExp(self, node):
+        kind = self.kinds(node, {name: kind_of_value(v) for name, v in self.env.items()})
+        test = yield from self.value(node.test)
+        value = yield from self.value(node.body if test else node.orelse)
+        return convert(value, kind)
+
+    def Call(self, node):
+        name = dotted(node.func)
+        if name in ("cuda.shared.array", "cuda.local.array"):
+            return self.allocate(name.split(".")[1], node)
+        values = []
+        for argument in node.args:
+            values.append((yield from self.value(argument)))
+        if name.startswith("cuda.atomic."):
+            return self.atomic(name.split(".")[-1], node, values)
+        if name.startswith("cuda."):
+            return (yield from self.cuda_call(name.removeprefix("cuda."), node, values))
+        target = self.function.constant(node.func)
+        if hasattr(target, "py_func"):
+            self.thread.path.append([node, 0])
+            result = yield from self.thread.call(Function.of(target.py_func), values)
+            self.thread.path.pop()
+            return result
+        if target is len:
+            return np.int64(len(values[0].data))
+        if isinstance(target, numba_types.Type) or (isinstance(target, type) and issubclass(target, np.generic)):
+            return scalar.cast(values[0], as_numpy(target))
+        return scalar.call(target, *values)
+
+    def allocate(self, space, node):
+        kind = self.kinds(node, {})
+        given = {k.arg: k.value for k in node.keywords}
+        shape = self.kinds.shape(node.args[0] if node.args else given["shape"])
+        block = self.thread.block
+        if space == "shared":
+            if node not in block.shared:
+                data = np.full(shape, 77, kind.dtype)
+                block.shared[node] = Array(data, "", "shared", (*block.index, id(node)), set())
+            return block.shared[node]
+        data = np.full(shape, 77, kind.dtype)
+        return Array(data, "", "local", (*block.index, self.thread.number, id(node)), set())
+
+    def atomic(self, name, node, values):
+        array, index, *operands = values
+        if name == "compare_and_swap":
+            index, operands = (np.int64(0),), [index, *operands]
+        index = index if isinstance(index, tuple) else (index,)
+        position = self.note("atomic", array, index, node)
+        old = array.data[position]
+        dtype = array.data.dtype
+        operands = [scalar.cast(v, dtype) for v in operands]
+        with np.errstate(all="ignore"):
+            if name in ("cas", "compare_and_swap"):
+                new = operands[1] if old == operands[0] else old
+            else:
+                new = ATOMICS[name](old, operands[0])
+        array.data[position] = new
+        return old
+
+    def cuda_call(self, name, node, values):
+        path = tuple((id(loop), count) for loop, count in self.thread.path)
+        place = (id(node), path)
+        if name in ("grid", "gridsize"):
+            return self.thread.grid(int(values[0]), name == "gridsize")
+        if name.startswith("syncthreads"):
+            kind = name.removeprefix("syncthreads").removeprefix("_") or None
+            return (yield ("syncthreads", place, kind, bool(values[0]) if values else False))
+        if name == "syncwarp":
+            return (yield ("syncwarp", place, int(values[0]) if values else 0xFFFFFFFF))
+        if name.startswith("shfl"):
+            value = scalar.cast(values[1], shuffled(values[1].dtype))
+            return (yield (name, place, int(values[0]), value, values[2]))
+        if name.startswith("threadfence"):
+            return None
+        return (yield (name, place, int(values[0]), values[1]))

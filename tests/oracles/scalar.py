@@ -1,0 +1,115 @@
+"""One scalar operation at a time, with numba's types: every value is a NumPy scalar of the type numba infers.
+
+Division by zero follows the error model of the CUDA target: integers give 0, floats inf or nan.
+"""
+
+import builtins
+
+import numpy as np
+
+from oracles import numba_typing as typing
+
+INT64, FLOAT64, BOOL = (np.dtype(n) for n in ("int64", "float64", "bool"))
+
+
+def literal(value):
+    """Return a Python constant as the scalar that numba makes of it."""
+    if isinstance(value, np.generic):
+        return value
+    if isinstance(value, bool):
+        return np.bool_(value)
+    if isinstance(value, int):
+        return np.int64(value) if value < 2**63 else np.uint64(value)
+    if isinstance(value, float):
+        return np.float64(value)
+    raise TypeError(f"no numba scalar for {value!r}")
+
+
+def cast(value, dtype):
+    """Convert as C does: floats truncate toward zero, integers wrap."""
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype)[()]
+
+
+def binary(symbol, a, b, literal_exponent=None):
+    """Return `a symbol b`; literal_exponent is the value of an exponent written as an int literal."""
+    function = typing.BINARY[symbol]
+    exponent = literal_exponent if symbol == "**" else None
+    result = typing.oracle_binop(symbol, a.dtype, b.dtype if exponent is None else exponent)
+    if result is None:
+        raise TypeError(f"numba refuses {a.dtype} {symbol} {b.dtype}")
+    if symbol == "**":
+        return _power(a, b, result)
+    if result.kind in "iu":
+        return _integer(symbol, cast(a, result), cast(b, result), result)
+    a, b = cast(a, result), cast(b, result)
+    with np.errstate(all="ignore"):
+        return result.type(np.floor_divide(a, b) if symbol == "//" else function(a, b))
+
+
+def _integer(symbol, a, b, result):
+    if symbol in "//%":
+        overflow = result.kind == "i" and a == np.iinfo(result).min and b == -1
+        if b == 0 or overflow:
+            return result.type(0)
+    with np.errstate(all="ignore"):
+        return result.type(typing.BINARY[symbol](a, b))
+
+
+def _power(a, b, result):
+    if result.kind == "f":
+        with np.errstate(all="ignore"):
+            return result.type(np.power(cast(a, result), cast(b, result)))
+    base, exponent = int(cast(a, result)), int(b)
+    if exponent < 0:
+        if base == 0:
+            return result.type(np.iinfo(np.int64).min)
+        return result.type(base**-exponent if base in (1, -1) else 0)
+    bits = result.itemsize * 8
+    return cast(np.uint64(pow(base, exponent, 2**bits)), result)
+
+
+def compare(symbol, a, b):
+    function = typing.COMPARE[symbol]
+    left, right = typing.oracle_operands(function, a.dtype, b.dtype)
+    return np.bool_(function(cast(a, left), cast(b, right)))
+
+
+def unary(symbol, a):
+    result = typing.oracle_unary(symbol, a.dtype)
+    if result is None:
+        raise TypeError(f"numba refuses {symbol}{a.dtype}")
+    if symbol == "not":
+        return np.bool_(not a)
+    if symbol == "+":
+        return cast(a, result)
+    with np.errstate(all="ignore"):
+        if symbol == "~":
+            return np.bool_(not a) if result == BOOL else cast(~a, result)
+        return -cast(a, result) if a.dtype == BOOL else cast(-a, result)  # negated first, widened after
+
+
+def call(function, *values):
+    """Return function(*values) for min, max, abs, int, float, bool, round and math.*"""
+    result = typing.oracle_call(function, *(v.dtype for v in values))
+    if result is None:
+        raise TypeError(f"numba refuses {function.__name__} of {[str(v.dtype) for v in values]}")
+    if function in (builtins.min, builtins.max):
+        numpy_function = {builtins.min: np.fmin, builtins.max: np.fmax}[function]
+        return result.type(numpy_function.reduce([cast(v, result) for v in values]))
+    if function in (builtins.int, builtins.float):
+        return cast(values[0], result)
+    if function is builtins.bool:
+        return np.bool_(values[0] != 0)
+    if function is builtins.abs:
+        with np.errstate(all="ignore"):
+            return cast(np.abs(values[0]), result)
+    if function is builtins.round:
+        return cast(np.round(values[0], *(int(v) for v in values[1:])), result)
+    name = {"fabs": "fabs", "pow": "power", "gamma": None}.get(function.__name__, function.__name__)
+    numpy_function = getattr(np, name, None) if name else None
+    with np.errstate(all="ignore"):
+        if numpy_function is not None:
+            converted = [cast(v, result if result.kind == "f" else np.float64) for v in values]
+            return result.type(numpy_function(*converted))
+        return result.type(function(*(float(v) for v in values)))

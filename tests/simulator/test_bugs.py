@@ -1,0 +1,84 @@
+"""Every kernel with a bug is caught, at its lines, and its innocent twin is silent and right."""
+
+import pytest
+from oracles import corpus
+
+from course_lib import simulate
+
+SCHEDULES = ("in-order", "reversed", "shuffled:1", "shuffled:2")
+
+
+def run(pair, which, **options):
+    """Simulate the bug or the twin of a pair without raising; return the run and the arguments after it."""
+    grid, block = pair.launch(which)
+    arguments = pair.arguments()
+    result = simulate(getattr(pair.module, which), strict=False, **options)[grid, block](*arguments)
+    return result, arguments
+
+
+def matches(finding, expected):
+    """Say whether a finding is the expected one: kind, both lines and array."""
+    if finding.kind != expected.kind or expected.array not in (None, finding.array):
+        return False
+    if not expected.other_lines:
+        return finding.line in expected.lines
+    other = finding.line if finding.other_line is None else finding.other_line
+    one_way = finding.line in expected.lines and other in expected.other_lines
+    symmetric = finding.kind == "race" or len(expected.other_lines) == len(expected.lines) == 1
+    other_way = finding.line in expected.other_lines and other in expected.lines
+    return one_way or (symmetric and other_way)
+
+
+@pytest.mark.parametrize("name", corpus.NAMES)
+def test_bug_is_caught(name):
+    """The findings name what is wrong and where; nothing else is found."""
+    pair = corpus.load(name)
+    result, arguments = run(pair, "bug")
+    found = [(f.kind, f.line, f.other_line, f.array) for f in result.findings]
+    for expected in pair.expected:
+        if expected.kind == "wrong-value":
+            assert pair.wrong(pair.arguments(), arguments)
+        elif expected.kind == "extra-stores":
+            assert stores(result) > stores(run(pair, "twin")[0])
+        else:
+            assert any(matches(f, expected) for f in result.findings), (expected, found)
+    assert {f.kind for f in result.findings} <= pair.kinds - set(corpus.SILENT_KINDS), found
+
+
+def stores(result):
+    return result.traffic.select(space="global", op="store").accesses
+
+
+@pytest.mark.parametrize("name", corpus.NAMES)
+def test_twin_is_silent(name):
+    """No finding of any kind, and the values are NumPy's."""
+    pair = corpus.load(name)
+    result, arguments = run(pair, "twin")
+    assert result.findings == ()
+    assert pair.wrong(pair.arguments(), arguments) == []
+
+
+@pytest.mark.parametrize("name", corpus.NAMES[::6])
+@pytest.mark.parametrize("schedule", SCHEDULES[1:])
+def test_schedule_changes_nothing(name, schedule):
+    """A twin gives the same bits, and a bug the same findings, whichever warp runs first."""
+    pair = corpus.load(name)
+    expected_run, expected = run(pair, "twin")
+    result, arguments = run(pair, "twin", schedule=schedule)
+    assert result.findings == expected_run.findings == ()
+    assert pair.wrong(pair.arguments(), arguments) == []
+    kinds = {(f.kind, f.array) for f in run(pair, "bug")[0].findings}
+    assert {(f.kind, f.array) for f in run(pair, "bug", schedule=schedule)[0].findings} == kinds
+
+
+@pytest.mark.parametrize("name", [n for n in corpus.NAMES if n.startswith(("missing", "off_by", "different"))])
+def test_strict_raises(name):
+    """By default the launch raises one short error that names the line, and still carries the run."""
+    from course_lib import KernelError
+
+    pair = corpus.load(name)
+    grid, block = pair.launch("bug")
+    with pytest.raises(KernelError) as caught:
+        simulate(pair.module.bug)[grid, block](*pair.arguments())
+    assert any(str(f.line) in str(caught.value) for f in caught.value.run.findings)
+    assert caught.value.run.findings == run(pair, "bug")[0].findings

@@ -1,0 +1,64 @@
+"""The corpus of kernels with bugs is what it says it is: judged by the per-thread reference, without the simulator."""
+
+import pytest
+from oracles import corpus, reference
+
+
+def run(pair, which):
+    """Run the bug or the twin of a pair on the reference; return the record, arguments and what stopped it."""
+    grid, block = pair.launch(which)
+    arguments = pair.arguments()
+    record = reference.run(getattr(pair.module, which), grid, block, *arguments)
+    return record, arguments
+
+
+def test_there_are_enough_pairs():
+    assert len(corpus.NAMES) >= 40
+
+
+@pytest.mark.parametrize("name", corpus.NAMES)
+def test_twin_is_innocent(name):
+    """The twin computes the right values and breaks no rule."""
+    pair = corpus.load(name)
+    record, arguments = run(pair, "twin")
+    assert pair.wrong(pair.arguments(), arguments) == []
+    assert (record.races(), record.uninitialized, record.negative) == (set(), [], [])
+
+
+@pytest.mark.parametrize("name", corpus.NAMES)
+def test_bug_is_guilty_as_charged(name):
+    """The reference finds in the bug what the corpus expects, at the tagged lines."""
+    pair = corpus.load(name)
+    kinds = {e.kind for e in pair.expected}
+    if "barrier-divergence" in kinds:
+        with pytest.raises(reference.Divergence):
+            run(pair, "bug")
+    elif "out-of-bounds" in kinds:
+        with pytest.raises(reference.OutOfBounds) as caught:
+            run(pair, "bug")
+        line = int(str(caught.value).split(":")[0].removeprefix("line "))
+        assert line in frozenset().union(*(e.lines for e in pair.expected))
+    else:
+        record, arguments = run(pair, "bug")
+        for expected in pair.expected:
+            assert_found(expected, pair, record, arguments)
+
+
+def assert_found(expected, pair, record, arguments):
+    if expected.kind == "race":
+        pairs = {(array, line, other) for array, lines in record.races()
+                 for line in lines for other in (lines - {line} or lines)}  # fmt: skip
+        wanted = {(expected.array, a, b) for a in expected.lines for b in expected.other_lines}
+        assert wanted & pairs
+    elif expected.kind == "uninitialized-read":
+        assert {(expected.array, line) for line in expected.lines} & set(record.uninitialized)
+    elif expected.kind == "negative-index":
+        assert expected.lines & set(record.negative)
+    elif expected.kind == "wrong-value":
+        assert pair.wrong(pair.arguments(), arguments)
+    elif expected.kind == "extra-stores":
+        twin = run(pair, "twin")[0]
+        stores = {"space": "global", "op": "store"}
+        assert record.counts(**stores)["accesses"] > twin.counts(**stores)["accesses"]
+    else:
+        assert expected.kind == "float64"
