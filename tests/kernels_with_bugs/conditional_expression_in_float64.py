@@ -10,14 +10,14 @@ EXPECTED = [("float64", "scale", None, None)]
 @cuda.jit
 def bug(x, out):
     i = cuda.grid(1)
-    value = x[i] if x[i] > float32(0) else 0.0
+    value = x[i] if i % 3 == 0 else 0.0
     out[i] = value * x[i]  # <- scale
 
 
 @cuda.jit
 def twin(x, out):
     i = cuda.grid(1)
-    value = max(float32(0), x[i])
+    value = x[i] if i % 3 == 0 else float32(0)
     out[i] = value * x[i]
 
 
@@ -26,4 +26,4 @@ def arguments(rng):
 
 
 def answer(x, out):
-    return {1: np.where(x > 0, x * x, np.float32(0))}
+    return {1: np.where(np.arange(32) % 3 == 0, x * x, np.float32(0))}

@@ -18,8 +18,9 @@ def bug(A, B, C):
         start = tile * T
         A_tile[ty, tx] = A[ty, start + tx] if start + tx < K else float32(0)
         cuda.syncthreads()
-        for k in range(min(T, K - start)):
-            acc += A_tile[ty, k] * B[start + k, tx]
+        for k in range(T):
+            if start + k < K:
+                acc += A_tile[ty, k] * B[start + k, tx]
         cuda.syncthreads()
     C[ty, tx] = acc
 
@@ -34,8 +35,9 @@ def twin(A, B, C):
         start = tile * T
         A_tile[ty, tx] = A[ty, start + tx] if start + tx < K else float32(0)
         cuda.syncthreads()
-        for k in range(min(T, K - start)):
-            acc += A_tile[ty, k] * B[start + k, tx]
+        for k in range(T):
+            if start + k < K:
+                acc += A_tile[ty, k] * B[start + k, tx]
         cuda.syncthreads()
     C[ty, tx] = acc
 

@@ -46,7 +46,7 @@ class Merges:
         self.after, self.head = {}, {}
         self.expression = expression
         self.loops = []  # (environments that break, environments that continue)
-        self.block(body, dict(environment))
+        self.end = self.block(body, dict(environment))
 
     def block(self, statements, environment):
         for statement in statements:

@@ -101,3 +101,32 @@ def math_functions(arguments):
 
 
 BUILTINS = {n: getattr(builtins, n) for n in ("abs", "int", "float", "bool", "round", "min", "max")}
+
+
+class _Device:
+    """Stands in for the GPU that numba asks for its compute capability when it types shuffles and votes."""
+
+    compute_capability = (7, 5)
+
+
+def oracle_variable(kernel, argument_types, name):
+    """Return the dtype that numba gives the last version of a variable when it compiles a whole kernel.
+
+    `argument_types` are numba types. None when numba refuses the kernel. No code is generated: without a CUDA
+    driver only typing and lowering to LLVM take place.
+    """
+    from unittest.mock import patch
+
+    from numba.cuda.compiler import compile_cuda
+
+    with (
+        patch("numba.cuda.dispatcher.get_current_device", _Device),
+        patch("numba.cuda.compiler.get_current_device", _Device),
+    ):
+        try:
+            compiled = compile_cuda(kernel, types.void, tuple(argument_types), cc=_Device.compute_capability)
+        except NumbaError:
+            return None
+    versions = {k: t for k, t in compiled.type_annotation.typemap.items() if k.split(".")[0] == name}
+    last = versions[max(versions, key=lambda k: int((k.split(".") + ["0"])[1]))]
+    return as_dtype(types.unliteral(last))

@@ -5,7 +5,7 @@ from oracles import corpus
 
 from course_lib import simulate
 
-SCHEDULES = ("in-order", "reversed", "shuffled:1", "shuffled:2")
+SCHEDULES = ("reversed", 1, 2)
 
 
 def run(pair, which, **options):
@@ -59,11 +59,11 @@ def test_twin_is_silent(name):
 
 
 @pytest.mark.parametrize("name", corpus.NAMES[::6])
-@pytest.mark.parametrize("schedule", SCHEDULES[1:])
+@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_schedule_changes_nothing(name, schedule):
-    """A twin gives the same bits, and a bug the same findings, whichever warp runs first."""
+    """A twin gives the right values, and a bug the same findings, whichever warp runs first."""
     pair = corpus.load(name)
-    expected_run, expected = run(pair, "twin")
+    expected_run, _ = run(pair, "twin")
     result, arguments = run(pair, "twin", schedule=schedule)
     assert result.findings == expected_run.findings == ()
     assert pair.wrong(pair.arguments(), arguments) == []

@@ -1,0 +1,16 @@
+"""Kernels from source text: written to a file and imported, so that `inspect.getsource` finds them."""
+
+import importlib.util
+import itertools
+
+_number = itertools.count()
+
+
+def import_kernel(source, folder, name="kernel"):
+    """Write `source` to a new module in `folder` and return the function `name` of it."""
+    path = folder / f"generated_{next(_number)}.py"
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
