@@ -5,6 +5,7 @@ from numba import cuda, float32
 
 GRID, BLOCK = 2, 64
 EXPECTED = [("race", "use", "compute", "mean")]
+ALSO = ["uninitialized-read"]
 
 
 @cuda.jit

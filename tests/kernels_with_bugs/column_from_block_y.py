@@ -1,4 +1,4 @@
-"""The column of B comes from blockIdx.y, as in a published listing: blocks off the diagonal multiply by another tile."""
+"""The column of B comes from blockIdx.y, as in a published listing: off the diagonal it is another tile."""
 
 import numpy as np
 from numba import cuda, float32

@@ -5,6 +5,7 @@ from numba import cuda, float32
 
 GRID, BLOCK = 1, 64
 EXPECTED = [("race", "use", "next", "s")]
+ALSO = ["uninitialized-read"]
 
 
 @cuda.jit

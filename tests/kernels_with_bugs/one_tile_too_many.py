@@ -1,4 +1,4 @@
-"""The prefetch loop fetches the next tile in its last round too: a tile beyond the matrices, as in a published listing."""
+"""The prefetch loop fetches the next tile in its last round too: a tile beyond the matrices (a published mistake)."""
 
 import numpy as np
 from numba import cuda, float32

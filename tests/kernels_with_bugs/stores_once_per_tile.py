@@ -1,4 +1,4 @@
-"""C is stored inside the loop over the tiles, as in a published listing: right in the end, with K / T times the stores."""
+"""C is stored inside the loop over the tiles, as in a published listing: right in the end, K / T times as often."""
 
 import numpy as np
 from numba import cuda, float32

@@ -211,7 +211,8 @@ class Block:
         running = {t.number: (t, t.start(function, values)) for t in threads}
         waiting, answers = {}, {}
         while running:
-            for number, (thread, steps) in list(running.items()):
+            for number in list(running):
+                steps = running[number][1]
                 if number in waiting:
                     continue
                 try:
@@ -371,7 +372,9 @@ def as_numpy(dtype):
 
 
 def shuffled(dtype):
-    """Return the type in which a shuffle moves a value."""
+    """Return the type in which a shuffle moves a value: one of four; uint64 goes as float64, of all things."""
+    if dtype == np.dtype("uint64"):
+        return np.dtype("float64")
     if dtype.kind == "f":
         return dtype
     return INT64 if dtype.itemsize == 8 or dtype == np.dtype("uint32") else INT32

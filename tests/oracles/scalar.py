@@ -39,7 +39,7 @@ def binary(symbol, a, b, literal_exponent=None):
     if result is None:
         raise TypeError(f"numba refuses {a.dtype} {symbol} {b.dtype}")
     if symbol == "**":
-        return _power(a, b, result)
+        return _power(a, b, result, exponent)
     if result.kind in "iu":
         return _integer(symbol, cast(a, result), cast(b, result), result)
     a, b = cast(a, result), cast(b, result)
@@ -56,10 +56,14 @@ def _integer(symbol, a, b, result):
         return result.type(typing.BINARY[symbol](a, b))
 
 
-def _power(a, b, result):
+def _power(a, b, result, literal):
     if result.kind == "f":
+        a = cast(a, result)
         with np.errstate(all="ignore"):
-            return result.type(np.power(cast(a, result), cast(b, result)))
+            if literal is None:
+                return result.type(np.power(a, cast(b, result)))
+            value = _by_squaring(a, abs(literal))
+            return value if literal >= 0 else result.type(1) / value
     base, exponent = int(cast(a, result)), int(b)
     if exponent < 0:
         if base == 0:
@@ -67,6 +71,17 @@ def _power(a, b, result):
         return result.type(base**-exponent if base in (1, -1) else 0)
     bits = result.itemsize * 8
     return cast(np.uint64(pow(base, exponent, 2**bits)), result)
+
+
+def _by_squaring(a, exponent):
+    """Multiply as numba's code for a literal exponent does, rounding at every step."""
+    value = a.dtype.type(1)
+    while exponent:
+        if exponent & 1:
+            value *= a
+        exponent >>= 1
+        a = a * a
+    return value
 
 
 def compare(symbol, a, b):

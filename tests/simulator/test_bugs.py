@@ -61,14 +61,14 @@ def test_twin_is_silent(name):
 @pytest.mark.parametrize("name", corpus.NAMES[::6])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_schedule_changes_nothing(name, schedule):
-    """A twin gives the right values, and a bug the same findings, whichever warp runs first."""
+    """Whichever warp runs first, a twin is right and silent, and a bug is found where it is."""
     pair = corpus.load(name)
-    expected_run, _ = run(pair, "twin")
     result, arguments = run(pair, "twin", schedule=schedule)
-    assert result.findings == expected_run.findings == ()
+    assert result.findings == ()
     assert pair.wrong(pair.arguments(), arguments) == []
-    kinds = {(f.kind, f.array) for f in run(pair, "bug")[0].findings}
-    assert {(f.kind, f.array) for f in run(pair, "bug", schedule=schedule)[0].findings} == kinds
+    found = run(pair, "bug", schedule=schedule)[0].findings
+    for expected in pair.expected:
+        assert expected.kind in corpus.SILENT_KINDS or any(matches(f, expected) for f in found)
 
 
 @pytest.mark.parametrize("name", [n for n in corpus.NAMES if n.startswith(("missing", "off_by", "different"))])

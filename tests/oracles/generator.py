@@ -1,0 +1,390 @@
+"""Random kernels, as source text, that end, stay inside their arrays and have no race.
+
+A kernel's parameters are always F, D, I, L, U, B (1-D, of several types), A (2-D), OUT_D, OUT_L and COUNT (results,
+the last one for atomics). Integer variables i0, i1, … keep a signed or narrow unsigned type, so that they can be
+indices; numbers f0, f1, … take whatever type numba's rules give them. Two dialects:
+
+    typed    every mixture of types, wrap-around, division by zero: numba's simulator types differently
+    plain    int64 and float64 in small ranges, where Python's arithmetic and numba's agree
+"""
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+HEADER = """import math
+
+import numpy as np
+from numba import cuda, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+
+THREE = 3
+HALF = np.float32(0.5)
+
+
+@cuda.jit(device=True)
+def helper(p, q):
+    if p > q:
+        return p - q
+    return q
+
+
+@cuda.jit(device=True)
+def pick(X, k):
+    if k % 3 == 0:
+        return X[k % 24]
+    r = X[(k + 1) % 24]
+    return r * r
+
+
+@cuda.jit
+def kernel(F, D, I, L, U, B, A, OUT_D, OUT_L, COUNT):
+    t = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
+    b = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)
+    g = t + b * (cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z)
+"""
+PARAMETERS = ("F", "D", "I", "L", "U", "B", "A", "OUT_D", "OUT_L", "COUNT")
+LENGTH, ROWS, COLUMNS, SLOTS = 24, 5, 7, 4
+LAUNCHES = [
+    ((1,), (1,)), ((2,), (5,)), ((1,), (32,)), ((1,), (33,)), ((3,), (7,)), ((1,), (48,)), ((2,), (34,)), ((1,), (64,)),
+    ((1, 1), (4, 4)), ((2, 2), (3, 2)), ((1, 2), (8, 3)), ((2, 1), (5, 7)), ((1, 1), (3, 13)), ((3, 1), (2, 9)),
+    ((1, 1), (33, 1)), ((1, 1, 1), (2, 3, 4)), ((1, 1, 2), (4, 3, 2)), ((2, 1, 1), (3, 1, 5)), ((1, 2, 1), (4, 3, 3)),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A generated kernel, its launch and the seed of its inputs."""
+
+    source: str
+    grid: tuple
+    block: tuple
+    seed: int
+    order: str
+
+    def __repr__(self):
+        body = self.source[self.source.index("def kernel") :]
+        return f"kernel[{self.grid}, {self.block}], seed {self.seed}, order {self.order}:\n{body}"
+
+
+@st.composite
+def cases(draw, typed, shared=True):
+    """Draw a Case of the typed or the plain dialect."""
+    grid, block = draw(st.sampled_from(LAUNCHES))
+    threads = 1
+    for extent in block:
+        threads *= extent
+    writer = Writer(draw, typed, threads)
+    writer.kernel(shared)
+    seed = draw(st.integers(0, 99))
+    order = draw(st.sampled_from("CF"))
+    return Case(HEADER + "\n".join(writer.lines) + "\n", grid, block, seed, order)
+
+
+class Writer:
+    """Writes one kernel, drawing every choice."""
+
+    def __init__(self, draw, typed, threads):
+        self.draw, self.typed, self.threads = draw, typed, threads
+        self.lines, self.indent = [], 1
+        self.integers, self.numbers = ["t", "g"], []
+        self.loop_variables, self.loops, self.names = [], 0, 0
+        self.may_return = True
+        self.shared = []
+
+    def line(self, text):
+        self.lines.append("    " * self.indent + text)
+
+    def chance(self, percent):
+        return self.draw(st.integers(0, 99)) < percent
+
+    def one(self, *options):
+        return self.draw(st.sampled_from(options))
+
+    def name(self, prefix):
+        self.names += 1
+        return f"{prefix}{self.names}"
+
+    # expressions
+
+    def index(self, extent):
+        return f"({self.integer(1)}) % {extent}"
+
+    def integer(self, depth=2):
+        """An expression of some integer type, free of side effects beyond loads."""
+        if depth == 0 or self.chance(35):
+            leaf = self.one("name", "name", "literal", "load", "loop", "special")
+            if leaf == "load":
+                array = self.one("I", "L", "U", "B") if self.typed else "L"
+                return f"{array}[({self.one(*self.integers)} + {self.draw(st.integers(0, 9))}) % {LENGTH}]"
+            if leaf == "literal":
+                return str(self.draw(st.integers(0, 9)))
+            if leaf == "loop" and self.loop_variables:
+                return self.one(*self.loop_variables)
+            if leaf == "special":
+                specials = ["cuda.threadIdx.x", "cuda.blockIdx.x", "cuda.blockDim.y", "cuda.gridDim.x", "THREE",
+                            "F.shape[0]", "A.shape[1]", "len(L)", "cuda.grid(1)"]  # fmt: skip
+                return self.one(*specials, *(["cuda.laneid"] if self.typed else []))
+            return self.one(*self.integers)
+        a, b = self.integer(depth - 1), self.integer(depth - 1)
+        kinds = ["+", "-", "*", "//", "%", "if", "abs"]
+        if self.typed:
+            kinds += ["&", "|", "^", "<<", ">>", "~", "neg", "cast", "**", "raw //", "raw %"]
+        kind = self.one(*kinds)
+        if kind in ("//", "%"):
+            return f"(({a}) {kind} {self.draw(st.integers(1, 9))})"
+        if kind.startswith("raw"):
+            return f"(({a}) {kind.split()[1]} ({b}))"
+        if kind in ("<<", ">>"):
+            return f"(({a}) {kind} (({b}) & 7))"
+        if kind == "if":
+            return f"({a} if {self.condition(depth - 1)} else {b})" if not self.typed else f"(({a}) + ({b}))"
+        if kind == "cast":
+            return f"{self.one('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32')}({a})"
+        if kind == "**":
+            return f"(({a}) ** {self.draw(st.integers(0, 3))})"
+        if kind in ("abs", "~", "neg"):
+            return {"abs": f"abs({a})", "~": f"(~({a}))", "neg": f"(-({a}))"}[kind]
+        if kind == "*" and not self.typed:
+            return f"(({a}) % 50 * (({b}) % 50))"
+        return f"({a} {kind} {b})"
+
+    def number(self, depth=2):
+        """An expression of any numeric type."""
+        if depth == 0 or self.chance(30):
+            leaf = self.one("name", "name", "load", "load", "literal", "integer", "shared", "matrix")
+            if leaf == "name" and self.numbers:
+                return self.one(*self.numbers)
+            if leaf == "shared" and self.shared:
+                return self.one(*self.shared).format(index=self.index(self.threads))
+            if leaf == "literal":
+                return self.one("0.5", "2.0", "1.25", *(["HALF", "float32(3)", "1", "7"] if self.typed else []))
+            if leaf == "integer":
+                return f"({self.integer(1)})" if self.typed else f"float64(({self.integer(1)}) % 100)"
+            if leaf == "matrix":
+                load = f"A[{self.index(ROWS)}, {self.index(COLUMNS)}]"
+                return load if self.typed else f"float64({load})"
+            if self.typed and self.chance(25):
+                return f"pick({self.one('F', 'I', 'D')}, {self.integer(1)})"
+            return f"{self.one('F', 'D') if self.typed else 'D'}[{self.index(LENGTH)}]"
+        a, b = self.number(depth - 1), self.number(depth - 1)
+        kinds = ["+", "-", "*", "if", "neg"]
+        if self.typed:
+            kinds += ["/", "//", "%", "min", "math", "cast", "helper", "**"]
+        kind = self.one(*kinds)
+        if kind == "if":
+            return f"({a} if {self.condition(depth - 1)} else {b})"
+        if kind == "neg":
+            return f"(-({a}))"
+        if kind == "min":
+            return f"{self.one('min', 'max')}({a}, {b})"
+        if kind == "math":
+            return f"math.{self.one('sqrt', 'floor', 'ceil', 'fabs')}({a})"
+        if kind == "cast":
+            return f"{self.one('float32', 'float64')}({a})"
+        if kind == "helper":
+            return f"helper({a}, {b})"
+        if kind == "**":
+            return f"(({a}) ** 2)"
+        if kind == "*" and not self.typed:
+            return f"({a} * {self.one('0.5', '0.25', '-0.75')})"
+        return f"({a} {kind} {b})"
+
+    def condition(self, depth=1):
+        if depth > 0 and self.chance(30):
+            a, b = self.condition(depth - 1), self.condition(depth - 1)
+            return self.one(f"({a} and {b})", f"({a} or {b})", f"not ({a})")
+        symbol = self.one("<", "<=", "==", "!=", ">", ">=")
+        if self.chance(25):
+            return f"{self.integer(1)} {symbol} {self.integer(1)} < {self.draw(st.integers(1, 20))}"
+        make = self.one(self.integer, self.integer, self.number)
+        return f"{make(1)} {symbol} {make(1)}"
+
+    # statements
+
+    def block(self, depth, size):
+        self.indent += 1
+        for _ in range(self.draw(st.integers(1, size))):
+            self.statement(depth)
+        self.indent -= 1
+
+    def statement(self, depth):
+        kinds = ["assign", "assign", "augment", "integer", "local", "store"]
+        if depth:
+            kinds += ["if", "if", "for", "while", "swap"]
+        if self.loops:
+            kinds += ["break", "continue"]
+        if self.may_return and self.chance(30):
+            kinds += ["return"]
+        getattr(self, f"do_{self.one(*kinds)}")(depth)
+
+    def do_assign(self, depth):
+        self.line(f"{self.one(*self.numbers)} = {self.number()}")
+
+    def do_augment(self, depth):
+        operators = ["+", "-", *(["*", "/", "//", "%"] if self.typed else [])]
+        self.line(f"{self.one(*self.numbers)} {self.one(*operators)}= {self.number(1)}")
+
+    def do_integer(self, depth):
+        name = self.one(*self.integers[2:])
+        if self.typed and self.chance(70):
+            cast = self.one("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+            self.line(f"{name} = {cast}({self.integer()})")
+        elif self.typed:
+            self.line(f"{name} {self.one('+', '-', '*', '^')}= {self.integer(1)} + 1")
+        else:
+            self.line(f"{name} = ({self.integer()}) % 1000")
+
+    def do_swap(self, depth):
+        a, b = self.one(*self.numbers), self.one(*self.numbers)
+        self.line(f"{a}, {b} = {b}, {self.number(1)}" if a != b else f"{a} = -{b}")
+
+    def do_local(self, depth):
+        k = self.draw(st.integers(0, 2))
+        self.line(f"v[{k}] {self.one('=', '+=', '=')} {self.number(1)}")
+        self.line(f"{self.one(*self.numbers)} = v[{self.index(3)}]")
+
+    def do_store(self, depth):
+        self.line(f"OUT_D[g, {self.draw(st.integers(0, SLOTS - 1))}] {self.one('=', '=', '+=')} {self.number(1)}")
+
+    def do_if(self, depth):
+        self.line(f"if {self.condition(2)}:")
+        self.block(depth - 1, 3)
+        if self.chance(30):
+            self.line(f"elif {self.condition()}:")
+            self.block(depth - 1, 2)
+        if self.chance(50):
+            self.line("else:")
+            self.block(depth - 1, 2)
+
+    def do_for(self, depth):
+        k = self.name("k")
+        bounds = ["({a}) % 4", "1, ({a}) % 5", "({a}) % 3, 4", "t % 3, 9, 1 + ({a}) % 3", "3, ({a}) % 2, -1", "3"]
+        if self.typed:
+            bounds += ["int32(({a}) % 4)", "uint8(({a}) % 4)", "int32(1), int32(({a}) % 5)"]
+        bounds = self.one(*bounds)
+        self.line(f"for {k} in range({bounds.format(a=self.integer(1))}):")
+        self.loop(depth, k)
+
+    def do_while(self, depth):
+        k = self.name("c")
+        self.line(f"{k} = 0")
+        self.line(f"while {k} < ({self.integer(1)}) % 4{self.one('', '', ' and ' + self.condition())}:")
+        self.indent += 1
+        self.line(f"{k} += 1")
+        self.indent -= 1
+        self.loop(depth, k)
+
+    def loop(self, depth, variable):
+        self.loops += 1
+        self.loop_variables.append(variable)
+        self.block(depth - 1, 3)
+        self.loop_variables.remove(variable)
+        self.loops -= 1
+
+    def do_break(self, depth):
+        self.line(f"if {self.condition()}:")
+        self.line("    break")
+
+    def do_continue(self, depth):
+        self.line(f"if {self.condition()}:")
+        self.line("    continue")
+
+    def do_return(self, depth):
+        self.line(f"if {self.condition()}:")
+        self.line("    return")
+
+    # the whole
+
+    def kernel(self, shared):
+        self.line("v = cuda.local.array(3, float64)")
+        for k in range(3):
+            self.line(f"v[{k}] = {k}")
+        firsts = ["0", "1", "F[g % 24]", "float32(0)", "0.0", "I[g % 24]", "U[t % 24]", "float32(1.5)", "B[g % 24]"]
+        for k in range(3):
+            name = f"f{k}"
+            self.line(f"{name} = {self.one(*firsts) if self.typed else self.one('0.0', 'D[g % 24]')}")
+            self.numbers.append(name)
+        starts = ["0", "t", "7"]
+        if self.typed:
+            starts += ["I[g % 24]", "int32(3)", "uint8(g)", "B[t % 24]", "U[g % 24]"]
+        for k in range(2):
+            self.line(f"i{k} = {self.one(*starts)}")
+            self.integers.append(f"i{k}")
+        phases = self.draw(st.integers(1, 3)) if shared and self.chance(60) else 0
+        self.may_return = not phases
+        for _ in range(phases):
+            self.phase()
+        self.may_return = True
+        for _ in range(self.draw(st.integers(1, 6))):
+            self.statement(2)
+        for k, name in enumerate(self.numbers):
+            self.line(f"OUT_D[g, {k}] = {name}")
+        for k, name in enumerate(self.integers[2:]):
+            self.line(f"OUT_L[g, {k}] = {name}")
+
+    def phase(self):
+        """Statements, then an exchange in which every thread of the block takes part."""
+        for _ in range(self.draw(st.integers(0, 2))):
+            self.statement(1)
+        kinds = ["array", "array", "atomic", *(["shuffle", "vote"] if self.typed and self.threads % 32 == 0 else [])]
+        kind = self.one(*kinds)
+        if kind == "array":
+            self.exchange()
+        elif kind == "atomic":
+            self.atomics()
+        elif kind == "shuffle":
+            name = self.one(*self.numbers)
+            how = self.one(f"sync(0xFFFFFFFF, {name}, {self.draw(st.integers(0, 31))})",
+                           f"xor_sync(0xFFFFFFFF, {name}, {self.one('1', '2', '16', '5')})",
+                           f"down_sync(0xFFFFFFFF, {name}, {self.one('1', '8', '31')})")  # fmt: skip
+            self.line(f"{self.one(*self.numbers)} = cuda.shfl_{how}")
+        else:
+            vote = self.one("all_sync", "any_sync")
+            self.line(f"if cuda.{vote}(0xFFFFFFFF, {self.condition()}):")
+            self.block(0, 2)
+
+    def exchange(self):
+        s = self.name("s")
+        dtype = self.one("float32", "float64", "int32", "int64") if self.typed else "float64"
+        padded = self.one(self.threads, self.threads + 1, 2 * self.threads)
+        stride = 2 if padded == 2 * self.threads else 1
+        value = self.integer(1) if dtype.startswith("int") else self.number(1)
+        self.line(f"{s} = cuda.shared.array({padded}, {dtype})")
+        loop = self.chance(30)
+        if loop:
+            self.line(f"for r{s} in range({self.draw(st.integers(1, 3))}):")
+            self.indent += 1
+        self.line(f"{s}[{stride} * t] = {value}")
+        if self.chance(30):
+            self.line(f"if {self.condition()}:")
+            self.line(f"    {s}[{stride} * t] += 1")
+        self.line("cuda.syncthreads()")
+        self.shared.append(f"{s}[{stride} * ({{index}})]")
+        for _ in range(self.draw(st.integers(1, 2))):
+            self.line(f"{self.one(*self.numbers)} = {s}[{stride} * ({self.index(self.threads)})]")
+            self.statement(1)
+        self.line("cuda.syncthreads()")
+        if loop:
+            self.indent -= 1
+        else:
+            return
+        self.shared.pop()
+
+    def atomics(self):
+        s = self.name("h")
+        self.line(f"{s} = cuda.shared.array(8, int64)")
+        self.line("if t < 8:")
+        self.line(f"    {s}[t] = 0")
+        for k in range(self.threads, 8):
+            self.line(f"if t == 0:\n        {s}[{k}] = 0" if self.indent == 1 else f"{s}[{k}] = 0")
+        self.line("cuda.syncthreads()")
+        how = self.one("add", "max", "min")
+        guard = self.chance(50)
+        if guard:
+            self.line(f"if {self.condition()}:")
+        extra = "    " * guard
+        self.line(f"{extra}cuda.atomic.{how}({s}, {self.index(8)}, ({self.integer(1)}) % 100)")
+        self.line("cuda.syncthreads()")
+        self.line(f"{self.one(*self.numbers)} = {s}[{self.index(8)}]")
+        self.line("cuda.syncthreads()")
+        self.line(f"cuda.atomic.add(COUNT, {self.index(6)}, 1)")
