@@ -16,9 +16,9 @@ __all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
 class TrafficRow:
     """The traffic of one source line to one array, for one operation ("load", "store" or "atomic").
 
-    accesses: thread-level accesses. requests: warp-level instructions with at least one active lane.
-    sectors: distinct 32-byte sectors, summed over the requests (global memory; else 0). wavefronts: passes that
-    shared memory needs, and bank_conflicts those beyond the ideal (shared memory; else 0).
+    itemsize: bytes of one thread's access. accesses: thread-level accesses. requests: warp-level instructions with
+    at least one active lane. sectors: distinct 32-byte sectors, summed over the requests (global memory; else 0).
+    wavefronts: passes that shared memory needs, and bank_conflicts those beyond the ideal (shared memory; else 0).
     """
 
     line: int
@@ -73,7 +73,7 @@ class Traffic:
         Filters are those of :meth:`select`.
         """
         rows = self.select(**filters).rows
-        flat = self._observer.per_thread([(r.line, r.array, r.space, r.op) for r in rows])
+        flat = self._observer.per_thread([(r.line, r.array, r.space, r.op, r.itemsize) for r in rows])
         grid, block = self._shape
         linear = flat.reshape(*reversed(grid), *reversed(block))
         n, m = len(grid), len(block)

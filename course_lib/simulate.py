@@ -69,7 +69,7 @@ class Simulation:
         engine = Engine(self._kernel, grid, block, arguments, [traffic, coalescing, banks, *judges, *tracer],
                         self._schedule, self._trace, self._max_steps)
         engine.run()
-        rows = tuple(TrafficRow(*key, count.itemsize, count.accesses, count.requests, coalescing.sectors.get(key, 0),
+        rows = tuple(TrafficRow(*key, count.accesses, count.requests, coalescing.sectors.get(key, 0),
                                 banks.wavefronts.get(key, 0), banks.conflicts.get(key, 0))
                      for key, count in sorted(traffic.counts.items()))
         findings = tuple(sorted((f for judge in judges for f in judge.findings),

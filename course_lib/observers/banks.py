@@ -36,7 +36,7 @@ class BanksObserver(Observer):
             one, beyond = pattern.memo[within]
             needed += times * one
             extra += times * beyond
-        key = key_of(site, pattern.array)
+        key = key_of(site, pattern)
         self.wavefronts[key] = self.wavefronts.get(key, 0) + needed
         self.conflicts[key] = self.conflicts.get(key, 0) + extra
 
@@ -46,7 +46,7 @@ def wavefronts(pattern, phase: int) -> tuple[int, int]:
     vector, mask, size = pattern.vector, pattern.mask, pattern.array.itemsize
     if mask is False:
         return 0, 0
-    words_each = max(1, size // WORD_BYTES)
+    words_each = max(1, pattern.access_bytes // WORD_BYTES)
     if pattern.offsets is None:
         return vector.warps_active(mask), 0
     word = (pattern.offsets * size + phase) // WORD_BYTES

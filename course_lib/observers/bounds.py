@@ -29,6 +29,19 @@ class BoundsObserver(Observer):
                          f"{self.name(thread)} {verb} {array.name}[{', '.join(map(str, numbers))}], outside its "
                          f"shape {array.shape}: valid indices{dim} are {inside}; guard the access with an if", count))
 
+    def misaligned(self, site, pattern, base, lanes):
+        vector, array = site.vector, pattern.array
+        lanes = vector.full(lanes)
+        ids = np.where(lanes, vector.ids, np.iinfo(np.int64).max)
+        place = np.unravel_index(int(ids.argmin()), vector.shape)
+        offset = base + int(np.broadcast_to(0 if pattern.offsets is None else pattern.offsets, vector.shape)[place])
+        index, thread = array.index_of(offset), vector.name_thread(ids[place])
+        self.add(Finding("misaligned-access", "error", site.line, None, array.name, index, (thread,),
+                         f"{self.name(thread)} accesses {pattern.access_bytes} bytes at "
+                         f"{array.name}[{', '.join(map(str, index))}], which is no multiple of {pattern.access_bytes} "
+                         "bytes from the array's start; align the index, or use single elements",
+                         int(np.count_nonzero(lanes))))
+
     def negative_index(self, site, array, index, dimension, lanes):
         numbers, thread, count = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]

@@ -25,7 +25,7 @@ class CoalescingObserver(Observer):
         if pattern.array.space != "global":
             return
         total = sum(times * self._sectors(pattern, phase) for phase, times in pattern.tally.items())
-        key = key_of(site, pattern.array)
+        key = key_of(site, pattern)
         self.sectors[key] = self.sectors.get(key, 0) + total
 
     def _sectors(self, pattern, phase: int) -> int:

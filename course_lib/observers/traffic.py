@@ -8,18 +8,17 @@ import numpy as np
 
 from ..simulator.observer import Observer
 
-Key = tuple[int, str, str, str]  # line, array, space, op
+Key = tuple[int, str, str, str, int]  # line, array, space, op, bytes of an access
 
 
-def key_of(site, array) -> Key:
-    return site.line, array.name, array.space, site.op
+def key_of(site, pattern) -> Key:
+    return site.line, pattern.array.name, pattern.array.space, site.op, pattern.access_bytes
 
 
 @dataclass
 class Count:
     """The traffic of one line, array and operation."""
 
-    itemsize: int
     accesses: int = 0
     requests: int = 0
     #: (warp, chunk) -> accesses of each of its threads, where all of them took part
@@ -37,8 +36,8 @@ class TrafficObserver(Observer):
         self.counts: dict[Key, Count] = {}
 
     def tallied(self, site, pattern):
-        array, vector, mask = pattern.array, pattern.vector, pattern.mask
-        count = self.counts.setdefault(key_of(site, array), Count(array.itemsize))
+        vector, mask = pattern.vector, pattern.mask
+        count = self.counts.setdefault(key_of(site, pattern), Count())
         times = sum(pattern.tally.values())
         count.accesses += times * vector.count(mask)
         count.requests += times * vector.warps_active(mask)

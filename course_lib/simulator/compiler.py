@@ -68,7 +68,7 @@ class Unit:
 
     def __init__(self, launch, tracing: bool):
         self.launch, self.tracing = launch, tracing
-        self.sites: list[tuple[int, str]] = []  # (line, op)
+        self.sites: list[tuple[int, str, int]] = []  # (line, op, elements a lane)
         self.arrays: list[str] = []  # the names of shared and local arrays, by their number
         self.constants: dict[str, object] = {}
         self.functions: list[str] = []
@@ -90,8 +90,8 @@ class Unit:
             self.constants[self._by_value[key]] = value
         return self._by_value[key]
 
-    def site(self, line: int, op: str) -> str:
-        self.sites.append((line, op))
+    def site(self, line: int, op: str, width: int = 1) -> str:
+        self.sites.append((line, op, width))
         return f"S{len(self.sites) - 1}"
 
     def may_write(self, argument: str) -> bool:

@@ -8,7 +8,7 @@ from .compiler import Function, Unit
 from .findings import LaunchError
 from .frontend import Source, read
 from .geometry import Launch
-from .memory import SHARED_LIMIT, GlobalArray, Site
+from .memory import SHARED_LIMIT, GlobalArray, Site, WideSite
 from .observer import Observer
 from .runtime import Steps
 from .schedule import order
@@ -45,8 +45,8 @@ class Engine:
         self._check_shared()
         self.make = self.unit.build("kernel")
         self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name))
-                           for name in ("tallied", "negative_index", "out_of_bounds", "barrier", "divergence",
-                                        "end_of_chunk")}
+                           for name in ("tallied", "negative_index", "out_of_bounds", "misaligned", "barrier",
+                                        "divergence", "end_of_chunk")}
 
     def _with_defaults(self, names, arguments) -> tuple:
         defaults = self.source.function.__defaults__ or ()
@@ -78,6 +78,10 @@ class Engine:
         for listener in self._listeners["out_of_bounds"]:
             listener(site, array, index, dimension, lanes)
 
+    def misaligned(self, site, pattern, base, lanes):
+        for listener in self._listeners["misaligned"]:
+            listener(site, pattern, base, lanes)
+
     def watch(self, array):
         array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
 
@@ -90,7 +94,7 @@ class Engine:
         for value in self.values:
             if isinstance(value, GlobalArray):
                 self.watch(value)
-        sites = [[Site(line, op, self) for line, op in self.unit.sites] for _ in self.launch.warps]
+        sites = [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
         kernels = [self.make(s) for s in sites]
         with np.errstate(all="ignore"):
             try:
@@ -113,6 +117,9 @@ class Engine:
         sizes = {size for value in self.values if isinstance(value, GlobalArray) for size in value.shape}
         x, y = (self.launch.grid[d] * self.launch.block[d] not in sizes for d in (0, 1))
         return x, y
+
+    def _site(self, line: int, op: str, width: int) -> Site:
+        return Site(line, op, self) if width == 1 else WideSite(line, op, self, width)
 
     def _run_chunk(self, chunk, kernels, sites):
         shared: dict = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 #: Kinds that make a strict launch raise. The others are warnings.
-ERROR_KINDS = ("race", "barrier-divergence", "out-of-bounds", "uninitialized-read")
+ERROR_KINDS = ("race", "barrier-divergence", "out-of-bounds", "uninitialized-read", "misaligned-access")
 WARNING_KINDS = ("negative-index", "float64")
 
 

@@ -177,6 +177,9 @@ class Intrinsics:
             thing = target.const
         if isinstance(thing, Symbol):
             return self.cuda_call(node, thing)
+        wide = getattr(thing, "__simulated_as__", None)
+        if wide is not None:
+            return self.wide_call(node, *wide)
         if isinstance(thing, type) and thing in (int, float, bool) or dtype_name(thing) and not isinstance(thing, str):
             return self.cast_call(node, thing)
         if getattr(thing, "__module__", None) == "math":
@@ -320,6 +323,35 @@ class Intrinsics:
         self.emit(f"{result} = {site}.atomic({name!r}, {array.code}, {self.index_code(indices)}, "
                   f"({', '.join(codes)},), {self.mask}, {used})")
         return Value(result, dtype)
+
+    def wide_call(self, node, op: str, width: int) -> Value:
+        """A vector load or store: ``load(array, *index)`` gives a tuple, ``store(array, *index, values)`` takes one."""
+        what = ast.unparse(node.func)
+        array = self.expr(node.args[0]) if node.args else None
+        if array is None or not isinstance(array.type, ArrayType):
+            self.refuse(node, f"{what} needs an array first")
+        parts = node.args[1:1 + array.type.ndim]
+        rest = node.args[1 + array.type.ndim:]
+        if node.keywords or len(parts) != array.type.ndim or len(rest) != (op == "store"):
+            self.refuse(node, f"{what} takes the array, {array.type.ndim} indices" + " and a tuple of values"
+                        * (op == "store"))
+        indices = [self.scalar(p) for p in parts]
+        for index, part in zip(indices, parts, strict=True):
+            if not typing_rules.is_int(index.type):
+                self.refuse(node, f"the index {ast.unparse(part)} is {index.type}; an index must be an integer")
+        dtype = array.type.dtype
+        if op == "load":
+            site = self.unit.site(node.lineno, op, width)
+            result = self.fresh("t")
+            self.emit(f"{result} = {site}.load({array.code}, {self.index_code(indices)}, {self.mask})")
+            return Value(result, TupleType((dtype,) * width))
+        values = self.expr(rest[0])
+        if values.type != TupleType((dtype,) * width):
+            self.refuse(node, f"{what} needs a tuple of {width} {dtype} values")
+        self.note_write(array)
+        site = self.unit.site(node.lineno, op, width)
+        self.emit(f"{site}.store({array.code}, {self.index_code(indices)}, {values.code}, {self.mask})")
+        return Value("None", NONE)
 
     # --- casts, math and builtins -----------------------------------------------------------------------------
 

@@ -276,16 +276,21 @@ class Pattern:
 
     ``offsets`` are elements (None where every lane has the same), all in bounds once a base is added; ``mask``
     says which lanes take part; ``tally`` counts the accesses made with it, by the byte phase of their base
-    within a 32-byte sector; ``memo`` is for observers.
+    within a 32-byte sector; ``memo`` is for observers. A lane accesses ``width`` neighbouring elements at once.
     """
 
-    __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "memo")
+    __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "memo", "width")
 
-    def __init__(self, array, vector, offsets, mask):
-        self.array, self.vector, self.offsets, self.mask = array, vector, offsets, mask
+    def __init__(self, array, vector, offsets, mask, width=1):
+        self.array, self.vector, self.offsets, self.mask, self.width = array, vector, offsets, mask, width
         self.tally: dict[int, int] = {}
         self.memo: dict = {}
         self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
+
+    @property
+    def access_bytes(self) -> int:
+        """Bytes of one lane's access."""
+        return self.array.itemsize * self.width
 
 
 class Site:
@@ -295,16 +300,22 @@ class Site:
     patterns and the broken bounds.
     """
 
+    width = 1
+
     def __init__(self, line: int, op: str, engine, vector=None):
         self.line, self.op, self.engine, self.vector = line, op, engine, vector
         self.array = self.mask = self.pattern = None
         self.last: tuple = ()
 
+    def limits_of(self, array: Array) -> tuple[int, ...]:
+        """In each dimension, the number of indices at which an access may begin."""
+        return array.shape
+
     def locate(self, array: Array, index: tuple, mask):
         """Return (pattern, base) of this access; bounds are checked, and the access is counted."""
         if array is self.array and mask is self.mask:
             base = 0
-            for i, last, size, stride in zip(index, self.last, array.shape, array.strides):  # noqa: B905 (hot)
+            for i, last, size, stride in zip(index, self.last, self.limits, array.strides):  # noqa: B905 (hot)
                 if last is None:
                     if type(i) is np.ndarray:
                         break
@@ -325,7 +336,8 @@ class Site:
     def _bind(self, array, index, mask):
         self.flush()
         base, offsets = 0, None
-        for i, size, stride in zip(index, array.shape, array.strides, strict=True):
+        self.limits = self.limits_of(array)
+        for i, size, stride in zip(index, self.limits, array.strides, strict=True):
             if type(i) is np.ndarray:
                 if i.min() < 0 or i.max() >= size:
                     break
@@ -337,7 +349,7 @@ class Site:
                     break
                 base += i * stride
         else:
-            return self._remember(array, index, mask, Pattern(array, self.vector, offsets, mask), base)
+            return self._remember(array, index, mask, Pattern(array, self.vector, offsets, mask, self.width), base)
         return self._bind_unsafe(array, index, mask)
 
     def _bind_unsafe(self, array, index, mask):
@@ -345,12 +357,14 @@ class Site:
         vector = self.vector
         base, offsets = 0, None
         clean, inside = True, mask
-        for d, (i, size, stride) in enumerate(zip(index, array.shape, array.strides, strict=True)):
+        for d, (i, size, stride) in enumerate(zip(index, self.limits, array.strides, strict=True)):
             varies = type(i) is np.ndarray
             i = np.asarray(i)
             at = i.astype(np.int64)
             outside = i >= size
-            if i.dtype.kind == "i":
+            if self.width > 1:  # vector accesses are not numba's indexing: nothing wraps
+                outside = outside | (i < 0)
+            elif i.dtype.kind == "i":
                 negative = active(i < 0, inside)
                 if negative.any():
                     at = np.where(at < 0, at + size, at)
@@ -366,18 +380,18 @@ class Site:
                 inside = ~bad if inside is True else inside & ~bad
                 if not inside.any():
                     self.array = None
-                    return Pattern(array, vector, None, False), 0
+                    return Pattern(array, vector, None, False, self.width), 0
             at = np.clip(at, 0, max(size - 1, 0)) * stride
             if varies:
                 offsets = at if offsets is None else offsets + at
             else:
                 base += int(at)
         if clean:  # only inactive lanes were outside, and their clipped offsets are never used
-            return self._remember(array, index, mask, Pattern(array, vector, offsets, mask), base)
+            return self._remember(array, index, mask, Pattern(array, vector, offsets, mask, self.width), base)
         self.array = None
         if inside is not True:
             inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
-        pattern = Pattern(array, vector, offsets, inside)
+        pattern = Pattern(array, vector, offsets, inside, self.width)
         pattern.tally[base * array.itemsize % SECTOR_BYTES] = 1
         self.engine.tallied(self, pattern)
         return pattern, base
@@ -426,6 +440,56 @@ class Site:
         for watch in array.watchers:
             watch(self, pattern, base, values[-1])
         return old
+
+
+class WideSite(Site):
+    """A vector access: each lane takes ``width`` neighbouring elements of the last dimension in one instruction.
+
+    Its address must be a multiple of its size; what is not aligned is reported and, unlike on a GPU, performed.
+    """
+
+    def __init__(self, line: int, op: str, engine, width: int):
+        super().__init__(line, op, engine)
+        self.width = width
+
+    def limits_of(self, array):
+        return (*array.shape[:-1], max(0, array.shape[-1] - self.width + 1))
+
+    def _aligned(self, pattern, base):
+        size = pattern.access_bytes
+        phase = base * pattern.array.itemsize % size
+        key = ("misaligned", phase)
+        if key not in pattern.memo:
+            offsets = 0 if pattern.offsets is None else pattern.offsets
+            pattern.memo[key] = active((np.asarray(offsets) * pattern.array.itemsize + phase) % size != 0, pattern.mask)
+        if pattern.memo[key].any():
+            self.engine.misaligned(self, pattern, base, pattern.memo[key])
+
+    def load(self, array, index, mask):
+        """A tuple of ``width`` lane vectors."""
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return (array.dtype.type(0),) * self.width
+        self._aligned(pattern, base)
+        values = []
+        for element in range(self.width):
+            value = array.gather(self.vector, pattern, base + element)
+            if pattern.mask is not mask:
+                value = np.where(pattern.mask, value, array.dtype.type(0))
+            for watch in array.watchers:
+                watch(self, pattern, base + element, value)
+            values.append(value)
+        return tuple(values)
+
+    def store(self, array, index, values, mask):
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return
+        self._aligned(pattern, base)
+        for element, value in enumerate(values):
+            array.scatter(self.vector, pattern, base + element, value)
+            for watch in array.watchers:
+                watch(self, pattern, base + element, value)
 
 
 def active(condition: np.ndarray, mask) -> np.ndarray:

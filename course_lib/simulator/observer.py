@@ -34,6 +34,9 @@ class Observer:
     def out_of_bounds(self, site, array, index, dimension, lanes) -> None:
         """In ``lanes`` (a mask) an index missed the array; the access was left out."""
 
+    def misaligned(self, site, pattern, base, lanes) -> None:
+        """In ``lanes`` (a mask) the address of a vector access was no multiple of its size."""
+
     def unassigned(self, name, line, vector, lanes) -> None:
         """In ``lanes`` a variable, or another lane's register, was read before it had a value."""
 
