@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "program_order": {"observers"},
     "figures": CORE | {"model", "measurements", "program_order"},
     "viewer": CORE | {"model", "kernels", "figures", "program_order"},
-    "exercises": CORE | {"model", "kernels", "figures"},
+    "exercises": CORE | {"model", "kernels", "figures", "program_order"},
     "__init__": CORE,
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
+from course_lib.simulate import simulate
+from course_lib.simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 
 Shape = tuple[int, int, int]
 
