@@ -51,9 +51,7 @@ def input_sets(M, N, K, dtype=np.float32, seed=0):
     itemsize = np.dtype(dtype).itemsize
     one = max(1, (M * K + K * N + M * N) * itemsize)
     count = min(MAX_SETS, 1 + 2 * l2_bytes() // one)
-    return [
-        tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=seed + i)) for i in range(count)
-    ]
+    return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=seed + i)) for i in range(count)]
 
 
 def time_calls(call, sets, repeats=20, warmups=3):

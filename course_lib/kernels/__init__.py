@@ -4,11 +4,64 @@ Every kernel computes C = A @ B for A of M×K, B of K×N and C of M×N, and is c
 The host version that they start from is `course_lib.kernels.host.matmul_host`.
 """
 
-from . import naive, prefetched, single_block, tiled
+from . import (
+    bank_conflicts,
+    best,
+    naive,
+    outer_product,
+    padded,
+    per_column,
+    per_element,
+    per_row,
+    prefetched,
+    register_1d,
+    register_2d,
+    single_block,
+    staged,
+    tiled,
+    tiled_uncoalesced,
+    uncoalesced,
+    unrolled,
+    vectorized,
+    warp_tiled,
+)
 from .rung import Rung, ready_made
 
+
+def _plain(name, title, module, **params):
+    """Return the rung of a module-level kernel without shared memory."""
+    return Rung(name, title, ready_made(getattr(module, name)), module.launch, params)
+
+
+def _square(tile_width):
+    return tile_width, tile_width
+
+
+def _square_of_width(width):
+    return width, width
+
+
+def _tiles(name, title, module):
+    """Return the rung of a kernel with square tiles, compiled for its element type and tile width."""
+    params = {"tile_width": 16}
+    return Rung(name, title, getattr(module, name), module.launch, params, module.shared_bytes, tile=_square)
+
+
+def _registers(name, title, module, tile, **restrictions):
+    """Return the rung of a kernel whose threads hold several results, for a fixed tile of C."""
+    kernel = getattr(module, name)
+    make = ready_made(kernel) if restrictions else kernel
+    return Rung(name, title, make, module.launch, {}, module.shared_bytes, tile=lambda: tile, **restrictions)
+
+
+_VECTORS = {"dtypes": ("float32",), "orders": ("C",)}
+
 LADDER = (
-    Rung("naive", "One thread per element", ready_made(naive.naive), naive.launch, {"block_width": 16}),
+    _plain("per_row", "One thread per row", per_row, block_width=128),
+    _plain("per_column", "One thread per column", per_column, block_width=128),
+    _plain("per_element", "One thread per element, one block", per_element),
+    _plain("uncoalesced", "One thread per element, x along the rows", uncoalesced, block_width=16),
+    _plain("naive", "One thread per element", naive, block_width=16),
     Rung(
         "single_block",
         "Shared memory in one block",
@@ -16,18 +69,21 @@ LADDER = (
         single_block.launch,
         {"width": 32},
         single_block.shared_bytes,
+        tile=_square_of_width,
     ),
-    Rung(
-        "tiled", "Tiles in shared memory", tiled.tiled, tiled.launch, {"tile_width": 16}, tiled.shared_bytes
-    ),
-    Rung(
-        "prefetched",
-        "Prefetching into a second buffer",
-        prefetched.prefetched,
-        prefetched.launch,
-        {"tile_width": 16},
-        prefetched.shared_bytes,
-    ),
+    _tiles("tiled_uncoalesced", "Tiles, B loaded down its columns", tiled_uncoalesced),
+    _tiles("bank_conflicts", "Tiles, B coalesced but transposed", bank_conflicts),
+    _tiles("padded", "Tiles, transposed with padding", padded),
+    _tiles("tiled", "Tiles in shared memory", tiled),
+    _tiles("prefetched", "Prefetching into a second buffer", prefetched),
+    _registers("outer_product", "Outer products, a column per thread", outer_product, (16, 64)),
+    _registers("unrolled", "Outer products, unrolled", unrolled, (16, 64)),
+    _registers("register_1d", "Register tiles, 8 results per thread", register_1d, (64, 64)),
+    _registers("register_2d", "Register tiles, 8×8 results per thread", register_2d, (128, 128)),
+    _registers("vectorized", "128-bit loads", vectorized, (128, 128), **_VECTORS),
+    _registers("warp_tiled", "Warp tiles", warp_tiled, (128, 128), **_VECTORS),
+    _registers("staged", "Two buffers, registers in between", staged, (128, 128), **_VECTORS),
+    _registers("best", "All together, tuned", best, (128, 256), **_VECTORS),
 )
 
 

@@ -13,6 +13,11 @@ def no_shared_memory(itemsize=4, **params):
     return 0
 
 
+def no_tile(**params):
+    """Return None: every thread loads all it needs."""
+    return None
+
+
 def ready_made(kernel):
     """Return a factory that hands out `kernel`, for kernels with nothing to fix at compile time."""
     return lambda dtype=float32, **params: kernel
@@ -25,6 +30,8 @@ class Rung:
     make(dtype=, **params) returns the function to call as `kernel[grid, block](A, B, C)`.
     launch(M, N, K, **params) returns that grid and block, x first, and raises ValueError where the kernel
     cannot hold matrices of that size. shared_bytes(itemsize=, **params) is its static shared memory per block.
+    tile(**params) is the shape (rows, columns) of the tile of C for which a block loads A and B once, or None
+    where every thread loads for itself. dtypes and orders name what element types and memory orders it takes.
     """
 
     name: str
@@ -33,6 +40,9 @@ class Rung:
     launch: Callable[..., tuple[tuple[int, int], tuple[int, int]]]
     params: Mapping[str, Any] = field(default_factory=dict)
     shared_bytes: Callable[..., int] = no_shared_memory
+    dtypes: tuple[str, ...] = ("float32", "float64", "int32")
+    orders: tuple[str, ...] = ("C", "F")
+    tile: Callable[..., tuple[int, int] | None] = no_tile
 
     def __post_init__(self):
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))

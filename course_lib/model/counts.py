@@ -8,15 +8,16 @@ def flop(M, N, K):
     return 2 * M * N * K
 
 
-def global_loads(M, N, K, tile_width=None):
+def global_loads(M, N, K, tile_width=None, tile_columns=None):
     """Return the elements of A and B that all threads together load from global memory.
 
     Without tiles every element of C costs a row of A and a column of B: 2 M N K. With tiles of T×T elements,
     A is loaded once per column of tiles of C and B once per row of tiles: M K ceil(N/T) + K N ceil(M/T).
+    Tiles that are not square have `tile_width` rows and `tile_columns` columns.
     """
     if tile_width is None:
         return 2 * M * N * K
-    return M * K * _ceil_div(N, tile_width) + K * N * _ceil_div(M, tile_width)
+    return M * K * _ceil_div(N, tile_columns or tile_width) + K * N * _ceil_div(M, tile_width)
 
 
 def global_stores(M, N):
@@ -24,17 +25,17 @@ def global_stores(M, N):
     return M * N
 
 
-def loads_per_output(M, N, K, tile_width=None):
+def loads_per_output(M, N, K, tile_width=None, tile_columns=None):
     """Return the global loads per element of C, as a Fraction: 2 K, or 2 K / T where T divides M and N."""
-    return Fraction(global_loads(M, N, K, tile_width), M * N)
+    return Fraction(global_loads(M, N, K, tile_width, tile_columns), M * N)
 
 
-def flop_per_byte(M, N, K, tile_width=None, itemsize=4):
+def flop_per_byte(M, N, K, tile_width=None, tile_columns=None, itemsize=4):
     """Return the operations per byte loaded from global memory, as a Fraction: 1/4 in float32, T/4 with tiles.
 
     Source: the computation-to-memory ratio of the TU Eindhoven 5KK73 page, which leaves out the stores of C.
     """
-    return Fraction(flop(M, N, K), global_loads(M, N, K, tile_width) * itemsize)
+    return Fraction(flop(M, N, K), global_loads(M, N, K, tile_width, tile_columns) * itemsize)
 
 
 def _ceil_div(a, b):

@@ -95,13 +95,9 @@ def single_block(M, N, K, width=32, itemsize=4):
             ("B", "load", K, N, N),
             ("C", "store", M, N, N),
         ):
-            clipped = [
-                (np.array([ty]), *_clip(np.array([x0]), np.array([x1]), columns)) for ty, x0, x1 in pieces
-            ]
+            clipped = [(np.array([ty]), *_clip(np.array([x0]), np.array([x1]), columns)) for ty, x0, x1 in pieces]
             _add(counts, ("global", op, name), _count(clipped, pitch, height, itemsize))
-            inside = [
-                (ty, tx) for ty, x0, x1 in pieces for tx in range(x0, x1) if ty < height and tx < columns
-            ]
+            inside = [(ty, tx) for ty, x0, x1 in pieces for tx in range(x0, x1) if ty < height and tx < columns]
             if not inside:
                 continue
             ty, tx = np.array(inside).T

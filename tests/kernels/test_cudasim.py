@@ -8,7 +8,7 @@ from pathlib import Path
 CHILD = Path(__file__).with_name("cudasim_child.py")
 
 
-def test_every_rung_equals_numpy_under_numbas_simulator():
+def test_rungs_equal_numpy_under_numbas_simulator():
     """numba chooses its simulator when it is imported, so the comparison runs in a process of its own."""
     done = subprocess.run(
         [sys.executable, str(CHILD)],

@@ -20,9 +20,7 @@ def test_ratio_of_operations_to_bytes_is_a_quarter_of_the_tile_width():
     assert model.flop_per_byte(64, 128, 96, tile_width=16, itemsize=8) == 2
 
 
-@pytest.mark.parametrize(
-    ("M", "N", "K", "T"), [(70, 45, 130, 16), (1, 1, 1, 32), (5, 9, 0, 4), (33, 64, 7, 8)]
-)
+@pytest.mark.parametrize(("M", "N", "K", "T"), [(70, 45, 130, 16), (1, 1, 1, 32), (5, 9, 0, 4), (33, 64, 7, 8)])
 def test_tiled_loads_are_those_of_every_block_walking_its_tiles(M, N, K, T):
     """Counted block by block: each one loads its rows of A and its columns of B once."""
     walked = 0

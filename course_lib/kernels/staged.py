@@ -1,0 +1,78 @@
+"""Prefetching for register tiles: two buffers in shared memory, registers in between.
+
+Idea: fetch the next tiles into registers before computing with the present ones, and store them into the other
+buffer afterwards. The latency of global memory passes behind 512 multiplications per thread, and one barrier
+per pair of tiles is enough.
+Launch: blocks of 256 threads, 2×4 warps, for a 128×128 tile of C; the tiles of A and B are 8 deep, two of each.
+Loads: as warp_tiled, 2 K / 128 per element of C from global memory and 2 K / 8 from shared memory.
+Source: the TU Eindhoven 5KK73 page (prefetching); its loop fetches one tile too many, the guards here do not.
+"""
+
+from numba import cuda, float32
+
+from .vector import load4, load4_or_zeros, store4, store4_inside
+
+TILE = 128
+DEPTH = 8
+TWICE = 2 * DEPTH
+PITCH = TILE + 4
+
+
+@cuda.jit(device=True)
+def add_outer_product(A_tile, B_tile, k, m, n, a, b, acc):
+    """Add column k of A_tile times row k of B_tile to the thread's 8×8 results."""
+    for i in range(2):
+        a[4 * i], a[4 * i + 1], a[4 * i + 2], a[4 * i + 3] = load4(A_tile, k, m + 32 * i)
+        b[4 * i], b[4 * i + 1], b[4 * i + 2], b[4 * i + 3] = load4(B_tile, k, n + 16 * i)
+    for i in range(8):
+        for j in range(8):
+            acc[i, j] += a[i] * b[j]
+
+
+@cuda.jit
+def staged(A, B, C):
+    """Compute C = A @ B; A is M×K, B is K×N, C is M×N, all float32 and C-ordered, in blocks of 256 threads."""
+    A_tiles = cuda.shared.array((TWICE, PITCH), float32)
+    B_tiles = cuda.shared.array((TWICE, TILE), float32)
+    acc = cuda.local.array((8, 8), float32)
+    a = cuda.local.array(8, float32)
+    b = cuda.local.array(8, float32)
+    K = A.shape[1]
+    thread = cuda.threadIdx.x
+    warp, lane = thread // 32, thread % 32
+    m, n = warp // 4 * 64 + lane // 4 * 4, warp % 4 * 32 + lane % 4 * 4
+    top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
+    a_row, a_k = thread // 2, thread % 2 * 4
+    b_k, b_col = thread // 32, thread % 32 * 4
+    for i in range(8):
+        for j in range(8):
+            acc[i, j] = 0
+    now = 0
+    for start in range(0, K + DEPTH, DEPTH):  # each round fetches one pair of tiles and computes with the one before
+        a4 = load4_or_zeros(A, top + a_row, start + a_k)
+        b4 = load4_or_zeros(B, start + b_k, left + b_col)
+        if start > 0:
+            for k in range(DEPTH):
+                add_outer_product(A_tiles, B_tiles, now + k, m, n, a, b, acc)
+        now = DEPTH - now
+        A_tiles[now + a_k, a_row] = a4[0]
+        A_tiles[now + a_k + 1, a_row] = a4[1]
+        A_tiles[now + a_k + 2, a_row] = a4[2]
+        A_tiles[now + a_k + 3, a_row] = a4[3]
+        store4(B_tiles, now + b_k, b_col, b4)
+        cuda.syncthreads()
+    for i in range(8):
+        row = top + m + i // 4 * 32 + i % 4
+        for j in range(2):
+            results = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
+            store4_inside(C, row, left + n + 16 * j, results)
+
+
+def launch(M, N, K):
+    """Return (grid, block) for an M×N result: 256 threads per 128×128 tile of C."""
+    return (max(1, -(-N // TILE)), max(1, -(-M // TILE))), (256, 1)
+
+
+def shared_bytes(itemsize=4):
+    """Return the bytes of shared memory per block: two tiles of A with their padding and two of B."""
+    return TWICE * (PITCH + TILE) * itemsize

@@ -1,0 +1,30 @@
+"""One thread per element of C, with x along the rows: the mistake that costs most on one line.
+
+Idea: exchange x and y in the naive kernel. Each thread does the same work, but neighbouring threads now read A
+and write C a whole row apart: every request for A touches up to 32 sectors, of which 4 bytes each are used.
+Launch: blocks of W×W threads (W = 16 by default), rounded up to cover C with x along the rows.
+Loads: 2 K per element of C, as the naive kernel; what grows is the number of sectors.
+Source: the report's device kernel, which takes the row from x too.
+"""
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def uncoalesced(A, B, C):
+    """Compute C = A @ B; A is M×K, B is K×N, C is M×N. Integers are summed as float64, exact below 2**53."""
+    row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    col = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    M, K = A.shape
+    N = B.shape[1]
+    if row < M and col < N:
+        acc = float32(0)
+        for k in range(K):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+
+
+def launch(M, N, K, block_width=16):
+    """Return (grid, block) for an M×N result, x along the rows."""
+    grid = (max(1, -(-M // block_width)), max(1, -(-N // block_width)))
+    return grid, (block_width, block_width)
