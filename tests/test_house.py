@@ -44,7 +44,7 @@ THIRD_PARTY = {
     "simulate": {"numpy"},
     "model": {"numpy"},
     "measurements": {"numpy"},
-    "kernels": {"numpy", "numba"},
+    "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
     "__init__": set(),
 }
 
