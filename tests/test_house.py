@@ -226,7 +226,12 @@ def faults_of(notebook):
     return faults
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
+def test_lessons_are_found():
+    """Without this, an empty folder would pass every test of the notebooks."""
+    assert {"01_naive.ipynb", "02_tiling.ipynb", "03_prefetching.ipynb"} <= {path.name for path in LESSONS}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_notebook_is_faultless(path):
     """A lesson is stored executed, from top to bottom, as tools/execute_notebooks.py leaves it."""
     notebook = nbformat.read(path, as_version=4)

@@ -126,7 +126,8 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
+def lab(browser, tmp_path_factory):
+    """Needs the browser, so that without one nothing is started in vain."""
     folder = tmp_path_factory.mktemp("lab")
     if (REPOSITORY / "notebooks").is_dir():
         hidden = shutil.ignore_patterns(".*")

@@ -1,5 +1,7 @@
 """JupyterLab as a student meets it: it opens without questions, runs a notebook and shows a widget."""
 
+import json
+
 from playwright.sync_api import expect
 
 NEWS = "@jupyterlab/apputils-extension:announcements"
@@ -43,10 +45,22 @@ def test_widget_talks_to_the_kernel(open_notebook):
     expect(notebook.cell(2).locator(".widget-label")).to_have_text("3")
 
 
-def test_no_news_prompt(open_notebook):
-    """JupyterLab's question about news would cover the corner of a lesson; the course leaves that extension out."""
+def test_asks_nothing(open_notebook):
+    """Questions about news or a rebuild would cover the corner of a lesson; other notifications stay."""
     page = open_notebook(["1"]).page
+    settings = page.locator("#jupyter-config-data").text_content()
 
-    expect(page.locator(".jp-NotebookPanel")).to_be_visible()
     assert not page.evaluate(f"() => window.jupyterapp.hasPlugin('{NEWS}')")
     assert page.evaluate("() => window.jupyterapp.hasPlugin('@jupyterlab/apputils-extension:notification')")
+    assert json.loads(settings)["buildCheck"] is False
+
+
+def test_opens_the_first_lesson(lab, new_page):
+    """The bare address leads to the lesson with the lowest number, and its heading is there to read."""
+    first = min((lab.folder / "notebooks").glob("*.ipynb"))
+    page = new_page()
+
+    page.goto(f"{lab.url}?token={lab.token}")
+
+    page.wait_for_url(f"**/lab/tree/notebooks/{first.name}*", timeout=60_000)
+    expect(page.locator(".jp-NotebookPanel h1").first).to_be_visible(timeout=60_000)
