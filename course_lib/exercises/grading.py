@@ -97,9 +97,11 @@ class Verdict:
 
     def __repr__(self) -> str:
         lines = [f"{self.exercise}: {self.status}"]
-        lines += [f"  {'✓' if passed else '✗'} {text}" for passed, text in self.checks]
+        paragraphs = [f"{'✓' if passed else '✗'} {text}" for passed, text in self.checks]
         if self.hint:
-            lines += textwrap.wrap(f"Hint: {self.hint}", 100, initial_indent="  ", subsequent_indent="    ")
+            paragraphs.append(f"Hint: {self.hint}")
+        for paragraph in paragraphs:
+            lines += textwrap.wrap(paragraph, 100, initial_indent="  ", subsequent_indent="    ")
         return "\n".join(lines)
 
 
@@ -194,8 +196,8 @@ def _look_at_values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[bool, 
             text = (f"{output} is wrong in {differs.sum():,} of {differs.size:,} elements for {_named(outcome.shape)}, "
                     f"first in {output}[{where}]")
             return False, text, _advice_on_values(exercise, outcomes, outcome)
-    sizes = "; ".join(_named(outcome.shape) for outcome in outcomes)
-    return True, f"{output} equals NumPy's for {sizes}", None
+    sizes = ", ".join(str(outcome.shape) for outcome in outcomes)
+    return True, f"{output} equals NumPy's for (M, N, K) = {sizes}", None
 
 
 def _advice_on_values(exercise: Exercise, outcomes: list[Outcome], wrong: Outcome) -> str:
@@ -222,4 +224,4 @@ def _look_at_budget(budget: Budget, outcomes: list[Outcome]) -> tuple[bool, str,
 
 
 def _named(shape: Shape) -> str:
-    return "M, N, K = " + ", ".join(map(str, shape))
+    return f"(M, N, K) = {shape}"

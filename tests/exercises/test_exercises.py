@@ -192,6 +192,7 @@ def test_a_constant_answer_cannot_pass(tmp_path):
     verdict = _verdict("transposed", tmp_path, "    if cuda.grid(1) == 0:\n        C[0, 0] = A[0, 0] * B[0, 0]")
     assert verdict.status == "failed"
     assert "C is wrong in" in repr(verdict)
+    assert max(map(len, repr(verdict).splitlines())) <= 100
 
 
 def test_wrong_arguments_meet_one_clear_sentence():
