@@ -81,7 +81,7 @@ class TraceObserver(Observer):
 
     def __init__(self):
         super().__init__()
-        self.steps: list[Step] = []
+        self.records: list[dict] = []  # in the order in which the statements began
         self.arrays: dict[str, TraceArray] = {}
         self._open: dict[tuple, dict] = {}  # (block, warp) -> the step being recorded
 
@@ -103,9 +103,11 @@ class TraceObserver(Observer):
         lanes = np.broadcast_to(vector.lanes.linear, vector.shape)
         for block in np.unique(blocks[here]):
             active = here & (blocks == block)
-            self._open[int(block), vector.warp] = {"line": line, "active": active, "threads": lanes[active],
-                                                   "accesses": [], "variables": {}}
-        if len(self.steps) > self.MAX_STEPS:
+            record = {"line": line, "block": int(block), "warp": vector.warp, "active": active,
+                      "threads": lanes[active], "accesses": [], "variables": {}, "barrier": False}
+            self._open[int(block), vector.warp] = record
+            self.records.append(record)
+        if len(self.records) > self.MAX_STEPS:
             raise LaunchError(f"this launch has more than {self.MAX_STEPS:,} steps, too many to trace; "
                               "use smaller matrices or fewer threads")
 
@@ -139,13 +141,10 @@ class TraceObserver(Observer):
         for vector, mask in arrivals:
             for step, _ in self._of(vector, mask):
                 step["barrier"] = True
-            self._close(vector.warp)
 
     def _close(self, warp):
         for key in [k for k in self._open if k[1] == warp]:
-            step = self._open.pop(key)
-            self.steps.append(Step(step["line"], self.engine.launch.block_at(key[0]), warp, step["threads"],
-                                   tuple(step["accesses"]), step["variables"], step.get("barrier", False)))
+            del self._open[key]
 
     def end_of_chunk(self, vectors):
         for vector in vectors:
@@ -154,6 +153,7 @@ class TraceObserver(Observer):
     @property
     def trace(self) -> Trace:
         """The recording; complete once the launch has finished."""
-        launch = self.engine.launch
-        return Trace(self.engine.source.name, launch.grid, launch.block, self.engine.source.lines, self.arrays,
-                     tuple(self.steps))
+        launch, source = self.engine.launch, self.engine.source
+        steps = tuple(Step(r["line"], launch.block_at(r["block"]), r["warp"], r["threads"], tuple(r["accesses"]),
+                           r["variables"], r["barrier"]) for r in self.records)
+        return Trace(source.name, launch.grid, launch.block, source.lines, self.arrays, steps)

@@ -362,7 +362,8 @@ class Function(Expressions):
             return
         old, new = self.mangle(name, have.type), self.mangle(name, want.type)
         code = self.converted(Value(old, have.type), want.type)
-        self.emit(f"{new} = blend({mask}, {code}, {new})")
+        # no lane may be left, and none may have assigned the version
+        self.emit(f"if {mask} is not False and {old} is not None: {new} = blend({mask}, {code}, {new})")
 
     def reconcile(self, have: dict, want: dict, mask: str):
         for name, variable in have.items():

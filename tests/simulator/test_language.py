@@ -330,3 +330,19 @@ def test_what_follows_an_endless_loop_has_the_types_of_its_breaks():
     run = simulate(kernel)[1, 1](a, np.int32(1), out)
     assert out[0] == 4.5
     assert run.findings == ()
+
+
+def test_a_type_that_changes_in_a_loop_which_every_lane_has_left():
+    @cuda.jit
+    def kernel(out):
+        v = 1
+        w = 0
+        for _ in range(1):
+            if 1 != w < 19:
+                return
+            v = uint8(1)
+        out[0] = v
+
+    out = np.zeros(1, "i8")
+    simulate(kernel)[1, 2](out)
+    assert out[0] == 0

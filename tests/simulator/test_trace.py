@@ -1,0 +1,83 @@
+"""The trace: one step for every statement of every warp, in order, with accesses and values."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+
+from course_lib import LaunchError, simulate
+from course_lib.kernels.tiled import tiled
+
+
+def test_a_tiled_product_can_be_replayed_from_its_trace():
+    rng = np.random.default_rng(2)
+    A, B = rng.integers(1, 9, (4, 6)).astype("f4"), rng.integers(1, 9, (6, 4)).astype("f4")
+    C = np.zeros((4, 4), "f4")
+    before = A.copy()
+    run = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)
+    trace = run.trace
+    np.testing.assert_array_equal(trace.arrays["A"].initial, before)
+    assert {(a.name, a.space) for a in trace.arrays.values()} == {
+        ("A", "global"), ("B", "global"), ("C", "global"), ("A_tile", "shared"), ("B_tile", "shared")}
+    counted = {}
+    replayed, tiles = np.zeros((4, 4), "f4"), {}
+    for step in trace.steps:
+        for access in step.accesses:
+            key = (step.line, access.array, access.op)
+            counted[key] = counted.get(key, 0) + len(access.threads)
+            for index, value in zip(map(tuple, access.index), access.values, strict=True):
+                where = (step.block, access.array, index)
+                if access.op == "store":
+                    tiles[where] = value
+                    if access.array == "C":
+                        replayed[index] = value
+                elif access.array in ("A", "B"):
+                    assert value == trace.arrays[access.array].initial[index]
+                else:
+                    assert value == tiles[where]
+    np.testing.assert_array_equal(replayed, A @ B)
+    assert counted == {(r.line, r.array, r.op): r.accesses for r in run.traffic.rows}
+    # three tiles, two barriers each, for each of the four blocks
+    assert sum(step.barrier for step in trace.steps) == 3 * 2 * 4
+
+
+def test_variables_and_barriers_that_return_a_value():
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        half = float32(i) * float32(0.5)
+        many = cuda.syncthreads_count(i > 10)
+        out[i] = half + many
+
+    out = np.zeros(40, "f4")
+    trace = simulate(kernel, trace=True)[1, 40](out).trace
+    for warp, threads in ((0, range(32)), (1, range(32, 40))):
+        steps = [s for s in trace.steps if s.warp == warp]
+        values = {name: list(v) for s in steps for name, v in s.variables.items()}
+        assert values["half"] == [t / 2 for t in threads]
+        assert values["many"] == [29] * len(threads)
+        assert [s.barrier for s in steps] == [False, False, True, False]
+        assert all(list(s.threads) == list(threads) for s in steps)
+
+
+def test_masked_lanes_are_absent():
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        if i % 2:
+            out[i] = i
+
+    trace = simulate(kernel, trace=True)[2, 4](np.zeros(8, "i8")).trace
+    (store_0, store_1) = [s for s in trace.steps if s.accesses]
+    assert list(store_0.threads) == list(store_1.threads) == [1, 3]
+    assert (store_0.block, store_1.block) == ((0, 0, 0), (1, 0, 0))
+    np.testing.assert_array_equal(store_1.accesses[0].index, [[5], [7]])
+    np.testing.assert_array_equal(store_1.accesses[0].values, [5, 7])
+
+
+def test_a_launch_too_large_to_trace_is_refused(monkeypatch):
+    from course_lib.observers.trace import TraceObserver
+
+    monkeypatch.setattr(TraceObserver, "MAX_STEPS", 50)
+    A = np.ones((8, 8), "f4")
+    with pytest.raises(LaunchError, match="too many to trace"):
+        simulate(tiled(2), trace=True)[(4, 4), (2, 2)](A, A, np.zeros((8, 8), "f4"))
