@@ -26,18 +26,17 @@ class Explorer(ipywidgets.VBox):
 
     def __init__(self, rungs: Sequence[Any], kernel: str, n: int, tile_width: int) -> None:
         self._rungs = {rung.name: rung for rung in rungs}
-        self.kernel = ipywidgets.Dropdown(
-            options=[(rung.title, rung.name) for rung in rungs], value=kernel, description="Kernel"
+        titles = [(rung.title, rung.name) for rung in rungs]
+        self.kernel = ipywidgets.Dropdown(options=titles, value=kernel, description="Kernel", **_wide(26))
+        self.n = ipywidgets.IntSlider(n, *SIZES, description="n", continuous_update=False, **_wide(18))
+        self.tile_width = ipywidgets.Dropdown(
+            options=TILE_WIDTHS, value=tile_width, description="Tile width", **_wide(12)
         )
-        self.n = ipywidgets.IntSlider(
-            value=n, min=SIZES[0], max=SIZES[1], description="n", continuous_update=False
-        )
-        self.tile_width = ipywidgets.Dropdown(options=TILE_WIDTHS, value=tile_width, description="Tile width")
         self.message = ipywidgets.HTML(value="")
         self.stepper = Stepper(self._launch())
         for control in self._controls:
             control.observe(self._relaunch, names="value")
-        row = ipywidgets.HBox(self._controls, layout=ipywidgets.Layout(flex_flow="row wrap"))
+        row = ipywidgets.HBox(self._controls, layout={"flex_flow": "row wrap"})
         super().__init__([row, self.message, self.stepper])
 
     @property
@@ -73,6 +72,11 @@ class Explorer(ipywidgets.VBox):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, _ = self.stepper._repr_mimebundle_()
         return bundle | {"text/plain": repr(self), "image/png": data["image/png"]}
+
+
+def _wide(ems: int) -> dict[str, Any]:
+    """Give a control its width and its description as much of it as the words need."""
+    return {"layout": {"width": f"{ems}em", "flex": "0 0 auto", "margin": "2px 1.5em 2px 0"}, "style": {"description_width": "initial"}}
 
 
 def _first_sentence(error: Exception) -> str:

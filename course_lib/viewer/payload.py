@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
 from typing import Any
 
 import numpy as np
 
 from ..observers.trace import Step, Trace, TraceArray
-from .timeline import accumulators, flat_index, roles, tiles
+from .timeline import accumulators, flat_index, roles, shown_source, tiles
 
 MAX_SIDE = 64
 MAX_BYTES = 4_000_000
@@ -49,7 +48,7 @@ def encode(trace: Trace) -> str:
             "kernel": trace.kernel_name,
             "grid": trace.grid,
             "block": trace.block,
-            "source": _dedented(trace),
+            "source": shown_source(trace),
             "accumulators": accumulators(trace),
             "arrays": [
                 _array(array, role.get(name), tile.get(name), vectors) for name, array in trace.arrays.items()
@@ -70,11 +69,6 @@ def encode(trace: Trace) -> str:
 
 def _z_y_x(item: tuple[tuple[int, int, int], Any]) -> tuple[int, ...]:
     return item[0][::-1]
-
-
-def _dedented(trace: Trace) -> list[tuple[int, str]]:
-    text = textwrap.dedent("\n".join(text for _, text in trace.source))
-    return [(line, text) for (line, _), text in zip(trace.source, text.split("\n"), strict=True)]
 
 
 def _array(array: TraceArray, role: str | None, tile: Any, vectors: _Vectors) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import textwrap
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from PIL import Image
 
 from ..observers.trace import TraceArray
-from .timeline import State, Timeline, accumulators, flat_index, roles, tiles
+from .timeline import State, Timeline, accumulators, flat_index, roles, shown_source, tiles
 from .words import label, n_dims, sentence, short, thread_position
 
 HUES = {
@@ -62,7 +61,7 @@ def draw_picture(timeline: Timeline, n_steps: int, thread: int) -> Picture:
     state, last = timeline.state(n_steps), timeline.state(len(timeline))
     looks = _looks(timeline, n_steps, thread, state, last)
     memory = _matrices_height(timeline) + _memory_height(timeline)
-    height = 60 + max(memory, LINE * len(timeline.trace.source) + 40)
+    height = 60 + max(memory, LINE * len(shown_source(timeline.trace)) + 40)
     figure = Picture(figsize=(WIDTH / 100, height / 100), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDTH), ylim=(height, 0))
@@ -233,7 +232,7 @@ def _grid(axes, array, values, look, corner, side, hue, tile=None) -> None:
         x, y = left + i % columns * side, top + i // columns * side
         empty = value is np.ma.masked
         now = look.read[i] or look.written[i]
-        strength = 1.0 if now else 0.42 if look.seen[i] else 0.17 if look.region[i] else None
+        strength = 1.0 if now else 0.48 if look.seen[i] else 0.2 if look.region[i] else None
         fill = "white" if empty and not now else PANEL if strength is None else _tint(hue, strength)
         edge = {"lw": 0}
         if look.written[i]:
@@ -289,8 +288,7 @@ def _source(axes, timeline: Timeline, n_steps: int, state: State, thread: int) -
     current = timeline.steps[n_steps - 1].line if n_steps else None
     for column, name in ((52, "runs"), (86, "loads")):
         axes.text(left + column, top - 16, name, size=7.5, color=SOFT, ha="right", va="center")
-    text = textwrap.dedent("\n".join(text for _, text in trace.source)).split("\n")
-    for row, ((line, _), code) in enumerate(zip(trace.source, text, strict=True)):
+    for row, (line, code) in enumerate(shown_source(trace)):
         y = top + row * LINE
         if line == current:
             box = (left - 6, y - LINE / 2), WIDTH - left - 4, LINE

@@ -674,13 +674,13 @@ class View {
     arrays.forEach((array, i) => {
       if (array.role) return;
       this.grids[i] = arrayGrids(array, { labels: false, margin: 10 });
-      rows[array.space].push(...this.grids[i]);
+      rows[array.space].push(this.figure(array, this.grids[i]));
       for (const grid of this.grids[i]) this.interact(grid, i);
     });
-    const show = (name, grids) => {
+    const show = (name, figures) => {
       const place = this.find(name);
-      place.style.display = grids.length ? "" : "none";
-      place.querySelector(".tt-row").replaceChildren(...grids.map((g) => this.figure(g)));
+      place.style.display = figures.length ? "" : "none";
+      place.querySelector(".tt-row").replaceChildren(...figures);
     };
     show("shared", rows.shared);
     show("locals", rows.local);
@@ -694,21 +694,25 @@ class View {
         const thread = grid.elementAt(event);
         if (thread !== null) this.set({ thread: this.trace.threadPosition(thread) });
       });
-      return { name, grid };
+      return { name, grid, figure: this.figure(array, [grid]) };
     });
-    show("accumulators", this.lanes.map((lane) => lane.grid));
+    show("accumulators", this.lanes.map((lane) => lane.figure));
     this.find("accumulators").querySelector("h4").textContent = this.trace.accumulators.length
       ? "All threads"
       : "Threads of the block";
   }
 
-  // A shared array, or the threads: as large as it can be read, in pixels, with its name above.
-  figure(grid) {
-    const side = grid.columns <= 4 ? 34 : grid.columns <= 8 ? 25 : Math.max(4, 210 / grid.columns);
-    grid.node.style.width = `${((grid.width + 2) / UNIT) * side}px`;
-    const caption = html("figcaption", {}, grid.name);
-    caption.style.setProperty("--hue", grid.hue);
-    return html("figure", {}, caption, grid.node);
+  // A shared array with its buffers side by side, or the threads: as large as it can be read, in pixels.
+  figure(array, grids) {
+    for (const grid of grids) {
+      const side = grid.columns <= 4 ? (grids.length > 1 ? 28 : 34) : Math.max(4, Math.min(25, 210 / grid.columns));
+      grid.node.style.width = `${((grid.width + 2) / UNIT) * side}px`;
+    }
+    const caption = html("figcaption", {}, array.name);
+    caption.style.setProperty("--hue", array.hue);
+    if (grids.length === 1) return html("figure", {}, caption, grids[0].node);
+    const buffers = grids.map((grid, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), grid.node));
+    return html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers));
   }
 
   buildSource() {

@@ -64,6 +64,22 @@ def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
     return {name: max(seen, key=lambda size: (seen[size], size)) for name, seen in sizes.items()}
 
 
+def shown_source(trace: Trace) -> tuple[tuple[int, str], ...]:
+    """Give the kernel's numbered lines flush left, without the decorators and the docstring: no step runs them."""
+    lines = textwrap.dedent("\n".join(text for _, text in trace.source)).split("\n")
+    hidden: set[int] = set()
+    try:
+        function = ast.parse("\n".join(lines)).body[0]
+    except (SyntaxError, IndexError):
+        function = None
+    if isinstance(function, ast.FunctionDef):
+        hidden.update(range(1, function.lineno))
+        if ast.get_docstring(function) is not None:
+            hidden.update(range(function.body[0].lineno, function.body[0].end_lineno + 1))
+    numbered = zip(trace.source, lines, strict=True)
+    return tuple((line, text) for row, ((line, _), text) in enumerate(numbered, start=1) if row not in hidden)
+
+
 def accumulators(trace: Trace) -> tuple[str, ...]:
     """Name the variables that gather a result: each is updated from itself and flows into a global array."""
     try:

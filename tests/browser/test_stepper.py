@@ -1,5 +1,7 @@
 """The stepper in JupyterLab: buttons and keys change what is on the page, and nothing leaks to the notebook."""
 
+import statistics
+
 import nbformat
 import pytest
 from playwright.sync_api import expect
@@ -22,6 +24,25 @@ C = np.zeros((4, 4), np.float32)
 """
 TILED = "stepper = Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C))\nstepper"
 NAIVE = "Stepper(simulate(naive, trace=True)[(2, 2), (2, 2)](A, B, np.zeros_like(C)))"
+
+# From the key press to the first task after the frame that shows the step.
+MEASURE = """async (root, steps) => {
+  const times = [];
+  for (let i = 0; i < steps; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 30 + ((i * 13) % 29)));
+    const pressed = performance.now();
+    root.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+    await new Promise((resolve) =>
+      requestAnimationFrame(() => {
+        const after = new MessageChannel();
+        after.port1.onmessage = resolve;
+        after.port2.postMessage(0);
+      }),
+    );
+    times.push(performance.now() - pressed);
+  }
+  return times;
+}"""
 
 
 def tiled_run():
@@ -146,6 +167,27 @@ def test_keys_stay_in_the_stepper(opened):
 
     opened.page.keyboard.press("Escape")
     assert not stepper.root.evaluate("root => root.contains(document.activeElement)")
+
+
+def test_step_to_repaint_stays_under_a_frame(open_notebook, record_property):
+    """Through 16×16 matrices in 4×4 tiles, the median of 20 steps is on the page in under 16 ms.
+
+    The quietest of three rounds counts: other work on the machine stretches a frame, but never shortens it.
+    """
+    launch = "A, B = np.random.default_rng(3).standard_normal((2, 16, 16))\nC = np.zeros((16, 16))\n"
+    launch += "Stepper(simulate(tiled(4), trace=True)[(4, 4), (4, 4)](A, B, C))"
+    notebook = open_notebook([SETUP, launch])
+    notebook.run_all()
+    stepper = OnPage(notebook, 1)
+    notebook.page.wait_for_timeout(500)
+    rounds = [stepper.root.evaluate(MEASURE, 20) for _ in range(3)]
+
+    expect(stepper.find("count")).to_contain_text("step 60 of")
+    times = min(rounds, key=statistics.median)
+    figures = f"median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms of {len(times)}"
+    print("step to repaint:", figures)
+    record_property("step_to_repaint", figures)
+    assert statistics.median(times) < 16, figures
 
 
 def test_focus_is_visible(opened):

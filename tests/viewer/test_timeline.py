@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from course_lib.viewer.timeline import Timeline, accumulators, roles, tiles
+from course_lib.observers.trace import Trace
+from course_lib.viewer.timeline import Timeline, accumulators, roles, shown_source, tiles
 
 
 def matrices(M, K, N, seed=0):
@@ -89,3 +90,23 @@ def test_barriers_open_at_the_last_arrival(tiled_run):
 
     assert 4 == len(released)
     assert all(step.barrier and step.warp == 1 for step in released)
+
+
+def test_source_leaves_out_what_no_step_runs():
+    """Decorators and the docstring go, numbers and comments stay, and a nested function moves to the left."""
+    text = [
+        "    @cuda.jit",
+        "    def kernel(A):",
+        '        """Double A.',
+        "",
+        '        In place."""',
+        "        # one element a thread",
+        "        A[0] *= 2",
+    ]
+    trace = Trace("kernel", (1, 1, 1), (1, 1, 1), tuple(enumerate(text, start=20)), {}, ())
+
+    assert (
+        (21, "def kernel(A):"),
+        (25, "    # one element a thread"),
+        (26, "    A[0] *= 2"),
+    ) == shown_source(trace)
