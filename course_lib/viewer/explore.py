@@ -14,6 +14,12 @@ from .stepper import Stepper
 
 SIZES = (1, 16)
 TILE_WIDTHS = (1, 2, 4, 8, 16)
+# One control for what the kernels call by their own names; a single block must hold the whole matrix.
+WIDTHS = {
+    "tile_width": lambda n, width: width,
+    "block_width": lambda n, width: width,
+    "width": lambda n, width: n,
+}
 
 
 class Explorer(ipywidgets.VBox):
@@ -46,9 +52,7 @@ class Explorer(ipywidgets.VBox):
     def _launch(self) -> Any:
         """Run the chosen kernel on C = A·B with the chosen sizes, and return the run with its trace."""
         rung, n, width = self._rungs[self.kernel.value], self.n.value, self.tile_width.value
-        # One control for what the kernels call by their own names; a single block must hold the whole matrix.
-        chosen = {"tile_width": width, "block_width": width, "width": n}
-        params = {name: chosen[name] for name in rung.params if name in chosen}
+        params = _params(rung, n, width)
         numbers = np.random.default_rng(4)
         A, B = numbers.integers(1, 10, (2, n, n)).astype(np.float32)
         C = np.zeros((n, n), np.float32)
@@ -74,9 +78,14 @@ class Explorer(ipywidgets.VBox):
         return bundle | {"text/plain": repr(self), "image/png": data["image/png"]}
 
 
+def _params(rung: Any, n: int, tile_width: int) -> dict[str, int]:
+    return {name: WIDTHS[name](n, tile_width) for name in rung.params if name in WIDTHS}
+
+
 def _wide(ems: int) -> dict[str, Any]:
     """Give a control its width and its description as much of it as the words need."""
-    return {"layout": {"width": f"{ems}em", "flex": "0 0 auto", "margin": "2px 1.5em 2px 0"}, "style": {"description_width": "initial"}}
+    layout = {"width": f"{ems}em", "flex": "0 0 auto", "margin": "2px 1.5em 2px 0"}
+    return {"layout": layout, "style": {"description_width": "initial"}}
 
 
 def _first_sentence(error: Exception) -> str:
@@ -89,17 +98,20 @@ def explore(
 ) -> Explorer:
     """Return a stepper with controls for the kernel, n and the tile width.
 
-    ``rungs`` are those of `course_lib.kernels.LADDER` unless others are given. Raises ValueError for a kernel,
-    an n (1 to 16) or a tile width (1, 2, 4, 8, 16) that the controls do not offer.
+    ``rungs`` are those of `course_lib.kernels.LADDER` whose tiles fit matrices this small, unless others are
+    given. Raises ValueError for a kernel, an n (1 to 16) or a tile width (1, 2, 4, 8, 16) that the controls do
+    not offer.
     """
-    if rungs is None:
-        from ..kernels import LADDER as rungs  # numba: only readers who explore wait for it
-    if kernel not in {rung.name for rung in rungs}:
-        raise ValueError(
-            f"There is no kernel {kernel!r}; choose from {', '.join(rung.name for rung in rungs)}."
-        )
     if not SIZES[0] <= n <= SIZES[1]:
         raise ValueError(f"n is {n}; the explorer draws matrices from {SIZES[0]} to {SIZES[1]}.")
     if tile_width not in TILE_WIDTHS:
         raise ValueError(f"The tile width is {tile_width}; choose from {', '.join(map(str, TILE_WIDTHS))}.")
+    if rungs is None:
+        from ..kernels import LADDER  # numba: only readers who explore wait for it
+
+        rungs = [rung for rung in LADDER if max(rung.tile(**_params(rung, n, tile_width)) or (1,)) <= SIZES[1]]
+    if kernel not in {rung.name for rung in rungs}:
+        raise ValueError(
+            f"There is no kernel {kernel!r}; choose from {', '.join(rung.name for rung in rungs)}."
+        )
     return Explorer(rungs, kernel, n, tile_width)
