@@ -197,6 +197,14 @@ def test_what_the_simulator_refuses_is_a_failure_with_its_words(tmp_path):
     assert "Traceback" not in repr(verdict)
 
 
+def test_a_loop_that_never_ends_is_reported_with_its_line(tmp_path):
+    answer = "    row = cuda.grid(1)\n    while row >= 0:\n        row += 1"
+    verdict = _verdict("transposed", tmp_path, answer)
+    assert verdict.status == "failed"
+    lines = (tmp_path / "answer.py").read_text(encoding="utf-8").splitlines()
+    assert f"line {lines.index('    while row >= 0:') + 1}: this loop" in verdict.hint
+
+
 def test_a_constant_answer_cannot_pass(tmp_path):
     """What is right for 1×1 matrices, or all zeros, is wrong for the others."""
     verdict = _verdict("transposed", tmp_path, "    if cuda.grid(1) == 0:\n        C[0, 0] = A[0, 0] * B[0, 0]")
@@ -217,3 +225,4 @@ def test_wrong_arguments_meet_one_clear_sentence():
         check("barriers", None)
     with pytest.raises(ValueError, match=r"takes \(A, B, C\), and no_matrices takes \(x\)"):
         check("barriers", no_matrices)
+    assert check("barriers", lambda A, B, C: None).status in ("failed", "not yet")
