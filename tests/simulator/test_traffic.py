@@ -97,13 +97,20 @@ def shared_kernel(dtype, words):
     return pattern
 
 
+def busiest(index, itemsize):
+    """Distinct words in the busiest bank."""
+    words = {(i * itemsize + b) // 4 for i in index for b in range(0, itemsize, 4)}
+    return max([0, *(sum(w % 32 == bank for w in words) for bank in range(32))])
+
+
 def by_hand(index, itemsize):
-    """(wavefronts, ideal) by the rule: the busiest bank's distinct words; all distinct words over 32 banks."""
-    words = {(i * itemsize + b) // 4 for i in index for b in range(0, max(itemsize, 1), 4)}
-    banks = [0] * 32
-    for w in words:
-        banks[w % 32] += 1
-    return max(banks), -(-len(words) // 32)
+    """(wavefronts, those without a conflict): half warps at 8 bytes, which share a wavefront if they can."""
+    index = [int(i) for i in index]
+    if itemsize <= 4:
+        return busiest(index, itemsize), 1
+    if busiest(index, itemsize) == 1:
+        return 1, 1
+    return busiest(index[:16], itemsize) + busiest(index[16:], itemsize), 2
 
 
 @pytest.mark.parametrize(("dtype", "itemsize"), [(int8, 1), (float32, 4), (int32, 4), (float64, 8)])
@@ -116,13 +123,32 @@ def test_wavefronts_of_a_strided_shared_load(dtype, itemsize, stride):
     assert (load.wavefronts, load.bank_conflicts) == (wavefronts, wavefronts - ideal)
 
 
-def test_wavefronts_of_random_indices():
+@pytest.mark.parametrize(("dtype", "itemsize"), [(float32, 4), (float64, 8)])
+def test_wavefronts_of_random_indices(dtype, itemsize):
     rng = np.random.default_rng(5)
-    for _ in range(20):
-        index = rng.integers(0, 1056, 32)
-        run = simulate(shared_kernel(float32, 1056))[1, 32](index, np.zeros(32, "f8"))
-        load = run.traffic.select(space="shared", op="load")
-        assert (load.wavefronts, load.wavefronts - load.bank_conflicts) == by_hand(index, 4)
+    kernel = shared_kernel(dtype, 1056)
+    for most in (1056, 64, 20):
+        for _ in range(5):
+            index = rng.integers(0, most, 32)
+            run = simulate(kernel)[1, 32](index, np.zeros(32, "f8"))
+            load = run.traffic.select(space="shared", op="load")
+            assert (load.wavefronts, load.wavefronts - load.bank_conflicts) == by_hand(index, itemsize)
+
+
+def test_wavefronts_of_a_partial_warp_with_idle_lanes():
+    @cuda.jit
+    def kernel(out):
+        tile = cuda.shared.array(64, float64)
+        i = cuda.threadIdx.x
+        tile[i] = i
+        tile[i + 32] = i
+        cuda.syncthreads()
+        if i < 12:
+            out[i] = tile[4 * i]
+
+    run = simulate(kernel)[1, 32](np.zeros(32))
+    # 12 lanes of one half warp: elements 4·i are words 8·i, in banks 0, 8, 16 and 24: three words in each
+    assert run.traffic.select(space="shared", op="load").wavefronts == 3
 
 
 def test_atomics_and_local_arrays_have_rows_of_their_own():

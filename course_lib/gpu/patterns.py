@@ -1,0 +1,234 @@
+"""Access patterns, one launch each, on which the simulator's counts are compared with a GPU's counters.
+
+Every launch has one load that matters and an index that the compiler cannot know, so that no access is hoisted,
+widened or merged: what Nsight Compute counts is what the source says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import cuda, float32, float64, int8
+
+from ..kernels.vector import load4
+
+ELEMENTS = 2048
+
+
+@cuda.jit
+def strided(a, stride, start, out):
+    """Lane i reads element start + i·stride."""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    out[i] = a[start + i * stride]
+
+
+@cuda.jit
+def gathered(a, index, out):
+    """Lane i reads element index[i]."""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    out[i] = a[index[i]]
+
+
+@cuda.jit
+def every_third(a, out):
+    """Two lanes of three are idle."""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i % 3 == 0:
+        out[i] = a[i]
+
+
+@cuda.jit
+def shifted_copy(A, shift, out):
+    """Copy a matrix from `shift` columns further right, one thread per element."""
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = A[row, col + shift]
+
+
+@cuda.jit
+def transpose(A, out):
+    """Read along rows, write down columns."""
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if row < A.shape[0] and col < A.shape[1]:
+        out[col, row] = A[row, col]
+
+
+def shared_transpose(pitch: int):
+    """Transpose 32×32 tiles through shared memory whose rows are `pitch` words long."""
+
+    @cuda.jit
+    def transpose_shared(A, out):
+        tile = cuda.shared.array((32, pitch), float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        row, col = cuda.blockIdx.y * 32 + y, cuda.blockIdx.x * 32 + x
+        if row < A.shape[0] and col < A.shape[1]:
+            tile[y, x] = A[row, col]
+        cuda.syncthreads()
+        row, col = cuda.blockIdx.x * 32 + y, cuda.blockIdx.y * 32 + x
+        if row < out.shape[0] and col < out.shape[1]:
+            out[row, col] = tile[x, y]
+
+    return transpose_shared
+
+
+def shared_strided(dtype):
+    """Lane i reads word start + i·stride of shared memory."""
+
+    @cuda.jit
+    def strided_shared(stride, start, out):
+        tile = cuda.shared.array(ELEMENTS, dtype)
+        i = cuda.threadIdx.x
+        for k in range(i, ELEMENTS, cuda.blockDim.x):
+            tile[k] = k
+        cuda.syncthreads()
+        out[i] = tile[start + i * stride]
+
+    return strided_shared
+
+
+def shared_gathered(dtype):
+    """Lane i reads word index[i] of shared memory."""
+
+    @cuda.jit
+    def gathered_shared(index, out):
+        tile = cuda.shared.array(ELEMENTS, dtype)
+        i = cuda.threadIdx.x
+        for k in range(i, ELEMENTS, cuda.blockDim.x):
+            tile[k] = k
+        cuda.syncthreads()
+        out[i] = tile[index[i]]
+
+    return gathered_shared
+
+
+@cuda.jit
+def wide_strided(A, stride, out):
+    """Lane i reads four neighbouring words at 4·i·stride in one 16-byte access."""
+    i = cuda.threadIdx.x
+    a, b, c, d = load4(A, 0, 4 * i * stride)
+    out[i] = a + b + c + d
+
+
+@cuda.jit
+def wide_shared(index, out):
+    """Lane i reads four neighbouring words at 4·index[i] of shared memory in one 16-byte access."""
+    tile = cuda.shared.array((1, ELEMENTS), float32)
+    i = cuda.threadIdx.x
+    for k in range(i, ELEMENTS, cuda.blockDim.x):
+        tile[0, k] = k
+    cuda.syncthreads()
+    a, b, c, d = load4(tile, 0, 4 * index[i])
+    out[i] = a + b + c + d
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One launch: a name, a kernel, its grid and block, and a function that makes fresh arguments."""
+
+    name: str
+    kernel: object
+    grid: object
+    block: object
+    arguments: object = field(repr=False)
+
+
+def _index(kind: str, seed: int = 0) -> np.ndarray:
+    lanes = np.arange(32)
+    return {
+        "pairs": lanes // 2,
+        "halves": lanes // 16,
+        "mirror": lanes ^ 16,
+        "interleaved": lanes % 2 * 16 + lanes // 2,
+        "random": np.random.default_rng(seed).integers(0, ELEMENTS // 4, 32),
+        "random in 64": np.random.default_rng(seed).integers(0, 64, 32),
+        "one in two halves": np.where(lanes < 16, lanes, lanes + 240),
+        "same bank": lanes % 4 * 32,
+    }[kind]
+
+
+def patterns() -> tuple[Pattern, ...]:
+    """All launches, in the order in which a profiler sees them."""
+    result = []
+
+    def add(name, kernel, grid, block, arguments):
+        result.append(Pattern(name, kernel, grid, block, arguments))
+
+    for stride in (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33):
+        add(f"global float32, stride {stride}", strided, 4, 64, lambda s=stride: (
+            np.zeros(256 * 33 + 1, "f4"), s, 0, np.zeros(256, "f4")))
+    for start in (1, 4, 7):
+        add(f"global float32, from element {start}", strided, 4, 64, lambda s=start: (
+            np.zeros(300, "f4"), 1, s, np.zeros(256, "f4")))
+    for dtype in ("int8", "int16", "float64", "int64"):
+        for stride in (1, 2, 3, 9):
+            add(f"global {dtype}, stride {stride}", strided, 4, 64, lambda d=dtype, s=stride: (
+                np.zeros(256 * 9 + 1, d), s, 0, np.zeros(256, d)))
+    for threads in (5, 40, 100):
+        add(f"global float32, {threads} threads a block", strided, 3, threads, lambda t=threads: (
+            np.zeros(3 * t, "f4"), 1, 0, np.zeros(3 * t, "f4")))
+    add("global float32, every third lane", every_third, 4, 64, lambda: (np.zeros(256, "f4"), np.zeros(256, "f4")))
+    for seed in range(3):
+        add(f"global float32, random {seed}", gathered, 4, 64, lambda s=seed: (
+            np.zeros(4096, "f4"), np.random.default_rng(s).integers(0, 4096, 256), np.zeros(256, "f4")))
+    for width, block in ((33, (16, 16)), (64, (16, 16)), (100, (32, 8)), (45, (7, 5)), (33, (45, 3))):
+        add(f"rows of {width} in blocks {block[0]}×{block[1]}", shifted_copy, (-(-width // block[0]), 3), block,
+            lambda w=width, b=block: (np.zeros((3 * b[1], w + 1), "f4"), 1, np.zeros((3 * b[1], w), "f4")))
+    for n in (64, 100):
+        add(f"transpose {n}×{n}", transpose, (-(-n // 32),) * 2, (32, 8 if n == 64 else 32), lambda n=n: (
+            np.zeros((n, n), "f4"), np.zeros((n, n), "f4")))
+        for pitch in (32, 33):
+            add(f"transpose {n}×{n} through tiles of pitch {pitch}", shared_transpose(pitch), (-(-n // 32),) * 2,
+                (32, 32), lambda n=n: (np.zeros((n, n), "f4"), np.zeros((n, n), "f4")))
+    for stride in (0, 1, 2, 3, 4, 8, 16, 17, 31, 32, 33):
+        add(f"shared float32, stride {stride}", shared_strided(float32), 1, 32, lambda s=stride: (
+            s, 0, np.zeros(32, "f4")))
+        add(f"shared float64, stride {stride}", shared_strided(float64), 1, 32, lambda s=stride: (
+            s, 0, np.zeros(32, "f8")))
+    for stride in (1, 3, 4, 32):
+        add(f"shared int8, stride {stride}", shared_strided(int8), 1, 32, lambda s=stride: (s, 0, np.zeros(32, "i1")))
+    for kind in ("pairs", "halves", "mirror", "interleaved", "random", "random in 64", "one in two halves",
+                 "same bank"):
+        for name, dtype in (("float32", float32), ("float64", float64)):
+            add(f"shared {name}, {kind}", shared_gathered(dtype), 1, 32, lambda k=kind, d=name: (
+                _index(k), np.zeros(32, d)))
+        add(f"shared 16 bytes, {kind}", wide_shared, 1, 32, lambda k=kind: (_index(k), np.zeros(32, "f4")))
+    for seed in range(4):
+        for name, dtype in (("float32", float32), ("float64", float64)):
+            add(f"shared {name}, random {seed}", shared_gathered(dtype), 1, 32, lambda s=seed, d=name: (
+                _index("random", s + 10), np.zeros(32, d)))
+        add(f"shared 16 bytes, random {seed}", wide_shared, 1, 32, lambda s=seed: (
+            _index("random", s + 10), np.zeros(32, "f4")))
+    for stride in (0, 1, 2, 3, 8):
+        add(f"shared 16 bytes, stride {stride}", wide_shared, 1, 32, lambda s=stride: (
+            np.arange(32) * s, np.zeros(32, "f4")))
+        add(f"global 16 bytes, stride {stride}", wide_strided, 1, 32, lambda s=stride: (
+            np.zeros((1, 4096), "f4"), s, np.zeros(32, "f4")))
+    return tuple(result)
+
+
+def launch_patterns() -> None:
+    """Launch every pattern once on the GPU, for a profiler to look at."""
+    for pattern in patterns():
+        pattern.kernel[pattern.grid, pattern.block](*pattern.arguments())
+    cuda.synchronize()
+
+
+def simulated_counters(pattern: Pattern) -> dict[str, int]:
+    """The simulator's counts of a pattern, under the names that :mod:`profile` gives Nsight Compute's."""
+    from ..simulate import simulate
+
+    traffic = simulate(pattern.kernel)[pattern.grid, pattern.block](*pattern.arguments()).traffic
+    counts = {}
+    for space in ("global", "shared"):
+        for op in ("load", "store"):
+            part = traffic.select(space=space, op=op)
+            counts[f"{space}_{op}_requests"] = part.requests
+            if space == "global":
+                counts[f"global_{op}_sectors"] = part.sectors
+            else:
+                counts[f"shared_{op}_wavefronts"] = part.wavefronts
+                counts[f"shared_{op}_bank_conflicts"] = part.bank_conflicts
+    return counts
