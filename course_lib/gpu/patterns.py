@@ -214,21 +214,3 @@ def launch_patterns() -> None:
     for pattern in patterns():
         pattern.kernel[pattern.grid, pattern.block](*pattern.arguments())
     cuda.synchronize()
-
-
-def simulated_counters(pattern: Pattern) -> dict[str, int]:
-    """The simulator's counts of a pattern, under the names that :mod:`profile` gives Nsight Compute's."""
-    from ..simulate import simulate
-
-    traffic = simulate(pattern.kernel)[pattern.grid, pattern.block](*pattern.arguments()).traffic
-    counts = {}
-    for space in ("global", "shared"):
-        for op in ("load", "store"):
-            part = traffic.select(space=space, op=op)
-            counts[f"{space}_{op}_requests"] = part.requests
-            if space == "global":
-                counts[f"global_{op}_sectors"] = part.sectors
-            else:
-                counts[f"shared_{op}_wavefronts"] = part.wavefronts
-                counts[f"shared_{op}_bank_conflicts"] = part.bank_conflicts
-    return counts
