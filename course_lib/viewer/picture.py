@@ -181,7 +181,8 @@ def _memory_grids(timeline: Timeline) -> list[tuple[TraceArray, int, int, int, f
             grids.append((array, buffer, rows, columns))
     bx, by, bz = timeline.trace.block
     for name in accumulators(timeline.trace):
-        grids.append((TraceArray(name, "register", "", (by * bz, bx)), 0, by * bz, bx))
+        shape = (bx // 32, 32) if by * bz == 1 and bx % 32 == 0 else (by * bz, bx)  # a row is a warp, if it can be
+        grids.append((TraceArray(name, "register", "", shape), 0, *shape))
     room = (LEFT + 20 - 24 * len(grids)) / max(1, sum(columns for *_, columns in grids))
     return [(*grid, min(28.0, room)) for grid in grids]
 

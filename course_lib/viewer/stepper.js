@@ -688,7 +688,8 @@ class View {
     const [bx, by, bz] = this.trace.block;
     const names = this.trace.accumulators.length ? this.trace.accumulators : ["threads"];
     this.lanes = names.map((name) => {
-      const array = { name, shape: [by * bz, bx], size: by * bx * bz, hue: "var(--tt-register)" };
+      const shape = by * bz === 1 && bx % 32 === 0 ? [bx / 32, 32] : [by * bz, bx]; // a row is a warp, if it can be
+      const array = { name, shape, size: by * bx * bz, hue: "var(--tt-register)" };
       const [grid] = arrayGrids(array, { labels: false, margin: 2 });
       grid.node.addEventListener("click", (event) => {
         const thread = grid.elementAt(event);
@@ -785,6 +786,7 @@ class View {
       }
     });
     this.buildCounts();
+    if (model.get("step") > last) this.set({ step: last });
     this.draw();
   }
 

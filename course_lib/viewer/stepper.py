@@ -96,6 +96,10 @@ class Stepper(anywidget.AnyWidget):
             )
         return proposal["value"]
 
+    @traitlets.observe("block")
+    def _not_beyond_its_end(self, change: object) -> None:
+        self.step = min(self.step, len(self.timeline))
+
     def picture(self, step: int | None = None) -> Picture:
         """Draw one step as a matplotlib figure: the current step, or a telling one before the first."""
         return draw_picture(self.timeline, self._shown(step), self._linear_thread())

@@ -68,11 +68,16 @@ def sentence(timeline: Timeline, n_steps: int, thread: int) -> str:
 def _doings(timeline: Timeline, n_steps: int, thread: int) -> list[tuple[str, list[str]]]:
     step = timeline.steps[n_steps - 1]
     loads, stores = [], []
+    before = timeline.state(n_steps - 1)
     for access in step.accesses:
         shape = timeline.trace.arrays[access.array].shape
         where, inside = flat_index(access, shape)
         for lane in np.flatnonzero(access.threads[inside] == thread):
-            text = f"{element(access.array, where[lane], shape)} = {number(access.values[inside][lane])}"
+            held = before.values[access.array]
+            held = held[thread, where[lane]] if held.ndim > 1 else held[where[lane]]
+            empty = access.op == "load" and held is np.ma.masked
+            value = "empty" if empty else number(access.values[inside][lane])
+            text = f"{element(access.array, where[lane], shape)} = {value}"
             (loads if access.op == "load" else stores).append(text)
     lane = int(np.flatnonzero(step.threads == thread)[0])
     sets = [f"{name} = {number(np.asarray(values)[lane])}" for name, values in step.variables.items()]

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import cuda, float32
+from playwright.sync_api import expect
 
 import course_lib.viewer
 from course_lib import simulate
@@ -165,3 +167,45 @@ def test_nothing_is_cut_off(show, width, n, T):
     )
     assert [] == wider
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def without_first_write(x):
+    """Read shared memory to which nothing was stored."""
+    part = cuda.shared.array(4, float32)
+    i = cuda.threadIdx.x
+    if i < 4:
+        x[i + 4 * cuda.blockIdx.x] = part[3 - i]
+
+
+def guarded(x):
+    """Let a block beyond the end of the array return early, in fewer steps."""
+    i = cuda.grid(1)
+    if i >= x.size:
+        return
+    x[i] += 1
+    x[i] *= 2
+
+
+def test_reading_what_was_never_stored(show):
+    """Vectors are drawn too; an element that nothing was stored to stays empty when it is read."""
+    run = simulate(without_first_write, trace=True, strict=False)[1, 4](np.ones(4, np.float32))
+    stepper = Stepper(run, step=len(Stepper(run).timeline))
+    page = show(stepper)
+
+    says = page.locator(".tt-say").inner_text()
+    assert "Thread 0 reads part[3] = empty; writes x[0] = " in says
+    assert says == sentence(stepper.timeline, stepper.step, 0)
+    assert page.locator(".tt-shared .tt-t").all_text_contents() == [""] * 4
+    assert not page.locator(".tt-product").is_visible()
+
+
+def test_a_shorter_block_ends_the_walk(show):
+    """From the end of a long block, choosing a short one goes to its last step."""
+    run = simulate(guarded, trace=True)[2, 32](np.ones(32, np.float32))
+    lengths = [len(Timeline(run.trace, (block, 0, 0))) for block in (0, 1)]
+    assert lengths[1] < lengths[0]
+    page = show(Stepper(run, step=lengths[0]))
+    page.locator(".tt-root").press("b")
+    expect(page.locator(".tt-count")).to_have_text(f"step {lengths[1]} of {lengths[1]}")
+    page.locator(".tt-root").press("b")
+    expect(page.locator(".tt-count")).to_have_text(f"step {lengths[1]} of {lengths[0]}")

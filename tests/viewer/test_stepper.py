@@ -88,3 +88,14 @@ def test_replacing_the_run_starts_again(naive_run, tiled_run):
 
     assert (0, (0, 0, 0), (0, 0, 0)) == (stepper.step, stepper.block, stepper.thread)
     assert str(stepper).startswith("Stepper of naive: grid (1, 1)")
+
+
+def test_a_shorter_block_ends_the_walk(naive_run):
+    """At the ragged edge a block may take fewer steps; choosing it there goes to its end."""
+    stepper = Stepper(naive_run(*matrices(1, 3, 3), block=(1, 3)))
+    stepper.step = len(stepper.timeline)
+    lengths = {block: len(Stepper(stepper.run, block=(block, 0)).timeline) for block in range(3)}
+    stepper.block = (2, 0)
+
+    assert stepper.step == min(lengths[0], lengths[2])
+    assert f"step {stepper.step} of {lengths[2]}" in str(stepper)
