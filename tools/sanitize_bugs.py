@@ -74,7 +74,7 @@ def main():
         print(reason, file=sys.stderr)
         return 2
     version = subprocess.run(["compute-sanitizer", "--version"], capture_output=True, text=True, check=True).stdout
-    provenance["compute-sanitizer"] = re.search(r"[\d.]{4,}", version)[0]
+    provenance["compute-sanitizer"] = re.search(r"Version (\S+)", version)[1]
     jobs = [(name, which, tool) for tool in TOOLS for name in corpus.NAMES for which in ("bug", "twin")]
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda job: verdict(*job), jobs))
