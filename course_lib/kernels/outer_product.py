@@ -10,7 +10,7 @@ Source: the TU Eindhoven 5KK73 page (computation optimization).
 
 from functools import lru_cache
 
-from numba import cuda, float32
+from numba import cuda, float32, uint32
 
 ROWS = 16
 COLUMNS = 64
@@ -25,7 +25,7 @@ def outer_product(dtype=float32):
         """Compute C = A @ B; A is M×K, B is K×N, C is M×N, in blocks of 64 threads."""
         A_tile = cuda.shared.array((ROWS, ROWS), dtype)
         acc = cuda.local.array(ROWS, dtype)
-        thread = cuda.threadIdx.x
+        thread = uint32(cuda.threadIdx.x)  # unsigned: numba need not test the indices made from it for negative ones
         top, col = cuda.blockIdx.y * ROWS, cuda.blockIdx.x * COLUMNS + thread
         ty, tx = thread // ROWS, thread % ROWS
         M, K = A.shape

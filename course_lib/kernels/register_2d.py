@@ -11,7 +11,7 @@ compiler unrolls it; an index known only at run time sends the array to local me
 
 from functools import lru_cache
 
-from numba import cuda, float32
+from numba import cuda, float32, uint32
 
 TILE = 128
 DEPTH = 8
@@ -31,7 +31,7 @@ def register_2d(dtype=float32):
         acc = cuda.local.array((RESULTS, RESULTS), dtype)
         a = cuda.local.array(RESULTS, dtype)
         b = cuda.local.array(RESULTS, dtype)
-        thread = cuda.threadIdx.x
+        thread = uint32(cuda.threadIdx.x)  # unsigned: numba need not test the indices made from it for negative ones
         ty, tx = thread // SIDE, thread % SIDE
         top, left = cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE
         a_row, a_k = thread // DEPTH, thread % DEPTH

@@ -1,15 +1,21 @@
 """Closed forms: what a kernel asks of the memory system and what a GPU can give, without running anything."""
 
 from .counts import flop, flop_per_byte, global_loads, global_stores, loads_per_output
+from .occupancy import Occupancy, occupancy
+from .roofline import Bound, attainable
 from .traffic import TRAFFIC, Count, traffic
 
 __all__ = [
     "TRAFFIC",
+    "Bound",
     "Count",
+    "Occupancy",
+    "attainable",
     "flop",
     "flop_per_byte",
     "global_loads",
     "global_stores",
     "loads_per_output",
+    "occupancy",
     "traffic",
 ]

@@ -161,11 +161,7 @@ def lab(browser, tmp_path_factory):
         yield wait_for_server(server, private / "runtime", log, folder)
     finally:
         server.terminate()
-        try:
-            server.wait(timeout=20)
-        except subprocess.TimeoutExpired:  # a kernel that was still starting can hold it up
-            server.kill()
-            server.wait()
+        server.wait(timeout=30)
 
 
 def wait_for_server(server: subprocess.Popen, runtime: Path, log: Path, folder: Path) -> Lab:

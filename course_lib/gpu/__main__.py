@@ -1,0 +1,176 @@
+"""python -m course_lib.gpu: verify and time the ladder on this machine's GPU, and write recordings."""
+
+import argparse
+import json
+import sys
+import warnings
+from pathlib import Path
+
+from .device import NoGPUError, available, describe, require
+
+SIZES = (128, 256, 512, 1024, 2048, 4096, 8192)
+RAGGED_SIZES = ((4096, 4096, 4096), (4095, 4095, 4095), (4097, 4097, 4097), (1000, 500, 3000), (1024, 512, 3072))
+WHAT = {
+    "verify": "compare every rung with float64 on random rectangles; no timing",
+    "ladder": "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills",
+    "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
+    "tiles": "tile width against speed",
+    "ragged": "the best kernel on sizes that no tile divides",
+    "mistake": "launches timed without synchronising, beside the true times",
+    "ceilings": "copy bandwidth and float32 rate of the GPU",
+    "conflicts": "shared memory read with 1-way to 32-way bank conflicts",
+    "counters": "requests, sectors, wavefronts and bytes of every rung, from Nsight Compute (needs ncu)",
+    "instructions": "the machine instructions of the inner loops (needs nvdisasm)",
+    "launch": "launch every rung once, for a profiler",
+}
+
+
+def size(text):
+    """Read 4096 or 1000x3000x500 (M×K×N is written MxNxK, as the functions take it)."""
+    numbers = tuple(int(number) for number in text.lower().split("x"))
+    if len(numbers) not in (1, 3) or min(numbers) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4096 or 1000x500x3000 (MxNxK)")
+    return numbers * 3 if len(numbers) == 1 else numbers
+
+
+def parser():
+    """Return the command line's parser."""
+    text = "\n".join(f"  {name:14}{meaning}" for name, meaning in WHAT.items())
+    result = argparse.ArgumentParser(
+        prog="python -m course_lib.gpu",
+        description="Verify the ladder's kernels against float64, then time them with CUDA events.",
+        epilog=f"what:\n{text}\n\nA kernel that computes a wrong result is reported as wrong and never timed.\n"
+        "Without a CUDA GPU the command says so and ends with status 2.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    result.add_argument("what", nargs="+", choices=list(WHAT), metavar="what", help="one or more of those below")
+    result.add_argument("--size", type=size, help="n, or MxNxK (default 4096; counters 1024)")
+    result.add_argument("--rungs", type=lambda text: text.split(","), help="names, separated by commas (default all)")
+    result.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
+    result.add_argument("--output", type=Path, help="folder to write recordings to, as WHAT.json (default: none)")
+    return result
+
+
+def progress(items, label):
+    """Yield the items with a bar on standard error."""
+    items = list(items)
+    for done, item in enumerate(items):
+        bar = "#" * (20 * done // len(items))
+        print(f"\r[{bar:20}] {done + 1}/{len(items)} {label(item):30}", end="", file=sys.stderr, flush=True)
+        yield item
+    print(f"\r[{'#' * 20}] {len(items)}/{len(items)} {'':30}", file=sys.stderr)
+
+
+def record(what, options):
+    """Do one kind of measurement and return its results."""
+    from . import experiments, profile
+
+    n = options.size or (4096, 4096, 4096)
+    names, repeats = options.rungs, options.repeats
+    if what == "verify":
+        return verify_all(names)
+    if what == "launch":
+        return experiments.launch_once(names, options.size or (1024, 1024, 1024))
+    if what == "ladder":
+        return experiments.ladder(names, n, repeats, progress)
+    if what == "series":
+        sizes = (options.size[0],) if options.size else SIZES
+        return experiments.series(names, sizes, repeats, progress)
+    if what == "tiles":
+        return experiments.tiles(names, n, repeats, progress)
+    if what == "ragged":
+        return experiments.ragged(names, (options.size,) if options.size else RAGGED_SIZES, repeats, progress)
+    if what == "mistake":
+        return experiments.mistake(names, n, repeats, progress)
+    if what == "counters":
+        return profile.counters(names, options.size or (1024, 1024, 1024))
+    if what == "instructions":
+        return profile.instructions(names)
+    return getattr(experiments, what)(repeats, progress)
+
+
+def command_of(what, options):
+    """Return the command that makes this recording again."""
+    words = ["python -m course_lib.gpu", what]
+    words += ["--size", "x".join(map(str, options.size))] if options.size else []
+    words += ["--rungs", ",".join(options.rungs)] if options.rungs else []
+    return " ".join([*words, "--repeats", str(options.repeats)])
+
+
+def verify_all(names):
+    """Verify every rung on fresh random rectangles; return one result for each."""
+    from ..kernels import LADDER
+    from .verification import verify
+
+    results = []
+    for r in progress([r for r in LADDER if not names or r.name in names], lambda r: r.name):
+        for M, N, K in ((257, 129, 65), (64, 132, 100), (31, 17, 32), (1, 1, 1), (3, 2, 0)):
+            try:
+                verdict = verify(r, M, N, K)
+            except ValueError:
+                continue
+            result = {"rung": r.name, "M": M, "N": N, "K": K, "relative_error": verdict.relative_error}
+            results.append(result if verdict.correct else {**result, "wrong": "over the tolerance"})
+    return results
+
+
+def show(what, results):
+    """Print the results as a table."""
+    yardstick = next((r["gflops"] for r in results if r.get("rung") == "cublas" and "gflops" in r), None)
+    print(f"\n{what}")
+    for result in results:
+        name = result.get("rung") or result.get("ceiling") or f"stride {result.get('stride')}"
+        size_text = "×".join(str(result[k]) for k in "MNK") if "M" in result else ""
+        if "wrong" in result or "skipped" in result:
+            text = result.get("wrong") and f"WRONG: {result['wrong']}" or f"skipped: {result['skipped']}"
+        elif "gflops" in result:
+            share = f"{result['gflops'] / yardstick:7.1%} of cuBLAS" if yardstick and what == "ladder" else ""
+            text = f"{result['gflops']:10.1f} GFLOP/s {share} {result.get('registers', '')}"
+        elif what == "counters":
+            kinds = ("global_load_sectors", "shared_load_wavefronts", "l2_bytes", "issue_active_percent")
+            text = "  ".join(f"{kind} {_short(result[kind])}" for kind in kinds)
+        else:
+            text = "  ".join(
+                f"{k} {_short(v)}" for k, v in result.items() if k not in ("rung", "loop", "params", *"MNK")
+            )
+        print(f"  {name:18} {size_text:16} {str(result.get('params') or ''):22} {text}")
+
+
+def _short(value):
+    if isinstance(value, list) and value and isinstance(value[0], float):
+        return f"median {sorted(value)[len(value) // 2]:.4g}"
+    return f"{value:.4g}" if isinstance(value, float) else value
+
+
+def main(arguments=None):
+    """Run the command; return the exit status: 0, 1 where a kernel is wrong, 2 without a GPU."""
+    options = parser().parse_args(arguments)
+    if not available():
+        try:
+            require()
+        except NoGPUError as reason:
+            print(reason, file=sys.stderr)
+            return 2
+    warnings.filterwarnings("ignore", message=".*Grid size.*")
+    warnings.filterwarnings("ignore", message=".*Host array used in CUDA kernel.*")
+    status = 0
+    for what in options.what:
+        results = record(what, options)
+        if results is None:
+            continue
+        show(what, results)
+        status = max(status, int(any("wrong" in result for result in results)))
+        if options.output:
+            options.output.mkdir(parents=True, exist_ok=True)
+            recording = {
+                "what": what,
+                "command": command_of(what, options),
+                "provenance": describe(),
+                "results": results,
+            }
+            (options.output / f"{what}.json").write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

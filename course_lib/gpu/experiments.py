@@ -1,0 +1,252 @@
+"""What is recorded on a GPU. Every function returns JSON-ready results; a wrong kernel is reported, never timed."""
+
+from time import perf_counter
+
+import numpy as np
+
+from ..kernels import LADDER, rung
+from ..kernels.host import matmul_host
+from .cublas import cublas_matmul
+from .device import require
+from .timing import Timing, input_sets, time_calls
+from .verification import judge, random_matrices, verify
+
+RAGGED = (257, 129, 65)
+HOST_SECONDS = 100
+#: Seconds that the repeats of one kernel may take; slow kernels get fewer repeats, and the recording says how many.
+KERNEL_SECONDS = 3
+
+
+class Problem:
+    """Random matrices of one size, on host and GPU, with the float64 product to judge by."""
+
+    def __init__(self, M, N, K):
+        self.size = M, N, K
+        A, B, _ = random_matrices(M, N, K)
+        self.reference = A.astype(np.float64) @ B.astype(np.float64)
+        cuda = require()
+        self.A, self.B = cuda.to_device(A), cuda.to_device(B)
+        self.sets = input_sets(M, N, K)
+
+    def judge(self, call):
+        """Return the Verdict on call(A, B, C) for a C of NaN."""
+        cuda = require()
+        C = cuda.to_device(np.full(self.reference.shape, np.nan, np.float32))
+        call(self.A, self.B, C)
+        cuda.synchronize()
+        return judge(C.copy_to_host(), self.reference)
+
+    def measure(self, call, repeats, warmups=3):
+        """Verify call(A, B, C), then time it; return the part of a result that every kernel has."""
+        start = perf_counter()
+        verdict = self.judge(call)
+        elapsed = perf_counter() - start
+        result = dict(zip("MNK", self.size, strict=True), relative_error=verdict.relative_error)
+        if not verdict.correct:
+            return {**result, "wrong": f"relative error {verdict.relative_error:.1e} is over {verdict.tolerance:.0e}"}
+        slow = elapsed > KERNEL_SECONDS / repeats
+        if slow:  # compiling may have taken the time: look again before giving up repeats
+            once = time_calls(call, self.sets, 1, 0)[0] / 1e3
+            repeats, warmups = max(1, min(repeats, int(KERNEL_SECONDS / once))), min(warmups, 1)
+        milliseconds = time_calls(call, self.sets, repeats, warmups)
+        timing = Timing(*self.size, milliseconds)
+        return {**result, "warmups": warmups, "milliseconds": list(milliseconds), "gflops": timing.gflops}
+
+
+def _launch(r, M, N, K, **params):
+    """Return (kernel, grid, block, params) of a float32 launch of the rung; ValueError where it has no room."""
+    params = {**r.params, **params}
+    grid, block = r.launch(M, N, K, **params)
+    return r.make(dtype=np.float32, **params), grid, block, params
+
+
+def _widest(r):
+    """Return the parameters of blocks 32 threads wide, a whole warp, for the kernels with square blocks."""
+    return {key: 32 for key, width in r.params.items() if key in ("tile_width", "block_width") and width == 16}
+
+
+def _resources(kernel):
+    """Return what the compiler gave the kernel: registers and local bytes per thread, shared bytes per block."""
+
+    def only(values):
+        return int(next(iter(values.values()))) if isinstance(values, dict) else int(values)
+
+    return {
+        "registers": only(kernel.get_regs_per_thread()),
+        "local_bytes": only(kernel.get_local_mem_per_thread()),
+        "shared_bytes": only(kernel.get_shared_mem_per_block()),
+    }
+
+
+def measure_rung(r, problem, repeats, **params):
+    """Return the result of one rung on one problem: skipped, wrong, or measured."""
+    entry = {"rung": r.name, "title": r.title}
+    try:
+        kernel, grid, block, params = _launch(r, *problem.size, **params)
+    except ValueError as reason:
+        return {**entry, "skipped": str(reason)}
+    entry |= {"params": params, "grid": grid, "block": block}
+    ragged = verify(r, *RAGGED, **params)
+    if not ragged.correct:
+        return {**entry, "wrong": f"relative error {ragged.relative_error:.1e} at {RAGGED}"}
+    return {**entry, **problem.measure(kernel[grid, block], repeats), **_resources(kernel)}
+
+
+def measure_cublas(problem, repeats):
+    """Return the result of cuBLAS on one problem, or None where no library offers it."""
+    name, matmul = cublas_matmul()
+    return name and {"rung": "cublas", "title": name, **problem.measure(matmul, repeats)}
+
+
+def ladder(names, size, repeats, progress):
+    """Measure every rung, and cuBLAS, on one size; square blocks are 32 threads wide."""
+    problem = Problem(*size)
+    rungs = [r for r in LADDER if not names or r.name in names]
+    results = []
+    for r in progress(rungs, lambda r: r.name):
+        results.append(measure_rung(r, problem, repeats, **_widest(r)))
+    return results + [result for result in [measure_cublas(problem, repeats)] if result]
+
+
+def series(names, sizes, repeats, progress):
+    """Measure host, naive, tiled, best and cuBLAS on squares of several sizes."""
+    results = []
+    host_rate = None
+    for n in progress(sizes, str):
+        problem = Problem(n, n, n)
+        for name in names or ("naive", "tiled", "best"):
+            results.append(measure_rung(rung(name), problem, repeats, **_widest(rung(name))))
+        results += [result for result in [measure_cublas(problem, repeats)] if result]
+        results.append(measure_host(problem, host_rate))
+        host_rate = results[-1].get("gflops", host_rate and host_rate / 4)
+    return results
+
+
+def measure_host(problem, last_gflops):
+    """Time the host's triple loop, compiled by numba for one core; skipped where it would take minutes."""
+    from numba import njit
+
+    M, N, K = problem.size
+    entry = {"rung": "host", "title": "Three loops on one core", "M": M, "N": N, "K": K}
+    if last_gflops and 2 * M * N * K / last_gflops / 1e9 > HOST_SECONDS:
+        return {**entry, "skipped": f"it would take more than {HOST_SECONDS} seconds"}
+    compiled = njit(matmul_host)
+    compiled(*random_matrices(2, 2, 2))
+    A, B = problem.A.copy_to_host(), problem.B.copy_to_host()
+    C = np.full((M, N), np.nan, np.float32)
+    start = perf_counter()
+    compiled(A, B, C)
+    seconds = perf_counter() - start
+    verdict = judge(C, problem.reference)
+    if not verdict.correct:
+        return {**entry, "wrong": f"relative error {verdict.relative_error:.1e}"}
+    return {
+        **entry,
+        "relative_error": verdict.relative_error,
+        "warmups": 0,
+        "milliseconds": [seconds * 1e3],
+        "gflops": 2 * M * N * K / seconds / 1e9,
+    }
+
+
+def tiles(names, size, repeats, progress):
+    """Measure the kernels with square tiles, and the two naive ones, for every width."""
+    problem = Problem(*size)
+    cases = [
+        (r, {key: width})
+        for r in LADDER
+        for key in ("tile_width", "block_width")
+        if key in r.params and r.name not in ("per_row", "per_column") and (not names or r.name in names)
+        for width in (4, 8, 16, 32)
+    ]
+    return [measure_rung(r, problem, repeats, **p) for r, p in progress(cases, lambda case: case[0].name)]
+
+
+def ragged(names, sizes, repeats, progress):
+    """Measure the best kernel and cuBLAS where no tile divides the matrices, beside an even size."""
+    results = []
+    for size in progress(sizes, str):
+        problem = Problem(*size)
+        results += [measure_rung(rung(name), problem, repeats) for name in names or ("best",)]
+        results += [result for result in [measure_cublas(problem, repeats)] if result]
+    return results
+
+
+def mistake(names, size, repeats, progress):
+    """Time launches with a host clock and no synchronisation, beside the true times."""
+    cuda = require()
+    results = []
+    for name in progress(names or ("naive", "tiled"), str):
+        kernel, grid, block, params = _launch(rung(name), *size)
+        A, B, C = (cuda.to_device(X) for X in random_matrices(*size))
+        launch = kernel[grid, block]
+        launch(A, B, C)
+        cuda.synchronize()
+        wrong, right = [], []
+        for _ in range(repeats):
+            start = perf_counter()
+            launch(A, B, C)
+            wrong.append((perf_counter() - start) * 1e3)
+            cuda.synchronize()
+            right.append((perf_counter() - start) * 1e3)
+        results.append(
+            {
+                "rung": name,
+                "params": params,
+                **dict(zip("MNK", size, strict=True)),
+                "unsynchronised_milliseconds": wrong,
+                "synchronised_milliseconds": right,
+                "event_milliseconds": list(time_calls(launch, [(A, B, C)], repeats)),
+            }
+        )
+    return results
+
+
+def ceilings(repeats, progress):
+    """Measure what the GPU can do at most: bytes copied and float32 operations per second."""
+    from .microkernels import CHAINS, STEPS, copy4, multiply_add
+
+    cuda = require()
+    blocks = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
+    rows, rounds, threads = 2**26, 2_000, blocks * 256
+    matrices = tuple(cuda.to_device(np.ones((rows, 4), np.float32)) for _ in range(2))
+    chains = (cuda.device_array(threads, np.float32), np.float32(0.5), rounds)
+    cases = (
+        ("copy", "bytes_per_second", 2 * rows * 16, copy4[4 * blocks, 256], matrices),
+        ("float32", "flop_per_second", 2 * CHAINS * STEPS * rounds * threads, multiply_add[blocks, 256], chains),
+    )
+    results = []
+    for name, unit, amount, launch, arguments in progress(cases, lambda case: case[0]):
+        milliseconds = time_calls(launch, [arguments], repeats)
+        rate = float(amount / np.median(milliseconds) * 1e3)
+        results.append({"ceiling": name, "milliseconds": list(milliseconds), unit: rate})
+    return results
+
+
+def conflicts(repeats, progress):
+    """Time the same reads of shared memory with strides that meet 32, 16, … 1 banks: conflicts alone."""
+    from .microkernels import strided_reads
+
+    cuda = require()
+    blocks = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
+    out = cuda.device_array(blocks * 256, np.float32)
+    results = []
+    for stride in progress((1, 2, 4, 8, 16, 32), str):
+        milliseconds = time_calls(strided_reads[blocks, 256], [(out, stride, 2000)], repeats)
+        results.append({"stride": stride, "ways": stride, "milliseconds": list(milliseconds)})
+    return results
+
+
+def launch_once(names, size):
+    """Launch every rung once, for a profiler to look at."""
+    cuda = require()
+    A, B, C = (cuda.to_device(X) for X in random_matrices(*size))
+    for r in LADDER:
+        if names and r.name not in names:
+            continue
+        try:
+            kernel, grid, block, _ = _launch(r, *size, **_widest(r))
+        except ValueError:
+            continue
+        kernel[grid, block](A, B, C)
+    cuda.synchronize()

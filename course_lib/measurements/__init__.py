@@ -1,0 +1,54 @@
+"""Recorded results from named GPUs: one folder per GPU, one JSON file per kind of measurement.
+
+    from course_lib import measurements
+    ladder = measurements.load("ladder")
+    ladder.provenance["gpu"]                 # 'NVIDIA H200'
+    ladder.result("tiled")["gflops"]
+
+`python -m course_lib.gpu WHAT --output FOLDER` makes such files on your own GPU; `load(WHAT, FOLDER)` reads them.
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+DEFAULT_GPU = "nvidia-h200"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was measured, by which command, on which GPU and software (provenance), and every result."""
+
+    what: str
+    command: str
+    provenance: dict
+    results: list
+    notes: dict = field(default_factory=dict)
+
+    def result(self, rung, **values):
+        """Return the first result of a rung whose entries equal `values`; KeyError if there is none."""
+        for result in self.results:
+            if result.get("rung") == rung and all(result.get(key) == value for key, value in values.items()):
+                return result
+        raise KeyError(f"the recording of {self.what} has no result of {rung!r} with {values}")
+
+
+def load(what, gpu=DEFAULT_GPU):
+    """Return the Recording of `what` ("ladder", "series", …) from a GPU's folder: a name here, or any path."""
+    folder = gpu if isinstance(gpu, Path) else FOLDER / gpu
+    path = folder / f"{what}.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"no recording of {what!r} in {folder}; it has {', '.join(kinds(gpu)) or 'none'}")
+    return Recording(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def kinds(gpu=DEFAULT_GPU):
+    """Return the names of the recordings of a GPU."""
+    folder = gpu if isinstance(gpu, Path) else FOLDER / gpu
+    return tuple(sorted(path.stem for path in folder.glob("*.json")))
+
+
+def gpus():
+    """Return the names of the GPUs with recordings."""
+    return tuple(sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and any(path.glob("*.json"))))

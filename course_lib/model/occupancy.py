@@ -1,0 +1,43 @@
+"""How many blocks fit on a multiprocessor, and what stops the next one."""
+
+from dataclasses import dataclass
+
+from .counts import _ceil_div
+from .traffic import WARP
+
+#: Registers are handed out to a warp in pieces of 256, shared memory to a block in pieces of 128 bytes, of which
+#: the driver keeps 1 KiB per block for itself (compute capability 8.0 and later). Source: CUDA's occupancy tables.
+REGISTER_PIECE = 256
+SHARED_PIECE = 128
+RESERVED_SHARED = 1024
+MOST_BLOCKS = 32
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """Blocks and warps that a multiprocessor holds at once, as a share of the most, and the limiting resource."""
+
+    blocks: int
+    warps: int
+    share: float
+    limit: str
+
+
+def occupancy(threads, registers, shared_bytes, gpu):
+    """Return the Occupancy of blocks of `threads` with `registers` per thread and `shared_bytes` per block.
+
+    gpu holds threads_per_multiprocessor, registers_per_multiprocessor and shared_bytes_per_multiprocessor, as a
+    recording's provenance does.
+    """
+    warps = _ceil_div(threads, WARP)
+    warp_registers = _ceil_div(max(registers, 1) * WARP, REGISTER_PIECE) * REGISTER_PIECE
+    block_shared = _ceil_div(shared_bytes, SHARED_PIECE) * SHARED_PIECE + RESERVED_SHARED
+    most_warps = gpu["threads_per_multiprocessor"] // WARP
+    room = {
+        "registers": gpu["registers_per_multiprocessor"] // warp_registers // warps,
+        "shared memory": gpu["shared_bytes_per_multiprocessor"] // block_shared,
+        "threads": most_warps // warps,
+        "blocks": MOST_BLOCKS,
+    }
+    limit = min(room, key=room.get)
+    return Occupancy(room[limit], room[limit] * warps, room[limit] * warps / most_warps, limit)

@@ -1,0 +1,65 @@
+"""The recordings: complete, honest about their origin, and what the README shows."""
+
+import json
+
+import numpy as np
+import pytest
+
+from course_lib import measurements, model
+from course_lib.gpu.verification import TOLERANCE
+from course_lib.kernels import LADDER
+from course_lib.measurements import report
+
+WHAT = ("ladder", "series", "tiles", "ragged", "mistake", "ceilings", "conflicts", "counters", "instructions")
+
+
+def test_readme_and_pictures_are_those_of_the_recordings():
+    """`python -m course_lib.measurements` would change nothing."""
+    for path, text in report.outputs().items():
+        assert path.read_text(encoding="utf-8") == text, f"run python -m course_lib.measurements ({path.name})"
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_a_recording_says_where_it_comes_from(what):
+    """GPU, driver, versions, date and the command that repeats it."""
+    recording = measurements.load(what)
+    assert recording.command.startswith(f"python -m course_lib.gpu {what}")
+    assert all(recording.provenance[key] for key in ("gpu", "driver", "numba", "numba-cuda", "numpy", "date"))
+    assert recording.results
+
+
+@pytest.mark.parametrize("what", ["ladder", "series", "tiles", "ragged"])
+def test_speeds_follow_from_the_recorded_repeats(what):
+    """GFLOP/s is 2 M N K over the median of the repeats, of kernels that were right."""
+    for result in report.measured(measurements.load(what)):
+        seconds = np.median(result["milliseconds"]) / 1e3
+        assert result["gflops"] == pytest.approx(model.flop(*(result[k] for k in "MNK")) / seconds / 1e9)
+        assert result["relative_error"] <= TOLERANCE["float32"]
+
+
+def test_the_whole_ladder_is_recorded():
+    """Every rung has a result or says why it has none, in the order of the ladder; cuBLAS comes last."""
+    results = measurements.load("ladder").results
+    assert [result["rung"] for result in results] == [*(r.name for r in LADDER), "cublas"]
+    assert all("gflops" in result or "skipped" in result for result in results)
+
+
+def test_counters_agree_with_the_model():
+    """Nsight Compute saw exactly the sectors that the closed form gives the naive and the tiled kernel."""
+    counters = measurements.load("counters")
+    for name, params in (("naive", {"block_width": 32}), ("tiled", {"tile_width": 32})):
+        result = counters.result(name)
+        counts = model.traffic(name, *(result[k] for k in "MNK"), **params)
+        loads = sum(counts["global", "load", matrix].sectors for matrix in "AB")
+        assert result["global_load_sectors"] == loads
+        assert result["global_store_sectors"] == counts["global", "store", "C"].sectors
+
+
+def test_a_missing_recording_is_named(tmp_path):
+    """The error lists what there is."""
+    (tmp_path / "ladder.json").write_text(
+        json.dumps({"what": "ladder", "command": "", "provenance": {}, "results": []})
+    )
+    assert measurements.load("ladder", tmp_path).results == []
+    with pytest.raises(FileNotFoundError, match="ladder"):
+        measurements.load("series", tmp_path)
