@@ -192,6 +192,16 @@ def test_no_machine_paths(tracked):
     assert found == []
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(name):
+    """Every relative link and picture of the page is a file of the repository."""
+    prose = re.sub(r"```.*?```", "", (REPOSITORY / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    links = re.findall(r"\]\(([^)#]+)", prose)
+    relative = [link for link in links if "://" not in link]
+
+    assert [link for link in relative if not (REPOSITORY / link).exists()] == []
+
+
 LESSONS = sorted(path for path in (REPOSITORY / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
 
 

@@ -161,7 +161,11 @@ def lab(browser, tmp_path_factory):
         yield wait_for_server(server, private / "runtime", log, folder)
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # a kernel that was still starting can hold it up
+            server.kill()
+            server.wait()
 
 
 def wait_for_server(server: subprocess.Popen, runtime: Path, log: Path, folder: Path) -> Lab:

@@ -1,0 +1,73 @@
+"""The simulator's findings beside compute-sanitizer's verdicts on the same kernels, as recorded on a GPU."""
+
+import json
+from pathlib import Path
+
+import pytest
+from oracles import corpus
+
+from course_lib import simulate
+
+RECORDING = Path(__file__).parents[2] / "course_lib/measurements/sanitizer.json"
+ROWS = {(r["kernel"], r["which"], r["tool"]): r for r in json.loads(RECORDING.read_text())["results"]}
+TOOLS = {"racecheck": "race", "memcheck": "out-of-bounds", "synccheck": "barrier-divergence"}
+#: Errors that the simulator finds and no tool reports, by the reason.
+UNSEEN = {
+    "racecheck watches shared memory, and these race in global memory": {
+        "atomic_and_plain_read", "blocks_split_the_sum", "histogram_without_atomics", "neighbour_block",
+        "row_index_without_block", "same_value_written_by_all", "scan_in_place", "stencil_in_place",
+        "stride_of_one_block",
+    },
+    "memcheck sees the bytes of an allocation: these miss a dimension or a local array and stay inside": {
+        "inner_dimension_wraps_to_next_row", "local_array_out_of_bounds", "swapped_x_and_y",
+    },
+    "initcheck watches global memory, and these read shared or local words that nobody wrote": {
+        "uninitialised_halo", "uninitialised_local", "uninitialised_shared_histogram", "uninitialised_tile_edge",
+    },
+    "threads that have left the kernel, or warps that skip the barrier as a whole, do not disturb this GPU's barrier": {
+        "barrier_after_break", "barrier_in_a_device_function", "barrier_in_ragged_loop", "barrier_under_condition",
+        "barrier_under_condition_of_a_warp", "early_return_before_barrier", "early_return_of_a_whole_warp",
+        "reduction_barrier_inside_the_step",
+    },
+}
+#: It never ends on the GPU; every tool waits in vain.
+ENDLESS = {"barrier_in_the_inner_loop_under_the_guard"}
+
+
+def errors(name, which):
+    pair = corpus.load(name)
+    grid, block = pair.launch(which)
+    run = simulate(getattr(pair.module, which), strict=False)[grid, block](*pair.arguments())
+    return run.errors
+
+
+def test_every_kernel_was_judged_by_every_tool():
+    tools = ("memcheck", "racecheck", "initcheck", "synccheck")
+    assert set(ROWS) == {(n, w, t) for n in corpus.NAMES for w in ("bug", "twin") for t in tools}
+    assert not [row for row in ROWS.values() if "failed" in row]
+
+
+def test_no_tool_flags_a_twin():
+    assert not [key for key, row in ROWS.items() if key[1] == "twin" and row["flagged"]]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_what_a_tool_flags_the_simulator_finds(tool):
+    flagged = {name for (name, which, t), row in ROWS.items() if t == tool and row["flagged"]} - ENDLESS
+    assert flagged
+    for name in flagged:
+        assert TOOLS[tool] in {f.kind for f in errors(name, "bug")}, name
+
+
+def test_racecheck_and_the_simulator_name_the_same_lines():
+    flagged = [name for (name, which, t), row in ROWS.items() if t == "racecheck" and row["flagged"]]
+    for name in set(flagged) - ENDLESS:
+        lines = {n for f in errors(name, "bug") if f.kind == "race" for n in (f.line, f.other_line)}
+        assert lines <= set(ROWS[name, "bug", "racecheck"]["lines"]), name
+
+
+def test_each_error_that_only_the_simulator_finds_has_a_reason():
+    flagged = {name for (name, which, _), row in ROWS.items() if which == "bug" and row["flagged"]}
+    alone = {name for name in corpus.NAMES if name not in flagged and errors(name, "bug")}
+    assert alone == set().union(*UNSEEN.values())
+    assert ENDLESS <= flagged

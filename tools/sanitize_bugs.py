@@ -1,0 +1,92 @@
+"""Run compute-sanitizer's four tools on every kernel with a bug, and on its twin, on this machine's GPU.
+
+    python tools/sanitize_bugs.py --output course_lib/measurements
+
+Writes sanitizer.json: for each kernel and tool whether it was flagged, the messages and the source lines they name.
+Kernels are compiled with debug=True, opt=False, so that the tools know the lines.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
+
+from oracles import corpus  # noqa: E402
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+SECONDS = 60
+
+
+def launch(name, which):
+    """Launch one kernel of the corpus on the GPU, with line information."""
+    from numba import cuda
+
+    pair = corpus.load(name)
+    grid, block = pair.launch(which)
+    kernel = cuda.jit(debug=True, opt=False)(getattr(pair.module, which).py_func)
+    kernel[grid, block](*pair.arguments())
+    cuda.synchronize()
+
+
+def verdict(name, which, tool):
+    """Return what one tool says of one kernel."""
+    command = ["compute-sanitizer", "--tool", tool, "--print-limit", "20", sys.executable, "-W", "ignore", __file__,
+               "--launch", name, which]
+    result = {"kernel": name, "which": which, "tool": tool}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return {**result, "flagged": True, "messages": [f"did not end within {SECONDS} s"], "lines": []}
+    report = [line.removeprefix("=========").strip() for line in done.stdout.splitlines() if line.startswith("=====")]
+    summary = next((line for line in report if "SUMMARY" in line), None)
+    if summary is None:
+        return {**result, "failed": (done.stderr or done.stdout)[-300:]}
+    count = int(re.search(r"SUMMARY: (\d+)", summary)[1])
+    messages = [re.sub(r" by thread.*| at 0x\w+.*| at .*\+0x.*", "", line) for line in report
+                if re.match(r"(Invalid|Error|Warning|Barrier|Uninitialized|Divergent|Program hit)", line)]
+    lines = sorted({int(n) for line in report for n in re.findall(rf"{name}\.py:(\d+)", line)})
+    return {**result, "flagged": count > 0, "count": count, "messages": sorted(set(messages))[:6], "lines": lines}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--output", type=Path, required=True, help="folder for sanitizer.json")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="kernels at a time")
+    parser.add_argument("--launch", nargs=2, help=argparse.SUPPRESS)
+    if "--launch" in sys.argv:
+        return launch(*sys.argv[-2:])
+    options = parser.parse_args()
+    from course_lib.gpu.device import NoGPUError, describe
+
+    if shutil.which("compute-sanitizer") is None:
+        sys.exit("compute-sanitizer is not on the PATH; it comes with the CUDA toolkit")
+    try:
+        provenance = describe()
+    except NoGPUError as reason:
+        print(reason, file=sys.stderr)
+        return 2
+    version = subprocess.run(["compute-sanitizer", "--version"], capture_output=True, text=True, check=True).stdout
+    provenance["compute-sanitizer"] = re.search(r"Version (\S+)", version)[1]
+    jobs = [(name, which, tool) for tool in TOOLS for name in corpus.NAMES for which in ("bug", "twin")]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda job: verdict(*job), jobs))
+    recording = {"what": "sanitizer", "command": "python tools/sanitize_bugs.py --output course_lib/measurements",
+                 "provenance": provenance, "results": results}
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "sanitizer.json").write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+    for tool in TOOLS:
+        rows = [r for r in results if r["tool"] == tool]
+        print(tool, "flagged", sum(r.get("flagged", False) for r in rows), "failed", sum("failed" in r for r in rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
