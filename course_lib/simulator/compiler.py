@@ -31,6 +31,8 @@ from .values import (
     MISSING,
     NONE,
     ArrayType,
+    DeviceFunction,
+    Promotion,
     TupleType,
     Value,
     Variable,
@@ -52,15 +54,6 @@ REFUSED = {
     ast.Nonlocal: "a kernel cannot assign outer variables; write to an array argument",
     ast.Match: "the simulator does not run match; write if/elif/else",
 }
-
-
-@dataclass(frozen=True)
-class Promotion:
-    """Arithmetic in which a float32 became float64 although nobody asked for float64."""
-
-    line: int
-    operand: str
-    expression: str
 
 
 class Unit:
@@ -112,14 +105,6 @@ class Unit:
         exec(compile(text, "<simulated kernel>", "exec"), scope)
         self.text = text
         return scope["make"]
-
-
-@dataclass
-class DeviceFunction:
-    name: str
-    result: object
-    barriers: bool
-    origin: str | None
 
 
 class Function(Expressions):

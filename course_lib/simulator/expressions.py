@@ -15,7 +15,7 @@ import numpy as np
 from . import runtime, typing_rules
 from .frontend import cuda_name, is_cuda_module
 from .intrinsics import Intrinsics
-from .values import COMPILE_TIME, CONFLICT, NONE, ArrayType, Symbol, TupleType, Value, unify_types
+from .values import COMPILE_TIME, CONFLICT, NONE, ArrayType, Promotion, Symbol, TupleType, Value, unify_types
 
 OPERATORS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
              "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>"}
@@ -245,7 +245,6 @@ class Expressions(Intrinsics):
                 reason = other.origin if other.origin.endswith(text) else f"{text} is float64: {other.origin}"
             else:
                 reason = f"{text} is {other.type}, and float32 with {other.type} gives float64"
-            from .compiler import Promotion
             expression = ast.unparse(node)
             self.unit.promotions.setdefault((node.lineno, text), Promotion(node.lineno, reason, expression))
             return reason

@@ -13,7 +13,18 @@ from .findings import UnsupportedKernelError
 from .frontend import dtype_name, python_function, read
 from .memory import LOCAL_LIMIT
 from .typing_rules import DTYPE, TypingError
-from .values import COMPILE_TIME, CONFLICT, NONE, ArrayType, Symbol, TupleType, Value, Variable, unify_types
+from .values import (
+    COMPILE_TIME,
+    CONFLICT,
+    NONE,
+    ArrayType,
+    DeviceFunction,
+    Symbol,
+    TupleType,
+    Value,
+    Variable,
+    unify_types,
+)
 
 AXES = {"x": 0, "y": 1, "z": 2}
 ATOMICS = ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch", "inc", "dec", "cas",
@@ -450,8 +461,6 @@ class Intrinsics:
     # --- device functions --------------------------------------------------------------------------------------
 
     def device_call(self, node, thing) -> Value:
-        from .compiler import DeviceFunction, Function
-
         function = python_function(thing)
         if function in self.stack:
             self.refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")
@@ -467,7 +476,7 @@ class Intrinsics:
                 self.refuse(part, f"{ast.unparse(part)} cannot be passed to a device function")
         key = (function, tuple((v.type, v.origin) for v in values))
         if key not in self.unit.device:
-            inner = Function(self.unit, source, [Variable(v.type, v.origin) for v in values], False, self.stack)
+            inner = type(self)(self.unit, source, [Variable(v.type, v.origin) for v in values], False, self.stack)
             self.unit.device_names += 1
             name = f"f{self.unit.device_names}_{function.__name__}"
             try:
@@ -477,7 +486,7 @@ class Intrinsics:
                     raise UnsupportedKernelError(f"in the device function {function.__name__}: {error}",
                                                  node.lineno) from None
                 raise
-            self.unit.device[key] = DeviceFunction(name, inner.result_type, inner.barriers, None)
+            self.unit.device[key] = DeviceFunction(name, inner.result_type, inner.barriers)
         device = self.unit.device[key]
         codes = "".join(f", {v.code}" for v in values)
         call = f"{device.name}(w, {self.mask}, {self.path_code()}{codes})"

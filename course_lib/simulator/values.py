@@ -105,3 +105,21 @@ def unify_types(a, b):
         items = tuple(unify_types(x, y) for x, y in zip(a.items, b.items, strict=True))
         return CONFLICT if CONFLICT in items else TupleType(items)
     return CONFLICT
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """Arithmetic in which a float32 became float64 although nobody asked for float64."""
+
+    line: int
+    operand: str
+    expression: str
+
+
+@dataclass(frozen=True)
+class DeviceFunction:
+    """A compiled device function: its name in the generated code, what it returns, and whether it holds barriers."""
+
+    name: str
+    result: object
+    barriers: bool
