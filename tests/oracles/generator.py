@@ -388,3 +388,95 @@ class Writer:
         self.line(f"{self.one(*self.numbers)} = {s}[{self.index(8)}]")
         self.line("cuda.syncthreads()")
         self.line(f"cuda.atomic.add(COUNT, {self.index(6)}, 1)")
+
+
+REFUTABLE_HEADER = """from numba import cuda, int32
+
+
+@cuda.jit
+def kernel(x, y):
+    t = cuda.threadIdx.x
+    g = cuda.grid(1)
+    a = int32(1)
+"""
+
+
+@st.composite
+def careless_cases(draw):
+    """Draw a kernel that may race, diverge at a barrier, leave its arrays or read what nobody wrote.
+
+    What it touches depends on the thread alone, never on data, so that every order of execution does the same.
+    """
+    threads = draw(st.sampled_from([8, 32, 40, 64, 70]))
+    writer = Careless(draw, threads)
+    writer.kernel()
+    blocks = draw(st.sampled_from([1, 1, 2, 3]))
+    return Case(REFUTABLE_HEADER + "\n".join(writer.lines) + "\n", (blocks,), (threads,), 0, "C")
+
+
+class Careless(Writer):
+    """Writes kernels of loads, stores, atomics and barriers at indices that are nearly right."""
+
+    def __init__(self, draw, threads):
+        super().__init__(draw, True, threads)
+        self.divergent = self.chance(15)
+        self.wild = self.chance(25)
+        self.arrays = []
+
+    def kernel(self):
+        for name in ("s", "r"):
+            self.line(f"{name} = cuda.shared.array({self.threads}, int32)")
+        self.arrays = ["s", "r", "x", "y"][self.one(0, 1, 2) :]
+        if self.chance(60):
+            self.line("s[t] = t")
+            self.line("r[t] = g")
+            self.line("cuda.syncthreads()")
+        for _ in range(self.draw(st.integers(2, 7))):
+            self.step(2)
+        self.line("x[g] = a")
+
+    def place(self, array):
+        own = "t" if array in "sr" else "g"
+        extent = self.threads if array in "sr" else f"{array}.shape[0]"
+        places = [own, own, own, f"({own} + 1) % {extent}", f"({own} ^ 1) % {extent}", "0", f"{own} // 2 * 2",
+                  f"({own} + 32) % {extent}", f"{extent} - 1 - {own}"]  # fmt: skip
+        if self.wild:
+            places += [f"{own} + 1", f"{own} - 1", f"{own} - 40", f"2 * {own}"]
+        return self.one(*places)
+
+    def who(self):
+        return self.one("t < 5", "t == 0", "t % 2 == 0", "t >= 32", "g == 3", "cuda.blockIdx.x == 0", "t > 60")
+
+    def step(self, depth):
+        kinds = ["load", "load", "store", "store", "atomic", "update", "barrier", "barrier", "syncwarp"]
+        kinds += ["guard", "guard", "loop", "leave"] if depth else []
+        kind = self.one(*kinds)
+        array = self.one(*self.arrays)
+        place = self.place(array)
+        inside = self.indent > 1
+        if kind == "load":
+            self.line(f"a = {array}[{place}]")
+        elif kind == "store":
+            self.line(f"{array}[{place}] = {self.one('a', '1', 't')}")
+        elif kind == "update":
+            self.line(f"{array}[{place}] += 1")
+        elif kind == "atomic":
+            self.line(f"cuda.atomic.add({array}, {place}, 1)")
+        elif kind == "barrier" and (not inside or self.divergent):
+            self.line("cuda.syncthreads()")
+        elif kind == "guard":
+            self.line(f"if {self.who()}:")
+            self.several(depth)
+        elif kind == "loop":
+            self.line(f"for {self.name('k')} in range({self.one('2', 't % 3', '3')}):")
+            self.several(depth)
+        elif kind == "leave" and self.divergent:
+            self.line(f"if {self.who()}:\n{'    ' * (self.indent + 1)}return")
+        else:
+            self.line("cuda.syncwarp()" if not inside else f"a = {array}[{place}]")
+
+    def several(self, depth):
+        self.indent += 1
+        for _ in range(self.draw(st.integers(1, 3))):
+            self.step(depth - 1)
+        self.indent -= 1

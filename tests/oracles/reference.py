@@ -33,10 +33,6 @@ INT32, INT64, BOOL = (np.dtype(n) for n in ("int32", "int64", "bool"))
 VARYING = object()
 
 
-class OutOfBounds(Exception):
-    """A thread left an array: the reference does not go on after that."""
-
-
 class Divergence(Exception):
     """The threads of a block cannot meet at a barrier."""
 
@@ -82,8 +78,9 @@ class Record:
     grid: tuple
     block: tuple
     accesses: list = field(default_factory=list)
-    uninitialized: list = field(default_factory=list)
+    uninitialized: list = field(default_factory=list)  # (array, line) of every such access, as the next two
     negative: list = field(default_factory=list)
+    out_of_bounds: list = field(default_factory=list)  # the access is not performed, a load gives 0
 
     def select(self, **want):
         """Return the accesses with these fields, of `space`, `op`, `array`, `line`."""
@@ -678,12 +675,13 @@ class Frame:
         self.write(array, index, node, value)
 
     def write(self, array, index, node, value):
-        index = self.note("store", array, index, node)
-        array.data[index] = scalar.cast(value, array.data.dtype)
+        position = self.note("store", array, index, node)
+        if position is not None:
+            array.data[position] = scalar.cast(value, array.data.dtype)
 
     def load(self, array, index, node):
-        index = self.note("load", array, index, node)
-        return array.data[index]
+        position = self.note("load", array, index, node)
+        return array.data.dtype.type(0) if position is None else array.data[position]
 
     def note(self, op, array, index, node):
         thread, record = self.thread, self.thread.block.record
@@ -693,16 +691,18 @@ class Frame:
         for one, extent in zip(index, array.data.shape, strict=True):
             one = int(one)
             if one < 0:
-                record.negative.append(node.lineno)
+                record.negative.append((array.name, node.lineno))
                 one += extent
             if not 0 <= one < extent:
-                raise OutOfBounds(f"line {node.lineno}: {array.name}{[int(i) for i in index]}")
+                record.out_of_bounds.append((array.name, node.lineno))
+                return None
             position.append(one)
         word = (array.name, array.owner, *position)
         if array.written is not None:
             if op != "store" and tuple(position) not in array.written:
                 record.uninitialized.append((array.name, node.lineno))
-            array.written.add(tuple(position))
+            if op != "load":
+                array.written.add(tuple(position))
         address = sum(i * s for i, s in zip(position, array.data.strides, strict=True))
         path = tuple((id(loop), count) for loop, count in thread.path)
         warp = thread.number // WARP
@@ -832,8 +832,10 @@ class Frame:
             index, operands = (np.int64(0),), [index, *operands]
         index = index if isinstance(index, tuple) else (index,)
         position = self.note("atomic", array, index, node)
-        old = array.data[position]
         dtype = array.data.dtype
+        if position is None:
+            return dtype.type(0)
+        old = array.data[position]
         operands = [scalar.cast(v, dtype) for v in operands]
         with np.errstate(all="ignore"):
             if name in ("cas", "compare_and_swap"):

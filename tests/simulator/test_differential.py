@@ -110,7 +110,8 @@ def test_typed_kernels(folder, case):
 def test_plain_kernels(folder, numba_simulator, case):
     """Kernels without type trouble: values equal numba's simulator's too, and the reference finds no race in them."""
     arrays, record = check_with_reference(case, folder)
-    assert (record.races(), record.uninitialized, record.negative) == (set(), [], [])
+    assert (record.races(), record.uninitialized) == (set(), [])
+    assert (record.negative, record.out_of_bounds) == ([], [])
     assert_same_values(case, arrays, numba_simulator.run(case.source, case.grid, case.block, inputs(case)))
 
 
@@ -137,3 +138,37 @@ def test_schedules(folder, schedule, case):
     assert_same_values(case, again, arrays)
     assert other.traffic.rows == run.traffic.rows
     assert {(f.kind, f.line) for f in other.findings} == {(f.kind, f.line) for f in run.findings}
+
+
+def pairs_of_lines(findings, kind):
+    """Return {(array, the two lines)} of the findings of a kind."""
+    return {(f.array, frozenset({f.line, f.other_line} - {None})) for f in findings if f.kind == kind}
+
+
+@examples(ci=150, nightly=1500)
+@given(case=generator.careless_cases())
+def test_findings(folder, case):
+    """In kernels that may break every rule, the simulator finds what an exhaustive search of all accesses finds."""
+    kernel = import_kernel(case.source, folder)
+    total = case.grid[0] * case.block[0]
+
+    def arrays():
+        return np.zeros(total, np.int32), np.zeros(total, np.int32)
+
+    run = simulate(kernel, strict=False)[case.grid, case.block](*arrays())
+    kinds = {f.kind for f in run.findings}
+    try:
+        record = reference.run(kernel, case.grid, case.block, *arrays())
+    except reference.Divergence:
+        assert "barrier-divergence" in kinds
+        return
+    assert "barrier-divergence" not in kinds
+    races = record.races()
+    found = pairs_of_lines(run.findings, "race")
+    assert found <= races
+    assert {array for array, _ in found} == {array for array, _ in races}
+    for kind, noted in (("out-of-bounds", record.out_of_bounds), ("negative-index", record.negative)):
+        assert {(f.array, f.line) for f in run.findings if f.kind == kind} == set(noted)
+    raced = {array for array, _ in races}
+    uninitialized = {(f.array, f.line) for f in run.findings if f.kind == "uninitialized-read"}
+    assert {u for u in uninitialized if u[0] not in raced} == {u for u in record.uninitialized if u[0] not in raced}
