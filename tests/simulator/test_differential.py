@@ -85,7 +85,8 @@ def assert_same_counts(run, record):
         rows[row.line, row.array, row.space, row.op] = found
     wanted = {key: {k: counts[k] for k in rows.get(key, counts)} for key, counts in record.rows().items()}
     assert rows == wanted
-    for select in ({"space": "global", "op": "load"}, {"space": "shared"}, {"array": "OUT_D"}):
+    written = run.traffic.rows[-1].array
+    for select in ({"space": "global", "op": "load"}, {"space": "shared"}, {"array": written, "op": "store"}):
         np.testing.assert_array_equal(run.traffic.per_thread(**select), record.per_thread(**select))
 
 
