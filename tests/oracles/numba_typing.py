@@ -54,6 +54,7 @@ def _resolve(function, *argument_types):
         return None
 
 
+@lru_cache(None)
 def oracle_call(function, *dtypes):
     """Return the dtype of function(*dtypes): an operator, a builtin, a math function. None: refused."""
     signature = _resolve(function, *(_numba_type(d) for d in dtypes))
@@ -62,6 +63,7 @@ def oracle_call(function, *dtypes):
     return as_dtype(signature.return_type)
 
 
+@lru_cache(None)
 def oracle_operands(function, *dtypes):
     """Return the dtypes to which numba converts the arguments before it computes. None: refused."""
     signature = _resolve(function, *(_numba_type(d) for d in dtypes))
@@ -80,6 +82,7 @@ def oracle_unary(op, a):
     return oracle_call(UNARY[op], a)
 
 
+@lru_cache(None)
 def oracle_unify(*dtypes):
     """Return the dtype of a variable that was assigned values of these dtypes on paths that meet."""
     unified = _context().unify_types(*(_numba_type(d) for d in dtypes))

@@ -88,17 +88,7 @@ class Record:
 
     def counts(self, **want):
         """Return accesses, requests, bytes, sectors (global) and wavefronts (shared) of a selection."""
-        chosen = self.select(**want)
-        requests = {}
-        for access in chosen:
-            requests.setdefault(access.request, []).append(access)
-        return {
-            "accesses": len(chosen),
-            "requests": len(requests),
-            "bytes": sum(a.itemsize for a in chosen),
-            "sectors": sum(sectors(lanes) for lanes in requests.values() if lanes[0].space == "global"),
-            "wavefronts": sum(wavefronts(lanes) for lanes in requests.values() if lanes[0].space == "shared"),
-        }
+        return count(self.select(**want))
 
     def per_thread(self, **want):
         """Return the accesses of each thread, shape grid × block in the dimensions given at the launch."""
@@ -110,9 +100,10 @@ class Record:
 
     def rows(self):
         """Return {(line, array, space, op): counts}."""
-        keys = {(a.line, a.array, a.space, a.op) for a in self.accesses}
-        names = ("line", "array", "space", "op")
-        return {key: self.counts(**dict(zip(names, key, strict=True))) for key in sorted(keys)}
+        rows = {}
+        for access in self.accesses:
+            rows.setdefault((access.line, access.array, access.space, access.op), []).append(access)
+        return {key: count(accesses) for key, accesses in rows.items()}
 
     def races(self):
         """Return {(array, frozenset of the two lines)} of the pairs of accesses that no barrier orders."""
@@ -126,6 +117,20 @@ class Record:
                 if conflict(one, two):
                     found.add((one.array, frozenset((one.line, two.line))))
         return found
+
+
+def count(accesses):
+    """Return the totals of a list of accesses."""
+    requests = {}
+    for access in accesses:
+        requests.setdefault(access.request, []).append(access)
+    return {
+        "accesses": len(accesses),
+        "requests": len(requests),
+        "bytes": sum(a.itemsize for a in accesses),
+        "sectors": sum(sectors(lanes) for lanes in requests.values() if lanes[0].space == "global"),
+        "wavefronts": sum(wavefronts(lanes) for lanes in requests.values() if lanes[0].space == "shared"),
+    }
 
 
 def conflict(one, two):
@@ -477,6 +482,7 @@ class Kinds:
         return tuple(value) if isinstance(value, tuple) else (int(value),)
 
 
+@lru_cache(2000)
 def returned_kind(function, kinds):
     """Return the type of a device function's result: its returns, merged."""
     results = []

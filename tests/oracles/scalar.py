@@ -27,8 +27,10 @@ def literal(value):
 
 def cast(value, dtype):
     """Convert as C does: floats truncate toward zero, integers wrap."""
+    if value.dtype == dtype:
+        return value
     with np.errstate(all="ignore"):
-        return np.asarray(value).astype(dtype)[()]
+        return value.astype(dtype)
 
 
 def binary(symbol, a, b, literal_exponent=None):
