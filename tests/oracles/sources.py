@@ -6,11 +6,11 @@ import itertools
 _number = itertools.count()
 
 
-def import_kernel(source, folder, name="kernel"):
-    """Write `source` to a new module in `folder` and return the function `name` of it."""
+def import_kernel(source, folder, name="kernel", package=""):
+    """Write `source` to a new module in `folder`, as one of `package`, and return the function `name` of it."""
     path = folder / f"generated_{next(_number)}.py"
     path.write_text(source)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"{package}.{path.stem}".lstrip("."), path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return getattr(module, name)
