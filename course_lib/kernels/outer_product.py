@@ -39,7 +39,8 @@ def outer_product(dtype=float32):
                 else:
                     A_tile[ty + i, tx] = 0
             cuda.syncthreads()
-            for k in range(min(ROWS, K - start)):  # not known when compiling, so the compiler keeps the loop
+            depth = ROWS if ROWS < K - start else K - start
+            for k in range(depth):  # not known when compiling, so the compiler keeps the loop
                 b = B[start + k, col] if col < N else dtype(0)
                 for i in range(ROWS):
                     acc[i] += A_tile[i, k] * b
