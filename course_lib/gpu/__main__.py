@@ -21,6 +21,7 @@ WHAT = {
     "conflicts": "shared memory read with 1-way to 32-way bank conflicts",
     "counters": "requests, sectors, wavefronts and bytes of every rung, from Nsight Compute (needs ncu)",
     "instructions": "the machine instructions of the inner loops (needs nvdisasm)",
+    "roofline": "attainable beside measured for every rung of the recorded ladder (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
 }
 
@@ -69,6 +70,8 @@ def record(what, options):
     names, repeats = options.rungs, options.repeats
     if what == "verify":
         return verify_all(names)
+    if what == "roofline":
+        return roofline_of(options.output)
     if what == "launch":
         return experiments.launch_once(names, options.size or (1024, 1024, 1024))
     if what == "ladder":
@@ -95,6 +98,15 @@ def command_of(what, options):
     words += ["--size", "x".join(map(str, options.size))] if options.size else []
     words += ["--rungs", ",".join(options.rungs)] if options.rungs else []
     return " ".join([*words, "--repeats", str(options.repeats)])
+
+
+def roofline_of(folder):
+    """Return the roofline of the recordings in `folder`, or of those that come with the course."""
+    from .. import measurements
+    from .roofline import roofline
+
+    where = (folder,) if folder else ()
+    return roofline(measurements.load("ladder", *where), measurements.load("ceilings", *where))
 
 
 def verify_all(names):
@@ -145,6 +157,9 @@ def _short(value):
 def main(arguments=None):
     """Run the command; return the exit status: 0, 1 where a kernel is wrong, 2 without a GPU."""
     options = parser().parse_args(arguments)
+    if options.what == ["roofline"]:
+        show("roofline", roofline_of(options.output))
+        return 0
     if not available():
         try:
             require()

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from ..kernels import LADDER, rung
+from ..kernels import rung
 from .experiments import _launch
 from .verification import random_matrices
 
@@ -111,8 +111,3 @@ def mix(loop):
 
 def _share(body):
     return sum("FFMA" in line for line in body) / len(body) if body else 0
-
-
-def known_rungs():
-    """Return the names of the ladder."""
-    return [r.name for r in LADDER]

@@ -1,0 +1,25 @@
+"""The roofline of the recorded ladder; it needs no GPU."""
+
+from course_lib import measurements
+from course_lib.gpu.__main__ import main
+from course_lib.gpu.roofline import roofline
+
+
+def test_every_measured_rung_has_its_bound():
+    """The naive kernel asks for 1/4 flop per byte, the tiled one for T/4; no kernel beats the arithmetic units."""
+    ladder, ceilings = measurements.load("ladder"), measurements.load("ceilings")
+    rows = {row["rung"]: row for row in roofline(ladder, ceilings)}
+
+    assert list(rows) == [r["rung"] for r in ladder.results if "gflops" in r and r["rung"] != "cublas"]
+    assert (rows["naive"]["flop_per_byte"], rows["naive"]["limit"]) == (1 / 4, "memory")
+    assert rows["tiled"]["flop_per_byte"] == 32 / 4
+    assert rows["best"]["limit"] == "arithmetic"
+    assert rows["best"]["blocks"] == 1
+    most = max(row["attainable_gflops"] for row in rows.values())
+    assert all(row["measured_gflops"] < most for row in rows.values())
+
+
+def test_the_command_prints_it_without_a_gpu(capsys):
+    """Status 0, one line per rung."""
+    assert main(["roofline"]) == 0
+    assert "best" in capsys.readouterr().out
