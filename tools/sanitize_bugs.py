@@ -1,6 +1,6 @@
 """Run compute-sanitizer's four tools on every kernel with a bug, and on its twin, on this machine's GPU.
 
-    python tools/sanitize_bugs.py --output course_lib/measurements
+    python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200
 
 Writes sanitizer.json: for each kernel and tool whether it was flagged, the messages and the source lines they name.
 Kernels are compiled with debug=True, opt=False, so that the tools know the lines.
@@ -78,7 +78,7 @@ def main():
     jobs = [(name, which, tool) for tool in TOOLS for name in corpus.NAMES for which in ("bug", "twin")]
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda job: verdict(*job), jobs))
-    recording = {"what": "sanitizer", "command": "python tools/sanitize_bugs.py --output course_lib/measurements",
+    recording = {"what": "sanitizer", "command": "python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200",
                  "provenance": provenance, "results": results}
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "sanitizer.json").write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")

@@ -20,6 +20,8 @@ WHAT = {
     "ceilings": "copy bandwidth and float32 rate of the GPU",
     "conflicts": "shared memory read with 1-way to 32-way bank conflicts",
     "counters": "requests, sectors, wavefronts and bytes of every rung, from Nsight Compute (needs ncu)",
+    "exact": "requests and sectors of every rung on small sizes, to compare with the simulator (needs ncu)",
+    "patterns": "requests, sectors and wavefronts of access patterns, for the same (needs ncu)",
     "instructions": "the machine instructions of the inner loops (needs nvdisasm)",
     "roofline": "attainable beside measured for every rung of the recorded ladder (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
@@ -85,6 +87,10 @@ def record(what, options):
         return experiments.ragged(names, (options.size,) if options.size else RAGGED_SIZES, repeats, progress)
     if what == "mistake":
         return experiments.mistake(names, n, repeats, progress)
+    if what == "exact":
+        return profile.exact_counters(names)
+    if what == "patterns":
+        return profile.pattern_counters()
     if what == "counters":
         return profile.counters(names, options.size or (1024, 1024, 1024))
     if what == "instructions":
@@ -131,7 +137,7 @@ def show(what, results):
     yardstick = next((r["gflops"] for r in results if r.get("rung") == "cublas" and "gflops" in r), None)
     print(f"\n{what}")
     for result in results:
-        name = result.get("rung") or result.get("ceiling") or f"stride {result.get('stride')}"
+        name = result.get("rung") or result.get("pattern") or result.get("ceiling") or f"stride {result.get('stride')}"
         size_text = "×".join(str(result[k]) for k in "MNK") if "M" in result else ""
         if "wrong" in result or "skipped" in result:
             text = result.get("wrong") and f"WRONG: {result['wrong']}" or f"skipped: {result['skipped']}"
@@ -143,7 +149,7 @@ def show(what, results):
             text = "  ".join(f"{kind} {_short(result[kind])}" for kind in kinds)
         else:
             text = "  ".join(
-                f"{k} {_short(v)}" for k, v in result.items() if k not in ("rung", "loop", "params", *"MNK")
+                f"{k} {_short(v)}" for k, v in result.items() if k not in ("rung", "pattern", "loop", "params", *"MNK")
             )
         print(f"  {name:18} {size_text:16} {str(result.get('params') or ''):22} {text}")
 

@@ -135,7 +135,8 @@ class Pattern:
     arguments: object = field(repr=False)
 
 
-def _index(kind: str, seed: int = 0) -> np.ndarray:
+def _indices(seed: int = 0) -> dict[str, np.ndarray]:
+    """Which element each lane reads, by the name of the pattern."""
     lanes = np.arange(32)
     return {
         "pairs": lanes // 2,
@@ -146,7 +147,17 @@ def _index(kind: str, seed: int = 0) -> np.ndarray:
         "random in 64": np.random.default_rng(seed).integers(0, 64, 32),
         "one in two halves": np.where(lanes < 16, lanes, lanes + 240),
         "same bank": lanes % 4 * 32,
-    }[kind]
+        "quads": lanes // 4,
+        "modulo 2": lanes % 2,
+        "modulo 4": lanes % 4,
+        "modulo 8": lanes % 8,
+        "modulo 16": lanes % 16,
+        "lane and lane ^ 2 equal": lanes & ~2,
+        "lane and lane ^ 4 equal": lanes & ~4,
+        "pairs, eight in one bank": lanes // 2 % 8 * 16,
+        "pairs, sixteen in one bank": lanes // 2 * 16,
+        "quads, two banks": lanes // 4 * 17,
+    }
 
 
 def patterns() -> tuple[Pattern, ...]:
@@ -189,18 +200,17 @@ def patterns() -> tuple[Pattern, ...]:
             s, 0, np.zeros(32, "f8")))
     for stride in (1, 3, 4, 32):
         add(f"shared int8, stride {stride}", shared_strided(int8), 1, 32, lambda s=stride: (s, 0, np.zeros(32, "i1")))
-    for kind in ("pairs", "halves", "mirror", "interleaved", "random", "random in 64", "one in two halves",
-                 "same bank"):
+    for kind in _indices():
         for name, dtype in (("float32", float32), ("float64", float64)):
             add(f"shared {name}, {kind}", shared_gathered(dtype), 1, 32, lambda k=kind, d=name: (
-                _index(k), np.zeros(32, d)))
-        add(f"shared 16 bytes, {kind}", wide_shared, 1, 32, lambda k=kind: (_index(k), np.zeros(32, "f4")))
+                _indices()[k], np.zeros(32, d)))
+        add(f"shared 16 bytes, {kind}", wide_shared, 1, 32, lambda k=kind: (_indices()[k], np.zeros(32, "f4")))
     for seed in range(4):
         for name, dtype in (("float32", float32), ("float64", float64)):
             add(f"shared {name}, random {seed}", shared_gathered(dtype), 1, 32, lambda s=seed, d=name: (
-                _index("random", s + 10), np.zeros(32, d)))
+                _indices(s + 10)["random"], np.zeros(32, d)))
         add(f"shared 16 bytes, random {seed}", wide_shared, 1, 32, lambda s=seed: (
-            _index("random", s + 10), np.zeros(32, "f4")))
+            _indices(s + 10)["random"], np.zeros(32, "f4")))
     for stride in (0, 1, 2, 3, 8):
         add(f"shared 16 bytes, stride {stride}", wide_shared, 1, 32, lambda s=stride: (
             np.arange(32) * s, np.zeros(32, "f4")))

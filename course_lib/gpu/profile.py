@@ -33,22 +33,52 @@ METRICS = {
 }
 #: The loop of an unrolled kernel runs to thousands of instructions, all alike.
 LISTED = 150
+#: The metrics that a simulator can tell: what the source asks for, not what caches and clocks make of it.
+COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_")))
+#: M, N, K: tiles divide none of the last; 16-byte accesses are possible in the first two.
+EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
 def counters(names, size):
     """Return the counters of every rung on one size, each launched once under `ncu`; None where it is missing."""
+    arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]
+    arguments += ["--rungs", ",".join(names)] if names else []
+    text = _under_ncu(arguments, METRICS)
+    return text and parse_ncu(text, size)
+
+
+def exact_counters(names):
+    """Return requests and sectors of every rung on small sizes, ragged ones too, for comparison with a simulator."""
+    results = [counters(names, size) for size in EXACT_SIZES]
+    return None if None in results else [
+        {key: value for key, value in result.items() if key in ("rung", *"MNK", *COUNTS)}
+        for part in results for result in part
+    ]
+
+
+def pattern_counters():
+    """Return the requests, sectors and wavefronts of every access pattern; None where `ncu` is missing."""
+    from .patterns import patterns
+
+    launch = "from course_lib.gpu.patterns import launch_patterns; launch_patterns()"
+    text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
+    return text and [
+        {"pattern": pattern.name, **{key: value for key, value in result.items() if key in COUNTS}}
+        for pattern, result in zip(patterns(), parse_ncu(text, (0, 0, 0)), strict=True)
+    ]
+
+
+def _under_ncu(arguments, metrics):
+    """Run Python with `arguments` under ncu and return the CSV that it prints; None where ncu is missing."""
     ncu = shutil.which("ncu")
     if ncu is None:
         return None
-    size_words = "x".join(map(str, size))
-    command = [ncu, "--clock-control", "none", "--csv", "--metrics", ",".join(METRICS.values())]
-    command += [sys.executable, "-m", "course_lib.gpu", "launch", "--size", size_words]
-    command += ["--rungs", ",".join(names)] if names else []
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [ncu, "--clock-control", "none", "--csv", "--metrics", ",".join(metrics.values())]
+    done = subprocess.run([*command, sys.executable, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"ncu failed: {(done.stderr or done.stdout)[-500:]}")
-    return parse_ncu(done.stdout, size)
+    return done.stdout
 
 
 def parse_ncu(text, size):

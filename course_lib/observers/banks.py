@@ -5,10 +5,11 @@ for as many lanes as ask for that word, so up to 4 bytes a lane a request needs 
 bank has distinct words.
 
 Wider accesses are served in groups of lanes that ask for 128 bytes: half a warp at 8 bytes a lane, a quarter at
-16. Two neighbouring groups share one wavefront if no bank has two distinct words in both together; otherwise each
-needs the wavefronts of its own busiest bank. The rule was found by, and agrees with, every access pattern that was
-measured on an H200 (``course_lib/measurements/patterns.json``). Bank conflicts are the wavefronts beyond one for a
-shared pair and one for each group otherwise, as Nsight Compute counts them.
+16. Two neighbouring groups are served as one if every lane asks for the same words as lane ^ 1, or every lane for
+the same as lane ^ 2; otherwise each needs the wavefronts of its own busiest bank. The rule was found by, and agrees
+with, every access pattern that was measured on an H200 (``course_lib/measurements/nvidia-h200/patterns.json``); that
+idle lanes agree with any partner is an assumption. Bank conflicts are the wavefronts beyond one for a merged pair and
+one for each group otherwise, as Nsight Compute counts them.
 """
 
 from __future__ import annotations
@@ -68,14 +69,23 @@ def wavefronts(pattern, phase: int) -> tuple[int, int]:
     else:
         needed, ideal = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
         group = WARP_SIZE // words_each
-        for start in range(0, len(word), 2 * group):
-            pair = busiest(word[start:start + 2 * group], words_each)
-            first, second = (busiest(word[s:s + group], words_each) for s in (start, start + group))
-            shared = pair <= 1
-            needed += np.where(shared, pair, first + second)
-            ideal += np.where(shared, pair, np.minimum(first, 1) + np.minimum(second, 1))
+        idle = np.full((WARP_SIZE - len(word), columns), NOBODY)
+        word = np.concatenate([word, idle])
+        for start in range(0, WARP_SIZE, 2 * group):
+            pair = word[start:start + 2 * group]
+            both = busiest(pair, words_each)
+            first, second = busiest(pair[:group], words_each), busiest(pair[group:], words_each)
+            merged = agree(pair, 1) | agree(pair, 2)
+            needed += np.where(merged, both, first + second)
+            ideal += np.where(merged, np.minimum(both, 1), np.minimum(first, 1) + np.minimum(second, 1))
     repeats = vector.chunk.count // columns
     return repeats * int(needed.sum()), repeats * int((needed - ideal).sum())
+
+
+def agree(word: np.ndarray, partner: int) -> np.ndarray:
+    """For each column: does every lane ask for the same as its lane ^ partner? Idle lanes agree with all."""
+    other = word[np.arange(len(word)) ^ partner]
+    return ((word == other) | (word == NOBODY) | (other == NOBODY)).all(axis=0)
 
 
 def busiest(word: np.ndarray, words_each: int) -> np.ndarray:

@@ -1,15 +1,11 @@
 """The simulator's findings beside compute-sanitizer's verdicts on the same kernels, as recorded on a GPU."""
 
-import json
-from pathlib import Path
-
 import pytest
 from oracles import corpus
 
-from course_lib import simulate
+from course_lib import measurements, simulate
 
-RECORDING = Path(__file__).parents[2] / "course_lib/measurements/sanitizer.json"
-ROWS = {(r["kernel"], r["which"], r["tool"]): r for r in json.loads(RECORDING.read_text())["results"]}
+ROWS = {(r["kernel"], r["which"], r["tool"]): r for r in measurements.load("sanitizer").results}
 TOOLS = {"racecheck": "race", "memcheck": "out-of-bounds", "synccheck": "barrier-divergence"}
 #: Errors that the simulator finds and no tool reports, by the reason.
 UNSEEN = {

@@ -104,12 +104,10 @@ def busiest(index, itemsize):
 
 
 def by_hand(index, itemsize):
-    """(wavefronts, those without a conflict): half warps at 8 bytes, which share a wavefront if they can."""
+    """(wavefronts, those without a conflict): half warps at 8 bytes, which merge if neighbours agree."""
     index = [int(i) for i in index]
-    if itemsize <= 4:
+    if itemsize <= 4 or any(all(index[i] == index[i ^ partner] for i in range(32)) for partner in (1, 2)):
         return busiest(index, itemsize), 1
-    if busiest(index, itemsize) == 1:
-        return 1, 1
     return busiest(index[:16], itemsize) + busiest(index[16:], itemsize), 2
 
 

