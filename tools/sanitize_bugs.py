@@ -78,7 +78,8 @@ def main():
     jobs = [(name, which, tool) for tool in TOOLS for name in corpus.NAMES for which in ("bug", "twin")]
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda job: verdict(*job), jobs))
-    recording = {"what": "sanitizer", "command": "python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200",
+    command = "python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200"
+    recording = {"what": "sanitizer", "command": command,
                  "provenance": provenance, "results": results}
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "sanitizer.json").write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
