@@ -146,12 +146,12 @@ class AnnotatedSource:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        busiest = max((r.accesses for r in self.rows), default=0) or 1
+        busiest = max((sum(r.accesses for r in rows) for _, _, rows, _ in self._notes()), default=0) or 1
         body = []
         for number, text, rows, found in self._notes():
             sums = [sum(getattr(r, n) for r in rows) for n in ("accesses", "requests", "sectors", "wavefronts")]
-            heat = f"background:rgba(230,159,0,{0.45 * sums[0] / busiest:.2f})" if sums[0] else ""
-            body.append(f'<tr style="{heat}"><td>{number}</td>'
+            heat = f' style="background:rgba(230,159,0,{0.45 * sums[0] / busiest:.2f})"' if sums[0] else ""
+            body.append(f'<tr{heat}><td>{number}</td>'
                         + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
                         + f'<td style="text-align:left"><code style="white-space:pre;background:none">'
                           f"{html.escape(text)}</code></td></tr>")
