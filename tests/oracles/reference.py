@@ -79,7 +79,7 @@ class Record:
     block: tuple
     accesses: list = field(default_factory=list)
     uninitialized: list = field(default_factory=list)  # (array, line) of every such access, as the next two
-    negative: list = field(default_factory=list)
+    negative: list = field(default_factory=list)  # wrapped into the array; beyond that, out of bounds
     out_of_bounds: list = field(default_factory=list)  # the access is not performed, a load gives 0
 
     def select(self, **want):
@@ -695,14 +695,13 @@ class Frame:
             raise TypeError(f"{array.name} has {array.data.ndim} dimensions")
         position = []
         for one, extent in zip(index, array.data.shape, strict=True):
-            one = int(one)
-            if one < 0:
-                record.negative.append((array.name, node.lineno))
-                one += extent
-            if not 0 <= one < extent:
+            wrapped = int(one) + extent if one < 0 else int(one)
+            if not 0 <= wrapped < extent:
                 record.out_of_bounds.append((array.name, node.lineno))
                 return None
-            position.append(one)
+            if one < 0:
+                record.negative.append((array.name, node.lineno))
+            position.append(wrapped)
         word = (array.name, array.owner, *position)
         if array.written is not None:
             if op != "store" and tuple(position) not in array.written:
