@@ -488,13 +488,14 @@ class View {
     this.timer = null;
     this.speed = 2;
     this.find("legend").append(...legend());
+    this.unsaved = {};
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.listeners = {
       "change:_data": () => this.load(),
-      "change:step": () => this.draw(),
-      "change:block": () => this.choose(),
-      "change:thread": () => this.choose(),
+      "change:step": () => this.changed("step", () => this.draw()),
+      "change:block": () => this.changed("block", () => this.choose()),
+      "change:thread": () => this.changed("thread", () => this.choose()),
     };
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
     this.load();
@@ -594,9 +595,20 @@ class View {
 
   // The views follow the model at once; the kernel hears of it when things have come to rest.
   set(values) {
+    Object.assign(this.unsaved, values);
     for (const [name, value] of Object.entries(values)) this.model.set(name, value);
     clearTimeout(this.saving);
-    this.saving = setTimeout(() => this.model.save_changes(), 300);
+    this.saving = setTimeout(() => {
+      this.unsaved = {};
+      this.model.save_changes();
+    }, 300);
+  }
+
+  // What the kernel echoes is older than what the reader has done since, and gives way to it.
+  changed(name, show) {
+    const mine = this.unsaved[name];
+    if (mine === undefined || JSON.stringify(mine) === JSON.stringify(this.model.get(name))) show();
+    else this.model.set(name, mine);
   }
 
   play() {

@@ -36,6 +36,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%(css)s</style><div id="pl
     off() {},
     save_changes() {},
   };
+  window.model = model; // for the test to speak in the kernel's place
   widget.render({ model, el: document.getElementById("place") });
 </script>"""
 WALK = """async () => {
@@ -145,6 +146,20 @@ def test_going_back_undoes_a_step(show):
     assert before != root.inner_html()
     root.press("ArrowLeft")
     assert before == root.inner_html()
+
+
+def test_a_late_echo_of_the_kernel_does_not_take_a_step_back(show):
+    """The kernel answers every saved step; by then the reader may have gone on."""
+    page = show(Stepper(launch(tiled(2), (2, 2), (2, 2), 4, 4, 4), step=19))
+    root = page.locator(".tt-root")
+    root.press("ArrowRight")
+    root.press("ArrowRight")
+    page.evaluate("window.model.set('step', 20)")
+    root.press("ArrowRight")
+    assert root.locator(".tt-count").text_content().startswith("step 22 of")
+    page.wait_for_timeout(400)
+    page.evaluate("window.model.set('step', 5)")
+    assert root.locator(".tt-count").text_content().startswith("step 5 of")
 
 
 def test_click_on_C_chooses_its_block_and_thread(show):
