@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from oracles import generator, numba_cpu, reference
+from oracles.comparison import assert_same_counts
 from oracles.numba_simulator import NumbaSimulator
 from oracles.sources import import_kernel
 
@@ -70,24 +71,6 @@ def run_simulator(case, folder):
 def assert_same_values(case, got, right):
     for name, one, two in zip(generator.PARAMETERS, got, right, strict=True):
         np.testing.assert_array_equal(one, two, err_msg=name)
-
-
-def assert_same_counts(run, record):
-    """Every row (line, array, space, op) has the reference's counts, and so has every thread."""
-    rows = {}
-    for row in run.traffic.rows:
-        found = {"accesses": row.accesses, "requests": row.requests, "bytes": row.bytes}
-        if row.space == "global":
-            found["sectors"] = row.sectors
-        if row.space == "shared" and row.op != "atomic" and row.itemsize == 4:
-            found["wavefronts"] = row.wavefronts  # the rule for 8 bytes comes from measurements, not from here
-            assert row.bank_conflicts == row.wavefronts - row.requests
-        rows[row.line, row.array, row.space, row.op] = found
-    wanted = {key: {k: counts[k] for k in rows.get(key, counts)} for key, counts in record.rows().items()}
-    assert rows == wanted
-    written = run.traffic.rows[-1].array
-    for select in ({"space": "global", "op": "load"}, {"space": "shared"}, {"array": written, "op": "store"}):
-        np.testing.assert_array_equal(run.traffic.per_thread(**select), record.per_thread(**select))
 
 
 def check_with_reference(case, folder):

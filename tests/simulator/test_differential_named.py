@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import cuda, float32, float64, int8, int32, int64, uint8, uint32
 from oracles import reference
-from test_differential import assert_same_counts
+from oracles.comparison import assert_same_counts
 
 from course_lib import simulate
 
