@@ -41,8 +41,6 @@ class TrafficRow:
 class Traffic:
     """Traffic rows, and their sums as attributes. Terms are Nsight Compute's."""
 
-    FILTERS = ("space", "op", "array", "line")
-
     def __init__(self, rows: tuple[TrafficRow, ...], observer, shape: tuple[int, ...], known=None):
         self.rows = rows
         self._observer, self._shape = observer, shape

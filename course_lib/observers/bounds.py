@@ -13,11 +13,9 @@ class BoundsObserver(Observer):
 
     def _first(self, site, index, lanes):
         vector = site.vector
-        lanes = vector.full(lanes)
-        ids = np.where(lanes, vector.ids, np.iinfo(np.int64).max)
-        place = np.unravel_index(int(ids.argmin()), vector.shape)
+        place = vector.first_lane(lanes)
         numbers = tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[place]) for i in index)
-        return numbers, vector.name_thread(ids[place]), int(np.count_nonzero(lanes))
+        return numbers, vector.first_thread(lanes), int(np.count_nonzero(vector.full(lanes)))
 
     def out_of_bounds(self, site, array, index, dimension, lanes):
         numbers, thread, count = self._first(site, index, lanes)
@@ -31,16 +29,12 @@ class BoundsObserver(Observer):
 
     def misaligned(self, site, pattern, base, lanes):
         vector, array = site.vector, pattern.array
-        lanes = vector.full(lanes)
-        ids = np.where(lanes, vector.ids, np.iinfo(np.int64).max)
-        place = np.unravel_index(int(ids.argmin()), vector.shape)
-        offset = base + int(np.broadcast_to(0 if pattern.offsets is None else pattern.offsets, vector.shape)[place])
-        index, thread = array.index_of(offset), vector.name_thread(ids[place])
+        index, thread = pattern.index_at(base, vector.first_lane(lanes)), vector.first_thread(lanes)
         self.add(Finding("misaligned-access", "error", site.line, None, array.name, index, (thread,),
                          f"{self.name(thread)} accesses {pattern.access_bytes} bytes at "
                          f"{array.name}[{', '.join(map(str, index))}], which is no multiple of {pattern.access_bytes} "
                          "bytes from the array's start; align the index, or use single elements",
-                         int(np.count_nonzero(lanes))))
+                         int(np.count_nonzero(vector.full(lanes)))))
 
     def negative_index(self, site, array, index, dimension, lanes):
         numbers, thread, count = self._first(site, index, lanes)

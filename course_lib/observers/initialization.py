@@ -27,16 +27,12 @@ class InitializationObserver(Observer):
 
     def report(self, site, pattern, base, missing):
         array, vector = pattern.array, site.vector
-        missing = vector.full(missing)
-        ids = np.where(missing, vector.ids, np.iinfo(np.int64).max)
-        place = np.unravel_index(int(ids.argmin()), vector.shape)
-        offset = base if pattern.offsets is None else base + int(np.broadcast_to(pattern.offsets, vector.shape)[place])
-        index, thread = array.index_of(offset), vector.name_thread(ids[place])
+        index, thread = pattern.index_at(base, vector.first_lane(missing)), vector.first_thread(missing)
         element = f"{array.name}[{', '.join(map(str, index))}]"
         self.add(Finding("uninitialized-read", "error", site.line, None, array.name, index, (thread,),
                          f"{self.name(thread)} reads {element} ({array.space} memory) "
                          "before any thread wrote it; write every element that is read, and synchronize",
-                         int(np.count_nonzero(missing))))
+                         int(np.count_nonzero(vector.full(missing)))))
 
     def unassigned(self, name, line, vector, lanes):
         thread = vector.first_thread(lanes)

@@ -102,7 +102,7 @@ class RacesObserver(Observer):
             [one, other], key=lambda access: (access[1], access[0]))
         index = array.index_of_key(word) if array.space == "shared" else array.index_of(int(word))
         place = f"{array.name}[{', '.join(map(str, index))}]"
-        threads = self.coordinates(thread_a), self.coordinates(thread_b)
+        threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
         verbs = ("reads", "writes", "updates")
         size = self.launch.threads_per_block
         if threads[0][0] != threads[1][0]:
@@ -118,10 +118,6 @@ class RacesObserver(Observer):
             "race", "error", line_b, line_a, array.name, index, threads,
             f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
             f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}"))
-
-    def coordinates(self, thread_id):
-        block, thread = divmod(int(thread_id), self.launch.threads_per_block)
-        return self.launch.block_at(block), self.launch.thread_at(thread)
 
 
 class SharedLog:

@@ -425,7 +425,7 @@ class Function(Expressions):
         start, stop, step = {1: (zero, codes[0], one), 2: (*codes, one)}.get(len(codes), codes)
         live, value = self.fresh("l"), self.fresh("t")
         self.emit(f"{live} = [{self.mask}]")
-        loop = Loop(node, live)
+        loop = Loop(live)
         header = (f"iterate(w.steps, {live}, {start}, {stop}, {step}, d_{kind}.type, {node.lineno})")
         self.unit.dtype(kind)
 
@@ -445,7 +445,7 @@ class Function(Expressions):
         live = self.fresh("l")
         self.emit(f"{live} = [{self.mask}]")
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        loop = Loop(node, live, endless=endless)
+        loop = Loop(live, endless=endless)
 
         def begin(mask):
             self.emit(f"while {live}[0] is not False:")
@@ -579,7 +579,6 @@ class Function(Expressions):
 
 @dataclass
 class Loop:
-    node: ast.stmt
     live: str
     broken: bool = False
     #: ``while True``: what follows it is reached from its breaks only, and has their types

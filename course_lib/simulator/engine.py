@@ -20,6 +20,9 @@ from .warp import WarpVector
 MAX_STEPS = 20_000_000
 #: Shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
+#: What :meth:`Engine.tell` can tell; ``start`` and ``watch`` are called on every observer.
+HOOKS = ("warnings", "tallied", "negative_index", "out_of_bounds", "misaligned", "unassigned", "barrier", "divergence",
+         "misled", "statement", "assigned", "end_of_chunk", "finish")
 
 
 class Engine:
@@ -44,9 +47,7 @@ class Engine:
         function.compile("kernel")
         self._check_shared()
         self.make = self.unit.build("kernel")
-        self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name))
-                           for name in ("tallied", "negative_index", "out_of_bounds", "misaligned", "barrier",
-                                        "divergence", "end_of_chunk")}
+        self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name)) for name in HOOKS}
 
     def _with_defaults(self, names, arguments) -> tuple:
         defaults = self.source.function.__defaults__ or ()
@@ -66,21 +67,10 @@ class Engine:
 
     # --- events ------------------------------------------------------------------------------------------------
 
-    def tallied(self, site, pattern):
-        for listener in self._listeners["tallied"]:
-            listener(site, pattern)
-
-    def negative_index(self, site, array, index, dimension, lanes):
-        for listener in self._listeners["negative_index"]:
-            listener(site, array, index, dimension, lanes)
-
-    def out_of_bounds(self, site, array, index, dimension, lanes):
-        for listener in self._listeners["out_of_bounds"]:
-            listener(site, array, index, dimension, lanes)
-
-    def misaligned(self, site, pattern, base, lanes):
-        for listener in self._listeners["misaligned"]:
-            listener(site, pattern, base, lanes)
+    def tell(self, hook: str, *event):
+        """Call a hook of every observer that overrides it."""
+        for listener in self._listeners[hook]:
+            listener(*event)
 
     def watch(self, array):
         array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
@@ -90,7 +80,7 @@ class Engine:
     def run(self):
         for observer in self.observers:
             observer.start(self)
-            observer.warnings(self.unit)
+        self.tell("warnings", self.unit)
         for value in self.values:
             if isinstance(value, GlobalArray):
                 self.watch(value)
@@ -101,8 +91,7 @@ class Engine:
                 for chunk in self.launch.chunks(self._edges(), self._blocks_in_memory()):
                     self._run_chunk(chunk, kernels, sites)
             finally:
-                for observer in self.observers:
-                    observer.finish()
+                self.tell("finish")
 
     def _blocks_in_memory(self) -> int:
         """How many blocks may run together so that their shared and local arrays stay within MAX_BYTES."""
@@ -149,8 +138,7 @@ class Engine:
             for own in sites:
                 for site in own:
                     site.flush()
-            for listener in self._listeners["end_of_chunk"]:
-                listener(vectors)
+            self.tell("end_of_chunk", vectors)
             for vector in vectors:
                 vector.forget()
 
@@ -167,10 +155,8 @@ class Engine:
             if partial.any():
                 here = {vector.warp: mask for vector, mask in arrivals}
                 missing = {v.warp: ~v.full(here.get(v.warp, False)) & partial for v in vectors}
-                for listener in self._listeners["divergence"]:
-                    listener(waiting[group[0]], vectors, arrivals, missing, waiting)
-        for listener in self._listeners["barrier"]:
-            listener(arrivals, complete)
+                self.tell("divergence", waiting[group[0]], vectors, arrivals, missing, waiting)
+        self.tell("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)
 
     def _reduce(self, arrivals, waiting, group) -> dict:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Kinds that make a strict launch raise. The others are warnings.
-ERROR_KINDS = ("race", "barrier-divergence", "out-of-bounds", "uninitialized-read", "misaligned-access")
-WARNING_KINDS = ("negative-index", "float64")
-
 
 @dataclass(frozen=True)
 class Finding:
     """One broken rule, reported once for each pair of source lines and array.
 
     Attributes:
-        kind: one of ``ERROR_KINDS`` or ``WARNING_KINDS``.
-        severity: "error" or "warning".
+        kind: "race", "barrier-divergence", "out-of-bounds", "uninitialized-read" or "misaligned-access", which are
+            errors; "negative-index" or "float64", which are warnings.
+        severity: "error" (a strict launch raises) or "warning".
         line: the line that broke the rule, as numbered in the student's file or notebook cell.
         other_line: the other line that takes part (the earlier access of a race, the return that keeps a
             thread from a barrier), or None.

@@ -30,10 +30,6 @@ class Source:
     def name(self) -> str:
         return self.function.__name__
 
-    def segment(self, node: ast.AST) -> str:
-        """The source text of an expression, for messages."""
-        return ast.unparse(node)
-
     def lookup(self, name: str):
         """The object a free name stands for: closure, then globals, then builtins. KeyError if none."""
         code = self.function.__code__

@@ -106,6 +106,11 @@ class Launch:
             for row in range(row0, row1, step):
                 yield Chunk(self, row, min(row + step, row1), column0, column1)
 
+    def name_thread(self, linear: int) -> tuple:
+        """``((bx, by, bz), (tx, ty, tz))`` of the thread with linear id ``linear`` in the grid."""
+        block, thread = divmod(int(linear), self.threads_per_block)
+        return self.block_at(block), self.thread_at(thread)
+
     def thread_at(self, linear: int) -> tuple[int, int, int]:
         """(x, y, z) of the thread with linear id ``linear`` in its block (x fastest)."""
         x, y, _ = self.block
@@ -154,7 +159,7 @@ class Chunk:
     """A rectangle of blocks that run together: rows (z, y) by columns x, as the last two axes of a vector."""
 
     def __init__(self, launch: Launch, row0: int, row1: int, column0: int, column1: int):
-        gx, gy, gz = launch.grid
+        gx, gy, _ = launch.grid
         rows = np.arange(row0, row1).reshape(1, 1, -1, 1)
         columns = np.arange(column0, column1).reshape(1, 1, 1, -1)
         self.shape = (row1 - row0, column1 - column0)

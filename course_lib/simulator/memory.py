@@ -287,6 +287,11 @@ class Pattern:
         self.memo: dict = {}
         self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
 
+    def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
+        """The array index that the lane at ``place`` of the vector accesses."""
+        offsets = 0 if self.offsets is None else self.offsets
+        return self.array.index_of(base + int(np.broadcast_to(offsets, self.vector.shape)[place]))
+
     @property
     def access_bytes(self) -> int:
         """Bytes of one lane's access."""
@@ -372,11 +377,11 @@ class Site:
                     wraps = negative & ~outside
                     if wraps.any():
                         clean = False
-                        self.engine.negative_index(self, array, index, d, wraps)
+                        self.engine.tell("negative_index", self, array, index, d, wraps)
             bad = active(outside, inside)
             if bad.any():
                 clean = False
-                self.engine.out_of_bounds(self, array, index, d, bad)
+                self.engine.tell("out_of_bounds", self, array, index, d, bad)
                 inside = ~bad if inside is True else inside & ~bad
                 if not inside.any():
                     self.array = None
@@ -393,7 +398,7 @@ class Site:
             inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
         pattern = Pattern(array, vector, offsets, inside, self.width)
         pattern.tally[base * array.itemsize % SECTOR_BYTES] = 1
-        self.engine.tallied(self, pattern)
+        self.engine.tell("tallied", self, pattern)
         return pattern, base
 
     def _remember(self, array, index, mask, pattern, base):
@@ -405,7 +410,7 @@ class Site:
     def flush(self):
         """Hand the tallied pattern to the engine and forget it."""
         if self.array is not None:
-            self.engine.tallied(self, self.pattern)
+            self.engine.tell("tallied", self, self.pattern)
             self.array = None
 
     def load(self, array: Array, index: tuple, mask):
@@ -463,7 +468,7 @@ class WideSite(Site):
             offsets = 0 if pattern.offsets is None else pattern.offsets
             pattern.memo[key] = active((np.asarray(offsets) * pattern.array.itemsize + phase) % size != 0, pattern.mask)
         if pattern.memo[key].any():
-            self.engine.misaligned(self, pattern, base, pattern.memo[key])
+            self.engine.tell("misaligned", self, pattern, base, pattern.memo[key])
 
     def load(self, array, index, mask):
         """A tuple of ``width`` lane vectors."""

@@ -43,8 +43,11 @@ class Observer:
     def barrier(self, arrivals, complete) -> None:
         """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete`` if every thread of the chunk came."""
 
-    def divergence(self, barrier, vectors, arrived, missing) -> None:
-        """In some blocks of the chunk, only a part of the threads reached ``barrier``."""
+    def divergence(self, barrier, vectors, arrivals, missing, waiting) -> None:
+        """In some blocks of the chunk, only a part of the threads reached ``barrier``.
+
+        ``missing`` are the masks of the others, by warp; ``waiting`` says at which barrier each warp stands.
+        """
 
     def misled(self, line, vector, lanes, what) -> None:
         """A warp operation named lanes that did not arrive."""

@@ -46,26 +46,23 @@ class WarpVector:
         active = mask.any(axis=(0, 1))
         return int(np.count_nonzero(active)) * (self.chunk.count // active.size)
 
-    def thread_ids(self) -> np.ndarray:
-        """Linear id in the grid of every thread: block id times threads a block plus thread id."""
-        return self.chunk.linear * self.launch.threads_per_block + self.lanes.linear
-
-    def name_thread(self, thread_id: int) -> tuple:
-        """``((bx, by, bz), (tx, ty, tz))`` of a linear id in the grid."""
-        block, thread = divmod(int(thread_id), self.launch.threads_per_block)
-        return self.launch.block_at(block), self.launch.thread_at(thread)
-
     @cached_property
     def ids(self) -> np.ndarray:
-        return self.thread_ids()
+        """Linear id in the grid of every thread: block id times threads a block plus thread id."""
+        return self.chunk.linear * self.launch.threads_per_block + self.lanes.linear
 
     def full(self, mask) -> np.ndarray:
         """``mask`` as a boolean array of the whole shape."""
         return np.broadcast_to(np.asarray(mask), self.shape)
 
+    def first_lane(self, mask) -> tuple[int, ...]:
+        """Where in the vector the first thread (in launch order) of a mask that is not empty stands."""
+        ids = np.where(self.full(mask), self.ids, np.iinfo(np.int64).max)
+        return np.unravel_index(int(ids.argmin()), self.shape)
+
     def first_thread(self, mask) -> tuple:
-        """The first thread (in launch order) of a mask that is not empty."""
-        return self.name_thread(self.ids[self.full(mask)].min())
+        """The first thread (in launch order) of a mask that is not empty, by block and thread."""
+        return self.launch.name_thread(self.ids[self.first_lane(mask)])
 
     def forget(self):
         """Let go of the local arrays, which know this vector: a cycle would keep them until the next collection."""
@@ -102,12 +99,10 @@ class WarpVector:
         return array
 
     def statement(self, line: int, mask):
-        for observer in self.engine.observers:
-            observer.statement(self, line, mask)
+        self.engine.tell("statement", self, line, mask)
 
     def assigned(self, name: str, value, mask):
-        for observer in self.engine.observers:
-            observer.assigned(self, name, value, mask)
+        self.engine.tell("assigned", self, name, value, mask)
 
     def check_assigned(self, have, mask, name: str, line: int):
         """Report the active lanes in which variable ``name`` has no value yet."""
@@ -115,8 +110,7 @@ class WarpVector:
             return
         missing = self.full(mask) & ~self.full(have)
         if missing.any():
-            for observer in self.engine.observers:
-                observer.unassigned(name, line, self, missing)
+            self.engine.tell("unassigned", name, line, self, missing)
 
     def syncwarp(self, mask):
         """Order the memory accesses of the active lanes before it and after it."""
@@ -144,8 +138,7 @@ class WarpVector:
         stray = here & ~named
         for lanes, what in ((absent, "absent"), (stray, "stray")):
             if lanes.any():
-                for observer in self.engine.observers:
-                    observer.misled(line, self, lanes, what)
+                self.engine.tell("misled", line, self, lanes, what)
 
     def vote(self, kind: str, predicate, mask):
         """all_sync, any_sync, eq_sync, ballot_sync and match_any_sync over the active lanes of each warp."""
@@ -176,6 +169,5 @@ class WarpVector:
         safe = np.where(valid, source, own)
         silent = here & ~(valid & np.take_along_axis(here, safe, axis=0))
         if silent.any():
-            for observer in self.engine.observers:
-                observer.unassigned(None, line, self, silent.reshape(self.shape))
+            self.engine.tell("unassigned", None, line, self, silent.reshape(self.shape))
         return np.take_along_axis(value, safe, axis=0).reshape(self.shape)
