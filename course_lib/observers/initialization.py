@@ -14,16 +14,10 @@ class InitializationObserver(Observer):
     def watch(self, array):
         if array.space == "shared":
             return SharedInitialization(self, array)
-        if array.space == "local":
-            return self._local
         return None
 
-    def _local(self, site, pattern, base, value):
-        if site.op == "store":
-            return
-        missing = pattern.array.unwritten(site.vector, pattern, base)
-        if missing is not False:
-            self.report(site, pattern, base, missing)
+    def unwritten(self, site, pattern, base, lanes):
+        self.report(site, pattern, base, lanes)
 
     def report(self, site, pattern, base, missing):
         array, vector = pattern.array, site.vector

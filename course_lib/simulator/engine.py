@@ -21,8 +21,8 @@ MAX_STEPS = 20_000_000
 #: Shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
 #: What :meth:`Engine.tell` can tell; ``start`` and ``watch`` are called on every observer.
-HOOKS = ("warnings", "tallied", "negative_index", "out_of_bounds", "misaligned", "unassigned", "barrier", "divergence",
-         "misled", "statement", "assigned", "end_of_chunk", "finish")
+HOOKS = ("warnings", "tallied", "negative_index", "out_of_bounds", "misaligned", "unwritten",
+         "unassigned", "barrier", "divergence", "misled", "statement", "assigned", "end_of_chunk", "finish")
 
 
 class Engine:

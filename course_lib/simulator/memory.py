@@ -35,11 +35,18 @@ ATOMIC = {
 }
 IN_PLACE = {name: ATOMIC[name] for name in ("add", "sub", "and_", "or_", "xor", "max", "min", "nanmax", "nanmin")}
 
+#: Up to this many elements the indices of an access are compared by content with those of earlier ones.
+COMPARED = 2048
+#: Patterns that a site remembers at a time.
+REMEMBERED = 256
+
 
 class Array:
     """What a kernel sees as an array. ``strides`` are in elements; ``watchers`` see each access in order."""
 
     space = ""
+    #: The elements of a local array, one lane vector each; None where the array is kept otherwise.
+    cells: list | None = None
 
     def __init__(self, name: str, dtype, shape: tuple[int, ...], strides: tuple[int, ...] | None = None):
         self.name, self.dtype, self.shape = name, np.dtype(dtype), tuple(int(s) for s in shape)
@@ -224,6 +231,18 @@ class LocalArray(Array):
         self.data.reshape(-1)[keys] = value
         self.written.reshape(-1)[keys] = True
 
+    def cell(self, index: tuple) -> int | None:
+        """The number of the element at an index that all lanes share and that lies inside, else None."""
+        base = 0
+        for i, size, stride in zip(index, self.shape, self.strides):  # noqa: B905 (hot)
+            if type(i) is np.ndarray:
+                return None
+            i = int(i)
+            if not 0 <= i < size:
+                return None
+            base += i * stride
+        return base
+
     def keys(self, vector, pattern, base):
         offsets = base if pattern.offsets is None else pattern.offsets + base
         return offsets * vector.size + np.arange(vector.size).reshape(vector.shape)
@@ -287,6 +306,11 @@ class Pattern:
         self.memo: dict = {}
         self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
 
+    def count(self, base: int):
+        """Tally one access at ``base``."""
+        phase = base * self.array.itemsize % SECTOR_BYTES
+        self.tally[phase] = self.tally.get(phase, 0) + 1
+
     def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
         """The array index that the lane at ``place`` of the vector accesses."""
         offsets = 0 if self.offsets is None else self.offsets
@@ -296,6 +320,34 @@ class Pattern:
     def access_bytes(self) -> int:
         """Bytes of one lane's access."""
         return self.array.itemsize * self.width
+
+
+class Known:
+    """A pattern that a site has seen, and where it may be shifted to.
+
+    ``rooms`` holds, for each index, None where it is a number, else (low, end): while the first lane's index lies in
+    low <= i < end all lanes are in bounds, and it is ``i - low`` steps from where the pattern was laid down.
+    """
+
+    __slots__ = ("pattern", "rooms")
+
+    def __init__(self, pattern, rooms):
+        self.pattern, self.rooms = pattern, rooms
+
+    def shifted(self, firsts, limits, strides):
+        """(shift, base) of an access with these first indices, see :class:`Site`; None where it leaves the bounds."""
+        shift = base = 0
+        for first, room, size, stride in zip(firsts, self.rooms, limits, strides):  # noqa: B905 (hot)
+            if room is None:
+                if not 0 <= first < size:
+                    return None
+                base += first * stride
+            else:
+                low, end = room
+                if not low <= first < end:
+                    return None
+                shift += (first - low) * stride
+        return shift, shift + base
 
 
 class Site:
@@ -309,8 +361,11 @@ class Site:
 
     def __init__(self, line: int, op: str, engine, vector=None):
         self.line, self.op, self.engine, self.vector = line, op, engine, vector
-        self.array = self.mask = self.pattern = None
+        self.known: dict[tuple, Known] = {}  # patterns of small vectors, by content
+        self.large: Pattern | None = None  # the latest pattern of a large one
+        self.array = self.mask = self.pattern = None  # of the latest access; array None if lanes were left out
         self.last: tuple = ()
+        self.shift = 0  # of its pattern: what the varying indices add to its base
 
     def limits_of(self, array: Array) -> tuple[int, ...]:
         """In each dimension, the number of indices at which an access may begin."""
@@ -319,7 +374,7 @@ class Site:
     def locate(self, array: Array, index: tuple, mask):
         """Return (pattern, base) of this access; bounds are checked, and the access is counted."""
         if array is self.array and mask is self.mask:
-            base = 0
+            base = self.shift
             for i, last, size, stride in zip(index, self.last, self.limits, array.strides):  # noqa: B905 (hot)
                 if last is None:
                     if type(i) is np.ndarray:
@@ -339,23 +394,81 @@ class Site:
         return self._bind(array, index, mask)
 
     def _bind(self, array, index, mask):
-        self.flush()
+        self.limits = limits = self.limits_of(array)
+        key, firsts = [array], []
+        small = mask is True or mask.size <= COMPARED
+        if small and mask is not True:
+            key += (mask.shape, mask.tobytes())
+        for i in index:
+            if type(i) is np.ndarray:
+                if i.size > COMPARED:
+                    small = False
+                    break
+                first = i.item(0)
+                firsts.append(first)
+                key += (i.dtype.num, i.shape, (i - first).tobytes())
+            else:
+                firsts.append(int(i))
+                key.append(None)
+        if not small:
+            return self._bind_large(array, index, mask)
+        key = tuple(key)
+        known = self.known.get(key)
+        place = known and known.shifted(firsts, limits, array.strides)
+        if not place:
+            if known is None:
+                if len(self.known) >= REMEMBERED:
+                    self.flush()
+                known = self._learn(array, index, mask, firsts)
+            place = known and known.shifted(firsts, limits, array.strides)
+            if not place:
+                return self._bind_unsafe(array, index, mask)
+            self.known[key] = known
+        return self._remember(array, index, mask, known.pattern, *place)
+
+    def _learn(self, array, index, mask, firsts) -> Known | None:
+        """The pattern of this access, laid down at the least index of each dimension; None if it leaves the bounds."""
+        offsets, rooms = None, []
+        for i, first, size, stride in zip(index, firsts, self.limits, array.strides, strict=True):
+            if type(i) is not np.ndarray:
+                rooms.append(None)
+                continue
+            least, most = int(i.min()), int(i.max())
+            if least < 0 or most >= size:
+                return None
+            part = (i - least).astype(np.int64) * stride
+            offsets = part if offsets is None else offsets + part
+            # what is compared wraps round in the index's type, so no lane may pass its end
+            end = min(size, np.iinfo(i.dtype).max + 1) - (most - least)
+            rooms.append((first - least, end + first - least))
+        return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
+
+    def _bind_large(self, array, index, mask):
         base, offsets = 0, None
-        self.limits = self.limits_of(array)
         for i, size, stride in zip(index, self.limits, array.strides, strict=True):
             if type(i) is np.ndarray:
                 if i.min() < 0 or i.max() >= size:
-                    break
+                    return self._bind_unsafe(array, index, mask)
                 part = i.astype(np.int64) * stride
                 offsets = part if offsets is None else offsets + part
             else:
                 i = int(i)
                 if not 0 <= i < size:
-                    break
+                    return self._bind_unsafe(array, index, mask)
                 base += i * stride
-        else:
-            return self._remember(array, index, mask, Pattern(array, self.vector, offsets, mask, self.width), base)
-        return self._bind_unsafe(array, index, mask)
+        return self._remember_large(array, index, mask, Pattern(array, self.vector, offsets, mask, self.width), base)
+
+    def _remember_large(self, array, index, mask, pattern, base):
+        if self.large is not None:
+            self.engine.tell("tallied", self, self.large)
+        self.large = pattern
+        return self._remember(array, index, mask, pattern, 0, base)
+
+    def _remember(self, array, index, mask, pattern, shift, base):
+        self.array, self.mask, self.pattern, self.shift = array, mask, pattern, shift
+        self.last = tuple(i if type(i) is np.ndarray else None for i in index)
+        pattern.count(base)
+        return pattern, base
 
     def _bind_unsafe(self, array, index, mask):
         """Some index lies outside: wrap negatives as numba does, and leave out the lanes that still miss."""
@@ -392,46 +505,69 @@ class Site:
             else:
                 base += int(at)
         if clean:  # only inactive lanes were outside, and their clipped offsets are never used
-            return self._remember(array, index, mask, Pattern(array, vector, offsets, mask, self.width), base)
+            return self._remember_large(array, index, mask, Pattern(array, vector, offsets, mask, self.width), base)
         self.array = None
         if inside is not True:
             inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
         pattern = Pattern(array, vector, offsets, inside, self.width)
-        pattern.tally[base * array.itemsize % SECTOR_BYTES] = 1
+        pattern.count(base)
         self.engine.tell("tallied", self, pattern)
         return pattern, base
 
-    def _remember(self, array, index, mask, pattern, base):
-        self.array, self.mask, self.pattern = array, mask, pattern
-        self.last = tuple(i if type(i) is np.ndarray else None for i in index)
-        pattern.tally[base * array.itemsize % SECTOR_BYTES] = 1
-        return pattern, base
-
     def flush(self):
-        """Hand the tallied pattern to the engine and forget it."""
-        if self.array is not None:
-            self.engine.tell("tallied", self, self.pattern)
-            self.array = None
+        """Hand the tallied patterns to the engine and forget them."""
+        for known in self.known.values():
+            self.engine.tell("tallied", self, known.pattern)
+        if self.large is not None:
+            self.engine.tell("tallied", self, self.large)
+        self.known.clear()
+        self.array = self.large = None
 
     def load(self, array: Array, index: tuple, mask):
         """The elements at ``index``; lanes outside the array get 0."""
+        if array.cells is not None and not array.watchers:
+            base = array.cell(index)
+            if base is not None and (array.written[base] is True or array.written[base] is mask):
+                self._count_cell(array, index, mask)
+                return array.cells[base]
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return array.dtype.type(0)
         value = array.gather(self.vector, pattern, base)
-        if pattern.mask is not mask:
+        if self.array is None:
             value = np.where(pattern.mask, value, array.dtype.type(0))
         for watch in array.watchers:
             watch(self, pattern, base, value)
+        if array.space == "local":
+            self._check_written(array, pattern, base)
         return value
+
+    def _count_cell(self, array, index, mask):
+        """Count an access to an element of a local array, of which only the number matters."""
+        if array is self.array and mask is self.mask and self.pattern.offsets is None:
+            tally = self.pattern.tally
+            tally[0] = tally.get(0, 0) + 1
+        else:
+            self.locate(array, index, mask)
+
+    def _check_written(self, array, pattern, base):
+        missing = array.unwritten(self.vector, pattern, base)
+        if missing is not False:
+            self.engine.tell("unwritten", self, pattern, base, missing)
 
     def store(self, array: Array, index: tuple, value, mask):
         """Store ``value``, converted to the array's type; where lanes collide the highest lane stays."""
+        if value.dtype != array.dtype:
+            value = value.astype(array.dtype)
+        if array.cells is not None and mask is array.anchor and not array.watchers:
+            base = array.cell(index)
+            if base is not None:
+                self._count_cell(array, index, mask)
+                array.cells[base], array.written[base] = value, True
+                return
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return
-        if value.dtype != array.dtype:
-            value = value.astype(array.dtype)
         array.scatter(self.vector, pattern, base, value)
         for watch in array.watchers:
             watch(self, pattern, base, value)
@@ -441,6 +577,8 @@ class Site:
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return array.dtype.type(0)
+        if array.space == "local":
+            self._check_written(array, pattern, base)
         old = array.update(self.vector, pattern, base, operation, values, used)
         for watch in array.watchers:
             watch(self, pattern, base, values[-1])
@@ -479,7 +617,7 @@ class WideSite(Site):
         values = []
         for element in range(self.width):
             value = array.gather(self.vector, pattern, base + element)
-            if pattern.mask is not mask:
+            if self.array is None:
                 value = np.where(pattern.mask, value, array.dtype.type(0))
             for watch in array.watchers:
                 watch(self, pattern, base + element, value)

@@ -37,6 +37,9 @@ class Observer:
     def misaligned(self, site, pattern, base, lanes) -> None:
         """In ``lanes`` (a mask) the address of a vector access was no multiple of its size."""
 
+    def unwritten(self, site, pattern, base, lanes) -> None:
+        """In ``lanes`` (a mask) an element of a local array was read before it was written."""
+
     def unassigned(self, name, line, vector, lanes) -> None:
         """In ``lanes`` a variable, or another lane's register, was read before it had a value."""
 
