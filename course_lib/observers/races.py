@@ -5,41 +5,55 @@ atomic, and nothing orders them:
 
 * threads of different blocks are never ordered within a launch;
 * threads of different warps of a block are ordered by a barrier between the two accesses;
-* lanes of a warp are ordered by a barrier or a ``syncwarp`` between them, or because one instruction is
-  evaluated before the other *for the same lane* only: lockstep is the simulator's choice, not CUDA's promise.
+* lanes of a warp are ordered by a barrier between them, or by a ``syncwarp`` in which both took part; lockstep is
+  the simulator's choice, not CUDA's promise, and a shuffle or a vote orders no memory access.
 
 Shared arrays are judged once for each barrier interval, from a log: an interval with only reads, or in which each
-word is written once and not read, is settled by counting. Only what is left is replayed word by word. Global
-arrays that nothing writes are never looked at.
+word is written once and not read, is settled by counting. Only what is left is replayed word by word, and an
+interval whose log would grow too large. Global arrays that nothing writes are never looked at.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..simulator.findings import Finding
+from ..simulator.geometry import WARP_SIZE
 from ..simulator.observer import Observer
 
 READ, WRITE, ATOMIC = 0, 1, 2
 KIND = {"load": READ, "store": WRITE, "atomic": ATOMIC}
 #: Accessor slots kept for each word and kind of access; see Shadow.
 SLOTS = ("latest", "other_lane", "other_warp", "other_block")
+#: A log is replayed early when it holds so many accesses, or so many bytes of offsets, masks and values.
+LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
+SAME_VALUE = " (the same value, this time)"
 
 
 @dataclass
 class Access:
     """One logged access: everything the replay needs."""
 
-    site: object
     line: int
     kind: int
     vector: object
     pattern: object
     base: int
-    warp_epoch: object
-    value: object = None
+    order: tuple  # see WarpVector.order
+    value: object = None  # what was written
+
+    @classmethod
+    def at(cls, site, pattern, base, value) -> Access:
+        kind, vector = KIND[site.op], site.vector
+        return cls(site.line, kind, vector, pattern, base, vector.order, value if kind == WRITE else None)
+
+    @property
+    def bytes(self) -> int:
+        """About what it keeps alive."""
+        parts = self.pattern.offsets, self.pattern.mask, self.value
+        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
 
 class RacesObserver(Observer):
@@ -67,9 +81,7 @@ class RacesObserver(Observer):
         shadow = self.shadows.get(array)
         if shadow is None:
             shadow = self.shadows[array] = Shadow(self, array, array.words())
-        vector = site.vector
-        shadow.apply(Access(site, site.line, KIND[site.op], vector, pattern, base, vector.warp_epoch, value),
-                     self.epoch_of(vector.chunk))
+        shadow.apply(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
 
     def epoch_of(self, chunk) -> np.ndarray:
         """Barriers passed by each block of the chunk, as (1, 1, block rows, block columns)."""
@@ -109,15 +121,19 @@ class RacesObserver(Observer):
             cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"
         elif line_a == line_b:
             cure = "let one thread write it, or use cuda.atomic"
-        elif thread_a % size // 32 == thread_b % size // 32:
+        elif thread_a % size // WARP_SIZE == thread_b % size // WARP_SIZE:
             cure = "put cuda.syncwarp() or cuda.syncthreads() between the two"
         else:
             cure = "put cuda.syncthreads() between the two"
-        note = " (the same value, this time)" if same_value else ""
-        self.add(Finding(
+        note = SAME_VALUE if same_value else ""
+        finding = Finding(
             "race", "error", line_b, line_a, array.name, index, threads,
             f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
-            f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}"))
+            f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}")
+        first = self._findings.get(("race", line_b, line_a, array.name))
+        if first is not None and SAME_VALUE in first.message and not same_value:
+            self._findings["race", line_b, line_a, array.name] = replace(finding, count=first.count)
+        self.add(finding)
 
 
 class SharedLog:
@@ -126,25 +142,28 @@ class SharedLog:
     def __init__(self, observer, array):
         self.observer, self.array = observer, array
         self.entries: list[Access] = []
-        self.writes = 0
+        self.writes = self.bytes = 0
+        self.room = LOG_ENTRIES
         self.shadow: Shadow | None = None
         self.dirty = False
 
     def __call__(self, site, pattern, base, value):
-        kind = KIND[site.op]
-        if kind != READ:
-            self.writes += 1
-        vector = site.vector
-        self.entries.append(Access(site, site.line, kind, vector, pattern, base, vector.warp_epoch, value))
-        if len(self.entries) > 4096 and not self.writes:
-            self._thin()
+        entry = Access.at(site, pattern, base, value)
+        self.writes += entry.kind != READ
+        self.bytes += entry.bytes
+        self.entries.append(entry)
+        if len(self.entries) > self.room or self.bytes > LOG_BYTES:
+            self._shrink()
 
-    def _thin(self):
-        """Forget repeated reads of the same words by the same warp, so that a long loop does not fill memory."""
-        kept = {}
-        for entry in self.entries:
-            kept[id(entry.pattern), entry.base, id(entry.warp_epoch)] = entry
-        self.entries = list(kept.values())
+    def _shrink(self):
+        """Forget repeated reads of the same words by the same warp; replay the log if that is not enough."""
+        if not self.writes:
+            self.entries = list({(id(e.pattern), e.base, id(e.order)): e for e in self.entries}.values())
+            self.bytes = sum(e.bytes for e in self.entries)
+        if self.writes or self.bytes > LOG_BYTES // 2 or len(self.entries) > 16 * LOG_ENTRIES:
+            self._replay()
+            self.dirty = True
+        self.room = 2 * len(self.entries) + LOG_ENTRIES
 
     def settle(self, complete: bool):
         """A barrier (of all blocks of the chunk, if ``complete``), or the end: judge the interval."""
@@ -153,8 +172,12 @@ class SharedLog:
             self.dirty = not complete
             if complete:
                 self.shadow = None
+        self._clear()
+
+    def _clear(self):
         self.entries.clear()
-        self.writes = 0
+        self.writes = self.bytes = 0
+        self.room = LOG_ENTRIES
 
     def _harmless(self) -> bool:
         if not self.writes:
@@ -191,6 +214,7 @@ class SharedLog:
         epoch = self.observer.epoch_of(self.entries[0].vector.chunk)
         for entry in self.entries:
             self.shadow.apply(entry, epoch)
+        self._clear()
 
 
 def elements(access: Access) -> np.ndarray:
@@ -199,133 +223,202 @@ def elements(access: Access) -> np.ndarray:
     return np.asarray(access.base) if offsets is None else offsets + access.base
 
 
+class Lanes:
+    """The active lanes of one access, as columns: thread, block, ``who`` and ``when`` (see Slot)."""
+
+    def __init__(self, access: Access, mask, epoch):
+        vector = access.vector
+        clock, self.known = access.order
+        self.access, self.mask = access, mask
+        self.thread = vector.ids[mask]
+        self.block = np.broadcast_to(vector.chunk.linear, vector.shape)[mask]
+        self.who = (self.thread + 1 << LINE_BITS) + access.line
+        self.when = (np.broadcast_to(epoch, vector.shape)[mask] << CLOCK_BITS) + np.broadcast_to(
+            np.asarray(clock), vector.shape)[mask]
+        self.place = None  # of each lane's block in the chunk
+        if self.known is not None:
+            self.place = np.broadcast_to(vector.chunk.places, vector.shape)[mask]
+
+    def take(self, chosen) -> Lanes:
+        """These lanes only."""
+        some = object.__new__(Lanes)
+        some.access, some.mask, some.known = self.access, None, self.known
+        for name in ("thread", "block", "who", "when", "place"):
+            column = getattr(self, name)
+            setattr(some, name, None if column is None else column[chosen])
+        return some
+
+    def knows(self, threads, whens, first: int) -> np.ndarray:
+        """Has each lane met, in a syncwarp, the access that a lane of its own warp made earlier?
+
+        ``first`` is the thread of lane 0, relative to the block.
+        """
+        clock = whens & CLOCK_MASK
+        if self.known is None:
+            return clock < (self.when & CLOCK_MASK)
+        threads_per_block = self.access.vector.launch.threads_per_block
+        origin = self.block * threads_per_block + first
+        lanes = np.clip(threads - origin, 0, self.known.shape[1] - 1)  # of other warps: not looked at
+        return self.known[self.thread - origin, lanes, self.place] >= clock
+
+
+#: A slot packs a thread and a line into one number, and a block's barriers and a lane's syncwarps into another.
+LINE_BITS, CLOCK_BITS = 20, 32
+LINE_MASK, CLOCK_MASK = (1 << LINE_BITS) - 1, (1 << CLOCK_BITS) - 1
+
+
+class Slot:
+    """One access of each word: ``who`` (thread + 1 and line; 0 for nobody) and ``when`` (barriers and syncwarps).
+
+    Zeros, so that the words that nobody touches take no memory.
+    """
+
+    def __init__(self, words: int):
+        self.who, self.when = np.zeros(words, np.int64), np.zeros(words, np.int64)
+
+    def put(self, keys, who, when):
+        self.who[keys] = who
+        self.when[keys] = when
+
+
 class Shadow:
     """For each word, who read it, wrote it and updated it atomically, as far as that can still race.
 
     Of the threads that read a word (or updated it), four are kept: the latest, and one that differs from it in its
     lane (same warp, nothing between them), in its warp (same block, no barrier between them) and in its block.
-    Whatever thread comes next, if it races with any earlier one, it races with one of these. A write is ordered
-    after all that it does not race with, so only the latest writer is kept.
+    Whatever thread comes next, if it races with any earlier one, it races with one of these; only where more than
+    two lanes of a warp read one word and a syncwarp then orders some of them can one be forgotten. A write is
+    ordered after all that it does not race with, so only the latest writer is kept.
     """
 
     def __init__(self, observer, array, words: int):
         self.observer, self.array = observer, array
         self.threads = observer.launch.threads_per_block
         self.words = words
-        #: (kind, slot) -> thread id, line, epoch and warp epoch of each word; thread -1 for nobody
-        self.slots: dict[tuple, np.ndarray] = {}
-        self.seen = {READ: False, WRITE: False, ATOMIC: False}
+        self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); one that is never needed is missing
         self.values: np.ndarray | None = None  # what was last written, to say when two writers agreed
 
     def apply(self, access: Access, epoch: np.ndarray):
         vector, pattern = access.vector, access.pattern
         if pattern.mask is False:
             return
-        shape, mask = vector.shape, vector.full(pattern.mask)
-        keys = np.broadcast_to(self.array.keys(vector, pattern, access.base), shape)[mask]
-        me = np.empty((4, keys.size), np.int64)
-        me[0] = vector.ids[mask]
-        me[1] = access.line
-        me[2] = np.broadcast_to(epoch, shape)[mask]
-        me[3] = np.broadcast_to(np.asarray(access.warp_epoch), shape)[mask]
+        mask = vector.full(pattern.mask)
+        keys = np.broadcast_to(self.array.keys(vector, pattern, access.base), vector.shape)[mask]
+        me = Lanes(access, mask, epoch)
         opponents = {READ: (WRITE, ATOMIC), WRITE: (READ, WRITE, ATOMIC), ATOMIC: (READ, WRITE)}[access.kind]
         for kind in opponents:
-            if self.seen[kind]:
-                for slot in SLOTS if kind != WRITE else ("latest",):
-                    self._compare(keys, me, self.slots[kind, slot], kind, access)
-        self._record(keys, me, access)
-
-    def _unordered(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Where two sets of accesses (columns: thread, line, epoch, warp epoch) have nothing that orders them."""
-        threads = self.threads
-        block_a, block_b = a[0] // threads, b[0] // threads
-        warp_a, warp_b = a[0] % threads // 32, b[0] % threads // 32
-        return (a[0] >= 0) & (a[0] != b[0]) & ((block_a != block_b) | ((a[2] == b[2]) & (
-            (warp_a != warp_b) | (a[3] == b[3]))))
-
-    def _compare(self, keys, me, slot, kind, access):
-        then = slot[:, keys]
-        racing = self._unordered(then, me)
-        if racing.any():
-            i = int(np.flatnonzero(racing)[0])
-            same = kind == access.kind == WRITE and self.values[keys[i]] == self._values(access)[i]
-            self.observer.report(self.array, int(keys[i]), (then[0, i], int(then[1, i]), kind),
-                                 (me[0, i], access.line, access.kind), bool(same))
-
-    def _record(self, keys, me, access):
-        if not self.seen[access.kind]:
-            self.seen[access.kind] = True
-            for slot in SLOTS if access.kind != WRITE else ("latest",):
-                self.slots[access.kind, slot] = np.full((4, self.words), -1, np.int64)
+            for name in SLOTS:
+                slot = self.slots.get((kind, name))
+                if slot is not None:
+                    self._compare(keys, me, slot, kind)
+        if "meetings" not in pattern.memo:  # it does not depend on the base
+            pattern.memo["meetings"] = meetings(keys, me)
         if access.kind == WRITE:
-            self._collide(keys, me, access)
-            if self.values is None:
-                self.values = np.zeros(self.words, self.array.dtype)
-            self.values[keys] = self._values(access)
-            self.slots[WRITE, "latest"][:, keys] = me
-            for kind in (READ, ATOMIC):
-                if self.seen[kind]:
-                    for slot in SLOTS:
-                        self.slots[kind, slot][0, keys] = -1
+            self._write(keys, me, pattern.memo["meetings"])
+        elif pattern.memo["meetings"] is None:
+            self._enter(keys, me, access.kind)
+        else:
+            for chosen in pattern.memo["meetings"]:
+                self._enter(keys[chosen], me.take(chosen), access.kind)
+
+    def _compare(self, keys, me: Lanes, slot: Slot, kind: int):
+        """Report the first of the lanes that race with the accesses in ``slot``."""
+        who = slot.who[keys]
+        thread = (who >> LINE_BITS) - 1
+        racing = (who > 0) & (thread != me.thread)
+        if not racing.any():
             return
-        remaining = np.arange(keys.size)
-        while remaining.size:  # lanes that meet in a word enter it one after another
-            _, first = np.unique(keys[remaining], return_index=True)
-            self._enter(keys[remaining[first]], me[:, remaining[first]], access.kind)
-            if access.kind == READ and len(first) < len(remaining):
-                # of many lanes of a warp that read one word, the first and the last say it all
-                left = np.delete(remaining, first)
-                _, last = np.unique(keys[left][::-1], return_index=True)
-                last = left[::-1][last]
-                self._enter(keys[last], me[:, last], access.kind)
-                others = keys[remaining]
-                blocks = me[0, remaining] // self.threads
-                if not self._one_block(others, blocks):
-                    remaining = np.setdiff1d(left, last)
-                    continue
-                return
-            remaining = np.delete(remaining, first)
+        block, warp = self._place(thread)
+        mine = me.access.vector.warp
+        when = slot.when[keys]
+        racing &= (block != me.block) | ((when >> CLOCK_BITS == me.when >> CLOCK_BITS) & (
+            (warp != mine) | ~me.knows(thread, when, mine * WARP_SIZE)))
+        places = np.flatnonzero(racing)
+        if places.size:
+            i, access = places[0], me.access
+            same = kind == access.kind == WRITE and (self.values[keys] == self._values(me))[places].all()
+            self.observer.report(self.array, int(keys[i]), (int(thread[i]), int(who[i] & LINE_MASK), kind),
+                                 (int(me.thread[i]), access.line, access.kind), bool(same))
+
+    def _place(self, thread):
+        """(block, warp in the block) of threads."""
+        block = thread // self.threads
+        return block, (thread - block * self.threads) // WARP_SIZE
+
+    def _slot(self, kind: int, name: str) -> Slot:
+        if (kind, name) not in self.slots:
+            self.slots[kind, name] = Slot(self.words)
+        return self.slots[kind, name]
 
     @staticmethod
-    def _values(access) -> np.ndarray:
+    def _values(me: Lanes) -> np.ndarray:
         """The values written, one for each active lane."""
-        return np.broadcast_to(np.asarray(access.value), access.vector.shape)[access.vector.full(access.pattern.mask)]
+        return np.broadcast_to(np.asarray(me.access.value), me.mask.shape)[me.mask]
 
-    @staticmethod
-    def _one_block(keys, blocks) -> bool:
-        """Is each word touched by lanes of only one block?"""
-        order = np.lexsort((blocks, keys))
-        same_key = np.diff(keys[order]) == 0
-        return not (same_key & (np.diff(blocks[order]) != 0)).any()
+    def _write(self, keys, me, meet):
+        """The latest writer of each word; what came before is ordered before it, or was reported."""
+        values = self._values(me)
+        if meet is not None:
+            self._collide(keys, me, values)
+        if self.values is None:
+            self.values = np.zeros(self.words, self.array.dtype)
+        self.values[keys] = values
+        self._slot(WRITE, "latest").put(keys, me.who, me.when)
+        for (kind, _), slot in self.slots.items():
+            if kind != WRITE:
+                slot.who[keys] = 0
 
-    def _enter(self, keys, me, kind):
-        """One accessor a word: move the slots on."""
-        latest = self.slots[kind, "latest"]
-        then = latest[:, keys]
-        threads = self.threads
-        known = then[0] >= 0
-        same_block = known & (then[0] // threads == me[0] // threads)
-        same_epoch = same_block & (then[2] == me[2])
-        same_warp = same_epoch & (then[0] % threads // 32 == me[0] % threads // 32)
-        same_step = same_warp & (then[3] == me[3])
-        moves = {"other_block": (known & ~same_block, known & same_block),
-                 "other_warp": (same_epoch & ~same_warp, same_warp),
-                 "other_lane": (same_step & (then[0] != me[0]), same_step)}
-        for slot, (replace, keep) in moves.items():
-            data = self.slots[kind, slot]
-            data[:, keys[replace]] = then[:, replace]
-            drop = ~replace & ~keep
-            data[0, keys[drop]] = -1
-        latest[:, keys] = me
-
-    def _collide(self, keys, me, access):
-        """Two lanes that write one word in the same instruction."""
-        order = np.argsort(keys, kind="stable")
+    def _collide(self, keys, me, values):
+        """Lanes that write one word in the same instruction."""
+        order = np.lexsort((me.thread, keys))
         twice = np.flatnonzero(np.diff(keys[order]) == 0)
-        if not twice.size:
-            return
-        a, b = order[twice[0]], order[twice[0] + 1]
-        value = self._values(access)
-        same = bool(value[a] == value[b])
-        self.observer.report(self.array, int(keys[a]), (me[0, a], access.line, WRITE), (me[0, b], access.line, WRITE),
-                             same)
+        a, b = order[twice], order[twice + 1]
+        self.observer.report(self.array, int(keys[a[0]]), (int(me.thread[a[0]]), me.access.line, WRITE),
+                             (int(me.thread[b[0]]), me.access.line, WRITE), bool((values[a] == values[b]).all()))
+
+    def _enter(self, keys, me: Lanes, kind: int):
+        """One accessor a word: move the slots on."""
+        latest = self._slot(kind, "latest")
+        who, when = latest.who[keys], latest.when[keys]
+        known = who > 0
+        if known.any():
+            thread = (who >> LINE_BITS) - 1
+            block, warp = self._place(thread)
+            mine = me.access.vector.warp
+            same_block = known & (block == me.block)
+            same_epoch = same_block & (when >> CLOCK_BITS == me.when >> CLOCK_BITS)
+            same_warp = same_epoch & (warp == mine)
+            same_step = same_warp & ~me.knows(thread, when, mine * WARP_SIZE)
+            for name, replace, keep in (("other_block", known & ~same_block, same_block),
+                                        ("other_warp", same_epoch & ~same_warp, same_warp),
+                                        ("other_lane", same_step & (thread != me.thread), same_step)):
+                if (kind, name) not in self.slots and not replace.any():
+                    continue
+                slot = self._slot(kind, name)
+                if name == "other_lane" and me.known is not None:
+                    other = (slot.who[keys] >> LINE_BITS) - 1
+                    keep = same_warp & ~me.knows(other, slot.when[keys], mine * WARP_SIZE)
+                slot.put(keys[replace], who[replace], when[replace])
+                slot.who[keys[known & ~replace & ~keep]] = 0
+        latest.put(keys, me.who, me.when)
+
+
+def meetings(keys, me: Lanes) -> list[np.ndarray] | None:
+    """Which lanes to enter, one a word at a time, where lanes of one instruction meet in a word; None if none do.
+
+    Of each word, these are the first thread, the first of the last block, and the last: they fill all slots that
+    can be filled.
+    """
+    low = int(keys.min(initial=0))
+    span = int(keys.max(initial=0)) - low + 1
+    if span <= 8 * keys.size and np.bincount(keys - low).max(initial=0) <= 1:
+        return None
+    order = np.lexsort((me.thread, keys))
+    change = np.diff(keys[order]) != 0
+    if change.all():
+        return None
+    block_change = change | (np.diff(me.block[order]) != 0)
+    starts, groups = np.flatnonzero(np.r_[True, change]), np.flatnonzero(np.r_[True, block_change])
+    ends = np.r_[starts[1:], keys.size] - 1
+    lasts = groups[np.searchsorted(groups, ends, side="right") - 1]
+    return [order[starts], order[lasts[lasts != starts]], order[ends[ends != lasts]]]

@@ -167,6 +167,11 @@ class Chunk:
         self.block = tuple(_coordinate(_squeeze_rows(c)) for c in (columns, rows % gy, rows // gy))
         self.linear = (rows * gx + columns).astype(np.int64)
 
+    @property
+    def places(self) -> np.ndarray:
+        """The number of each block in the chunk, as the last two axes of a vector."""
+        return np.arange(self.count).reshape(1, 1, *self.shape)
+
 
 def _squeeze_rows(values: np.ndarray) -> np.ndarray:
     """Give length 1 to the row axis of blocks where ``values`` does not change along it."""

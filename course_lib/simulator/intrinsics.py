@@ -167,8 +167,8 @@ class Intrinsics:
                 self.emit(self.barrier(node))
                 return
             if path == ("syncwarp",):
-                self.member_mask(node, 0)
-                self.emit(f"w.syncwarp({self.mask})")
+                members = self.members(node, 0)
+                self.emit(f"w.syncwarp({members or '0xFFFFFFFF'}, {self.mask}, {node.lineno})")
                 return
             if path[-1:] and path[0] in FENCES:
                 return
@@ -282,14 +282,20 @@ class Intrinsics:
         self.emit(f"{result} = {code}")
         return Value(result, kind)
 
-    def member_mask(self, node, position: int):
-        """Check the lanes that a warp operation names against the lanes that arrive."""
+    def members(self, node, position: int) -> str | None:
+        """Code of the mask that a warp operation names, if it names one."""
         if len(node.args) <= position:
-            return
+            return None
         value = self.scalar(node.args[position])
         if not typing_rules.is_int(value.type):
             raise TypingError("the mask of a warp operation must be an integer")
-        self.emit(f"w.check_members({value.code}, {self.mask}, {node.lineno})")
+        return value.code
+
+    def member_mask(self, node, position: int):
+        """Check the lanes that a warp operation names against the lanes that arrive."""
+        members = self.members(node, position)
+        if members is not None:
+            self.emit(f"w.check_members({members}, {self.mask}, {node.lineno})")
 
     def shuffle(self, node, name: str) -> Value:
         if len(node.args) != 3 or node.keywords:

@@ -27,7 +27,10 @@ class WarpVector:
         self.size = lanes.count * chunk.count
         self.thread, self.block = lanes.thread, chunk.block
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
-        self.warp_epoch = 0  # syncwarps passed; an array where only some lanes did
+        #: (clock, known), replaced at each syncwarp. clock: syncwarps that each lane passed. known: None while every
+        #: one took all lanes, else known[a, b, place of the block] is b's clock when a last met it, at one remove or
+        #: several: what b did until then is ordered before what a does now.
+        self.order: tuple = (0, None)
 
     def count(self, mask) -> int:
         """Number of active lanes."""
@@ -112,9 +115,43 @@ class WarpVector:
         if missing.any():
             self.engine.tell("unassigned", name, line, self, missing)
 
-    def syncwarp(self, mask):
-        """Order the memory accesses of the active lanes before it and after it."""
-        self.warp_epoch = self.warp_epoch + (1 if mask is True else mask.astype(np.int64))
+    def syncwarp(self, members, mask, line: int):
+        """Order the memory accesses of the active lanes before it and after it, among those that name one mask."""
+        self.check_members(members, mask, line)
+        clock, known = self.order
+        uniform = np.ndim(members) == 0
+        if mask is True and known is None and uniform:
+            self.order = (clock + 1, None)
+            return
+        here = self.full(mask)
+        here = here | (self._gone() & here.any(axis=(0, 1)))  # whoever returned is waited for by nobody
+        met = here.all(axis=(0, 1))
+        if uniform and known is None and (met == here.any(axis=(0, 1))).all():
+            self.order = (clock + met[None, None], None)
+            return
+        lanes, places = self.lanes.count, self.chunk.count
+        here, members, clock = (np.broadcast_to(a, self.shape).reshape(lanes, places) for a in (here, members, clock))
+        if known is None:
+            known = np.broadcast_to(clock - 1, (lanes, lanes, places))
+        own = np.arange(lanes)
+        for named in np.unique(members[here]):
+            group = here & (members == named)
+            told = known.copy()
+            told[own, own] = clock
+            told = np.where(group[:, None], told, -1).max(axis=0)
+            known = np.where(group[:, None], np.maximum(known, told), known)
+        clock = clock + here
+        if uniform and met.all():
+            self.order = (clock.max(axis=0).reshape(1, 1, *self.chunk.shape), None)
+        else:
+            self.order = (clock.reshape(self.shape), known)
+
+    def _gone(self) -> np.ndarray:
+        """The lanes that have returned, as a boolean array of the whole shape."""
+        gone = np.zeros(self.shape, bool)
+        for returned, _ in self.returned:
+            gone |= returned
+        return gone
 
     def lanemask_lt(self):
         return ((np.uint64(1) << self.lanes.lane.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)
@@ -125,12 +162,11 @@ class WarpVector:
 
     def check_members(self, members, mask, line: int):
         """Every lane that a warp operation names must arrive at it (lanes that returned excepted)."""
+        if mask is True and np.ndim(members) == 0 and ~int(members) & (1 << self.lanes.count) - 1 == 0:
+            return
         members = np.broadcast_to(np.asarray(members).astype(np.int64) & 0xFFFFFFFF, self.shape)
         named = (members >> self.lanes.lane.astype(np.int64)) & 1 != 0
-        here = self.full(mask)
-        gone = np.zeros(self.shape, bool)
-        for returned, _ in self.returned:
-            gone |= returned
+        here, gone = self.full(mask), self._gone()
         waited_for = (members * here).reshape(self.lanes.count, *self.chunk.shape)
         waited_for = np.bitwise_or.reduce(waited_for, axis=0)
         lane = self._by_lane(self.lanes.lane.astype(np.int64))

@@ -1,0 +1,249 @@
+"""Races that are easy to miss, or to invent: partial syncwarps, words that many threads share, long intervals."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+from oracles import corpus
+
+from course_lib import simulate
+from course_lib.observers import races
+
+SCHEDULES = ("in-order", "reversed", 1)
+
+
+def findings(kernel, grid, block, *arguments, **options):
+    return simulate(kernel, strict=False, **options)[grid, block](*arguments).findings
+
+
+def kinds(*launch, **options):
+    return [f.kind for f in findings(*launch, **options)]
+
+
+def halves(a, out):
+    tile = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    if i < 16:
+        cuda.syncwarp(0xFFFF)
+        out[i] = tile[i + 16]
+
+
+def own_half(a, out):
+    tile = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    if i < 16:
+        cuda.syncwarp(0xFFFF)
+        out[i] = tile[15 - i]
+
+
+def half_then_whole(a, out):
+    tile = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    if i < 16:
+        cuda.syncwarp(0xFFFF)
+        tile[i] = a[i]
+    cuda.syncwarp()
+    if i >= 16:
+        out[i] = tile[i - 16]
+
+
+def quarters(a, out):
+    tile = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    cuda.syncwarp(0xFF << (i // 8 * 8))
+    out[i] = tile[i ^ 7]
+
+
+def neighbouring_quarter(a, out):
+    tile = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    cuda.syncwarp(0xFF << (i // 8 * 8))
+    out[i] = tile[i ^ 8]
+
+
+def through_a_third(a, out):
+    tile = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    if i < 16:
+        cuda.syncwarp(0x0000FFFF)
+    if 8 <= i < 24:
+        cuda.syncwarp(0x00FFFF00)
+    if 16 <= i < 24:
+        out[i] = tile[i - 16]
+
+
+def wrong_way_through_a_third(a, out):
+    tile = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    if 8 <= i < 24:
+        cuda.syncwarp(0x00FFFF00)
+    if i < 16:
+        cuda.syncwarp(0x0000FFFF)
+    if 16 <= i < 24:
+        out[i] = tile[i - 16]
+
+
+@pytest.mark.parametrize(("kernel", "racing"), [
+    (halves, True), (own_half, False), (half_then_whole, False), (quarters, False), (neighbouring_quarter, True),
+    (through_a_third, False), (wrong_way_through_a_third, True),
+])
+def test_a_syncwarp_orders_the_lanes_that_took_part_and_no_others(kernel, racing):
+    for schedule in SCHEDULES:
+        found = kinds(kernel, 1, 32, np.arange(32, dtype="f4"), np.zeros(32, "f4"), schedule=schedule)
+        assert found == ["race"] * racing
+
+
+def test_syncwarps_that_only_some_blocks_pass():
+    @cuda.jit
+    def kernel(out):
+        tile = cuda.shared.array(32, float32)
+        i, b = cuda.threadIdx.x, cuda.blockIdx.x
+        tile[i] = i
+        if b % 2 == 0:
+            cuda.syncwarp()
+        if b % 3 == 0:
+            out[b, i] = tile[31 - i]
+
+    (race,) = findings(kernel, 6, 32, np.zeros((6, 32), "f4"))
+    assert race.kind == "race"
+    assert {block for (block, _, _), _ in race.threads} == {3}
+    assert kinds(kernel, 1, 32, np.zeros((6, 32), "f4")) == []
+
+
+def test_a_syncwarp_without_a_mask_waits_for_every_lane():
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.threadIdx.x
+        if i < 20:
+            cuda.syncwarp()
+            out[i] = a[i]
+
+    @cuda.jit
+    def returned(a, out):
+        i = cuda.threadIdx.x
+        if i >= 20:
+            return
+        cuda.syncwarp()
+        out[i] = a[i]
+
+    (finding,) = findings(kernel, 1, 32, np.zeros(32), np.zeros(32))
+    assert (finding.kind, finding.count, finding.threads[0][1]) == ("barrier-divergence", 12, (20, 0, 0))
+    assert kinds(kernel, 1, 20, np.zeros(32), np.zeros(32)) == []  # a warp of 20 lanes
+    assert kinds(returned, 1, 32, np.zeros(32), np.zeros(32)) == []
+
+
+@cuda.jit
+def shared_total(total, out):
+    cuda.atomic.add(total, 0, 1)
+    if cuda.grid(1) == out[0]:
+        total[0] = 0
+
+
+@cuda.jit
+def shared_flag(flag, out):
+    i = cuda.grid(1)
+    out[i] = flag[0]
+    if i == out.size - 1:
+        flag[0] = 1
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access(schedule, monkeypatch):
+    entered = []
+    original = races.Shadow._enter
+
+    def counted(self, keys, me, kind):
+        entered.append(keys.size)
+        return original(self, keys, me, kind)
+
+    monkeypatch.setattr(races.Shadow, "_enter", counted)
+    assert kinds(shared_total, 256, 64, np.zeros(1, "i4"), np.full(4, -1), schedule=schedule) == []
+    assert 0 < sum(entered) <= 2 * 2 * 3  # two chunks of blocks, two warps
+    for kernel, arguments in ((shared_total, (np.zeros(1, "i4"), np.full(4, 5000))),
+                              (shared_flag, (np.zeros(1, "i4"), np.zeros(256 * 64, "i4")))):
+        assert set(kinds(kernel, 256, 64, *arguments, schedule=schedule)) == {"race"}
+
+
+def test_two_readers_of_one_block_and_a_writer_in_either():
+    @cuda.jit
+    def kernel(a, out, writer):
+        i = cuda.grid(1)
+        out[i] = a[0]
+        if i == writer:
+            a[0] = 1
+
+    for blocks, threads in ((1, 2), (1, 64), (2, 1), (2, 33), (3, 32)):
+        for writer in range(blocks * threads):
+            assert kinds(kernel, blocks, threads, np.zeros(1), np.zeros(blocks * threads), writer) == ["race"], writer
+    assert kinds(kernel, 1, 1, np.zeros(1), np.zeros(1), 0) == []
+
+
+def test_equal_values_are_called_equal_only_if_all_are():
+    @cuda.jit
+    def kernel(out):
+        out[0] = min(cuda.threadIdx.x, 1)
+
+    @cuda.jit
+    def later(out):
+        out[cuda.threadIdx.x // 16] = 0 if cuda.blockIdx.x == 0 else cuda.threadIdx.x
+
+    @cuda.jit
+    def always(out):
+        out[cuda.threadIdx.x // 16] = 3
+
+    for kernel_, grid, same in ((kernel, 1, False), (later, 2, False), (always, 2, True)):
+        (race,) = findings(kernel_, grid, 32, np.zeros(2, "i4"))
+        assert ("same value" in race.message) == same
+
+
+@pytest.mark.parametrize("which", ["bug", "twin"])
+@pytest.mark.parametrize("name", [n for n in corpus.NAMES if n != "barrier_in_the_inner_loop_under_the_guard"])
+def test_a_log_that_is_replayed_early_gives_the_same_findings(name, which, monkeypatch):
+    pair = corpus.load(name)
+
+    def run():
+        grid, block = pair.launch(which)
+        found = simulate(getattr(pair.module, which), strict=False)[grid, block](*pair.arguments()).findings
+        return {(f.kind, f.line, f.other_line, f.array) for f in found}
+
+    whole = run()
+    monkeypatch.setattr(races, "LOG_ENTRIES", 1)
+    assert run() == whole
+    monkeypatch.setattr(races, "LOG_BYTES", 0)
+    assert run() == whole
+
+
+def test_a_long_interval_does_not_fill_memory(monkeypatch):
+    @cuda.jit
+    def gather(index, out):
+        tile = cuda.shared.array(64, int32)
+        i = cuda.threadIdx.x
+        tile[i] = i
+        tile[i + 32] = i
+        cuda.syncthreads()
+        total = 0
+        for k in range(index.shape[0]):
+            total += tile[index[k, i] ^ (cuda.blockIdx.x & 63)]
+        out[cuda.grid(1)] = total
+
+    index = np.random.default_rng(3).integers(0, 64, (400, 32))
+    want = np.array([(index ^ b) % 32 for b in range(128)]).sum(axis=1).reshape(-1)
+
+    def peak(budget):
+        monkeypatch.setattr(races, "LOG_BYTES", budget)
+        out = np.zeros(128 * 32, "i8")
+        tracemalloc.start()
+        assert kinds(gather, 128, 32, index, out) == []
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        np.testing.assert_array_equal(out, want)
+        return used
+
+    assert 3 * peak(2**20) < peak(2**30)
