@@ -9,36 +9,45 @@ from oracles.reference import dotted
 
 @dataclass(frozen=True)
 class Mutant:
-    """A changed module: what was changed, in which line, and the new source."""
+    """A changed module: what was changed, in which line (its number and its code), and the new source."""
 
     what: str
     line: int
+    text: str
     source: str
 
     def __str__(self):
         return f"line {self.line}: {self.what}"
 
 
-def mutants(source, function):
-    """Yield a Mutant for each place in the kernel `function` of this module that can be changed."""
-    count = len(list(places(ast.parse(source), function)))
-    known = set()
+def mutants(source):
+    """Yield a Mutant for each place in the module's kernels and device functions that can be changed."""
+    count = len(list(places(ast.parse(source))))
+    known, lines = set(), source.splitlines()
     for number in range(count):
         tree = ast.parse(source)
-        node, what, change = list(places(tree, function))[number]
+        node, what, change = list(places(tree))[number]
         before = ast.unparse(node)
         change()
         changed = ast.unparse(ast.fix_missing_locations(tree))
         if changed not in known:
             known.add(changed)
-            yield Mutant(what.format(before), node.lineno, changed)
+            yield Mutant(what.format(before), node.lineno, lines[node.lineno - 1].partition("  #")[0].strip(), changed)
 
 
-def places(tree, function):
-    """Yield (node, description, a function that makes the change) for each mutation of the kernel."""
-    kernels = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == function and n.decorator_list]
-    kernel = next(k for k in kernels if any(dotted(d) == "cuda.jit" for d in k.decorator_list))
-    for parent in ast.walk(kernel):
+def places(tree):
+    """Yield (node, description, a function that makes the change) for each mutation of what runs on the GPU."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(is_cuda_jit(d) for d in node.decorator_list):
+            yield from places_in(node)
+
+
+def is_cuda_jit(decorator):
+    return dotted(decorator.func if isinstance(decorator, ast.Call) else decorator) == "cuda.jit"
+
+
+def places_in(function):
+    for parent in ast.walk(function):
         for field, value in ast.iter_fields(parent):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 yield from statements(parent, field, value)
