@@ -25,6 +25,11 @@ EQUIVALENT = {
     ("drop the left of 7 - i", "row = i if j % 2 == 0 else 7 - i"): "the order of the rows only saves register reads",
     ("drop the left of j % 2", "row = i if j % 2 == 0 else 7 - i"): "likewise",
     ("drop the right of j % 2", "row = i if j % 2 == 0 else 7 - i"): "likewise",
+    **{
+        (f"drop the {side} of {size} % 4", "whole = K % 4 == 0 and N % 4 == 0"): "always the slower, general loads"
+        for side in ("left", "right")
+        for size in "KN"
+    },
 }
 
 
