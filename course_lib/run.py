@@ -120,7 +120,10 @@ def table_html(rows) -> str:
 
 
 class AnnotatedSource:
-    """The kernel's source; each line with what it asked of memory and the findings that belong to it."""
+    """The source of the kernel and its device functions, each line with what it asked of memory and its findings.
+
+    What a device function of another file or notebook cell does is counted on the line that calls it.
+    """
 
     def __init__(self, lines, rows, findings):
         self.lines, self.rows, self.findings = lines, rows, findings

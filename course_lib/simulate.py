@@ -54,7 +54,13 @@ class Simulation:
         if len(rest) == 2 and rest[1] != 0:
             raise LaunchError("the simulator does not run dynamic shared memory; give cuda.shared.array a constant "
                               "shape")
-        return lambda *arguments: self._launch(grid, block, arguments)
+
+        def launch(*arguments, **named):
+            if named:
+                raise LaunchError(f"a kernel takes its arguments by position; give {', '.join(named)} without a name")
+            return self._launch(grid, block, arguments)
+
+        return launch
 
     def __call__(self, *arguments):
         raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
@@ -77,10 +83,10 @@ class Simulation:
         launch = engine.launch
         shape = (as_given(grid, launch.grid), as_given(block, launch.block))
         run = Run(engine.source.name, launch.grid, launch.block, Traffic(rows, traffic, shape), findings,
-                  AnnotatedSource(engine.source.lines, rows, findings), self._schedule,
+                  AnnotatedSource(engine.lines, rows, findings), self._schedule,
                   tracer[0].trace if tracer else None)
         if self._strict and run.errors:
-            raise KernelError(error_text(run, engine.source), run.errors, run)
+            raise KernelError(error_text(run, engine.lines), run.errors, run)
         return run
 
 
@@ -89,9 +95,9 @@ def as_given(value, dims: tuple[int, int, int]) -> tuple[int, ...]:
     return dims[:len(value)] if isinstance(value, (tuple, list)) else dims[:1]
 
 
-def error_text(run: Run, source) -> str:
+def error_text(run: Run, source: tuple[tuple[int, str], ...]) -> str:
     """The first error with its source lines, and how many more there are."""
-    first, text = run.errors[0], dict(source.lines)
+    first, text = run.errors[0], dict(source)
     lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
     more = len(run.errors) - 1

@@ -119,8 +119,10 @@ class RacesObserver(Observer):
         size = self.launch.threads_per_block
         if threads[0][0] != threads[1][0]:
             cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"
-        elif line_a == line_b:
+        elif line_a == line_b and READ not in (kind_a, kind_b):
             cure = "let one thread write it, or use cuda.atomic"
+        elif line_a == line_b:
+            cure = "read into a variable, put a barrier, and write then"
         elif thread_a % size // WARP_SIZE == thread_b % size // WARP_SIZE:
             cure = "put cuda.syncwarp() or cuda.syncthreads() between the two"
         else:

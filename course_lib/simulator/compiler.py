@@ -69,10 +69,11 @@ class Unit:
         self.promotions: dict[tuple, Promotion] = {}
         self.suspected: dict[tuple, Promotion] = {}
         self.device_names = 0
+        self.sources: list[Source] = []  # of the kernel and of the device functions that share its file
         self.written: set[str] = set()  # arguments that the kernel stores to
         self.writes_unknown = False  # it stores through another name, or in a device function
         self.local_bytes = 0  # of each thread
-        self.static_shared: dict[int, tuple[str, int]] = {}  # array number: (name, bytes)
+        self.static_shared: dict[int, tuple[str, int, int, int]] = {}  # array number: (name, bytes, elements, line)
         self._by_value: dict[tuple, str] = {}
 
     def constant(self, value: np.generic) -> str:
@@ -118,6 +119,8 @@ class Function(Expressions):
         self.parameters = {a.arg for a in source.tree.args.args}
         self.locals = assigned_names(source.tree.body) | self.parameters
         self.tracked: set[str] = set()  # variables that may be read unassigned
+        if source not in unit.sources and (kernel or source.filename == unit.sources[0].filename):
+            unit.sources.append(source)
         self.result_type = None
         self.barriers = False
 
@@ -125,7 +128,6 @@ class Function(Expressions):
 
     def compile(self, name: str) -> None:
         """Generate the function under ``name``; repeated until the types it depends on are settled."""
-        self._check_signature()
         while True:
             tracked, result, before = set(self.tracked), self.result_type, self._snapshot()
             body = self._generate(name)
@@ -147,12 +149,6 @@ class Function(Expressions):
         unit.suspected.update({(p.line, p.expression): p for p in unit.promotions.values()})
         unit.device, unit.promotions, unit.static_shared = device, promotions, static
 
-    def _check_signature(self):
-        arguments = self.source.tree.args
-        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-            self.refuse(self.source.tree, "a kernel cannot take *args, **kwargs or keyword-only arguments; "
-                                          "name each argument")
-
     def _generate(self, name: str) -> str:
         self.counter = 0
         self.env: dict[str, Variable] = {}
@@ -164,7 +160,7 @@ class Function(Expressions):
         self.position = 0
         self.path: list[str] = []
         self.branch_lines: list[int] = []
-        self.barriers = False
+        self.barriers = self.calls = False
         self.results: list[tuple[object, str | None]] = []
         self.versions: set[str] = set()
         parameters = [a.arg for a in self.source.tree.args.args]
@@ -205,7 +201,7 @@ class Function(Expressions):
     # --- small services ----------------------------------------------------------------------------------
 
     def refuse(self, node: ast.AST, text: str):
-        raise UnsupportedKernelError(text, getattr(node, "lineno", None))
+        raise UnsupportedKernelError(text, getattr(node, "own_line", None) or getattr(node, "lineno", None))
 
     def emit(self, code: str):
         self.lines.append("    " * self.indent + code + "\n")
@@ -426,7 +422,8 @@ class Function(Expressions):
         live, value = self.fresh("l"), self.fresh("t")
         self.emit(f"{live} = [{self.mask}]")
         loop = Loop(live)
-        header = (f"iterate(w.steps, {live}, {start}, {stop}, {step}, d_{kind}.type, {node.lineno})")
+        whole = not exits(node.body, (ast.Break, ast.Return))
+        header = f"iterate(w.steps, {live}, {start}, {stop}, {step}, d_{kind}.type, {node.lineno}, {whole})"
         self.unit.dtype(kind)
 
         def begin(mask):
@@ -472,7 +469,8 @@ class Function(Expressions):
         counter = self.fresh("n")
         position = self._next_position()
         for _ in range(12):
-            snapshot, state = self._snapshot(), (self.counter, self.position, self.barriers)
+            snapshot, state = self._snapshot(), (self.counter, self.position, self.barriers, self.calls)
+            self.barriers = self.calls = False
             self.env = dict(header)
             self.reconcile(entry, header, before)
             self.emit(f"{counter} = 0")
@@ -495,6 +493,12 @@ class Function(Expressions):
             del self.path[-2:]
             self.loops.pop()
             self.emit(f"{counter} += 1")
+            if isinstance(node, ast.While) and not (self.barriers or self.calls):
+                sites = "".join(f"S{i}, " for i in range(snapshot[0], len(self.unit.sites)))
+                values = "".join(f"{self.mangle(name, variable.type)}, " for name, variable in self.env.items()
+                                 if name in changed and isinstance(variable.type, str))
+                self.emit(f"w.steps.waits({counter}, ({sites}), ({values}), {loop.live}[0], {node.lineno})")
+            self.barriers, self.calls = self.barriers or state[2], self.calls or state[3]
             if loop.broken:
                 self.emit(f"{loop.live}[0] = minus({loop.live}[0], {loop.live}b)")
             if exits(node.body, (ast.Return,)):
@@ -513,7 +517,7 @@ class Function(Expressions):
             header, loop.after = merged, after
             del self.lines[start:]
             self._restore(snapshot)
-            self.counter, self.position, self.barriers = state
+            self.counter, self.position, self.barriers, self.calls = state
             loop.broken = False
         else:
             self.refuse(node, "the types of this loop's variables do not settle")

@@ -20,6 +20,10 @@ from .warp import WarpVector
 MAX_STEPS = 20_000_000
 #: Shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
+#: What observers may keep about an element of a shared array: who wrote it, who read it, and when.
+WATCHING_BYTES = 40
+#: Threads of one launch: a thread is counted by itself, and a grid that large by mistake would run for hours.
+MAX_THREADS = 2**28
 #: What :meth:`Engine.tell` can tell; ``start`` and ``watch`` are called on every observer.
 HOOKS = ("warnings", "tallied", "negative_index", "out_of_bounds", "misaligned", "unwritten",
          "unassigned", "barrier", "divergence", "misled", "statement", "assigned", "end_of_chunk", "finish")
@@ -31,12 +35,16 @@ class Engine:
     def __init__(self, kernel, grid, block, arguments, observers: list[Observer], schedule="in-order",
                  tracing: bool = False, max_steps: int = MAX_STEPS):
         self.launch = Launch.of(grid, block)
+        threads = self.launch.blocks * self.launch.threads_per_block
+        if threads > MAX_THREADS:
+            raise LaunchError(f"the launch has {threads:,} threads, and the simulator runs at most {MAX_THREADS:,}; "
+                              "use a smaller grid")
         self.source: Source = read(kernel)
         self.observers = observers
         self.order = order(schedule)
-        if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+        if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
-        self.steps = Steps(max_steps)
+        self.steps = Steps(int(max_steps))
         names = [a.arg for a in self.source.tree.args.args]
         arguments = self._with_defaults(names, arguments)
         self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]
@@ -58,12 +66,17 @@ class Engine:
         return (*arguments, *(defaults[len(defaults) - missing:] if missing else ()))
 
     def _check_shared(self):
-        used = sum(size for _, size, _ in self.unit.static_shared.values())
+        used = sum(size for _, size, *_ in self.unit.static_shared.values())
         if used > SHARED_LIMIT:
-            parts = ", ".join(f"{name} {size:,}" for name, size, _ in self.unit.static_shared.values())
+            parts = ", ".join(f"{name} {size:,}" for name, size, *_ in self.unit.static_shared.values())
             line = max(line for *_, line in self.unit.static_shared.values())
             raise LaunchError(f"line {line}: the kernel's shared arrays take {used:,} bytes a block ({parts}); the "
                               f"limit of static shared memory is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles")
+
+    @property
+    def lines(self) -> tuple[tuple[int, str], ...]:
+        """The numbered lines of the kernel and of the device functions in its file, in the file's order."""
+        return tuple(sorted({line for source in self.unit.sources for line in source.lines}))
 
     # --- events ------------------------------------------------------------------------------------------------
 
@@ -95,7 +108,7 @@ class Engine:
 
     def _blocks_in_memory(self) -> int:
         """How many blocks may run together so that their shared and local arrays stay within MAX_BYTES."""
-        shared = sum(size for _, size, _ in self.unit.static_shared.values())
+        shared = sum(size + WATCHING_BYTES * elements for _, size, elements, _ in self.unit.static_shared.values())
         local = self.unit.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
@@ -179,7 +192,10 @@ def overrides(observer: Observer, name: str) -> bool:
 
 def take_argument(name: str, value):
     """An argument as the kernel sees it: a GlobalArray or a NumPy scalar. Raises LaunchError."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
     if isinstance(value, np.ndarray):
+        value = np.asarray(value)
         if value.dtype.name not in SCALARS or not value.dtype.isnative:
             raise LaunchError(f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
                               "in native byte order: convert it with .astype()")
@@ -191,7 +207,9 @@ def take_argument(name: str, value):
         return GlobalArray(name, value)
     kind = of_value(value)
     if kind is None:
-        raise LaunchError(f"the argument {name!r} is a {type(value).__name__}; a kernel takes NumPy arrays and numbers")
+        what = "an int beyond 64 bits" if type(value) is int else f"a {type(value).__name__}"
+        raise LaunchError(f"the argument {name!r} is {what}; a kernel takes NumPy arrays and numbers: int, float, bool "
+                          f"or NumPy's {', '.join(SCALARS[1:])}")
     return np.dtype(kind).type(value)
 
 

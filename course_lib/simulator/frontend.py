@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import sys
 import textwrap
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -29,6 +30,15 @@ class Source:
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    def moved_to(self, line: int) -> Source:
+        """The same function with everything in it on one line, that of its call; refusals name its own lines."""
+        tree = copy.deepcopy(self.tree)
+        for node in ast.walk(tree):
+            if hasattr(node, "lineno"):
+                node.own_line = getattr(node, "own_line", node.lineno)
+                node.lineno = node.end_lineno = line
+        return replace(self, tree=tree)
 
     def lookup(self, name: str):
         """The object a free name stands for: closure, then globals, then builtins. KeyError if none."""
@@ -77,6 +87,11 @@ def read(kernel) -> Source:
         raise UnsupportedKernelError(f"{function.__name__!r} is not a def statement (a lambda, perhaps, or the file "
                                      "changed since it was imported); define the kernel with def and import it anew")
     ast.increment_lineno(tree, first - 1)
+    arguments = tree.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+        raise UnsupportedKernelError("a kernel cannot take *args, **kwargs or keyword-only arguments; name each "
+                                     "argument", tree.lineno)
+    arguments.args, arguments.posonlyargs = arguments.posonlyargs + arguments.args, []
     text = tuple((first + i, line.rstrip("\n")) for i, line in enumerate(lines))
     source = Source(function, tree, text, function.__code__.co_filename)
     _parsed[function] = source

@@ -122,7 +122,7 @@ class Intrinsics:
         if space == "local":
             self.unit.local_bytes += size
         else:
-            self.unit.static_shared[number] = (name, size, node.lineno)
+            self.unit.static_shared[number] = (name, size, size // DTYPE[dtype].itemsize, node.lineno)
         make = f"w.{space}_array({number}, {name!r}, {self.unit.dtype(dtype)}, {shape!r}, {self.mask})"
         return Value(make, ArrayType(dtype, len(shape)))
 
@@ -474,13 +474,16 @@ class Intrinsics:
             self.refuse(node, f"call {function.__name__} with plain positional arguments")
         values = [self.expr(a) for a in node.args]
         source = read(thing)
+        if source.filename != self.unit.sources[0].filename:
+            # its lines mean nothing in the kernel's file: all that it does belongs to the line of the call
+            source = source.moved_to(node.lineno)
         parameters = source.tree.args.args
         if len(values) != len(parameters):
             self.refuse(node, f"{function.__name__} takes {len(parameters)} arguments, not {len(values)}")
         for value, part in zip(values, node.args, strict=True):
             if value.type in (COMPILE_TIME, NONE, CONFLICT):
                 self.refuse(part, f"{ast.unparse(part)} cannot be passed to a device function")
-        key = (function, tuple((v.type, v.origin) for v in values))
+        key = (function, source.tree.lineno, tuple((v.type, v.origin) for v in values))
         if key not in self.unit.device:
             inner = type(self)(self.unit, source, [Variable(v.type, v.origin) for v in values], False, self.stack)
             self.unit.device_names += 1
@@ -490,10 +493,11 @@ class Intrinsics:
             except UnsupportedKernelError as error:
                 if error.line is not None and source.filename != self.source.filename:
                     raise UnsupportedKernelError(f"in the device function {function.__name__}: {error}",
-                                                 node.lineno) from None
+                                                 getattr(node, "own_line", node.lineno)) from None
                 raise
             self.unit.device[key] = DeviceFunction(name, inner.result_type, inner.barriers)
         device = self.unit.device[key]
+        self.calls = True
         codes = "".join(f", {v.code}" for v in values)
         call = f"{device.name}(w, {self.mask}, {self.path_code()}{codes})"
         if device.barriers:

@@ -95,7 +95,7 @@ class Array:
         """The index, one number per dimension, of the element at ``offset``."""
         index = [0] * self.ndim
         for d in sorted(range(self.ndim), key=lambda d: (-self.strides[d], d)):
-            if self.strides[d]:
+            if self.shape[d] > 1 and self.strides[d]:
                 index[d], offset = divmod(offset, self.strides[d])
         return tuple(index)
 

@@ -98,30 +98,50 @@ class Steps:
 
     def __init__(self, limit: int):
         self.limit = self.left = limit
+        self.seen: tuple | None = None  # see waits()
 
     def spend(self, line: int):
         self.left -= 1
         if self.left < 0:
             self.stop(line)
 
+    def waits(self, count: int, sites: tuple, variables: tuple, mask, line: int):
+        """Stop a ``while`` loop without barriers that changes nothing from one iteration to the next.
+
+        ``count`` iterations are over; ``sites`` are all that the loop accesses, ``variables`` all that it assigns.
+        """
+        if count % 1000 == 0 and all(site.array is not None and site.array.space != "local" for site in sites):
+            written = [site.array for site in sites if site.op != "load"]
+            self.seen = mask, variables, written, [array.storage().copy() for array in written]
+        elif count % 1000 == 1 and self.seen:
+            (before, values, written, copies), self.seen = self.seen, None
+            if all(map(np.array_equal, (before, *values), (mask, *variables))) and all(
+                    np.array_equal(array.storage(), copy) for array, copy in zip(written, copies, strict=True)):
+                raise KernelError(f"line {line}: this loop waits for something that no longer changes. A warp runs "
+                                  "alone up to its next barrier here, so no other thread ends the wait, and on a GPU "
+                                  "threads that wait for each other can hang too: use a barrier, or an atomic that "
+                                  "nobody waits for")
+
     def stop(self, line: int):
         raise KernelError(f"line {line}: this loop was still running after {self.limit:,} iterations in one launch; "
                           f"check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long")
 
 
-def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int):
+def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole: bool):
     """Run a ``for ... in range``: yield (value, mask) while a lane of ``live[0]`` has values left.
 
-    The body takes lanes out of ``live[0]`` when they break or return.
+    The body takes lanes out of ``live[0]`` when they break or return; ``whole``: it never does.
     """
     if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
         if step == 0:
             raise KernelError(f"line {line}: the step of range() is 0; it must not be")
-        values = range(int(start), int(stop), int(step))
-        if len(values) > steps.left:
+        start, stop, step = int(start), int(stop), int(step)
+        if whole and -((start - stop) // step) > steps.left:
             steps.stop(line)
-        for value in values:
+        for value in range(start, stop, step):
             steps.left -= 1
+            if steps.left < 0:
+                steps.stop(line)
             yield dtype(value), live[0]
             if live[0] is False:
                 return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from .findings import LaunchError
 
 
@@ -19,9 +21,9 @@ def order(schedule: str | int) -> Callable[[Sequence[int]], list[int]]:
         return lambda warps: sorted(warps, reverse=True)
     if schedule == "shuffled":
         schedule = 0
-    if isinstance(schedule, bool) or not isinstance(schedule, int):
+    if isinstance(schedule, bool) or not isinstance(schedule, (int, np.integer)):
         raise LaunchError(f"schedule is {schedule!r}; use 'in-order', 'reversed', 'shuffled' or a whole number")
-    generator = random.Random(schedule)
+    generator = random.Random(int(schedule))
 
     def shuffled(warps):
         warps = sorted(warps)

@@ -268,11 +268,122 @@ def test_a_loop_that_never_ends_stops_at_its_budget():
             pass
 
     @cuda.jit
+    def climb(out):
+        while out[0] >= 0:
+            out[0] += 1
+
+    @cuda.jit
     def count(out):
         for k in range(10**12):
             out[0] = k
 
     with pytest.raises(KernelError, match=f"line {line_of(spin, 'while')}: .*1,000 iterations"):
         simulate(spin, max_steps=1000)[1, 1](np.zeros(1, "i4"))
+    with pytest.raises(KernelError, match=f"line {line_of(climb, 'while')}: .*3,000 iterations"):
+        simulate(climb, max_steps=3000)[1, 1](np.zeros(1, "i4"))
     with pytest.raises(KernelError, match=f"line {line_of(count, 'for')}"):
         simulate(count)[1, 1](np.zeros(1, "i8"))
+
+
+def test_a_loop_that_waits_for_another_thread_is_told_so():
+    @cuda.jit
+    def flag(out):
+        ready = cuda.shared.array(1, int32)
+        if cuda.threadIdx.x == 40:
+            ready[0] = 1
+        while ready[0] != 1:
+            pass
+        out[0] = 1
+
+    @cuda.jit
+    def lock(taken, out):
+        while cuda.atomic.cas(taken, 0, 0, 1) != 0:
+            pass
+        out[0] += 1
+        cuda.atomic.exch(taken, 0, 0)
+
+    @cuda.jit
+    def lock_with_a_variable(taken, out):
+        got = cuda.atomic.exch(taken, 0, 1)
+        while got != 0:
+            got = cuda.atomic.exch(taken, 0, 1)
+        out[0] += 1
+
+    for kernel, count in ((flag, 1), (lock, 2), (lock_with_a_variable, 2)):
+        arguments = [np.zeros(1, "i4") for _ in range(count)]
+        with pytest.raises(KernelError, match=f"line {line_of(kernel, 'while')}: .*waits for something"):
+            simulate(kernel)[1, 64](*arguments)
+
+
+def test_a_long_loop_that_changes_something_is_let_go_on():
+    @cuda.jit
+    def collatz(out):
+        i = cuda.threadIdx.x
+        steps = 0
+        while out[i] < 2500:
+            if steps % 2 == 1:
+                out[i] += 1
+            steps += 1
+
+    @cuda.jit
+    def tickets(counter, out):
+        while cuda.atomic.add(counter, 0, 1) < 2200:
+            pass
+        out[0] = counter[0]
+
+    @cuda.jit
+    def turns(out):
+        k = 0
+        while k < 5000:
+            k += 1
+        out[0] = k
+
+    out = np.zeros(4, "i4")
+    simulate(collatz)[1, 4](out)
+    np.testing.assert_array_equal(out, 2500)
+    for kernel, arguments, want in ((tickets, (np.zeros(1, "i4"),), 2201), (turns, (), 5000)):
+        out = np.zeros(1, "i4")
+        simulate(kernel)[1, 1](*arguments, out)
+        assert out[0] == want
+
+
+def test_a_long_range_that_is_left_early_costs_what_it_runs():
+    @cuda.jit
+    def first(a, n, out):
+        i = cuda.grid(1)
+        for k in range(n):
+            if a[k] > i:
+                break
+        out[i] = k
+
+    for n in (10**12, np.uint64(2**64 - 1)):
+        out = np.zeros(8, "i8")
+        simulate(first)[1, 8](np.arange(20), n, out)
+        np.testing.assert_array_equal(out, np.arange(8) + 1)
+    with pytest.raises(KernelError, match=f"line {line_of(first, 'for')}: .*still running after 30"):
+        simulate(first, max_steps=30)[1, 8](np.zeros(40), 10**12, np.zeros(8, "i8"))
+
+
+@pytest.mark.parametrize("shape", [(3, 1, 4), (1, 3, 4), (4, 3, 1), (1, 1, 5), (2, 3, 4)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_finding_names_the_index_whatever_the_layout(shape, order):
+    @cuda.jit
+    def everywhere(a):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                for k in range(a.shape[2]):
+                    if i + 1 == a.shape[0] and j + 1 == a.shape[1] and k + 1 == a.shape[2]:
+                        a[i, j, k] = 1
+
+    (race,) = findings(everywhere, 1, 2, np.zeros(shape, "f4", order=order))
+    assert race.index == tuple(n - 1 for n in shape)
+
+
+def test_a_race_within_one_line_is_told_from_two_writes():
+    @cuda.jit
+    def shift(a):
+        i = cuda.threadIdx.x
+        a[i] = a[i + 1] if i < 31 else a[i]
+
+    (race,) = findings(shift, 1, 32, np.zeros(32))
+    assert race.line == race.other_line and "read into a variable" in race.message

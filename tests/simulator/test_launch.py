@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from numba import cuda, float32
+from numba import cuda, float32, int8
 
 from course_lib import KernelError, LaunchError, simulate
 from course_lib.kernels.naive import naive
@@ -51,6 +51,9 @@ def test_a_launch_beyond_cuda_s_limits_is_refused(grid, block, words):
     ((np.zeros(4, ">f4"), np.zeros(4, "f4")), "native byte order"),
     ((np.zeros(8, "f4")[::2], np.zeros(4, "f4")), "'a' is not contiguous"),
     ((np.zeros((), "f4"), np.zeros(4, "f4")), "no dimensions"),
+    ((np.ma.masked_less(np.zeros(4, "f4"), 1), np.zeros(4, "f4")), "'a' is a masked array"),
+    ((2**70, np.zeros(4, "f4")), "'a' is an int beyond 64 bits"),
+    ((1j, np.zeros(4, "f4")), "'a' is a complex; .* int, float, bool or NumPy's int8"),
 ])
 def test_arguments_a_gpu_would_not_take_are_refused(arguments, words):
     with pytest.raises(LaunchError, match=words):
@@ -231,3 +234,60 @@ def test_large_local_arrays_do_not_fill_memory(monkeypatch):
         return used
 
     assert 3 * peak(2**20) < peak(2**30)
+
+
+def test_arguments_go_by_position():
+    a = np.zeros(4, "f4")
+    with pytest.raises(LaunchError, match="by position; give out without a name"):
+        simulate(double)[1, 4](a, out=a.copy())
+
+
+def test_a_grid_that_would_run_for_hours_is_refused_at_once():
+    a = np.zeros(4, "f4")
+    with pytest.raises(LaunchError, match="549,755,813,632 threads.*at most 268,435,456"):
+        simulate(double)[2**31 - 1, 256](a, a.copy())
+    with pytest.raises(LaunchError, match="use a smaller grid"):
+        simulate(double)[(65535, 65535), 1](a, a.copy())
+
+
+def test_a_signature_without_names_for_all_arguments_is_refused_and_slashes_are_not():
+    from course_lib import UnsupportedKernelError
+
+    def variadic(*arrays):
+        arrays[0][0] = 1
+
+    def by_position(a, /, out):
+        out[0] = a[0]
+
+    with pytest.raises(UnsupportedKernelError, match="name each argument"):
+        simulate(variadic)[1, 1](np.zeros(1))
+    out = np.zeros(1)
+    simulate(by_position)[1, 1](np.full(1, 7.0), out)
+    assert out[0] == 7
+
+
+def test_a_matrix_is_an_array_and_numpy_integers_are_integers():
+    A, C = rng.random((4, 4)).view(np.matrix), np.zeros((4, 4))
+    simulate(naive, schedule=np.int64(3), max_steps=np.int32(1000))[1, (4, 4)](A, A, C)
+    np.testing.assert_allclose(C, A @ A)
+
+
+def test_large_shared_arrays_that_race_do_not_fill_memory():
+    @cuda.jit
+    def busy(out):
+        tile = cuda.shared.array(49152, int8)
+        i = cuda.threadIdx.x
+        for k in range(i, 49152, 32):
+            tile[k] = 1
+        for k in range(i, 49152, 32):
+            tile[k] = tile[k] + 1
+        out[cuda.grid(1)] = tile[i]
+
+    out = np.zeros(256 * 32, "i8")
+    tracemalloc.start()
+    run = simulate(busy)[256, 32](out)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert run.findings == ()
+    np.testing.assert_array_equal(out, 2)
+    assert used < 330e6

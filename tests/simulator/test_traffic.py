@@ -1,10 +1,12 @@
 """Accesses, requests, sectors and wavefronts against numbers worked out by hand."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 from numba import cuda, float32, float64, int8, int32
 
-from course_lib import simulate
+from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels.naive import naive
 
 
@@ -188,3 +190,61 @@ def test_a_run_shows_itself_as_text_and_as_html():
     line = next(n for n, t in run.source.lines if "A[row, k]" in t)
     row = next(r for r in str(run.source).splitlines() if r.lstrip().startswith(f"{line} "))
     assert "128" in row and "A[row, k]" in row
+
+
+ELSEWHERE = """from numba import cuda
+
+
+@cuda.jit(device=True)
+def inner(a, i):
+    return a[i]
+
+
+@cuda.jit(device=True)
+def both(a, i):
+    return inner(a, i) + a[0]
+
+
+@cuda.jit(device=True)
+def wrong(a, i):
+    return [a[i]]
+"""
+
+
+@cuda.jit(device=True)
+def at_home(a, i):
+    return a[i] + a[0]
+
+
+def test_a_device_function_of_another_file_counts_on_the_line_that_calls_it(tmp_path):
+    (tmp_path / "elsewhere.py").write_text(ELSEWHERE)
+    spec = importlib.util.spec_from_file_location("elsewhere", tmp_path / "elsewhere.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    both, wrong = module.both, module.wrong
+
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        out[i] = both(a, i)  # first
+        out[i] += both(a, i + 1)  # second
+        out[i] += at_home(a, i)  # third
+
+    @cuda.jit
+    def refused(a, out):
+        out[0] = wrong(a, 0)  # fourth
+
+    a, out = np.arange(65), np.zeros(64, "i8")
+    run = simulate(kernel)[2, 32](a, out)
+    np.testing.assert_array_equal(out, 3 * np.arange(64) + 1)
+    lines = {text.partition("# ")[2]: number for number, text in run.source.lines if "# " in text}
+    home = next(number for number, text in run.source.lines if "return a[i] + a[0]" in text)
+    assert {r.line for r in run.traffic.rows} == {home, lines["first"], lines["second"], lines["third"]}
+    for line in (home, lines["first"], lines["second"]):
+        assert run.traffic.select(array="a", line=line).accesses == 128
+    shown = {n for n, _ in run.source.lines}
+    assert sum(r.accesses for r in run.traffic.rows if r.line in shown) == run.traffic.accesses
+    with pytest.raises(KernelError, match=rf"reads a\[65\].*\n  line +{lines['second']} [|] out\[i\] \+= both"):
+        simulate(kernel)[1, 65](a, np.zeros(65, "i8"))
+    with pytest.raises(UnsupportedKernelError, match=r"in the device function wrong: line 16: .*lists"):
+        simulate(refused)[1, 1](a, out)
