@@ -32,7 +32,7 @@ LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
 SAME_VALUE = " (the same value, this time)"
 
 
-@dataclass
+@dataclass(slots=True)
 class Access:
     """One logged access: everything the replay needs."""
 
@@ -49,11 +49,10 @@ class Access:
         kind, vector = KIND[site.op], site.vector
         return cls(site.line, kind, vector, pattern, base, vector.order, value if kind == WRITE else None)
 
-    @property
-    def bytes(self) -> int:
-        """About what it keeps alive."""
-        parts = self.pattern.offsets, self.pattern.mask, self.value
-        return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+
+def size(*parts) -> int:
+    """Bytes of those parts of an access that are arrays."""
+    return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
 
 class RacesObserver(Observer):
@@ -144,6 +143,7 @@ class SharedLog:
     def __init__(self, observer, array):
         self.observer, self.array = observer, array
         self.entries: list[Access] = []
+        self.patterns: set[int] = set()  # ids of those that the entries keep alive
         self.writes = self.bytes = 0
         self.room = LOG_ENTRIES
         self.shadow: Shadow | None = None
@@ -151,9 +151,13 @@ class SharedLog:
 
     def __call__(self, site, pattern, base, value):
         entry = Access.at(site, pattern, base, value)
-        self.writes += entry.kind != READ
-        self.bytes += entry.bytes
         self.entries.append(entry)
+        if entry.kind != READ:
+            self.writes += 1
+            self.bytes += size(entry.value)
+        if id(pattern) not in self.patterns:
+            self.patterns.add(id(pattern))
+            self.bytes += size(pattern.offsets, pattern.mask)
         if len(self.entries) > self.room or self.bytes > LOG_BYTES:
             self._shrink()
 
@@ -161,7 +165,6 @@ class SharedLog:
         """Forget repeated reads of the same words by the same warp; replay the log if that is not enough."""
         if not self.writes:
             self.entries = list({(id(e.pattern), e.base, id(e.order)): e for e in self.entries}.values())
-            self.bytes = sum(e.bytes for e in self.entries)
         if self.writes or self.bytes > LOG_BYTES // 2 or len(self.entries) > 16 * LOG_ENTRIES:
             self._replay()
             self.dirty = True
@@ -178,6 +181,7 @@ class SharedLog:
 
     def _clear(self):
         self.entries.clear()
+        self.patterns.clear()
         self.writes = self.bytes = 0
         self.room = LOG_ENTRIES
 

@@ -434,6 +434,11 @@ class Site:
                 rooms.append(None)
                 continue
             least, most = int(i.min()), int(i.max())
+            if mask is not True and (least < 0 or most >= size):  # perhaps only in lanes that take no part
+                shape = np.broadcast_shapes(i.shape, mask.shape)
+                here = np.broadcast_to(i, shape)[np.broadcast_to(mask, shape)]
+                least, most = int(here.min()), int(here.max())
+                i = np.where(mask, i, here[0])
             if least < 0 or most >= size:
                 return None
             part = (i - least).astype(np.int64) * stride
