@@ -8,7 +8,7 @@ from .compiler import Function, Unit
 from .findings import LaunchError
 from .frontend import Source, read
 from .geometry import Launch
-from .memory import SHARED_LIMIT, GlobalArray, Site, WideSite
+from .memory import REMEMBERED, SHARED_LIMIT, GlobalArray, Site, WideSite
 from .observer import Observer
 from .runtime import Steps
 from .schedule import order
@@ -121,7 +121,8 @@ class Engine:
         return x, y
 
     def _site(self, line: int, op: str, width: int) -> Site:
-        return Site(line, op, self) if width == 1 else WideSite(line, op, self, width)
+        room = REMEMBERED // (len(self.unit.sites) * len(self.launch.warps))
+        return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
 
     def _run_chunk(self, chunk, kernels, sites):
         shared: dict = {}

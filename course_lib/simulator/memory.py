@@ -37,8 +37,8 @@ IN_PLACE = {name: ATOMIC[name] for name in ("add", "sub", "and_", "or_", "xor", 
 
 #: Up to this many elements the indices of an access are compared by content with those of earlier ones.
 COMPARED = 2048
-#: Patterns that a site remembers at a time.
-REMEMBERED = 256
+#: Index elements that all sites of a launch remember together, at about 16 bytes each.
+REMEMBERED = 4 * 1024 * 1024
 
 
 class Array:
@@ -359,9 +359,10 @@ class Site:
 
     width = 1
 
-    def __init__(self, line: int, op: str, engine, vector=None):
-        self.line, self.op, self.engine, self.vector = line, op, engine, vector
+    def __init__(self, line: int, op: str, engine, room: int):
+        self.line, self.op, self.engine, self.vector = line, op, engine, None
         self.known: dict[tuple, Known] = {}  # patterns of small vectors, by content
+        self.room, self.held = room, 0  # index elements that they may hold, and hold
         self.large: Pattern | None = None  # the latest pattern of a large one
         self.array = self.mask = self.pattern = None  # of the latest access; array None if lanes were left out
         self.last: tuple = ()
@@ -417,13 +418,14 @@ class Site:
         place = known and known.shifted(firsts, limits, array.strides)
         if not place:
             if known is None:
-                if len(self.known) >= REMEMBERED:
+                if self.held > self.room:
                     self.flush()
                 known = self._learn(array, index, mask, firsts)
             place = known and known.shifted(firsts, limits, array.strides)
             if not place:
                 return self._bind_unsafe(array, index, mask)
             self.known[key] = known
+            self.held += np.size(known.pattern.offsets) + np.size(mask)
         return self._remember(array, index, mask, known.pattern, *place)
 
     def _learn(self, array, index, mask, firsts) -> Known | None:
@@ -526,6 +528,7 @@ class Site:
         if self.large is not None:
             self.engine.tell("tallied", self, self.large)
         self.known.clear()
+        self.held = 0
         self.array = self.large = None
 
     def load(self, array: Array, index: tuple, mask):
@@ -596,8 +599,8 @@ class WideSite(Site):
     Its address must be a multiple of its size; what is not aligned is reported and, unlike on a GPU, performed.
     """
 
-    def __init__(self, line: int, op: str, engine, width: int):
-        super().__init__(line, op, engine)
+    def __init__(self, line: int, op: str, engine, room: int, width: int):
+        super().__init__(line, op, engine, room)
         self.width = width
 
     def limits_of(self, array):

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import simulate
-from course_lib.simulator import memory
+from course_lib.simulator import engine, memory
 
 LANES = 40  # a whole warp and a partial one
 
@@ -119,11 +119,10 @@ def test_shared_and_local(monkeypatch):
 
 def test_more_patterns_than_are_remembered(monkeypatch):
     """Patterns that are forgotten on the way are still counted, once."""
+    monkeypatch.setattr(engine, "REMEMBERED", 8_000)  # of 300 · 40 indices at each of two sites
     rng = np.random.default_rng(7)
-    steps = 2 * memory.REMEMBERED + 30
-    rows = rng.integers(0, 100, (steps, LANES))
-    columns = rng.integers(0, 70, (steps, LANES))
+    rows, columns = rng.integers(0, 100, (300, LANES)), rng.integers(0, 70, (300, LANES))
     x = rng.standard_normal((100, 70), np.float32)
-    out, run = both_ways(gather, monkeypatch, x, rows, columns, np.ones((steps, LANES), np.int8))
-    assert run.traffic.select(array="x").accesses == steps * LANES
+    out, run = both_ways(gather, monkeypatch, x, rows, columns, np.ones((300, LANES), np.int8))
+    assert run.traffic.select(array="x").accesses == 300 * LANES
     np.testing.assert_allclose(out, x[rows, columns].sum(axis=0), rtol=1e-3, atol=1e-4)
