@@ -74,7 +74,11 @@ class Simulation:
         tracer = [TraceObserver()] if self._trace else []
         engine = Engine(self._kernel, grid, block, arguments, [traffic, coalescing, banks, *judges, *tracer],
                         self._schedule, self._trace, self._max_steps)
-        engine.run()
+        stopped = None
+        try:
+            engine.run()
+        except KernelError as error:  # a loop that does not end
+            stopped = error
         rows = tuple(TrafficRow(*key, count.accesses, count.requests, coalescing.sectors.get(key, 0),
                                 banks.wavefronts.get(key, 0), banks.conflicts.get(key, 0))
                      for key, count in sorted(traffic.counts.items()))
@@ -85,6 +89,9 @@ class Simulation:
         run = Run(engine.source.name, launch.grid, launch.block, Traffic(rows, traffic, shape), findings,
                   AnnotatedSource(engine.lines, rows, findings), self._schedule,
                   tracer[0].trace if tracer else None)
+        if stopped is not None:
+            before = [f"Before that: {error_text(run, engine.lines)}"] if run.errors else []
+            raise KernelError("\n".join([str(stopped), *before]), run.errors, run) from None
         if self._strict and run.errors:
             raise KernelError(error_text(run, engine.lines), run.errors, run)
         return run

@@ -163,6 +163,7 @@ class Function(Expressions):
         self.barriers = self.calls = False
         self.results: list[tuple[object, str | None]] = []
         self.versions: set[str] = set()
+        self.own_arrays: list[int] = []  # the numbers of its local arrays
         parameters = [a.arg for a in self.source.tree.args.args]
         for parameter, argument in zip(parameters, self.given, strict=True):
             self.env[parameter] = argument
@@ -180,6 +181,8 @@ class Function(Expressions):
             start.append(" = ".join(f"h_{t}" for t in sorted(self.tracked)) + " = False")
         if not self.kernel:
             start.append("result = None")
+            if self.own_arrays:
+                start.append(f"w.drop_local({', '.join(map(str, self.own_arrays))})")
             self.result_type = self._unified_results()
         text = head + "".join(f"        {s}\n" for s in start) + "".join(self.lines)
         if not self.kernel:

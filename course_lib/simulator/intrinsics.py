@@ -121,6 +121,7 @@ class Intrinsics:
         number = len(self.unit.arrays) - 1
         if space == "local":
             self.unit.local_bytes += size
+            self.own_arrays.append(number)
         else:
             self.unit.static_shared[number] = (name, size, size // DTYPE[dtype].itemsize, node.lineno)
         make = f"w.{space}_array({number}, {name!r}, {self.unit.dtype(dtype)}, {shape!r}, {self.mask})"

@@ -203,6 +203,14 @@ class LocalArray(Array):
         self.written: list | np.ndarray = [False] * self.size
         self.data = None
 
+    def extend(self, mask):
+        """The declaration is executed again, in lanes that may be others."""
+        if self.anchor is True or mask is not True and not (mask & ~self.anchor).any():
+            return
+        if self.cells is not None:
+            self.written = [self.anchor if written is True else written for written in self.written]
+        self.anchor = unite(self.anchor, mask)
+
     def _densify(self):
         if self.cells is None:
             return

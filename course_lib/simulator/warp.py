@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from .geometry import WARP_SIZE, Chunk, WarpLanes
-from .memory import LocalArray, SharedArray, unite
+from .memory import LocalArray, SharedArray
 
 
 class WarpVector:
@@ -98,8 +98,13 @@ class WarpVector:
             self._cache[key] = array
         array = self._cache[key]
         if array.anchor is not mask:
-            array.anchor = unite(array.anchor, mask)
+            array.extend(mask)
         return array
+
+    def drop_local(self, *numbers: int):
+        """A device function begins: what its local arrays held in an earlier call is gone."""
+        for number in numbers:
+            self._cache.pop(("local", number), None)
 
     def statement(self, line: int, mask):
         self.engine.tell("statement", self, line, mask)

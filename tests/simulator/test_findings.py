@@ -387,3 +387,60 @@ def test_a_race_within_one_line_is_told_from_two_writes():
 
     (race,) = findings(shift, 1, 32, np.zeros(32))
     assert race.line == race.other_line and "read into a variable" in race.message
+
+
+def test_a_launch_that_was_stopped_says_what_it_broke_before():
+    @cuda.jit
+    def overrun(a, out):
+        i = cuda.threadIdx.x
+        out[i] = a[i + 1]
+        if i < 32:
+            while True:
+                cuda.syncthreads()
+
+    for strict in (True, False):
+        with pytest.raises(KernelError) as caught:
+            simulate(overrun, max_steps=100, strict=strict)[1, 64](np.zeros(64), np.zeros(64))
+        error = caught.value
+        assert str(error).startswith(f"line {line_of(overrun, 'while')}: this loop was still running after 100")
+        assert "Before that: out-of-bounds in overrun: thread 63 of block 0 reads a[64]" in str(error)
+        assert {f.kind for f in error.findings} == {"out-of-bounds", "barrier-divergence"}
+        assert error.run.traffic.select(array="out").accesses == 64
+
+
+@cuda.jit(device=True)
+def kept(x, write):
+    mine = cuda.local.array(2, float32)
+    if write:
+        mine[0] = x
+    for _ in range(2):
+        mine[1] = mine[0]
+    return mine[1]
+
+
+def test_the_local_array_of_a_device_function_is_new_in_each_call():
+    @cuda.jit
+    def twice(out):
+        i = cuda.threadIdx.x
+        out[i] = kept(float32(1), True)
+        out[i] += kept(float32(2), i < 60)
+
+    out = np.zeros(64, "f4")
+    (finding,) = findings(twice, 1, 64, out)
+    assert (finding.kind, finding.array, finding.count) == ("uninitialized-read", "mine", 8)
+    np.testing.assert_array_equal(out[:60], 3)
+
+
+def test_a_local_array_that_is_declared_again_for_other_lanes_is_unwritten_there():
+    @cuda.jit
+    def parts(out):
+        i = cuda.threadIdx.x
+        for k in range(4):
+            if i % 4 <= k:
+                mine = cuda.local.array(1, float32)
+                if k == 0:
+                    mine[0] = 1
+                out[i] = mine[0]
+
+    (finding,) = findings(parts, 1, 64, np.zeros(64, "f4"))
+    assert (finding.kind, finding.count, finding.threads[0][1]) == ("uninitialized-read", 16 * (1 + 2 + 3), (1, 0, 0))
