@@ -1,11 +1,12 @@
 """Races that are easy to miss, or to invent: partial syncwarps, words that many threads share, long intervals."""
 
+import inspect
 import tracemalloc
 
 import numpy as np
 import pytest
 from numba import cuda, float32, int32
-from oracles import corpus
+from oracles import corpus, happens_before
 
 from course_lib import simulate
 from course_lib.observers import races
@@ -247,3 +248,21 @@ def test_a_long_interval_does_not_fill_memory(monkeypatch):
         return used
 
     assert 3 * peak(2**20) < peak(2**30)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_race_where_vector_clocks_say_so(seed):
+    lines, first = inspect.getsourcelines(happens_before.program.py_func)
+    texts = ("total += tile", "tile[index[k, t]] =", "add(tile", "total += words", "words[index[k, t]] =", "add(words")
+    line = {kind: next(first + n for n, text in enumerate(lines) if part in text) for kind, part in enumerate(texts)}
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        blocks, threads, steps, active, index, members = drawn = happens_before.draw(rng)
+        want = {(line[a], line[b]) for a, b in happens_before.races(*drawn)}
+        for schedule in ("in-order", seed):
+            found = findings(happens_before.program, blocks, threads, steps, active, index, members,
+                             np.zeros(happens_before.WORDS, "i4"), np.zeros(blocks * threads, "i8"), schedule=schedule)
+            assert {f.kind for f in found} <= {"race"}
+            got = {(f.other_line, f.line) for f in found}
+            assert got <= want
+            assert bool(got) == bool(want)

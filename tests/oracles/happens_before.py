@@ -1,0 +1,100 @@
+"""Races by vector clocks over every pair of accesses: slow, obvious, and exact.
+
+A program is a table of steps that all threads go through in order. Step k is one instruction, taken by the threads of
+``active[k]``: a load, a store or an atomic of shared or global memory at ``index[k]``, a syncwarp among the lanes that
+name the same ``members[k]``, or a barrier of every block.
+"""
+
+import numpy as np
+from numba import cuda, int32
+
+LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SYNCWARP, BARRIER = range(8)
+WORDS = 8
+
+
+@cuda.jit
+def program(steps, active, index, members, words, out):
+    tile = cuda.shared.array(WORDS, int32)
+    i = cuda.threadIdx.x
+    t = cuda.grid(1)
+    if i < WORDS:
+        tile[i] = 0
+    cuda.syncthreads()
+    total = 0
+    for k in range(steps.shape[0]):
+        step = steps[k]
+        if step == BARRIER:
+            cuda.syncthreads()
+        elif active[k, t]:
+            if step == LOAD:
+                total += tile[index[k, t]]
+            elif step == STORE:
+                tile[index[k, t]] = k
+            elif step == ATOMIC:
+                cuda.atomic.add(tile, index[k, t], 1)
+            elif step == GLOBAL_LOAD:
+                total += words[index[k, t]]
+            elif step == GLOBAL_STORE:
+                words[index[k, t]] = k
+            elif step == GLOBAL_ATOMIC:
+                cuda.atomic.add(words, index[k, t], 1)
+            else:
+                cuda.syncwarp(members[k, t])
+    out[t] = total
+
+
+def draw(rng: np.random.Generator):
+    """A random program: (blocks, threads a block, steps, active, index, members)."""
+    blocks, threads = int(rng.integers(1, 3)), int(rng.choice([8, 32, 40, 64]))
+    count, size = int(rng.integers(2, 9)), blocks * threads
+    steps = rng.choice([LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, BARRIER, *[SYNCWARP] * 4], count)
+    active = rng.random((count, size)) < rng.choice([0.03, 0.1, 0.3, 1], (count, 1))
+    index = rng.integers(0, WORDS, (count, size))
+    members = np.zeros((count, size), np.int64)
+    for k in np.flatnonzero(steps == SYNCWARP):
+        active[k] = False
+        for warp in warps(blocks, threads):
+            lanes = np.arange(len(warp))
+            group = rng.integers(0, rng.integers(1, 4), lanes.size) if rng.random() < 0.7 else lanes // 8
+            for g in np.unique(group):
+                if rng.random() < 0.7:
+                    members[k, warp[group == g]] = (1 << lanes[group == g]).sum()
+                    active[k, warp[group == g]] = True
+    return blocks, threads, steps, active, index, members
+
+
+def warps(blocks: int, threads: int) -> list[np.ndarray]:
+    return [np.arange(b * threads + w, b * threads + min(w + 32, threads))
+            for b in range(blocks) for w in range(0, threads, 32)]
+
+
+def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]]:
+    """The pairs (smaller first) of kinds of steps of which two race."""
+    size = blocks * threads
+    clock = np.eye(size, dtype=np.int64)  # clock[t, u]: what t knows of u
+    log: dict[tuple, list] = {}
+    found = set()
+
+    def meet(group):
+        clock[group] = clock[group].max(axis=0)
+        clock[group, group] += 1
+
+    for k, step in enumerate(int(s) for s in steps):
+        if step == BARRIER:
+            for b in range(blocks):
+                meet(np.arange(b * threads, (b + 1) * threads))
+        elif step == SYNCWARP:
+            for warp in warps(blocks, threads):
+                here = warp[active[k, warp]]
+                for named in np.unique(members[k, here]):
+                    meet(here[members[k, here] == named])
+        else:
+            for t in np.flatnonzero(active[k]):
+                block = 0 if step >= GLOBAL_LOAD else t // threads
+                earlier = log.setdefault((step >= GLOBAL_LOAD, block, index[k, t]), [])
+                for u, other, then in earlier:
+                    kinds = {step % 3, other % 3}
+                    if u != t and kinds not in ({LOAD}, {ATOMIC}) and clock[t, u] < then:
+                        found.add((min(step, other), max(step, other)))
+                earlier.append((t, step, clock[t, t]))
+    return found
