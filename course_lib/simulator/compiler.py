@@ -27,6 +27,7 @@ from .frontend import Source
 from .liveness import Regions, assigned_names, exits
 from .typing_rules import TypingError
 from .values import (
+    COMPILE_TIME,
     CONFLICT,
     MISSING,
     NONE,
@@ -50,8 +51,8 @@ REFUSED = {
     ast.Delete: "del does not exist in a kernel; leave it out",
     ast.Import: "import belongs outside the kernel",
     ast.ImportFrom: "import belongs outside the kernel",
-    ast.Global: "a kernel cannot assign globals; write to an array argument",
-    ast.Nonlocal: "a kernel cannot assign outer variables; write to an array argument",
+    ast.Global: "a kernel reads globals without a global statement, and cannot assign them; leave it out",
+    ast.Nonlocal: "a kernel reads outer variables without nonlocal, and cannot assign them; leave it out",
     ast.Match: "the simulator does not run match; write if/elif/else",
 }
 
@@ -279,7 +280,7 @@ class Function(Expressions):
 
     def do_AnnAssign(self, node):
         if node.value is None:
-            self.refuse(node, "a declaration without a value has no effect; assign a value")
+            return False
         return self.do_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def do_AugAssign(self, node):
@@ -316,8 +317,9 @@ class Function(Expressions):
     def assign_name(self, name: str, value: Value, node):
         if isinstance(value.type, ArrayType) and not value.code.startswith("w."):
             self.unit.writes_unknown = True  # one array under two names
-        if value.type == "compile-time":
-            self.refuse(node, f"{ast.unparse(node.value)} is not a value that a kernel can hold")
+        if value.type == COMPILE_TIME:  # another name for cuda.threadIdx, a device function, a type
+            self.env[name] = Variable(COMPILE_TIME, None, value.const)
+            return
         version = self.mangle(name, value.type)
         anchor = self.anchor(name)
         if anchor == self.mask:
@@ -357,7 +359,7 @@ class Function(Expressions):
     # --- if ------------------------------------------------------------------------------------------------
 
     def do_If(self, node):
-        condition = self.truth(self.expr(node.test))
+        condition = self.condition(node.test)
         if condition.is_const and condition.literal:
             # numba drops the branch of a compile-time constant too
             return self.block(node.body if condition.const else node.orelse) if (
@@ -408,40 +410,21 @@ class Function(Expressions):
     # --- loops -----------------------------------------------------------------------------------------------
 
     def do_For(self, node):
-        if not isinstance(node.target, ast.Name):
-            self.refuse(node, "the loop variable must be one name")
-        if node.orelse:
-            self.refuse(node, "the simulator does not run for ... else; set a flag before break")
-        call = node.iter
-        if not (isinstance(call, ast.Call) and self.constant_object(call.func) is range):
-            self.refuse(node, "a kernel loops with for ... in range(...)")
-        if call.keywords or not 1 <= len(call.args) <= 3:
-            self.refuse(node, "range() takes one to three arguments")
-        arguments = [self.saved(self.expr(a)) for a in call.args]
-        kind = typing_rules.range_type([(a.type, a.literal) for a in arguments])
-        codes = [self.converted(a, kind).strip() for a in arguments]
-        zero, one = (self.unit.constant(typing_rules.DTYPE[kind].type(v)) for v in (0, 1))
-        start, stop, step = {1: (zero, codes[0], one), 2: (*codes, one)}.get(len(codes), codes)
         live, value = self.fresh("l"), self.fresh("t")
+        items = self.iterable(node.iter, live, not exits(node.body, (ast.Break, ast.Return)))
         self.emit(f"{live} = [{self.mask}]")
-        loop = Loop(live)
-        whole = not exits(node.body, (ast.Break, ast.Return))
-        header = f"iterate(w.steps, {live}, {start}, {stop}, {step}, d_{kind}.type, {node.lineno}, {whole})"
-        self.unit.dtype(kind)
 
         def begin(mask):
-            self.emit(f"for {value}, {mask} in {header}:")
+            self.emit(f"for {value}, {mask} in {items.code}:")
 
         def first():
             if self.unit.tracing:
                 self.emit(f"w.statement({node.lineno}, {self.mask})")
-            self.assign_name(node.target.id, Value(value, kind), node)
+            self.assign(node.target, items.item(value), node)
 
-        return self._loop(node, loop, begin, first)
+        return self._loop(node, Loop(live), begin, first)
 
     def do_While(self, node):
-        if node.orelse:
-            self.refuse(node, "the simulator does not run while ... else; set a flag before break")
         live = self.fresh("l")
         self.emit(f"{live} = [{self.mask}]")
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -455,7 +438,7 @@ class Function(Expressions):
             self.emit(f"{mask} = {live}[0]")
             if self.unit.tracing:
                 self.emit(f"w.statement({node.lineno}, {mask})")
-            condition = self.truth(self.expr(node.test))
+            condition = self.condition(node.test)
             self.emit(f"{mask}, _ = split({mask}, {condition.code})")
             self.emit(f"if {mask} is False: break")
             self.emit(f"{live}[0] = {mask}")
@@ -469,6 +452,7 @@ class Function(Expressions):
         header = {name: v.without_const() if name in changed else v for name, v in entry.items()}
         start = len(self.lines)
         leaves = exits(node.body, (ast.Return, ast.Break, ast.Continue))
+        returns = exits(node.body, (ast.Return,))
         counter = self.fresh("n")
         position = self._next_position()
         for _ in range(12):
@@ -504,7 +488,7 @@ class Function(Expressions):
             self.barriers, self.calls = self.barriers or state[2], self.calls or state[3]
             if loop.broken:
                 self.emit(f"{loop.live}[0] = minus({loop.live}[0], {loop.live}b)")
-            if exits(node.body, (ast.Return,)):
+            if returns:
                 self.emit(f"{loop.live}[0] = minus({loop.live}[0], r)")
             self.indent -= 1
             merged = dict(loop.edges[0])
@@ -514,10 +498,13 @@ class Function(Expressions):
                         merged[name] = merge(merged[name], edge[name])
                     elif name not in header:
                         merged[name] = replace(edge[name], maybe=True, const=MISSING)
-            after = loop.after_breaks() if loop.endless else None
-            if merged == header and after == loop.after:
-                break
-            header, loop.after = merged, after
+            if merged == header:
+                self.mask = before
+                if returns:
+                    self.emit(f"{before} = minus({before}, r)")
+                if self._after_loop(node, loop, before):
+                    break
+            header = merged
             del self.lines[start:]
             self._restore(snapshot)
             self.counter, self.position, self.barriers, self.calls = state
@@ -528,16 +515,49 @@ class Function(Expressions):
             self.lines.insert(start, "    " * self.indent + f"{loop.live}b = False\n")
         self.env = header if loop.after is None else loop.after
         self.mask = before
-        if exits(node.body, (ast.Return,)):
-            self.emit(f"{before} = minus({before}, r)")
-        return False
+        return loop.ends
+
+    def _after_loop(self, node, loop, before: str) -> bool:
+        """Compile a loop's else, and what its lanes and those that broke have in common where they meet.
+
+        False if the types there were not known when the breaks were compiled: the loop is then compiled again.
+        """
+        envs = list(loop.breaks)
+        used = loop.header if loop.after is None else loop.after
+        if not loop.endless and (loop.broken or node.orelse):
+            normal, leaves = self.fresh("m"), exits(node.orelse, (ast.Return, ast.Break, ast.Continue))
+            self.emit(f"{normal} = minus({before}, {loop.live}b)" if loop.broken else f"{normal} = {before}")
+            self.emit(f"if {normal} is not False:")
+            self.indent += 1
+            self.emit(f"{normal}0 = {normal}a = {normal}" if leaves else "pass")
+            start = len(self.lines)
+            self.anchors[id(node.orelse)] = f"{normal}a" if leaves else normal
+            self.env, self.mask = dict(loop.header), normal
+            self.branch_lines.append(node.lineno)
+            ended = self.block(node.orelse)
+            self.branch_lines.pop()
+            if not ended:
+                envs.append(self.env)
+                self.reconcile(self.env, used, normal)
+            if leaves:
+                self.emit(f"if {normal} is not {normal}0: {before} = minus({before}, minus({normal}0, {normal}))")
+            if len(self.lines) == start:
+                del self.lines[-3:]  # nothing happens there
+            self.indent -= 1
+        elif not loop.endless:
+            envs.append(loop.header)
+        loop.ends = not envs
+        loop.after = None
+        for env in envs:
+            after = loop.after or env
+            loop.after = {name: merge(after.get(name), env.get(name)) for name in {**after, **env}}
+        return all(used.get(name, variable).type == loop.after[name].type
+                   for env in envs for name, variable in env.items())
 
     def do_Break(self, node):
         loop = self.loops[-1]
         loop.broken = True
         loop.breaks.append(self.env)
-        if not loop.endless:
-            loop.edges.append(self.env)
         self.reconcile(self.env, loop.header if loop.after is None else loop.after, self.mask)
         self.emit(f"{loop.live}b = unite({loop.live}b, {self.mask})")
         self.emit(f"{self.mask} = False")
@@ -587,22 +607,16 @@ class Function(Expressions):
 @dataclass
 class Loop:
     live: str
-    broken: bool = False
     #: ``while True``: what follows it is reached from its breaks only, and has their types
     endless: bool = False
+    broken: bool = False
+    #: no lane gets past it
+    ends: bool = False
     header: dict | None = None
     edges: list | None = None
     breaks: list | None = None
+    #: the variables where the lanes that broke meet those that ran to the end
     after: dict | None = None
-
-    def after_breaks(self) -> dict | None:
-        """The variables after an endless loop; None if it has no break."""
-        if not self.breaks:
-            return None
-        merged = dict(self.breaks[0])
-        for edge in self.breaks[1:]:
-            merged = {name: merge(merged.get(name), edge.get(name)) for name in {**merged, **edge}}
-        return merged
 
 
 def tag(kind) -> str:

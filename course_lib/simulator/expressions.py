@@ -7,22 +7,41 @@ mask of the lanes that evaluate it; what is left as an expression is pure arithm
 from __future__ import annotations
 
 import ast
+import operator
 from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
 
 from . import runtime, typing_rules
+from .conditions import Conditions
 from .frontend import cuda_name, is_cuda_module
 from .intrinsics import Intrinsics
-from .values import COMPILE_TIME, CONFLICT, NONE, ArrayType, Promotion, Symbol, TupleType, Value, unify_types
+from .tuples import Tuples
+from .values import (
+    COMPILE_TIME,
+    CONFLICT,
+    MISSING,
+    NONE,
+    ArrayType,
+    Promotion,
+    Symbol,
+    TupleType,
+    Value,
+    describe_type,
+    unify_types,
+)
 
 OPERATORS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
              "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>"}
-COMPARISONS = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "==", "NotEq": "!="}
+#: The operators that Python works out between literals.
+PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+          ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_,
+          ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+          ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 
 
-class Expressions(Intrinsics):
+class Expressions(Conditions, Tuples, Intrinsics):
     """The expression half of :class:`compiler.Function`."""
 
     def expr(self, node: ast.AST) -> Value:
@@ -52,8 +71,9 @@ class Expressions(Intrinsics):
     def on_Constant(self, node):
         if node.value is None:
             return Value("None", NONE)
-        if isinstance(node.value, (str, bytes)) or node.value is Ellipsis or isinstance(node.value, complex):
-            self.refuse(node, f"{node.value!r} is not a number; the simulator runs integers, floats and bools")
+        if not isinstance(node.value, (bool, int, float)):
+            self.refuse(node, f"{ast.unparse(node)} is a {type(node.value).__name__}; the simulator runs integers, "
+                              "floats and bools")
         origin = f"the literal {ast.unparse(node)}" if isinstance(node.value, float) else None
         return self.number(node.value, origin=origin)
 
@@ -63,6 +83,8 @@ class Expressions(Intrinsics):
             variable = self.env.get(name)
             if variable is None:
                 self.refuse(node, f"the variable {name!r} has no value yet; assign it first")
+            if variable.type == COMPILE_TIME:
+                return self.wrap(self.constant_object(node), node)
             if variable.type == CONFLICT:
                 self.refuse(node, f"{name!r} has values of types that do not unify; use two names")
             code = self.mangle(name, variable.type)
@@ -82,7 +104,12 @@ class Expressions(Intrinsics):
         """The compile-time object that an expression of names and attributes stands for, or None."""
         if isinstance(node, ast.Name):
             if node.id in self.locals:
-                return None
+                variable = self.env.get(node.id)
+                if variable is None or variable.type != COMPILE_TIME:
+                    return None
+                if variable.maybe or variable.const is MISSING:
+                    self.refuse(node, f"{node.id!r} does not mean one thing on every path; use its value directly")
+                return variable.const
             try:
                 thing = self.source.lookup(node.id)
             except KeyError:
@@ -112,9 +139,8 @@ class Expressions(Intrinsics):
         if isinstance(thing, (bool, int, float, np.generic)) and typing_rules.of_value(thing):
             origin = f"{ast.unparse(node)}, a Python float" if type(thing) is float else None
             return self.number(thing, literal=True, origin=origin)
-        if isinstance(thing, tuple) and thing and all(typing_rules.of_value(t) for t in thing):
-            items = tuple(self.number(t) for t in thing)
-            return self.tuple_of(items)
+        if isinstance(thing, tuple):
+            return self.tuple_of(tuple(self.wrap(t, node) for t in thing))
         if isinstance(thing, Symbol):
             value = self.cuda_value(thing)
             if value is not None:
@@ -144,22 +170,6 @@ class Expressions(Intrinsics):
             return owner
         self.refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r} in a kernel")
 
-    # --- tuples ----------------------------------------------------------------------------------------------
-
-    def tuple_of(self, items: tuple[Value, ...]) -> Value:
-        code = f"({', '.join(i.code for i in items)},)"
-        return Value(code, TupleType(tuple(i.type for i in items)), items=items)
-
-    def on_Tuple(self, node):
-        if any(isinstance(e, ast.Starred) for e in node.elts):
-            self.refuse(node, "* cannot unpack in a kernel; write the items out")
-        return self.tuple_of(tuple(self.expr(e) for e in node.elts))
-
-    def item(self, value: Value, i: int) -> Value:
-        if value.items:
-            return value.items[i]
-        return Value(f"{value.code}[{i}]", value.type.items[i])
-
     # --- conversions -----------------------------------------------------------------------------------------
 
     def saved(self, value: Value, force: bool = False) -> Value:
@@ -184,16 +194,6 @@ class Expressions(Intrinsics):
                 return self.unit.constant(value.const.astype(kind))
         return f"cast({value.code}, {self.unit.dtype(kind)})"
 
-    def truth(self, value: Value) -> Value:
-        if value.type == "bool":
-            return value
-        if not value.is_scalar:
-            raise typing_rules.TypingError(f"{describe_type(value.type)} is not a condition")
-        if value.is_const:
-            return replace(self.number(bool(value.const)), literal=value.literal)
-        zero = self.unit.constant(typing_rules.DTYPE[value.type].type(0))
-        return Value(f"({value.code} != {zero})", "bool")
-
     def folded(self, code: str, kind: str, operands, origin=None) -> Value:
         """``code``, worked out now if all operands are constants."""
         if all(o.is_const for o in operands):
@@ -206,7 +206,14 @@ class Expressions(Intrinsics):
     # --- operators -------------------------------------------------------------------------------------------
 
     def on_BinOp(self, node):
-        left, right = self.scalar(node.left), self.scalar(node.right)
+        folded = python_constant(node)
+        if folded is not None:
+            asked = any(isinstance(n, ast.Constant) and isinstance(n.value, float) for n in ast.walk(node))
+            origin = f"the literal {ast.unparse(node)}" if asked else f"{ast.unparse(node)}, a quotient of integers"
+            return self.number(folded, origin=origin if isinstance(folded, float) else None)
+        left, right = self.expr(node.left), self.expr(node.right)
+        if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, TupleType) for v in (left, right)):
+            return self.combined(node, type(node.op).__name__, left, right)
         return self.binary(node, type(node.op).__name__, left, right, node.left, node.right)
 
     def binary(self, node, op: str, left: Value, right: Value, left_node, right_node) -> Value:
@@ -259,11 +266,13 @@ class Expressions(Intrinsics):
         return f"{ast.unparse(node)}, a quotient of integers"
 
     def on_UnaryOp(self, node):
-        value = self.scalar(node.operand)
         op = type(node.op).__name__
         if op == "Not":
-            value = self.truth(value)
-            return self.folded(f"(~{value.code})", "bool", (value,))
+            return self.condition(node)
+        folded = python_constant(node)
+        if folded is not None and not isinstance(folded, float):
+            return self.number(folded)
+        value = self.scalar(node.operand)
         result, working = typing_rules.unary(op, value.type)
         code = self.converted(value, working)
         code = {"USub": f"(-{code})", "UAdd": code, "Invert": f"(~{code})"}[op]
@@ -271,63 +280,10 @@ class Expressions(Intrinsics):
             code = f"cast({code}, {self.unit.dtype(result)})"
         return self.folded(code, result, (value,), value.origin)
 
-    def on_Compare(self, node):
-        left = self.scalar(node.left)
-        result = None
-        for op, right_node in zip(node.ops, node.comparators, strict=True):
-            name = type(op).__name__
-            if name not in COMPARISONS:
-                self.refuse(node, f"the simulator does not run {describe(op)}; compare numbers with < <= > >= == !=")
-            if len(node.ops) > 1:
-                left = self.saved(left)
-            right = self.scalar(right_node)
-            if len(node.ops) > 1:
-                right = self.saved(right)
-            kind = typing_rules.comparison(left.type, right.type)
-            x, y = left, right
-            if "uint64" in (left.type, right.type) and kind == "float64":
-                x, y = (Value(self.converted(v, kind), kind) for v in (left, right))
-            part = self.folded(f"({x.code} {COMPARISONS[name]} {y.code})", "bool", (left, right))
-            result = part if result is None else Value(f"both({result.code}, {part.code})", "bool")
-            left = right
-        return result
-
-    def on_BoolOp(self, node):
-        conjunction = isinstance(node.op, ast.And)
-        combine = "both" if conjunction else "either"
-        left = self.scalar(node.values[0])
-        for right_node in node.values[1:]:
-            if left.type != "bool":
-                self.refuse(node, f"{ast.unparse(node)} mixes numbers and conditions; compare them, as in x != 0")
-            outer, before = self.lines, self.mask
-            self.lines, self.mask = [], self.fresh("m")
-            self.indent += 1
-            right = self.scalar(right_node)
-            if right.type != "bool":
-                self.refuse(right_node, f"{ast.unparse(right_node)} is a number, not a condition; compare it, "
-                                        "as in x != 0")
-            lines, mask = self.lines, self.mask
-            self.lines, self.mask = outer, before
-            self.indent -= 1
-            if not lines:
-                if left.is_const and right.is_const:
-                    yes = left.const and right.const if conjunction else left.const or right.const
-                    left = replace(self.number(bool(yes)), literal=left.literal and right.literal)
-                else:
-                    left = Value(f"{combine}({left.code}, {right.code})", "bool")
-                continue
-            result = self.fresh("t")
-            self.emit(f"{result} = {left.code}")
-            self.emit(f"{mask}, {mask}_ = split({before}, {result})" if conjunction else
-                      f"{mask}_, {mask} = split({before}, {result})")
-            self.emit(f"if {mask} is not False:")
-            self.lines += lines
-            self.emit(f"    {result} = {combine}({result}, {right.code})")
-            left = Value(result, "bool")
-        return left
-
     def on_IfExp(self, node):
-        condition = self.saved(self.truth(self.scalar(node.test)))
+        condition = self.saved(self.condition(node.test))
+        if condition.is_const and condition.literal:
+            return self.expr(node.body if condition.const else node.orelse)
         before, yes, no = self.mask, self.fresh("m"), self.fresh("m")
         parts = []
         for mask, part in ((yes, node.body), (no, node.orelse)):
@@ -366,15 +322,28 @@ class Expressions(Intrinsics):
 
     def element(self, node: ast.Subscript):
         """(array, indices) of a subscript; ``A[i][j]`` counts as ``A[i, j]``."""
+        owner, chain = self.owner(node)
+        if not chain:
+            self.refuse(node, f"{ast.unparse(node)} is an item of a tuple, and cannot be assigned; write a new tuple")
+        return self.indexed(node, owner, chain)
+
+    def owner(self, node: ast.Subscript) -> tuple[Value, list[ast.Subscript]]:
+        """What is subscripted: the first value of a chain of subscripts that is no tuple, and the rest of the chain."""
         chain, base = [], node
         while isinstance(base, ast.Subscript):
-            parts = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
-            chain.insert(0, parts)
+            chain.insert(0, base)
             base = base.value
-        array = self.expr(base)
+        owner = self.expr(base)
+        while chain and isinstance(owner.type, TupleType):
+            owner = self.tuple_item(chain[0], owner, chain[0].slice)
+            del chain[0]
+        return owner, chain
+
+    def indexed(self, node, array: Value, chain: list[ast.Subscript]):
+        base = chain[0].value
         if not isinstance(array.type, ArrayType):
-            self.refuse(node, f"{ast.unparse(base)} is {describe_type(array.type)}, which has no elements to assign")
-        parts = [p for part in chain for p in part]
+            self.refuse(node, f"{ast.unparse(base)} is {describe_type(array.type)}, which has no elements")
+        parts = [p for link in chain for p in (link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice])]
         if any(isinstance(p, (ast.Slice, ast.Starred)) or isinstance(p, ast.Constant) and p.value is Ellipsis
                for p in parts):
             self.refuse(node, "the simulator does not run slices; write a loop over single elements")
@@ -382,7 +351,7 @@ class Expressions(Intrinsics):
             value = self.expr(parts[0])
             if isinstance(value.type, TupleType):
                 value = self.saved(value) if not value.items else value
-                indices = tuple(self.item(value, i) for i in range(len(value.type.items)))
+                indices = self.items(value)
             else:
                 indices = (value,)
         else:
@@ -397,34 +366,11 @@ class Expressions(Intrinsics):
         return array, indices
 
     def on_Subscript(self, node):
-        base = node.value
-        if not isinstance(base, ast.Subscript) or self.is_tuple(base):
-            owner = self.expr(base) if self.is_tuple(base) else None
-            if owner is not None:
-                index = self.expr(node.slice)
-                if not index.is_const or not typing_rules.is_int(index.type):
-                    self.refuse(node, "a tuple is indexed with a literal number")
-                count, i = len(owner.type.items), int(index.const)
-                if not -count <= i < count:
-                    self.refuse(node, f"{ast.unparse(base)} has {count} items")
-                return self.item(owner, i % count)
-        array, indices = self.element(node)
+        owner, chain = self.owner(node)
+        if not chain:
+            return owner
+        array, indices = self.indexed(node, owner, chain)
         return self.load(node, array, indices)
-
-    def is_tuple(self, node) -> bool:
-        """Is this expression a tuple? Looks without generating code."""
-        if isinstance(node, ast.Attribute) and node.attr == "shape":
-            return True
-        if isinstance(node, ast.Tuple):
-            return True
-        if isinstance(node, ast.Call):
-            return True
-        if isinstance(node, ast.Name):
-            if node.id in self.locals:
-                variable = self.env.get(node.id)
-                return variable is not None and isinstance(variable.type, TupleType)
-            return isinstance(self.constant_object(node), tuple)
-        return isinstance(node, ast.Attribute) and isinstance(self.constant_object(node), tuple)
 
     def index_code(self, indices) -> str:
         return f"({', '.join(i.code for i in indices)},)"
@@ -446,25 +392,36 @@ class Expressions(Intrinsics):
         """Remember which arguments are written: races are looked for only there."""
         names = [p for p in self.parameters if array.code == self.mangle(p, array.type)]
         self.unit.written.update(names)
-        if not self.kernel:
+        if not self.kernel or not array.code.startswith("v_"):  # an item of a tuple, one of two arrays
             self.unit.writes_unknown = True
 
     def on_Call(self, node):
         return self.call(node)
 
 
+def python_constant(node: ast.AST):
+    """The value that Python itself gives an operator between literals before numba sees it; None for the rest.
+
+    It follows Python's rules, not numba's: ``2 ** -1`` is 0.5 and ``~True`` is -2.
+    """
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) in (bool, int, float) else None
+    if not isinstance(node, (ast.BinOp, ast.UnaryOp)) or type(node.op) not in PYTHON:
+        return None
+    operands = [python_constant(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+    if None in operands or isinstance(node.op, (ast.Pow, ast.LShift)) and abs(operands[1]) > 64:
+        return None
+    try:
+        value = PYTHON[type(node.op)](*operands)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return value if type(value) in (bool, int, float) else None
+
+
 def describe(node: ast.AST) -> str:
     names = {"Lambda": "lambda", "ListComp": "list comprehensions", "Dict": "dictionaries", "List": "lists",
              "Set": "sets", "JoinedStr": "f-strings", "NamedExpr": "the := operator", "Starred": "*",
-             "GeneratorExp": "generator expressions", "DictComp": "dictionary comprehensions", "In": "in",
-             "NotIn": "not in", "Is": "is", "IsNot": "is not", "Slice": "slices", "Await": "await", "Yield": "yield",
-             "SetComp": "set comprehensions", "YieldFrom": "yield from"}
+             "GeneratorExp": "generator expressions", "DictComp": "dictionary comprehensions",
+             "SetComp": "set comprehensions", "Slice": "slices", "Await": "await", "Yield": "yield",
+             "YieldFrom": "yield from"}
     return names.get(type(node).__name__, type(node).__name__)
-
-
-def describe_type(kind) -> str:
-    if kind == COMPILE_TIME:
-        return "not a value of the kernel"
-    if kind == NONE:
-        return "None"
-    return str(kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 from math import prod
+from types import FunctionType
 
 import numpy as np
 
@@ -40,6 +41,20 @@ MATH = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsi
         "exp2": "exp2"}
 MATH_TESTS = {"isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite"}
 MATH2 = {"atan2": "arctan2", "hypot": "hypot", "fmod": "fmod", "copysign": "copysign", "pow": "power"}
+
+
+#: What to write instead of a builtin function, of a NumPy function, and of a part of numba.cuda.
+INSTEAD = {"print": "look at run.source, or trace the kernel", "range": "it belongs in a for statement",
+           "enumerate": "it belongs in a for statement", "zip": "it belongs in a for statement",
+           "complex": "it computes with integers, floats and bools", "sum": "add in a loop", "any": "use or",
+           "all": "use and", "isinstance": "the types of a kernel are known when it is compiled",
+           "tuple": "write the items out, as in (a, b)", "list": "use cuda.local.array", "set": "use a tuple"}
+INSTEAD_OF_NUMPY = {"maximum": "max", "fmax": "max", "minimum": "min", "fmin": "min", "absolute": "abs",
+                    "power": "**", "zeros": "cuda.local.array", "empty": "cuda.local.array",
+                    "ones": "cuda.local.array"}
+INSTEAD_OF_CUDA = {"libdevice": "use the functions of math", "fp16": "use float32",
+                   "const": "pass the array as an argument", "nanosleep": "leave it out: it computes nothing",
+                   "cg": "end the kernel, and launch the next one"}
 
 
 class Intrinsics:
@@ -147,14 +162,21 @@ class Intrinsics:
         return tuple(shape)
 
     def static_dtype(self, node) -> str:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            thing = node.value
-        else:
-            thing = self.expr(node).const
+        if isinstance(node, ast.Call) and self.constant_object(node.func) is np.dtype and len(node.args) == 1:
+            node = node.args[0]
+        thing = node.value if isinstance(node, ast.Constant) else self.expr(node).const
+        if isinstance(thing, str):
+            try:
+                thing = np.dtype(thing)
+            except TypeError:
+                thing = None
         name = dtype_name(thing)
         if name is None:
             self.refuse(node, f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, "
                               "an integer type or bool")
+        if thing in (int, float, bool):
+            self.refuse(node, f"numba does not take {ast.unparse(node)} as the type of an array; write "
+                              f"{'boolean' if thing is bool else name}")
         return name
 
     # --- calls ------------------------------------------------------------------------------------------------
@@ -200,20 +222,20 @@ class Intrinsics:
                    divmod: "divmod"}.get(thing if callable(thing) and getattr(thing, "__hash__", None) else None)
         if builtin:
             return getattr(self, f"call_{builtin}")(node)
-        if thing is range:
-            self.refuse(node, "range() belongs in a for statement")
-        if thing is print:
-            self.refuse(node, "the simulator does not run print(); look at run.source, or trace the kernel")
         if isinstance(thing, np.ufunc) or getattr(thing, "__module__", "").split(".")[0] == "numpy":
             name = getattr(thing, "__name__", str(thing))
-            known = f"math.{name}" if name in MATH else "math functions and single elements"
-            self.refuse(node, f"NumPy functions do not exist in a kernel; use {known}")
+            known = f"math.{name}" if name in MATH else INSTEAD_OF_NUMPY.get(name, "math functions and single elements")
+            self.refuse(node, f"the simulator does not run NumPy functions; use {known}")
         if getattr(thing, "py_func", None) is not None:
             return self.device_call(node, thing)
-        if callable(thing):
+        if isinstance(thing, FunctionType):
             self.refuse(node, f"{ast.unparse(node.func)} is a plain Python function; decorate it with "
                               "@cuda.jit(device=True) to call it from a kernel")
-        self.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel")
+        name = getattr(thing, "__name__", "")
+        advice = "write the operator itself" if getattr(thing, "__module__", "") == "_operator" else INSTEAD.get(
+            name, "write it out with arithmetic, comparisons, if and for")
+        self.refuse(node, f"the simulator does not run {ast.unparse(node.func)}(); {advice}" if callable(thing) else
+                    f"{ast.unparse(node.func)} cannot be called in a kernel")
 
     def arguments(self, node, count: int | tuple, what: str) -> list[Value]:
         counts = (count,) if isinstance(count, int) else count
@@ -275,7 +297,8 @@ class Intrinsics:
             self.refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
         if path in (("shared", "array"), ("local", "array")):
             self.refuse(node, f"assign cuda.{name}(...) to a name first: tile = cuda.{name}(...)")
-        self.refuse(node, f"the simulator does not run cuda.{name}")
+        advice = f"; {INSTEAD_OF_CUDA[path[0]]}" if path[0] in INSTEAD_OF_CUDA else ""
+        self.refuse(node, f"the simulator does not run cuda.{name}{advice}")
 
     def effect(self, code: str, kind: str) -> Value:
         """Emit a call with an effect and return the name of its result."""

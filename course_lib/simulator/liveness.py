@@ -85,9 +85,9 @@ def _flow(body, name) -> str:
             head = s.iter if isinstance(s, ast.For) else s.test
             if reads(head, name):
                 return "exposed"
-            if isinstance(s, ast.For) and writes(s.target, name):
-                continue  # the loop assigns it before its body reads it, but it may not run at all
-            if _flow(s.body, name) == "exposed":
+            # a for loop assigns its variable before its body reads it, but it may not run at all
+            own = isinstance(s, ast.For) and writes(s.target, name)
+            if not own and _flow(s.body, name) == "exposed" or _flow(s.orelse, name) == "exposed":
                 return "exposed"
         elif isinstance(s, ast.AugAssign):
             if isinstance(s.target, ast.Name) and s.target.id == name or reads(s, name):
@@ -114,6 +114,7 @@ def exits(body: list[ast.stmt], kinds: tuple) -> bool:
             return True
         if isinstance(s, ast.If) and (exits(s.body, kinds) or exits(s.orelse, kinds)):
             return True
-        if isinstance(s, (ast.For, ast.While)) and ast.Return in kinds and exits(s.body, (ast.Return,)):
+        if isinstance(s, (ast.For, ast.While)) and (
+                ast.Return in kinds and exits(s.body, (ast.Return,)) or exits(s.orelse, kinds)):
             return True
     return False

@@ -163,6 +163,42 @@ def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole
         value = (value + step).astype(dtype)
 
 
+def each(steps: Steps, live: list, items: tuple, line: int):
+    """Run ``for ... in items`` of a tuple, as :func:`iterate` does."""
+    for value in items:
+        if live[0] is False:
+            return
+        steps.spend(line)
+        yield value, live[0]
+
+
+def numbered(iterator, start):
+    """``enumerate``: every lane is in the same iteration as long as it runs."""
+    for count, (value, mask) in enumerate(iterator):
+        yield (start + np.int64(count), value), mask
+
+
+def together(iterators: list):
+    """``zip``: a lane runs as long as all of its iterators do. They take lanes out of one and the same list."""
+    for steps in zip(*iterators, strict=False):
+        yield tuple(value for value, _ in steps), steps[-1][1]
+
+
+def item_at(items: tuple, index, full, mask, line: int, text: str):
+    """``items[index]`` of a tuple whose items have one type, for an index that the threads work out."""
+    count = len(items)
+    wrong = full((index < -count) | (index >= count)) & full(mask)
+    if wrong.any():
+        found = np.broadcast_to(index, wrong.shape)[wrong][0]
+        raise KernelError(f"line {line}: the index of {text} is {found}, and the tuple has {count} items")
+    if type(index) is not np.ndarray:
+        return items[int(index)]
+    result = items[0]
+    for i in range(1, count):
+        result = choose((index == i) | (index == i - count), items[i], result, line)
+    return result
+
+
 def cast(value, dtype):
     """``value`` converted as C does: floats to ints towards zero, ints wrapped."""
     return value.astype(dtype)

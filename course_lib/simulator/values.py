@@ -123,3 +123,11 @@ class DeviceFunction:
     name: str
     result: object
     barriers: bool
+
+
+def describe_type(kind) -> str:
+    if kind == COMPILE_TIME:
+        return "not a value of the kernel"
+    if kind == NONE:
+        return "None"
+    return str(kind)

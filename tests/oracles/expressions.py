@@ -14,6 +14,8 @@ import numba
 import numpy as np
 from numba import cuda, float32, float64, int8, int32, int64, uint8, uint32, uint64
 COUNT = 7
+PAIR = (4, 5)
+NESTED = ((1, 2), (3, 4))
 RATIO = 1.5
 SMALL = np.float32(2.5)
 INT32 = np.int32(5)
@@ -44,7 +46,11 @@ int64(x) float64(x)*x int(n) int(L[0]) int(B[0]) float(n) float(x) bool(x)
 math.sqrt(x) math.sqrt(n) math.sqrt(a) math.floor(x) math.ceil(x) math.floor(n) math.exp(x) math.sin(x)
 math.pi math.fabs(x) math.isnan(x) math.log(n) math.cos(u) math.tanh(x)
 x_if_n_else_0.0 x_if_n_else_1 n_if_n_else_1 n_if_n_else_u n_if_n_else_x x_if_n_else_x 1_if_n_else_2.0
-x_and_1 n_or_u n_and_x (x>1)_and_(x<2) not_x not_n x_or_x n_and_n
+x_and_1 n_or_u n_and_x (x>1)_and_(x<2) not_x not_n x_or_x n_and_n a_and_n_or_n n_and_x_or_k (a_or_n)_and_n n_and_n_and_a
+n_or_(x_and_B[0]) (n>1)_and_x (n>1)_and_u (n>1)_or_n n>1_and_a V[0]_or_L[0] (n_and_a)_or_(n_and_u) a_and_n>1 True_and_n
+not_(n_and_x) COUNT_and_x
+PAIR[n%2] PAIR[0] PAIR[1:][0] NESTED[1][0] (n,x)[1] (PAIR+(x,))[2] len(PAIR) n_in_PAIR n_not_in_(1,2)
+(n,k)==(3,4) x_is_None 2**-1 ~True -True 2**63 True+True 7/7 1<n<k (n,(x,k))[1][0]
 -1 1 1.0 True 3/2 7//2 2**3 1<<40 0xffffffff 1e10""")
 
 MERGES = [
@@ -80,6 +86,24 @@ MERGES = [
     "w = n\nif n > 9:\n    w = x\nw = u\nv = w",
     "w = A[0, 0]\nfor i in range(3):\n    w = w / 2\nv = w",
     "w = u\nfor i in range(3):\n    if n > 9:\n        w = n\nv = w",
+    "w = n\nfor i in range(3):\n    v = w\n    if n > 9:\n        w = x\n        break",
+    "w = n\nfor i in range(3):\n    if n > 9:\n        w = x\n        break\nv = w",
+    "w = n\nfor i in range(3):\n    if n > 9:\n        w = x\n        break\nelse:\n    w = u\nv = w",
+    "w = n\nfor i in range(3):\n    pass\nelse:\n    w = x\nv = w",
+    "w = n\nwhile w < 9:\n    w = w + u\n    if w > 5:\n        break\nelse:\n    w = B[0]\nv = w",
+    "w = n\nfor j in range(2):\n    for i in range(3):\n        w += u\n    else:\n        w = x\n        break\nv = w",
+    "for v in PAIR:\n    pass",
+    "for v in (x, x):\n    pass",
+    "for v in A.shape:\n    pass",
+    "for v in F:\n    pass",
+    "for v, i in enumerate(F):\n    pass",
+    "for i, v in enumerate(F):\n    pass",
+    "for i, v in enumerate(B, n):\n    pass",
+    "for v, i in enumerate(PAIR, u):\n    pass",
+    "for i, v in zip(PAIR, (x, x, x)):\n    pass",
+    "for v, i in zip(range(n), F):\n    pass",
+    "for v, i in zip(range(k), F):\n    pass",
+    "for i, (j, v) in enumerate(zip(PAIR, NESTED[1])):\n    pass",
 ]
 
 RANGES = ["n", "k", "u", "V[0]", "B[0]", "S[0]", "3", "A.shape[0]", "cuda.blockDim.x", "1, n", "n, k", "0, n, 2",
@@ -91,7 +115,8 @@ def written(expression):
     """Return an entry of the lists above as Python source."""
     for word in ("if", "else", "and", "or"):
         expression = expression.replace(f"_{word}_", f" {word} ")
-    return expression.replace("not_", "not ")
+    return expression.replace("_not_in_", " not in ").replace("_in_", " in ").replace("_is_", " is ").replace(
+        "not_", "not ")
 
 
 BODIES = [

@@ -18,6 +18,8 @@ import numpy as np
 from numba import cuda, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 THREE = 3
+WEIGHTS = (3, -1, 2)
+SCALES = (0.5, 2.0, -1.25)
 HALF = np.float32(0.5)
 
 
@@ -87,7 +89,7 @@ class Writer:
         self.draw, self.typed, self.threads = draw, typed, threads
         self.lines, self.indent = [], 1
         self.integers, self.numbers = ["t", "g"], []
-        self.loop_variables, self.loops, self.names = [], 0, 0
+        self.loop_variables, self.loop_numbers, self.loops, self.names = [], [], 0, 0
         self.may_return = True
         self.shared = []
 
@@ -122,11 +124,12 @@ class Writer:
                 return self.one(*self.loop_variables)
             if leaf == "special":
                 specials = ["cuda.threadIdx.x", "cuda.blockIdx.x", "cuda.blockDim.y", "cuda.gridDim.x", "THREE",
-                            "F.shape[0]", "A.shape[1]", "len(L)", "cuda.grid(1)"]  # fmt: skip
+                            "F.shape[0]", "A.shape[1]", "len(L)", "cuda.grid(1)",
+                            f"WEIGHTS[({self.one(*self.integers)}) % 3]"]  # fmt: skip
                 return self.one(*specials, *(["cuda.laneid"] if self.typed else []))
             return self.one(*self.integers)
         a, b = self.integer(depth - 1), self.integer(depth - 1)
-        kinds = ["+", "-", "*", "//", "%", "if", "abs"]
+        kinds = ["+", "-", "*", "//", "%", "if", "abs", "and", "or"]
         if self.typed:
             kinds += ["&", "|", "^", "<<", ">>", "~", "neg", "cast", "**", "raw //", "raw %"]
         kind = self.one(*kinds)
@@ -144,6 +147,8 @@ class Writer:
             return f"(({a}) ** {self.draw(st.integers(0, 3))})"
         if kind in ("abs", "~", "neg"):
             return {"abs": f"abs({a})", "~": f"(~({a}))", "neg": f"(-({a}))"}[kind]
+        if kind in ("and", "or") and self.typed:
+            return f"int64({a} {kind} {b})"  # an int64 and a uint64 meet as float64
         if kind == "*" and not self.typed:
             return f"(({a}) % 50 * (({b}) % 50))"
         return f"({a} {kind} {b})"
@@ -153,7 +158,7 @@ class Writer:
         if depth == 0 or self.chance(30):
             leaf = self.one("name", "name", "load", "load", "literal", "integer", "shared", "matrix")
             if leaf == "name" and self.numbers:
-                return self.one(*self.numbers)
+                return self.one(*self.numbers, *self.loop_numbers)
             if leaf == "shared" and self.shared:
                 return self.one(*self.shared).format(index=self.index(self.threads))
             if leaf == "literal":
@@ -167,7 +172,7 @@ class Writer:
                 return f"pick({self.one('F', 'I', 'D')}, {self.integer(1)})"
             return f"{self.one('F', 'D') if self.typed else 'D'}[{self.index(LENGTH)}]"
         a, b = self.number(depth - 1), self.number(depth - 1)
-        kinds = ["+", "-", "*", "if", "neg"]
+        kinds = ["+", "-", "*", "if", "neg", "and", "or", "choice"]
         if self.typed:
             kinds += ["/", "//", "%", "min", "math", "cast", "helper", "**"]
         kind = self.one(*kinds)
@@ -175,6 +180,8 @@ class Writer:
             return f"({a} if {self.condition(depth - 1)} else {b})"
         if kind == "neg":
             return f"(-({a}))"
+        if kind == "choice":
+            return f"({self.condition(depth - 1)} and {a} or {b})"
         if kind == "min":
             return f"{self.one('min', 'max')}({a}, {b})"
         if kind == "math":
@@ -195,7 +202,11 @@ class Writer:
             return self.one(f"({a} and {b})", f"({a} or {b})", f"not ({a})")
         symbol = self.one("<", "<=", "==", "!=", ">", ">=")
         if self.chance(25):
-            return f"{self.integer(1)} {symbol} {self.integer(1)} < {self.draw(st.integers(1, 20))}"
+            last = self.integer(1) if self.chance(50) else self.draw(st.integers(1, 20))
+            return f"{self.integer(1)} {symbol} {self.integer(1)} < {last}"
+        if self.chance(15):
+            a, b = self.integer(1), self.one(self.integer, self.number)(1)
+            return self.one(f"({a} and {b})", f"not ({b} or {a})", f"{a} in (0, 2, 5)", f"{a} not in WEIGHTS")
         make = self.one(self.integer, self.integer, self.number)
         return f"{make(1)} {symbol} {make(1)}"
 
@@ -257,13 +268,32 @@ class Writer:
             self.block(depth - 1, 2)
 
     def do_for(self, depth):
+        if self.chance(30):
+            return self.do_for_items(depth)
         k = self.name("k")
         bounds = ["({a}) % 4", "1, ({a}) % 5", "({a}) % 3, 4", "t % 3, 9, 1 + ({a}) % 3", "3, ({a}) % 2, -1", "3"]
         if self.typed:
             bounds += ["int32(({a}) % 4)", "uint8(({a}) % 4)", "int32(1), int32(({a}) % 5)"]
         bounds = self.one(*bounds)
         self.line(f"for {k} in range({bounds.format(a=self.integer(1))}):")
-        self.loop(depth, k)
+        self.loop(depth, [k], [])
+
+    def do_for_items(self, depth):
+        """A loop over a tuple, perhaps numbered, or over two at once."""
+        k, x = self.name("k"), self.name("x")
+        a, b = self.integer(1), self.number(1)
+        numbers = self.one("SCALES", "(1.5, 0.25)", f"(float64({b}), 2.0)", *(["(HALF, float32(g))"] * self.typed))
+        integers = self.one("WEIGHTS", "(1, 2, 4)", f"(int64({a}), 7)", "A.shape", "WEIGHTS[1:] + (5,)")
+        head, ints, floats = self.one(
+            (f"{k} in {integers}", [k], []),
+            (f"{x} in {numbers}", [], [x]),
+            (f"{k}, {x} in enumerate({numbers})", [k], [x]),
+            (f"{k}, {x} in zip({integers}, {numbers})", [k], [x]),
+            (f"{k}, {x} in zip(range(({a}) % 4), {numbers})", [k], [x]),
+            (f"{k}, ({k}b, {x}) in enumerate(zip({integers}, {numbers}), ({a}) % 9)", [k, f"{k}b"], [x]),
+        )
+        self.line(f"for {head}:")
+        self.loop(depth, ints, floats)
 
     def do_while(self, depth):
         k = self.name("c")
@@ -272,14 +302,19 @@ class Writer:
         self.indent += 1
         self.line(f"{k} += 1")
         self.indent -= 1
-        self.loop(depth, k)
+        self.loop(depth, [k], [])
 
-    def loop(self, depth, variable):
+    def loop(self, depth, integers, numbers):
         self.loops += 1
-        self.loop_variables.append(variable)
+        self.loop_variables += integers
+        self.loop_numbers += numbers
         self.block(depth - 1, 3)
-        self.loop_variables.remove(variable)
+        self.loop_variables = self.loop_variables[: len(self.loop_variables) - len(integers)]
+        self.loop_numbers = self.loop_numbers[: len(self.loop_numbers) - len(numbers)]
         self.loops -= 1
+        if self.chance(25):
+            self.line("else:")
+            self.block(depth - 1, 2)
 
     def do_break(self, depth):
         self.line(f"if {self.condition()}:")

@@ -40,7 +40,11 @@ def meet(*environments):
 
 
 class Merges:
-    """Runs the statements of `body` on types. `expression(node, environment)` gives the type of an expression."""
+    """Runs the statements of `body` on types.
+
+    `expression(node, environment)` gives the type of an expression, `expression.iterated(node, environment)` that of
+    what a for loop over it binds.
+    """
 
     def __init__(self, body, environment, expression):
         self.after, self.head = {}, {}
@@ -95,8 +99,7 @@ class Merges:
         return None if merged is None else dict(merged)
 
     def For(self, statement, environment):
-        kinds = [self.expression(a, environment) for a in statement.iter.args]
-        return self.loop(statement, environment, range_type(kinds), False)
+        return self.loop(statement, environment, self.expression.iterated(statement.iter, environment), False)
 
     def While(self, statement, environment):
         endless = isinstance(statement.test, ast.Constant) and bool(statement.test.value)

@@ -401,9 +401,7 @@ class Kinds:
         if node.id in env:
             return env[node.id]
         value = self.function.constants.get(node.id, VARYING)
-        if isinstance(value, tuple):
-            return tuple(scalar.literal(v).dtype for v in value)
-        return scalar.literal(value).dtype if isinstance(value, int | float | np.generic) else None
+        return kind_of_value(literal(value)) if isinstance(value, int | float | np.generic | tuple) else None
 
     def Attribute(self, node, env):
         name = dotted(node)
@@ -415,21 +413,46 @@ class Kinds:
 
     def Subscript(self, node, env):
         base = self(node.value, env)
-        return base.dtype if isinstance(base, ArrayKind) else base[ast.literal_eval(node.slice)]
+        if isinstance(base, ArrayKind):
+            return base.dtype
+        if isinstance(node.slice, ast.Slice):
+            return base[slice_of(node.slice)]
+        constant = python_value(node.slice)
+        return base[0 if constant is None else constant]  # items that are chosen at run time have one type
+
+    def iterated(self, node, env):
+        """Return the type of what a for loop runs through."""
+        target = self.function.constant(node.func) if isinstance(node, ast.Call) else None
+        if target is range:
+            return range_type([self(a, env) for a in node.args])
+        if target is enumerate:
+            return INT64, self.iterated(node.args[0], env)
+        if target is zip:
+            return tuple(self.iterated(a, env) for a in node.args)
+        kind = self(node, env)
+        return kind.dtype if isinstance(kind, ArrayKind) else kind[0]
 
     def BinOp(self, node, env):
+        constant = python_value(node)
+        if constant is not None:
+            return scalar.literal(constant).dtype
         a, b = self(node.left, env), self(node.right, env)
+        if isinstance(a, tuple):
+            return a + b
         symbol, literal = SYMBOLS[type(node.op)], exponent_literal(node.right)
         return typing.oracle_binop(symbol, a, literal if symbol == "**" and literal is not None else b)
 
     def UnaryOp(self, node, env):
+        constant = python_value(node)
+        if constant is not None:
+            return scalar.literal(constant).dtype
         return typing.oracle_unary(SYMBOLS[type(node.op)], self(node.operand, env))
 
     def Compare(self, node, env):
         return BOOL
 
     def BoolOp(self, node, env):
-        kinds = [self(v, env) for v in node.values]
+        kinds = [self(v, env) for v in outcomes(node, {True, False}, self.function.constants)]
         merged = kinds[-1]
         for kind in kinds[-2::-1]:
             merged = unify(kind, merged)
@@ -480,6 +503,42 @@ class Kinds:
             return tuple(int(self.function_constant(e)) for e in node.elts)
         value = self.function_constant(node)
         return tuple(value) if isinstance(value, tuple) else (int(value),)
+
+
+def outcomes(node, wanted, constants):
+    """Return the operands of `and` and `or` that can be the result when its truth is one of `wanted`.
+
+    The value of x is never that of `x and y or z`, and Python's compiler does not keep it. Nor does numba keep an
+    operand that is a constant of the wrong truth.
+    """
+    if isinstance(node, ast.BoolOp):
+        decides = isinstance(node.op, ast.Or)
+        early = [n for operand in node.values[:-1] for n in outcomes(operand, wanted & {decides}, constants)]
+        return early + outcomes(node.values[-1], wanted, constants)
+    constant = constants.get(node.id) if isinstance(node, ast.Name) else python_value(node)
+    return [] if not wanted or isinstance(constant, int) and bool(constant) not in wanted else [node]
+
+
+@lru_cache(2000)
+def python_value(node):
+    """Return the value of an expression of literals alone, which Python computes before numba sees it, else None."""
+    if any(isinstance(n, ast.expr) and not isinstance(n, ast.Constant | ast.UnaryOp | ast.BinOp)
+           for n in ast.walk(node)):  # fmt: skip
+        return None
+    try:
+        return eval(compile(ast.Expression(node), "<constant>", "eval"))
+    except ArithmeticError:
+        return None
+
+
+def slice_of(node):
+    """Return the slice of literals that stands in `t[1:]`."""
+    return slice(*(part if part is None else python_value(part) for part in (node.lower, node.upper, node.step)))
+
+
+def literal(value):
+    """Return a Python constant, or a tuple of them, as numba's."""
+    return tuple(map(literal, value)) if isinstance(value, tuple) else scalar.literal(value)
 
 
 @lru_cache(2000)
@@ -603,20 +662,38 @@ class Frame:
         self.meet(self.merges.after[node])
 
     def For(self, node):
-        bounds = []
-        for argument in node.iter.args:
-            bounds.append((yield from self.value(argument)))
-        dtype = range_type([b.dtype for b in bounds])
-        values = iter(range(*(int(b) for b in bounds)))
+        values = yield from self.iterator(node.iter)
 
         def advance():
             yield from ()
             for value in values:
-                self.bind(node.target, scalar.cast(np.int64(value), dtype))
+                self.bind(node.target, value)
                 return True
             return False
 
         yield from self.loop(node, advance)
+
+    def iterator(self, node):
+        target = self.function.constant(node.func) if isinstance(node, ast.Call) else None
+        if target is zip:
+            parts = []
+            for argument in node.args:
+                parts.append((yield from self.iterator(argument)))
+            return zip(*parts, strict=False)
+        if target is enumerate:
+            items = yield from self.iterator(node.args[0])
+            first = (yield from self.value(node.args[1])) if node.args[1:] else 0
+            return ((np.int64(int(first) + count), item) for count, item in enumerate(items))
+        if target is range:
+            bounds = []
+            for argument in node.args:
+                bounds.append((yield from self.value(argument)))
+            dtype = range_type([b.dtype for b in bounds])
+            return (scalar.cast(np.int64(value), dtype) for value in range(*(int(b) for b in bounds)))
+        value = yield from self.value(node)
+        if isinstance(value, Array):
+            return (self.load(value, (np.int64(k),), node) for k in range(len(value.data)))
+        return iter(value)
 
     def While(self, node):
         yield from self.loop(node, lambda: self.value(node.test))
@@ -624,21 +701,25 @@ class Frame:
     def loop(self, node, advance):
         self.thread.path.append([node, 0])
         try:
-            while True:
-                self.meet(self.merges.head[node])
-                if not (yield from advance()):
-                    yield from self.block(node.orelse)
-                    break
-                try:
-                    yield from self.block(node.body)
-                except Continued:
-                    pass
-                self.thread.path[-1][1] += 1
-        except Broke:
-            pass
+            broke = yield from self.rounds(node, advance)
         finally:
             self.thread.path.pop()
+        if not broke:  # the threads of a warp that ran to the end meet here again
+            yield from self.block(node.orelse)
         self.meet(self.merges.after[node])
+
+    def rounds(self, node, advance):
+        while True:
+            self.meet(self.merges.head[node])
+            if not (yield from advance()):
+                return False
+            try:
+                yield from self.block(node.body)
+            except Broke:
+                return True
+            except Continued:
+                pass
+            self.thread.path[-1][1] += 1
 
     def Assign(self, node):
         value = yield from self.value(node.value)
@@ -727,16 +808,13 @@ class Frame:
 
     def Constant(self, node):
         yield from ()
-        return scalar.literal(node.value)
+        return None if node.value is None else scalar.literal(node.value)
 
     def Name(self, node):
         yield from ()
         if node.id in self.env:
             return self.env[node.id]
-        value = self.function.constants[node.id]
-        if isinstance(value, tuple):
-            return tuple(map(scalar.literal, value))
-        return scalar.literal(value)
+        return literal(self.function.constants[node.id])
 
     def Attribute(self, node):
         name = dotted(node)
@@ -756,27 +834,44 @@ class Frame:
 
     def Subscript(self, node):
         base = yield from self.value(node.value)
-        if isinstance(base, tuple):
-            return base[ast.literal_eval(node.slice)]
+        if isinstance(node.slice, ast.Slice):
+            return base[slice_of(node.slice)]
         index = yield from self.value(node.slice)
+        if isinstance(base, tuple):
+            return base[int(index)]
         return self.load(base, index if isinstance(index, tuple) else (index,), node)
 
     def BinOp(self, node):
+        constant = python_value(node)
+        if constant is not None:
+            return scalar.literal(constant)
         a = yield from self.value(node.left)
         b = yield from self.value(node.right)
+        if isinstance(a, tuple):
+            return a + b
         return scalar.binary(SYMBOLS[type(node.op)], a, b, exponent_literal(node.right))
 
     def UnaryOp(self, node):
+        constant = python_value(node)
+        if constant is not None:
+            return scalar.literal(constant)
         value = yield from self.value(node.operand)
-        if isinstance(node.operand, ast.Constant) and isinstance(node.op, ast.USub):
-            return scalar.literal(-node.operand.value)
         return scalar.unary(SYMBOLS[type(node.op)], value)
 
     def Compare(self, node):
         left = yield from self.value(node.left)
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = yield from self.value(comparator)
-            if not scalar.compare(SYMBOLS[type(op)], left, right):
+            if isinstance(op, ast.Is):
+                true = left is right  # None
+            elif isinstance(left, tuple):
+                true = isinstance(op, ast.Eq) == (len(left) == len(right) and all(
+                    scalar.compare("==", a, b) for a, b in zip(left, right, strict=True)))  # fmt: skip
+            elif isinstance(op, ast.In | ast.NotIn):
+                true = any(scalar.compare("==", left, item) for item in right) == isinstance(op, ast.In)
+            else:
+                true = scalar.compare(SYMBOLS[type(op)], left, right)
+            if not true:
                 return np.bool_(False)
             left = right
         return np.bool_(True)
@@ -813,7 +908,7 @@ class Frame:
             self.thread.path.pop()
             return result
         if target is len:
-            return np.int64(len(values[0].data))
+            return np.int64(len(getattr(values[0], "data", values[0])))
         if isinstance(target, numba_types.Type) or (isinstance(target, type) and issubclass(target, np.generic)):
             return scalar.cast(values[0], as_numpy(target))
         return scalar.call(target, *values)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import cuda, float32, int32, int64, uint8
 
-from course_lib import simulate
+from course_lib import KernelError, simulate
 
 THREADS, BLOCKS = 40, 3
 N = THREADS * BLOCKS
@@ -160,8 +160,118 @@ def carried(a, out):
     out[i] += 1000 * last
 
 
+WEIGHTS = (3, -1, 2)
+PAIRS = ((0, 5), (2, 1), (4, 3))
+
+
+def loop_else(a, out):
+    i = cuda.grid(1)
+    for k in range(2, a[i]):
+        if a[i] % k == 0:
+            out[i] = k
+            break
+    else:
+        out[i] = -1
+    k = 0
+    while k < i % 7:
+        k += 1
+        if k == a[i]:
+            break
+        if k > 4:
+            out[i] += 5
+            return
+    else:
+        out[i] += 100
+    out[i] += 1000
+
+
+def else_leaves_the_outer_loop(a, out):
+    i = cuda.grid(1)
+    found = -1
+    for k in range(6):
+        for j in range(k):
+            if (a[i] + j) % 5 == k:
+                break
+        else:
+            if k == a[i] % 7:
+                found = k
+                break
+            continue
+        found -= 10
+        if found < -40:
+            return
+    else:
+        found = 99
+    out[i] = found
+
+
+def over_tuples(a, out):
+    i = cuda.grid(1)
+    for w in WEIGHTS:
+        if w == a[i] % 4:
+            continue
+        out[i] += w * i
+    for p, q in PAIRS:
+        out[i] += p * a[i] - q
+        if out[i] > 300:
+            break
+    for w in (a[i], i, 7):
+        out[i] = 3 * out[i] % 1009 + w
+
+
+def numbered(a, out):
+    i = cuda.grid(1)
+    for k, w in enumerate(WEIGHTS):
+        out[i] += (k + 1) * w * a[i]
+    for k, (w, (p, q)) in enumerate(zip(WEIGHTS, PAIRS), i):  # noqa: B905 (numba takes no strict=)
+        out[i] = out[i] * 2 % 10007 + k * w + p * q
+    for t, k in enumerate(range(a[i] % 3, i % 11, 2)):
+        out[i] += 100 * t + k
+    for k, w in zip(range(i % 4), WEIGHTS):  # noqa: B905
+        out[i] -= k * w
+
+
+def values_of_and_and_or(a, out):
+    i = cuda.grid(1)
+    v = a[i]
+    out[i] = (v and i) + 10 * (v or 7) + 100 * (v % 3 and i % 5 or 2) + (v > 3 and i or 0) - (0 or v and 5)
+    if v and not (i % 3 or v % 2):
+        out[i] += 1000
+    while v and out[i] % 7:
+        out[i] += 1
+
+
+def guarded_values(a, out):
+    i = cuda.grid(1)
+    out[i] = (i + 1 < a.shape[0] and a[i + 1]) or (i > 0 and a[i - 1]) or -1
+    if 0 <= i - 2 < a.shape[0] - 5 < a[i - 2] + 112 != a[i + 3]:
+        out[i] += 1000
+
+
+def choices(a, out):
+    i = cuda.grid(1)
+    out[i] = WEIGHTS[i % 3] * 10 + PAIRS[a[i] % 3][i % 2] + (i, a[i])[a[i] % 2] + WEIGHTS[-1 - i % 3]
+    if a[i] in WEIGHTS:
+        out[i] += 1000
+    if (a[i] % 2, i % 3) == (1, 2) or (i, 1) != (i, a[i] % 2):
+        out[i] += 500
+    t = WEIGHTS[:2] + (i, 7)
+    for k in range(len(t)):
+        out[i] += k * t[k] + t[1:][k % 3]
+
+
+def constant_expressions(a, out):
+    i = cuda.grid(1)
+    nothing = None
+    out[i] = (2 ** -1) * 4 + ~True + (nothing is None) * 7 + (a is not None) + (-7 // 2) + a[i] * (1 + 2 * 3)
+    if nothing is not None:
+        out[i] = 0
+
+
 KERNELS = [branches, loops, nested, whiles, early_returns, short_circuit, conditional_loads, tuples, functions, numbers,
-           chained, casts, rows, carried]
+           chained, casts, rows, carried, loop_else, else_leaves_the_outer_loop, over_tuples, numbered,
+           values_of_and_and_or, guarded_values, choices, constant_expressions]
+ARRAYS_IN_PYTHON = (short_circuit, conditional_loads, guarded_values)  # they ask for a shape
 
 
 class Launch:
@@ -187,7 +297,7 @@ def by_thread(kernel, a):
     for i in range(N):
         names["cuda"] = Launch(i)
         function = type(kernel)(kernel.__code__, names)
-        function([int(v) for v in a] if kernel not in (short_circuit, conditional_loads) else a, out)
+        function([int(v) for v in a] if kernel not in ARRAYS_IN_PYTHON else a, out)
     return out
 
 
@@ -346,3 +456,57 @@ def test_a_type_that_changes_in_a_loop_which_every_lane_has_left():
     out = np.zeros(1, "i8")
     simulate(kernel)[1, 2](out)
     assert out[0] == 0
+
+
+def test_other_names_for_what_is_known_when_the_kernel_is_compiled():
+    @cuda.jit
+    def kernel(out):
+        index, width = cuda.threadIdx, cuda.blockDim
+        function = gcd
+        number = float32
+        i = index.x + width.x * cuda.blockIdx.x
+        out[i] = function(i, 12) + number(0.1)
+
+    out = np.zeros(16)
+    simulate(kernel)[2, 8](out)
+    np.testing.assert_array_equal(out, np.gcd(np.arange(16), 12) + np.float32(0.1))
+
+
+def test_a_loop_over_an_array_loads_its_elements():
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        for v in a:
+            if v > i:
+                out[i] = v
+                break
+        for k, v in enumerate(a):
+            out[i] += k * v
+
+    a, out = np.arange(10) * 3, np.zeros(40)
+    run = simulate(kernel)[1, 40](a, out)
+    np.testing.assert_array_equal(out, [min(a[a > i], default=0) + (a * range(10)).sum() for i in range(40)])
+    first, second = (run.traffic.select(array="a", line=line).accesses for line in sorted({
+        row.line for row in run.traffic.rows if row.array == "a"}))
+    assert (first, second) == (sum(i // 3 + 2 for i in range(27)) + 13 * 10, 400)
+
+
+def test_an_array_from_a_tuple_is_written_and_watched():
+    @cuda.jit
+    def kernel(a, b):
+        for array in (a, b):
+            array[0] = cuda.grid(1)
+
+    run = simulate(kernel, strict=False)[1, 40](np.zeros(4), np.zeros(4))
+    assert {(f.kind, f.array) for f in run.findings} == {("race", "a"), ("race", "b")}
+
+
+def test_an_index_beyond_a_tuple_names_its_line():
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        if i < 5:
+            out[i] = WEIGHTS[i]
+
+    with pytest.raises(KernelError, match=r"line \d+: the index of WEIGHTS\[i\] is 3, and the tuple has 3 items"):
+        simulate(kernel)[1, 8](np.zeros(8))

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -89,16 +90,84 @@ def refuse_shared_runtime_shape(a):
     tile[0] = 1
 
 
-def refuse_while_else(a):
-    while a[0] > 1:  # here
-        a[0] = 0
-    else:
-        a[0] = 1
+def refuse_loop_over_rows(a):
+    tile = cuda.shared.array((2, 2), float32)
+    for row in tile:  # here
+        a[0] = row[0]
 
 
-def refuse_loop_over_array(a):
-    for v in a:  # here
+def refuse_loop_over_mixed_tuple(a):
+    for v in (1, 2.5):  # here
         a[0] = v
+
+
+def refuse_loop_backwards(a):
+    for k in reversed(range(3)):  # here
+        a[0] = k
+
+
+def refuse_loop_over_number(a):
+    for k in 3:  # here
+        a[0] = k
+
+
+def refuse_choice_from_mixed_tuple(a):
+    pair = (1, 2.5)
+    a[0] = pair[cuda.threadIdx.x % 2]  # here
+
+
+def refuse_order_of_tuples(a):
+    a[0] = (1, 2) < (1, 3)  # here
+
+
+def refuse_product_of_tuple(a):
+    t = (1, 2) * 2  # here
+    a[0] = t[3]
+
+
+def refuse_tuple_assignment(a):
+    t = (1, 2)
+    t[0] = 3  # here
+
+
+def refuse_identity(a):
+    a[0] = a[0] is a[1]  # here
+
+
+def refuse_in_array(a):
+    a[0] = 1.0 in a  # here
+
+
+def refuse_two_meanings(a):
+    index = cuda.threadIdx
+    if a[0] > 1:
+        index = cuda.blockIdx
+    a[index.x] = 1  # here
+
+
+def refuse_builtin_type_of_array(a):
+    v = cuda.local.array(3, float)  # here
+    v[0] = a[0]
+
+
+def refuse_builtin_function(a):
+    a[0] = sum((1, 2))  # here
+
+
+def refuse_operator_function(a):
+    a[0] = operator.add(1, 2)  # here
+
+
+def refuse_complex(a):
+    a[0] = abs(a[0] + 1j)  # here
+
+
+def refuse_assert(a):
+    assert a[0] > 1  # here
+
+
+def refuse_libdevice(a):
+    a[0] = cuda.libdevice.sqrtf(a[0])  # here
 
 
 def refuse_walrus(a):
@@ -108,10 +177,6 @@ def refuse_walrus(a):
 def refuse_lambda(a):
     f = lambda x: x  # noqa: E731  # here
     a[0] = f(1)
-
-
-def refuse_number_as_condition(a):
-    a[0] = 1 if a[0] and a[1] else 0  # here
 
 
 def refuse_unknown_cuda(a):
@@ -157,7 +222,10 @@ def test_it_is_refused_at_its_line(kernel):
     (refuse_numpy, "use math.sqrt"), (refuse_print, "run.source"), (refuse_plain_function, r"@cuda.jit\(device=True\)"),
     (refuse_slice, "loop over single elements"), (refuse_shared_expression, "name outside the kernel"),
     (refuse_missing_name, "'missing' is not defined"), (refuse_float_index, "must be an integer"),
-    (refuse_row, "one index for each dimension"), (refuse_number_as_condition, "x != 0"),
+    (refuse_row, "one index for each dimension"), (refuse_loop_over_mixed_tuple, "convert the items"),
+    (refuse_loop_over_rows, "use single elements"), (refuse_builtin_type_of_array, "write float64"),
+    (refuse_builtin_function, "add in a loop"), (refuse_operator_function, "the operator itself"),
+    (refuse_two_meanings, "on every path"), (refuse_libdevice, "functions of math"), (refuse_identity, "== or !="),
 ])
 def test_the_message_says_what_to_write(kernel, words):
     with pytest.raises(UnsupportedKernelError, match=words):

@@ -9,7 +9,7 @@ from numba import typeof
 from oracles import numba_typing as oracle
 from oracles.expressions import BODIES, arguments, kernel_with, threads
 
-from course_lib import UnsupportedKernelError, simulate
+from course_lib import simulate
 from course_lib.simulator import typing_rules as rules
 
 PAIRS = list(itertools.product(oracle.SCALARS, repeat=2))
@@ -63,15 +63,7 @@ def test_versions_of_a_variable_unify():
         assert rules.unify(a.name, b.name) == oracle.oracle_call(max, b, a).name
 
 
-#: Numba runs these, the simulator refuses them by name.
-REFUSED = {
-    *(f"v = {a} {word} {b}" for a, word, b in [("x", "and", "1"), ("n", "or", "u"), ("n", "and", "x")]),
-    "v = x or x",
-    "v = n and n",
-}
-
-
-@pytest.mark.parametrize("body", [body for body in BODIES if body not in REFUSED])
+@pytest.mark.parametrize("body", BODIES)
 def test_variables(body, tmp_path):
     """The last value of v in a kernel has the type that numba's compiler infers for it."""
     kernel, launch = kernel_with(body + "\nend = v", tmp_path), arguments()
@@ -80,11 +72,3 @@ def test_variables(body, tmp_path):
     run = simulate(kernel, strict=False, trace=True)[1, threads(body)](*launch)
     values = [step.variables["end"] for step in run.trace.steps if "end" in step.variables]
     assert values[-1].dtype == wanted
-
-
-@pytest.mark.parametrize("body", sorted(REFUSED))
-def test_refusals_name_the_line(body, tmp_path):
-    """What the simulator does not run, it refuses, and says where; it never runs it wrongly."""
-    kernel = kernel_with(body, tmp_path)
-    with pytest.raises(UnsupportedKernelError, match=r"line \d+: "):
-        simulate(kernel)[1, 1](*arguments())
