@@ -99,24 +99,24 @@ class TraceObserver(Observer):
     def statement(self, vector, line, mask):
         self._close(vector.warp)
         here = vector.full(mask)
-        blocks = np.broadcast_to(vector.chunk.linear, vector.shape)
-        lanes = np.broadcast_to(vector.lanes.linear, vector.shape)
-        for block in np.unique(blocks[here]):
-            active = here & (blocks == block)
-            record = {"line": line, "block": int(block), "warp": vector.warp, "active": active,
+        blocks, lanes = vector.chunk.linear[0, 0], vector.lanes.linear[:, :, 0, 0]
+        for row, column in np.argwhere(here.any(axis=(0, 1))):
+            place = (slice(None), slice(None), row, column)  # of the block in the vector
+            active, block = here[place].copy(), int(blocks[row, column])
+            record = {"line": line, "block": block, "warp": vector.warp, "place": place, "active": active,
                       "threads": lanes[active], "accesses": [], "variables": {}, "barrier": False}
-            self._open[int(block), vector.warp] = record
+            self._open[block, vector.warp] = record
             self.records.append(record)
         if len(self.records) > self.MAX_STEPS:
             raise LaunchError(f"this launch has more than {self.MAX_STEPS:,} steps, too many to trace; "
                               "use smaller matrices or fewer threads")
 
     def _of(self, vector, mask):
-        """The open steps of a warp, each with its lanes under ``mask``."""
+        """The open steps of a warp, each with its lanes (of its own block) under ``mask``."""
         here = vector.full(mask)
         for (_, warp), step in self._open.items():
             if warp == vector.warp:
-                lanes = step["active"] & here
+                lanes = step["active"] & here[step["place"]]
                 if lanes.any():
                     yield step, lanes
 
@@ -126,16 +126,19 @@ class TraceObserver(Observer):
         if isinstance(value, tuple):
             value = value[-1]
         values = np.broadcast_to(np.asarray(value), vector.shape)
-        lanes_of = np.broadcast_to(vector.lanes.linear, vector.shape)
+        threads = vector.lanes.linear[:, :, 0, 0]
         for step, lanes in self._of(vector, pattern.mask):
-            index = np.array([array.index_of(int(o)) for o in offsets[lanes]], np.int64).reshape(-1, array.ndim)
-            step["accesses"].append(TraceAccess(site.op, array.name, lanes_of[lanes], index,
-                                                values[lanes].astype(array.dtype)))
+            at = offsets[step["place"]][lanes]
+            index = np.empty((at.size, array.ndim), np.int64)
+            for d, numbers in enumerate(array.index_of(at)):
+                index[:, d] = numbers
+            step["accesses"].append(TraceAccess(site.op, array.name, threads[lanes], index,
+                                                values[step["place"]][lanes].astype(array.dtype)))
 
     def assigned(self, vector, name, value, mask):
         values = np.broadcast_to(np.asarray(value), vector.shape)
         for step, _ in self._of(vector, mask):
-            step["variables"][name] = values[step["active"]]
+            step["variables"][name] = values[step["place"]][step["active"]]
 
     def barrier(self, arrivals, complete):
         for vector, mask in arrivals:

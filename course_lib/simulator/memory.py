@@ -92,7 +92,8 @@ class Array:
         return result
 
     def index_of(self, offset: int) -> tuple[int, ...]:
-        """The index, one number per dimension, of the element at ``offset``."""
+        """The index, one number per dimension, of the element at ``offset`` (or of the elements at an array of them).
+        """
         index = [0] * self.ndim
         for d in sorted(range(self.ndim), key=lambda d: (-self.strides[d], d)):
             if self.shape[d] > 1 and self.strides[d]:

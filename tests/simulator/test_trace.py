@@ -1,5 +1,7 @@
 """The trace: one step for every statement of every warp, in order, with accesses and values."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numba import cuda, float32
@@ -81,3 +83,34 @@ def test_a_launch_too_large_to_trace_is_refused(monkeypatch):
     A = np.ones((8, 8), "f4")
     with pytest.raises(LaunchError, match="too many to trace"):
         simulate(tiled(2), trace=True)[(4, 4), (2, 2)](A, A, np.zeros((8, 8), "f4"))
+
+
+def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
+    from course_lib.observers.trace import TraceObserver
+
+    @cuda.jit
+    def copy(a, out):
+        i = cuda.grid(1)
+        x = a[i]
+        if i % 3 == 0:
+            out[i, 0] = x
+
+    def peak(blocks):
+        a, out = np.arange(32 * blocks, dtype="f4"), np.zeros((32 * blocks, 2), "f4", order="F")
+        tracemalloc.start()
+        trace = simulate(copy, trace=True)[blocks, 32](a, out).trace
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(trace.steps) == 4 * blocks
+        for step in trace.steps:
+            first = 32 * step.block[0]
+            for access in step.accesses:
+                np.testing.assert_array_equal(access.index[:, 0], first + access.threads)
+                np.testing.assert_array_equal(access.values, first + access.threads)
+                assert not access.index[:, 1:].any()
+        return used
+
+    assert peak(512) < 20 * peak(32)
+    monkeypatch.setattr(TraceObserver, "MAX_STEPS", 1000)
+    with pytest.raises(LaunchError, match="more than 1,000 steps"):
+        peak(512)
