@@ -3,7 +3,8 @@
 Two accesses race if they touch the same word, come from different threads, at least one writes, not both are
 atomic, and nothing orders them:
 
-* threads of different blocks are never ordered within a launch;
+* threads of different blocks are never ordered within a launch (an order made by ``threadfence`` and an atomic is
+  not followed, and the message says so);
 * threads of different warps of a block are ordered by a barrier between the two accesses;
 * lanes of a warp are ordered by a barrier between them, or by a ``syncwarp`` in which both took part; lockstep is
   the simulator's choice, not CUDA's promise, and a shuffle or a vote orders no memory access.
@@ -116,7 +117,10 @@ class RacesObserver(Observer):
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
         verbs = ("reads", "writes", "updates")
         size = self.launch.threads_per_block
-        if threads[0][0] != threads[1][0]:
+        if threads[0][0] != threads[1][0] and self.unit.fences:
+            cure = ("if threadfence() and an atomic order them, the simulator does not see it: run the part after the "
+                    "fence as a kernel of its own")
+        elif threads[0][0] != threads[1][0]:
             cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"
         elif line_a == line_b and READ not in (kind_a, kind_b):
             cure = "let one thread write it, or use cuda.atomic"

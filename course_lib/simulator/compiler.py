@@ -73,6 +73,7 @@ class Unit:
         self.sources: list[Source] = []  # of the kernel and of the device functions that share its file
         self.written: set[str] = set()  # arguments that the kernel stores to
         self.writes_unknown = False  # it stores through another name, or in a device function
+        self.fences = False  # it calls threadfence
         self.local_bytes = 0  # of each thread
         self.static_shared: dict[int, tuple[str, int, int, int]] = {}  # array number: (name, bytes, elements, line)
         self._by_value: dict[tuple, str] = {}

@@ -20,7 +20,7 @@ class Finding:
         index: the element of the first occurrence, one number per dimension, or None.
         threads: the threads of the first occurrence, each ``((bx, by, bz), (tx, ty, tz))``.
         message: one sentence: what, where, what to do.
-        count: how many threads broke the rule at these lines.
+        count: how many threads broke the rule at these lines; of a race, how many instructions were seen to.
     """
 
     kind: str

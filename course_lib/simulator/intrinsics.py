@@ -194,6 +194,7 @@ class Intrinsics:
                 self.emit(f"w.syncwarp({members or '0xFFFFFFFF'}, {self.mask}, {node.lineno})")
                 return
             if path[-1:] and path[0] in FENCES:
+                self.unit.fences = True
                 return
             if path[0] == "atomic":
                 self.atomic(node, path[-1], used=False)

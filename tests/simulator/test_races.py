@@ -266,3 +266,23 @@ def test_random_programs_race_where_vector_clocks_say_so(seed):
             got = {(f.other_line, f.line) for f in found}
             assert got <= want
             assert bool(got) == bool(want)
+
+
+def test_an_order_by_fence_and_ticket_is_not_followed_and_the_message_says_so():
+    @cuda.jit
+    def last_block(a, partial, tickets, out):
+        last = cuda.shared.array(1, int32)
+        i, b = cuda.threadIdx.x, cuda.blockIdx.x
+        if i == 0:
+            partial[b] = a[b]
+            cuda.threadfence()
+            last[0] = cuda.atomic.add(tickets, 0, 1)
+        cuda.syncthreads()
+        if last[0] == cuda.gridDim.x - 1 and i == 0:
+            for k in range(cuda.gridDim.x):
+                out[0] += partial[k]
+
+    out = np.zeros(1, "i8")
+    (race,) = findings(last_block, 40, 32, np.arange(40), np.zeros(40, "i8"), np.zeros(1, "i8"), out)
+    assert out[0] == np.arange(40).sum()
+    assert race.array == "partial" and "the simulator does not see it" in race.message
