@@ -15,7 +15,7 @@ import numpy as np
 
 from . import runtime, typing_rules
 from .conditions import Conditions
-from .frontend import cuda_name, is_cuda_module
+from .frontend import cuda_name, dtype_name, is_cuda_module
 from .intrinsics import Intrinsics
 from .tuples import Tuples
 from .values import (
@@ -117,20 +117,20 @@ class Expressions(Conditions, Tuples, Intrinsics):
             except ValueError:
                 self.refuse(node, f"the name {node.id!r} has no value yet in the enclosing function")
             if is_cuda_module(thing):
-                return Symbol("cuda")
-            known = cuda_name(thing) if not isinstance(thing, (ModuleType, int, float)) else None
-            return Symbol("cuda", (known,)) if known else thing
+                return Symbol("cuda", (), thing)
+            known = cuda_name(thing) if not isinstance(thing, (int, float)) else None
+            return part_of_cuda((known,), thing) if known else thing
         if isinstance(node, ast.Attribute):
             owner = self.constant_object(node.value)
             if owner is None:
                 return None
             if isinstance(owner, Symbol):
-                return Symbol(owner.root, (*owner.path, node.attr))
+                return part_of_cuda((*owner.path, node.attr), getattr(owner.thing, node.attr, None))
             if isinstance(owner, ModuleType):
                 if not hasattr(owner, node.attr):
                     self.refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}")
                 thing = getattr(owner, node.attr)
-                return Symbol("cuda") if is_cuda_module(thing) else thing
+                return Symbol("cuda", (), thing) if is_cuda_module(thing) else thing
             return getattr(owner, node.attr, None)
         return None
 
@@ -145,6 +145,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
             value = self.cuda_value(thing)
             if value is not None:
                 return value
+        if thing is None:
+            return Value("None", NONE)
         if isinstance(thing, np.ndarray):
             self.refuse(node, f"{ast.unparse(node)} is an array from outside the kernel; pass it as an argument")
         return Value("", COMPILE_TIME, thing)
@@ -397,6 +399,11 @@ class Expressions(Conditions, Tuples, Intrinsics):
 
     def on_Call(self, node):
         return self.call(node)
+
+
+def part_of_cuda(path: tuple[str, ...], thing):
+    """What ``cuda.<path>`` stands for: a type, if ``thing`` is one that the package shows there, else a symbol."""
+    return thing if dtype_name(thing) else Symbol("cuda", path, thing)
 
 
 def python_constant(node: ast.AST):

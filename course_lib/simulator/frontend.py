@@ -105,7 +105,8 @@ def is_cuda_module(thing) -> bool:
 
 def cuda_name(thing) -> str | None:
     """The name in numba.cuda of an object imported from there, such as ``threadIdx``."""
-    if "cuda" not in str(getattr(thing, "__module__", None) or type(thing).__module__):
+    home = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
+    if "cuda" not in str(home or type(thing).__module__):
         return None
     for module in [m for name, m in list(sys.modules.items()) if is_cuda_module(m)]:
         for name, value in vars(module).items():

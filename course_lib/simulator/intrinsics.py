@@ -351,6 +351,8 @@ class Intrinsics:
             values = node.args[1:]
         else:
             index, values = node.args[1], node.args[2:]
+        if isinstance(index, ast.Tuple) and len(index.elts) == 1:
+            self.refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(index.elts[0])}")
         subscript = ast.copy_location(ast.Subscript(node.args[0], index, ast.Load()), node)
         array, indices = self.element(subscript)
         dtype = array.type.dtype
@@ -495,19 +497,11 @@ class Intrinsics:
         function = python_function(thing)
         if function in self.stack:
             self.refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")
-        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, f"call {function.__name__} with plain positional arguments")
-        values = [self.expr(a) for a in node.args]
         source = read(thing)
         if source.filename != self.unit.sources[0].filename:
             # its lines mean nothing in the kernel's file: all that it does belongs to the line of the call
             source = source.moved_to(node.lineno)
-        parameters = source.tree.args.args
-        if len(values) != len(parameters):
-            self.refuse(node, f"{function.__name__} takes {len(parameters)} arguments, not {len(values)}")
-        for value, part in zip(values, node.args, strict=True):
-            if value.type in (COMPILE_TIME, NONE, CONFLICT):
-                self.refuse(part, f"{ast.unparse(part)} cannot be passed to a device function")
+        values = self.bound(node, function, [a.arg for a in source.tree.args.args])
         key = (function, source.tree.lineno, tuple((v.type, v.origin) for v in values))
         if key not in self.unit.device:
             inner = type(self)(self.unit, source, [Variable(v.type, v.origin) for v in values], False, self.stack)
@@ -533,3 +527,28 @@ class Intrinsics:
         if device.result == NONE:
             return Value("None", NONE)
         return Value(result, device.result)
+
+    def bound(self, node, function, parameters: list[str]) -> list[Value]:
+        """The arguments of a call, one for each parameter: by position, by name or by default."""
+        name = function.__name__
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            self.refuse(node, f"* cannot unpack in a kernel; write out the arguments of {name}")
+        parts = dict(zip(parameters, node.args, strict=False))
+        for keyword in node.keywords:
+            if keyword.arg in parts or keyword.arg not in parameters:
+                self.refuse(node, f"{name} takes {', '.join(parameters)}; {keyword.arg!r} is "
+                                  f"{'given twice' if keyword.arg in parts else 'none of them'}")
+            parts[keyword.arg] = keyword.value
+        defaults = function.__defaults__ or ()
+        values = dict(zip(parameters[len(parameters) - len(defaults):], defaults, strict=True))
+        missing = [p for p in parameters if p not in parts and p not in values]
+        if missing or len(node.args) > len(parameters):
+            self.refuse(node, f"{name} takes {len(parameters)} arguments ({', '.join(parameters)}), not "
+                              f"{len(node.args) + len(node.keywords)}")
+        values = {p: self.expr(parts[p]) if p in parts else self.wrap(values[p], node) for p in (
+            *parts, *(p for p in parameters if p not in parts))}  # in the order in which they are written
+        for parameter, value in values.items():
+            if value.type in (COMPILE_TIME, CONFLICT):
+                part = parts.get(parameter, node)
+                self.refuse(part, f"{ast.unparse(part)} cannot be passed to a device function")
+        return [values[p] for p in parameters]

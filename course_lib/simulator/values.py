@@ -32,6 +32,8 @@ class Symbol:
 
     root: str
     path: tuple[str, ...] = ()
+    #: what the package that the kernel imported has under this name
+    thing: object = field(default=None, compare=False, repr=False)
 
     def __str__(self):
         return ".".join((self.root, *self.path))

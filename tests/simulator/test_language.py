@@ -510,3 +510,23 @@ def test_an_index_beyond_a_tuple_names_its_line():
 
     with pytest.raises(KernelError, match=r"line \d+: the index of WEIGHTS\[i\] is 3, and the tuple has 3 items"):
         simulate(kernel)[1, 8](np.zeros(8))
+
+
+@cuda.jit(device=True)
+def chosen(a, b, c=None, scale=3):
+    if c is None:
+        return a + scale * b
+    return c
+
+
+def test_a_device_function_has_defaults_and_takes_names():
+    """As numba-cuda has it; the arguments are evaluated in the order in which they are written."""
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        out[i] = chosen(i, 2) + 100 * chosen(b=cuda.atomic.add(out, 8, 1), a=cuda.atomic.add(out, 8, 1), scale=7)
+        out[i] += chosen(i, i, 1000)
+
+    out = np.zeros(9)
+    simulate(kernel)[1, 1](out)
+    assert out[0] == 6 + 100 * (1 + 7 * 0) + 1000

@@ -202,6 +202,31 @@ def refuse_keyword(a):
     a[0] = cuda.grid(ndim=1)  # here
 
 
+@cuda.jit(device=True)
+def scaled(x, factor=2):
+    return x * factor
+
+
+def refuse_missing_argument(a):
+    a[0] = scaled()  # here
+
+
+def refuse_unknown_argument(a):
+    a[0] = scaled(1, scale=3)  # here
+
+
+def refuse_argument_given_twice(a):
+    a[0] = scaled(1, x=3)  # here
+
+
+def refuse_unpacked_arguments(a):
+    a[0] = scaled(*(1, 2))  # here
+
+
+def refuse_tuple_index_of_atomic(a):
+    cuda.atomic.add(a, (0,), 1)  # here
+
+
 REFUSED = [value for name, value in list(globals().items()) if name.startswith("refuse_")]
 
 
@@ -225,6 +250,8 @@ def test_it_is_refused_at_its_line(kernel):
     (refuse_row, "one index for each dimension"), (refuse_loop_over_mixed_tuple, "convert the items"),
     (refuse_loop_over_rows, "use single elements"), (refuse_builtin_type_of_array, "write float64"),
     (refuse_builtin_function, "add in a loop"), (refuse_operator_function, "the operator itself"),
+    (refuse_missing_argument, r"takes 2 arguments \(x, factor\), not 0"), (refuse_unknown_argument, "none of them"),
+    (refuse_argument_given_twice, "given twice"),
     (refuse_two_meanings, "on every path"), (refuse_libdevice, "functions of math"), (refuse_identity, "== or !="),
 ])
 def test_the_message_says_what_to_write(kernel, words):
