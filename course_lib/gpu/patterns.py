@@ -104,6 +104,22 @@ def shared_gathered(dtype):
     return gathered_shared
 
 
+def shared_masked(dtype):
+    """Lane i reads word index[i] of shared memory, if it is one of the `active` ones."""
+
+    @cuda.jit
+    def masked_shared(index, active, out):
+        tile = cuda.shared.array(ELEMENTS, dtype)
+        i = cuda.threadIdx.x
+        for k in range(i, ELEMENTS, cuda.blockDim.x):
+            tile[k] = k
+        cuda.syncthreads()
+        if active[i] != 0:
+            out[i] = tile[index[i]]
+
+    return masked_shared
+
+
 @cuda.jit
 def wide_strided(A, stride, out):
     """Lane i reads four neighbouring words at 4·i·stride in one 16-byte access."""
@@ -122,6 +138,19 @@ def wide_shared(index, out):
     cuda.syncthreads()
     a, b, c, d = load4(tile, 0, 4 * index[i])
     out[i] = a + b + c + d
+
+
+@cuda.jit
+def wide_masked(index, active, out):
+    """Lane i reads four neighbouring words at 4·index[i] of shared memory, if it is one of the `active` ones."""
+    tile = cuda.shared.array((1, ELEMENTS), float32)
+    i = cuda.threadIdx.x
+    for k in range(i, ELEMENTS, cuda.blockDim.x):
+        tile[0, k] = k
+    cuda.syncthreads()
+    if active[i] != 0:
+        a, b, c, d = load4(tile, 0, 4 * index[i])
+        out[i] = a + b + c + d
 
 
 @dataclass(frozen=True)
@@ -158,6 +187,22 @@ def _indices(seed: int = 0) -> dict[str, np.ndarray]:
         "pairs, sixteen in one bank": lanes // 2 * 16,
         "quads, two banks": lanes // 4 * 17,
     }
+
+
+def _masks() -> dict[str, np.ndarray]:
+    """Which lanes are active, by name."""
+    lanes = np.arange(32)
+    chosen = {
+        "even lanes": lanes % 2 == 0,
+        "odd lanes": lanes % 2 == 1,
+        "one lane of four": lanes % 4 == 1,
+        "first half": lanes < 16,
+        "last half": lanes >= 16,
+        "every other eight": lanes // 8 % 2 == 0,
+        "all but lane 5": lanes != 5,
+        **{f"random mask {seed}": np.random.default_rng(seed).random(32) < 0.5 for seed in range(3)},
+    }
+    return {name: mask.astype(np.int32) for name, mask in chosen.items()}
 
 
 def patterns() -> tuple[Pattern, ...]:
@@ -216,6 +261,14 @@ def patterns() -> tuple[Pattern, ...]:
             np.arange(32) * s, np.zeros(32, "f4")))
         add(f"global 16 bytes, stride {stride}", wide_strided, 1, 32, lambda s=stride: (
             np.zeros((1, 4096), "f4"), s, np.zeros(32, "f4")))
+    indices = {"stride 1": np.arange(32), **_indices()}
+    for kind in ("stride 1", "pairs", "quads", "modulo 8", "same bank", "lane and lane ^ 2 equal",
+                 "lane and lane ^ 4 equal", "random", "random in 64"):
+        for mask, active in _masks().items():
+            add(f"shared float64, {kind}, {mask}", shared_masked(float64), 1, 32, lambda k=kind, a=active: (
+                indices[k], a, np.zeros(32, "f8")))
+            add(f"shared 16 bytes, {kind}, {mask}", wide_masked, 1, 32, lambda k=kind, a=active: (
+                indices[k], a, np.zeros(32, "f4")))
     return tuple(result)
 
 

@@ -5,11 +5,11 @@ for as many lanes as ask for that word, so up to 4 bytes a lane a request needs 
 bank has distinct words.
 
 Wider accesses are served in groups of lanes that ask for 128 bytes: half a warp at 8 bytes a lane, a quarter at
-16. Two neighbouring groups are served as one if every lane asks for the same words as lane ^ 1, or every lane for
-the same as lane ^ 2; otherwise each needs the wavefronts of its own busiest bank. The rule was found by, and agrees
-with, every access pattern that was measured on an H200 (``course_lib/measurements/nvidia-h200/patterns.json``); that
-idle lanes agree with any partner is an assumption. Bank conflicts are the wavefronts beyond one for a merged pair and
-one for each group otherwise, as Nsight Compute counts them.
+16. Neighbouring groups are served two by two as one if throughout the warp every lane asks for the same words as
+lane ^ 1, or every lane for the same as lane ^ 2; otherwise each group needs the wavefronts of its own busiest bank. An
+idle lane agrees with any partner. The rule was found by, and agrees with, every access pattern that was measured on
+an H200 (``course_lib/measurements/nvidia-h200/patterns.json``), 180 of them with idle lanes. Bank conflicts are the
+wavefronts beyond one for a merged pair and one for each group otherwise, as Nsight Compute counts them.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ def wavefronts(pattern, phase: int) -> tuple[int, int]:
         group = WARP_SIZE // words_each
         idle = np.full((WARP_SIZE - len(word), columns), NOBODY)
         word = np.concatenate([word, idle])
+        merged = agree(word, 1) | agree(word, 2)
         for start in range(0, WARP_SIZE, 2 * group):
             pair = word[start:start + 2 * group]
             both = busiest(pair, words_each)
             first, second = busiest(pair[:group], words_each), busiest(pair[group:], words_each)
-            merged = agree(pair, 1) | agree(pair, 2)
             needed += np.where(merged, both, first + second)
             ideal += np.where(merged, np.minimum(both, 1), np.minimum(first, 1) + np.minimum(second, 1))
     repeats = vector.chunk.count // columns
