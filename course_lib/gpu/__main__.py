@@ -9,7 +9,10 @@ from pathlib import Path
 from .device import NoGPUError, available, describe, require
 
 SIZES = (128, 256, 512, 1024, 2048, 4096, 8192)
-RAGGED_SIZES = ((4096, 4096, 4096), (4095, 4095, 4095), (4097, 4097, 4097), (1000, 500, 3000), (1024, 512, 3072))
+RAGGED_SIZES = (
+    *((n, n, n) for n in (4096, 4095, 4097)),
+    *((1000, 500, 3000), (1024, 512, 3072), (1000, 3000, 500), (1024, 3072, 512)),
+)
 WHAT = {
     "verify": "compare every rung with float64 on random rectangles; no timing",
     "ladder": "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills",
@@ -19,7 +22,7 @@ WHAT = {
     "mistake": "launches timed without synchronising, beside the true times",
     "ceilings": "copy bandwidth and float32 rate of the GPU",
     "conflicts": "shared memory read with 1-way to 32-way bank conflicts",
-    "counters": "requests, sectors, wavefronts and bytes of every rung, from Nsight Compute (needs ncu)",
+    "counters": "requests, sectors, wavefronts, bytes and stalls of every rung, from Nsight Compute (needs ncu)",
     "exact": "requests and sectors of every rung on small sizes, to compare with the simulator (needs ncu)",
     "patterns": "requests, sectors and wavefronts of access patterns, for the same (needs ncu)",
     "instructions": "the machine instructions of the inner loops (needs nvdisasm)",

@@ -13,6 +13,19 @@ from ..kernels import rung
 from .experiments import _launch
 from .verification import random_matrices
 
+#: Why warps wait: for a result of shared or of global memory, for room in a queue to memory, at a barrier, for the
+#: arithmetic units, for two operands in one bank of registers, for the next instruction, for a fixed latency.
+STALLS = (
+    "short_scoreboard",
+    "long_scoreboard",
+    "mio_throttle",
+    "lg_throttle",
+    "barrier",
+    "math_pipe_throttle",
+    "dispatch_stall",
+    "no_instruction",
+    "wait",
+)
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -30,6 +43,10 @@ METRICS = {
     "instructions": "smsp__inst_executed.sum",
     "issue_active_percent": "smsp__issue_active.avg.pct_of_peak_sustained_active",
     "occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    **{
+        f"stalled_{reason}_percent": f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.pct"
+        for reason in STALLS
+    },
 }
 #: The loop of an unrolled kernel runs to thousands of instructions, all alike.
 LISTED = 150

@@ -5,14 +5,20 @@ loaded while step k multiplies, in two sets of registers whose names are fixed w
 indexed at run time; the sixteen steps of a tile are written out in pairs. One buffer in shared memory is
 enough: the next tiles wait in registers until everyone has finished reading.
 Launch: blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles of A and B are 16 deep.
-One block fills the register file of a multiprocessor: 255 registers per thread.
-Loads: K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory.
-The other block shapes, depths, orders of multiplication and asynchronous copies that were tried gave less;
-course_lib/measurements holds the figures.
+One block fills the register file of a multiprocessor: 239 registers per thread.
+Edges: a block with up to 4 rows or columns of C computes them as inner products, at a few percent of the cost of a
+tile. At n = 4097 49 of 561 blocks are such, and without it they take the GPU a fifth round after four.
+Loads: K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory; the few rows and
+columns at the edges cost more.
+Limit: 93 of 100 instructions are multiply-adds. Registers lie in two banks, even and odd, and one that reads two
+operands from the same bank holds up the next instruction for a cycle. The compiler assigns the registers, and
+differently for every order in which this file could be written. Hundreds of orders, block shapes and ways to copy
+were measured, 29 to 52.7 TFLOP/s at n = 4096: course_lib/measurements/nvidia-h200/attempts.json.
 """
 
 from numba import cuda, float32, uint64
 
+from .edges import last_columns, last_rows
 from .vector import element_or_zero, load4, store4
 
 ROWS = 128
@@ -20,15 +26,20 @@ COLUMNS = 256
 DEPTH = 16
 PITCH = ROWS + 4
 THREADS = 256
+#: A block with this many rows or columns of C or fewer computes them as inner products.
+FEW = 4
+#: Added to a result before it is stored, so that the sum moves to another register: else the vector stores bind
+#: the registers of the results to groups of four in order, and more multiplications find two operands in one bank.
+ZERO = float32(0)
 
 
 @cuda.jit(device=True)
 def load_fragments(A_tile, B_tile, k, m, n, a, b):
-    """Load the thread's 8 elements of column k of A_tile and 16 of row k of B_tile."""
-    for i in range(2):
-        a[4 * i], a[4 * i + 1], a[4 * i + 2], a[4 * i + 3] = load4(A_tile, k, m + 32 * i)
+    """Load the thread's 16 elements of row k of B_tile and 8 of column k of A_tile."""
     for j in range(4):
         b[4 * j], b[4 * j + 1], b[4 * j + 2], b[4 * j + 3] = load4(B_tile, k, n + 16 * j)
+    for i in range(2):
+        a[4 * i], a[4 * i + 1], a[4 * i + 2], a[4 * i + 3] = load4(A_tile, k, m + 32 * i)
 
 
 @cuda.jit(device=True)
@@ -36,7 +47,7 @@ def add_outer_product(a, b, acc):
     """Add the products of two fragments to the thread's 8×16 results.
 
     Down one column and up the next, so that each multiplication shares an operand with the one before: a
-    register that was just read need not be read again. Measured: 2 % over row by row.
+    register that was just read need not be read again.
     """
     for j in range(16):
         for i in range(8):
@@ -54,24 +65,19 @@ def two_steps(A_tile, B_tile, k, m, n, a0, b0, a1, b1, acc):
 
 
 @cuda.jit(device=True)
-def fetch(A, B, whole, top, left, start, a_next, b_next):
+def fetch(A, B, inside, top, left, start, a_next, b_next):
     """Load the thread's part of the tiles at `start` into registers, zeros outside the matrices.
 
-    Inside, with whole rows of vectors, a row or column beyond the edge is replaced by the last one: it only
-    reaches results that are never stored. Then 6 loads of 16 bytes need no test each. (selp is min() written as
-    numba's own CUDA target compiles it too; as an if-expression it costs 7 %, for reasons inside the compiler.)
+    Tiles that lie inside, in matrices whose rows begin on 16-byte boundaries, need no test and little arithmetic.
     """
     a_row, a_k = cuda.threadIdx.x // 4, cuda.threadIdx.x % 4 * 4
     b_k, b_col = cuda.threadIdx.x // 64, cuda.threadIdx.x % 64 * 4
-    if whole and start + DEPTH <= A.shape[1]:
+    if inside and start + DEPTH <= A.shape[1]:
         for i in range(2):
-            row, last_row = top + a_row + 64 * i, A.shape[0] - 1
-            row = cuda.selp(last_row < row, last_row, row)
+            row = top + a_row + 64 * i
             a_next[4 * i], a_next[4 * i + 1], a_next[4 * i + 2], a_next[4 * i + 3] = load4(A, row, start + a_k)
-        col, last_col = left + b_col, B.shape[1] - 4
-        col = cuda.selp(last_col < col, last_col, col)
         for j in range(4):
-            k = start + b_k + 4 * j
+            k, col = start + b_k + 4 * j, left + b_col
             b_next[4 * j], b_next[4 * j + 1], b_next[4 * j + 2], b_next[4 * j + 3] = load4(B, k, col)
     else:
         for e in range(4):
@@ -107,20 +113,26 @@ def best(A, B, C):
     b1 = cuda.local.array(16, float32)
     b_next = cuda.local.array(16, float32)
     K, N = B.shape
-    whole = K % 4 == 0 and N % 4 == 0
     warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
     m, n = warp // 4 * 64 + lane // 4 * 4, warp % 4 * 64 + lane % 4 * 4
     top, left = cuda.blockIdx.y * ROWS, cuda.blockIdx.x * COLUMNS
+    if left + FEW >= N:
+        last_columns(A, B, C, top, left)
+        return
+    if top + FEW >= A.shape[0]:
+        last_rows(A, B, C, top, left, B_tile)
+        return
+    inside = K % 4 == 0 and N % 4 == 0 and top + ROWS <= A.shape[0] and left + COLUMNS <= N
     for i in range(8):
         for j in range(16):
             acc[i, j] = 0
-    fetch(A, B, whole, top, left, 0, a_next, b_next)
+    fetch(A, B, inside, top, left, 0, a_next, b_next)
     keep(A_tile, B_tile, a_next, b_next)
     cuda.syncthreads()
     load_fragments(A_tile, B_tile, 0, m, n, a0, b0)
     for start in range(DEPTH, K + DEPTH, DEPTH):
         two_steps(A_tile, B_tile, 0, m, n, a0, b0, a1, b1, acc)
-        fetch(A, B, whole, top, left, start, a_next, b_next)
+        fetch(A, B, inside, top, left, start, a_next, b_next)
         two_steps(A_tile, B_tile, 2, m, n, a0, b0, a1, b1, acc)
         two_steps(A_tile, B_tile, 4, m, n, a0, b0, a1, b1, acc)
         two_steps(A_tile, B_tile, 6, m, n, a0, b0, a1, b1, acc)
@@ -140,7 +152,8 @@ def best(A, B, C):
             for j in range(4):
                 col = left + n + 16 * j
                 if row < C.shape[0] and col < N:
-                    store4(C, row, col, (acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]))
+                    a, b, c, d = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
+                    store4(C, row, col, (a + ZERO, b + ZERO, c + ZERO, d + ZERO))
     else:
         for i in range(8):
             row = top + m + i // 4 * 32 + i % 4

@@ -71,9 +71,18 @@ def test_model_equals_the_simulators_counts(name, size):
             assert (count.sectors or count.wavefronts) == (counted.sectors if space == "global" else counted.wavefronts)
 
 
-@pytest.mark.parametrize("r", [r for r in LADDER if r.name != "best"], ids=lambda r: r.name)
+@pytest.mark.parametrize("size", [(3, 258, 37), (130, 70, 35), (130, 3, 41), (132, 260, 4)], ids=str)
+def test_edges_of_the_best_kernel(size):
+    """A few last rows, columns, or both, beside whole tiles and without them, are inner products split among lanes."""
+    A, B, C = matrices(*size)
+    run = simulated(rung("best"), A, B, C)
+    np.testing.assert_array_equal(C, A @ B)
+    assert run.findings == ()
+
+
+@pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
 def test_global_bytes_follow_from_the_tile(r):
-    """The closed form of the loads holds for the whole ladder; best.py repeats the last row beyond the edge."""
+    """The closed form of the loads holds for the whole ladder."""
     M, N, K = (27, 26, 22) if r.name in ("single_block", "per_element") else (37, 70, 18)
     A, B, C = matrices(M, N, K)
     run = simulated(r, A, B, C)
