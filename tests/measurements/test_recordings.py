@@ -55,6 +55,37 @@ def test_counters_agree_with_the_model():
         assert result["global_store_sectors"] == counts["global", "store", "C"].sectors
 
 
+def test_the_ladder_keeps_its_promises():
+    """Tiles are 5 times, coalescing 2.5 times as fast; the best kernel passes cuBLAS; conflicts alone cost 4 times."""
+    ladder = measurements.load("ladder")
+    speed = {result["rung"]: result["gflops"] for result in report.measured(ladder)}
+    assert speed["tiled"] >= 5 * speed["naive"]
+    assert speed["naive"] >= 2.5 * speed["uncoalesced"]
+    assert speed["best"] > speed["cublas"]
+    conflicts = {r["stride"]: np.median(r["milliseconds"]) for r in measurements.load("conflicts").results}
+    assert conflicts[32] >= 4 * conflicts[1]
+
+
+def test_ragged_sizes_are_within_15_percent_of_even_ones():
+    """The best kernel, beside the even size next to each."""
+    results = measurements.load("ragged").results
+    speed = {tuple(result[k] for k in "MNK"): result["gflops"] for result in results if result["rung"] == "best"}
+    even = {(n, n, n): (4096, 4096, 4096) for n in (4095, 4097)}
+    even |= {(1000, 500, 3000): (1024, 512, 3072), (1000, 3000, 500): (1024, 3072, 512)}
+    for ragged, whole in even.items():
+        assert speed[ragged] >= 0.85 * speed[whole], ragged
+
+
+def test_counters_say_why_warps_wait():
+    """A transposed tile waits for shared memory, an uncoalesced load for the queue to memory, unlike their twins."""
+    waits = {r["rung"]: r for r in measurements.load("counters").results}
+    twins = (("bank_conflicts", "padded", "short_scoreboard"), ("uncoalesced", "naive", "lg_throttle"))
+    for slow, fast, reason in twins:
+        name = f"stalled_{reason}_percent"
+        assert waits[slow][name] > 10 * waits[fast][name]
+        assert waits[slow][name] == max(value for key, value in waits[slow].items() if key.startswith("stalled"))
+
+
 def test_a_missing_recording_is_named(tmp_path):
     """The error lists what there is."""
     (tmp_path / "ladder.json").write_text(
