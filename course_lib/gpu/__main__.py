@@ -26,7 +26,7 @@ WHAT = {
     "exact": "requests and sectors of every rung on small sizes, to compare with the simulator (needs ncu)",
     "patterns": "requests, sectors and wavefronts of access patterns, for the same (needs ncu)",
     "instructions": "the machine instructions of the inner loops (needs nvdisasm)",
-    "roofline": "attainable beside measured for every rung of the recorded ladder (needs no GPU)",
+    "roofline": "attainable beside measured and what warps wait for, of the recorded ladder (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
 }
 
@@ -115,7 +115,11 @@ def roofline_of(folder):
     from .roofline import roofline
 
     where = (folder,) if folder else ()
-    return roofline(measurements.load("ladder", *where), measurements.load("ceilings", *where))
+    try:
+        counters = measurements.load("counters", *where)
+    except FileNotFoundError:
+        counters = None
+    return roofline(measurements.load("ladder", *where), measurements.load("ceilings", *where), counters)
 
 
 def verify_all(names):

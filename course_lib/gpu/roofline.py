@@ -5,13 +5,27 @@ from math import prod
 from .. import model
 from ..kernels import rung
 
+#: What a warp waits for, in words, by Nsight Compute's name of the stall.
+WAITS = {
+    "short_scoreboard": "shared memory",
+    "long_scoreboard": "global memory",
+    "mio_throttle": "the queue to shared memory",
+    "lg_throttle": "the queue to global memory",
+    "barrier": "a barrier",
+    "math_pipe_throttle": "the arithmetic units",
+    "dispatch_stall": "operands in one register bank",
+    "no_instruction": "the next instruction",
+    "wait": "the result before",
+}
 
-def roofline(ladder, ceilings):
+
+def roofline(ladder, ceilings, counters=None):
     """Return one row per measured rung: operations per byte asked for, the bound, its limit, what was measured.
 
     The bound is that of global memory and arithmetic. A rung above it is served by caches; one far below it is
     held up by something the roofline does not know: shared memory, waiting, or instructions beside the arithmetic.
-    blocks and held_by say how many blocks fit on a multiprocessor, and which resource is used up first.
+    blocks and held_by say how many blocks fit on a multiprocessor, and which resource is used up first. With counters,
+    issue_percent is the share of cycles in which an instruction issued, and waits_for what warps mostly wait for.
     """
     rate = {result["ceiling"]: result for result in ceilings.results}
     arithmetic, memory = rate["float32"]["flop_per_second"], rate["copy"]["bytes_per_second"]
@@ -34,4 +48,11 @@ def roofline(ladder, ceilings):
                 "held_by": held.limit,
             }
         )
+        if counters:
+            rows[-1] |= _waiting(counters.result(result["rung"]))
     return rows
+
+
+def _waiting(counted):
+    stalls = {reason: counted[f"stalled_{reason}_percent"] for reason in WAITS}
+    return {"issue_percent": counted["issue_active_percent"], "waits_for": WAITS[max(stalls, key=stalls.get)]}

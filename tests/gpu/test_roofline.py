@@ -19,7 +19,19 @@ def test_every_measured_rung_has_its_bound():
     assert all(row["measured_gflops"] < most for row in rows.values())
 
 
+def test_every_measured_rung_has_the_reason_of_its_waits():
+    """From the counters: 32-way conflicts wait for shared memory, uncoalesced loads in the queue to global memory."""
+    recordings = (measurements.load(what) for what in ("ladder", "ceilings", "counters"))
+    rows = {row["rung"]: row for row in roofline(*recordings)}
+    assert rows["bank_conflicts"]["waits_for"] == "shared memory"
+    assert rows["uncoalesced"]["waits_for"] == "the queue to global memory"
+    assert rows["naive"]["waits_for"] == "the arithmetic units"
+    assert rows["best"]["issue_percent"] == max(row["issue_percent"] for row in rows.values())
+
+
 def test_the_command_prints_it_without_a_gpu(capsys):
     """Status 0, one line per rung."""
     assert main(["roofline"]) == 0
-    assert "best" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "best" in printed
+    assert "waits_for shared memory" in printed
