@@ -394,7 +394,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
         """Remember which arguments are written: races are looked for only there."""
         names = [p for p in self.parameters if array.code == self.mangle(p, array.type)]
         self.unit.written.update(names)
-        if not self.kernel or not array.code.startswith("v_"):  # an item of a tuple, one of two arrays
+        plain = array.code.startswith("v_") and array.code.isidentifier()
+        if not (self.kernel and plain):  # an item of a tuple, one of two arrays
             self.unit.writes_unknown = True
 
     def on_Call(self, node):

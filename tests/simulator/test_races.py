@@ -286,3 +286,44 @@ def test_an_order_by_fence_and_ticket_is_not_followed_and_the_message_says_so():
     (race,) = findings(last_block, 40, 32, np.arange(40), np.zeros(40, "i8"), np.zeros(1, "i8"), out)
     assert out[0] == np.arange(40).sum()
     assert race.array == "partial" and "the simulator does not see it" in race.message
+
+
+def by_name(a, b):
+    i = cuda.threadIdx.x
+    a[0] = i
+
+
+def by_alias(a, b):
+    i = cuda.threadIdx.x
+    c = a if b.size > 0 else b
+    c[0] = i
+
+
+def by_expression(a, b):
+    i = cuda.threadIdx.x
+    (a if b.size > 0 else b)[0] = i
+
+
+def by_item(a, b):
+    i = cuda.threadIdx.x
+    pair = (b, a)
+    pair[1][0] = i
+
+
+def by_unpacking(a, b):
+    i = cuda.threadIdx.x
+    b, a = a, b
+    b[0] = i
+
+
+def by_atomic_item(a, b):
+    i = cuda.threadIdx.x
+    pair = (b, a)
+    cuda.atomic.add(pair[1], 0, i)
+    b[i] = a[0]
+
+
+@pytest.mark.parametrize("kernel", [by_name, by_alias, by_expression, by_item, by_unpacking, by_atomic_item])
+def test_a_write_is_watched_however_the_array_is_named(kernel):
+    (race,) = findings(kernel, 1, 32, np.zeros(32, "i4"), np.zeros(32, "i4"))
+    assert (race.kind, race.array, race.index) == ("race", "a", (0,))
