@@ -11,6 +11,10 @@ from ..simulator.observer import Observer
 class BoundsObserver(Observer):
     """Reports accesses that missed the array (they are not performed) and negative indices (they wrap)."""
 
+    def __init__(self):
+        super().__init__()
+        self._wrapped: tuple = (None, False)  # an index, and the lanes in which one of its numbers was negative
+
     def _first(self, site, index, lanes):
         vector = site.vector
         place = vector.first_lane(lanes)
@@ -19,13 +23,18 @@ class BoundsObserver(Observer):
 
     def out_of_bounds(self, site, array, index, dimension, lanes):
         numbers, thread, count = self._first(site, index, lanes)
-        size = array.shape[dimension]
+        size = site.limits_of(array)[dimension]
         verb = {"load": "reads", "store": "writes", "atomic": "updates"}[site.op]
         inside = f"0 to {size - 1}" if size else "none: the array is empty"
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
+        element = f"{array.name}[{', '.join(map(str, numbers))}]"
+        if site.width == 1:
+            what = f"{verb} {element}, outside its shape {array.shape}: valid indices{dim} are {inside}"
+        else:
+            what = (f"{verb} {site.width} elements from {element} on, not all inside its shape {array.shape}: such an "
+                    f"access may begin{dim} at " + (f"0 to {size - 1}" if size > 0 else "no index"))
         self.add(Finding("out-of-bounds", "error", site.line, None, array.name, numbers, (thread,),
-                         f"{self.name(thread)} {verb} {array.name}[{', '.join(map(str, numbers))}], outside its "
-                         f"shape {array.shape}: valid indices{dim} are {inside}; guard the access with an if", count))
+                         f"{self.name(thread)} {what}; guard the access with an if", count))
 
     def misaligned(self, site, pattern, base, lanes):
         vector, array = site.vector, pattern.array
@@ -39,6 +48,12 @@ class BoundsObserver(Observer):
     def negative_index(self, site, array, index, dimension, lanes):
         numbers, thread, count = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]
+        full, (known, before) = site.vector.full(lanes), self._wrapped
+        if known is index:  # another number of the same index: a thread counts once
+            count = int(np.count_nonzero(full & ~before))
+            full = full | before
+        self._wrapped = index, full
+        dim = "" if array.ndim == 1 else f" in dimension {dimension}"
         self.add(Finding("negative-index", "warning", site.line, None, array.name, numbers, (thread,),
                          f"{self.name(thread)} uses {array.name}[{', '.join(map(str, numbers))}]; numba wraps the "
-                         f"negative index silently to {wrapped}: guard it if that is not meant", count))
+                         f"negative index{dim} silently to {wrapped}: guard it if that is not meant", count))

@@ -444,3 +444,14 @@ def test_a_local_array_that_is_declared_again_for_other_lanes_is_unwritten_there
 
     (finding,) = findings(parts, 1, 64, np.zeros(64, "f4"))
     assert (finding.kind, finding.count, finding.threads[0][1]) == ("uninitialized-read", 16 * (1 + 2 + 3), (1, 0, 0))
+
+
+def test_a_thread_that_wraps_in_two_dimensions_counts_once():
+    @cuda.jit
+    def corner(a, out):
+        i = cuda.threadIdx.x
+        out[i] = a[i - 2, i - 3]
+
+    (finding,) = findings(corner, 1, 5, np.arange(25.0).reshape(5, 5), np.zeros(5))
+    assert (finding.kind, finding.count, finding.index) == ("negative-index", 3, (-2, -3))
+    assert "wraps the negative index in dimension 0 silently to 3" in finding.message

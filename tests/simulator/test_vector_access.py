@@ -82,3 +82,15 @@ def test_wrong_arguments_are_refused():
 
     with pytest.raises(UnsupportedKernelError, match="2 indices"):
         simulate(too_few)[1, 1](np.zeros((4, 4), "f4"))
+
+
+def test_an_access_that_begins_inside_and_ends_outside_says_where_it_may_begin():
+    @cuda.jit
+    def kernel(A, out):
+        a, b, c, d = load4(A, 0, 14)
+        out[0] = a
+
+    (finding,) = simulate(kernel, strict=False)[1, 1](np.zeros((1, 16), "f4"), np.zeros(1, "f4")).findings
+    assert (finding.kind, finding.index) == ("out-of-bounds", (0, 14))
+    assert "reads 4 elements from A[0, 14] on" in finding.message
+    assert "may begin in dimension 1 at 0 to 12" in finding.message
