@@ -174,7 +174,7 @@ class Intrinsics:
         if name is None:
             self.refuse(node, f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, "
                               "an integer type or bool")
-        if thing in (int, float, bool):
+        if isinstance(thing, type) and thing in (int, float, bool):  # a NumPy dtype may be equal to one of them
             self.refuse(node, f"numba does not take {ast.unparse(node)} as the type of an array; write "
                               f"{'boolean' if thing is bool else name}")
         return name

@@ -530,3 +530,22 @@ def test_a_device_function_has_defaults_and_takes_names():
     out = np.zeros(9)
     simulate(kernel)[1, 1](out)
     assert out[0] == 6 + 100 * (1 + 7 * 0) + 1000
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "int64", "uint64", "float32", "float64"])
+def test_an_array_takes_its_type_from_another_array_or_a_numpy_dtype(dtype):
+    known = np.dtype(dtype)
+
+    @cuda.jit
+    def kernel(a, out):
+        tile = cuda.shared.array(32, a.dtype)
+        mine = cuda.local.array(1, known)
+        i = cuda.threadIdx.x
+        tile[i] = a[i]
+        mine[0] = tile[i]
+        out[i] = mine[0]
+
+    a = np.arange(32).astype(dtype)
+    out = np.zeros_like(a)
+    assert simulate(kernel)[1, 32](a, out).traffic.select(space="shared", op="load").bytes == 32 * a.itemsize
+    np.testing.assert_array_equal(out, a)
