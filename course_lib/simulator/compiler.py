@@ -230,6 +230,7 @@ class Function(Expressions):
         """Compile ``body[start:]``; True if no lane reaches its end."""
         for i in range(start, len(body)):
             statement = body[i]
+            self.line = statement.lineno
             if self.unit.tracing and not isinstance(statement, (ast.Pass, ast.While, ast.For)) and not docstring(
                     statement):
                 self.emit(f"w.statement({statement.lineno}, {self.mask})")
@@ -350,7 +351,9 @@ class Function(Expressions):
         old, new = self.mangle(name, have.type), self.mangle(name, want.type)
         code = self.converted(Value(old, have.type), want.type)
         # no lane may be left, and none may have assigned the version
-        self.emit(f"if {mask} is not False and {old} is not None: {new} = blend({mask}, {code}, {new})")
+        choose, line = ("blend", "") if isinstance(want.type, str) else ("choose", f", {self.line}")
+        code = f"{choose}({mask}, {code}, {new}{line})"
+        self.emit(f"if {mask} is not False and {old} is not None: {new} = {code}")
 
     def reconcile(self, have: dict, want: dict, mask: str):
         for name, variable in have.items():

@@ -34,6 +34,8 @@ from .values import (
 
 OPERATORS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
              "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>"}
+#: What the code of an operator between constants may call.
+FOLDS = ("cast", "power", "quotient", "raised", "np")
 #: The operators that Python works out between literals.
 PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
           ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_,
@@ -193,13 +195,13 @@ class Expressions(Conditions, Tuples, Intrinsics):
                                  for i, k in enumerate(kind.items)) + ")"
         if value.is_const:
             with np.errstate(all="ignore"):
-                return self.unit.constant(value.const.astype(kind))
+                return self.unit.constant(typing_rules.cast(value.const, typing_rules.DTYPE[kind]))
         return f"cast({value.code}, {self.unit.dtype(kind)})"
 
     def folded(self, code: str, kind: str, operands, origin=None) -> Value:
         """``code``, worked out now if all operands are constants."""
         if all(o.is_const for o in operands):
-            scope = {name: getattr(runtime, name) for name in ("cast", "power", "np")} | self.unit.constants
+            scope = {name: getattr(runtime, name) for name in FOLDS} | self.unit.constants
             with np.errstate(all="ignore"):
                 value = typing_rules.DTYPE[kind].type(eval(code, scope))
             return Value(self.unit.constant(value), kind, value, all(o.literal for o in operands), origin)
@@ -228,6 +230,9 @@ class Expressions(Conditions, Tuples, Intrinsics):
         else:
             result, a, b = typing_rules.binary(op, left.type, right.type)
         origin = self.promotion(node, result, left, right, left_node, right_node)
+        if op == "Pow" and typing_rules.is_float(result) and right.literal and abs(int(right.const)) <= 0x10000 and (
+                typing_rules.is_int(right.type)):
+            return self.folded(f"raised({self.converted(left, a)}, {int(right.const)})", result, (left, right), origin)
         if op == "Pow":
             x, y = self.converted(left, a), self.converted(right, b)
             if typing_rules.is_float(a) and b != a:
@@ -238,6 +243,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
             x, y = left.code, right.code
         else:
             x, y = self.converted(left, a), self.converted(right, b)
+        if op == "FloorDiv" and not typing_rules.is_float(result) and not (right.is_const and right.const != -1):
+            return self.folded(f"quotient({x}, {y})", result, (left, right), origin)
         return self.folded(f"({x} {OPERATORS[op]} {y})", result, (left, right), origin)
 
     def promotion(self, node, result, left, right, left_node, right_node) -> str | None:

@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from .findings import LaunchError
+from .typing_rules import cast
 
 SECTOR_BYTES = 32
 SHARED_LIMIT = 48 * 1024
@@ -575,7 +576,7 @@ class Site:
     def store(self, array: Array, index: tuple, value, mask):
         """Store ``value``, converted to the array's type; where lanes collide the highest lane stays."""
         if value.dtype != array.dtype:
-            value = value.astype(array.dtype)
+            value = cast(value, array.dtype)
         if array.cells is not None and mask is array.anchor and not array.watchers:
             base = array.cell(index)
             if base is not None:

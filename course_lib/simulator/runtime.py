@@ -13,6 +13,7 @@ import numpy as np
 
 from .findings import KernelError, UnsupportedKernelError
 from .memory import unite
+from .typing_rules import cast  # noqa: F401 (for the compiled kernels)
 
 UNDEFINED = None
 
@@ -199,18 +200,34 @@ def item_at(items: tuple, index, full, mask, line: int, text: str):
     return result
 
 
-def cast(value, dtype):
-    """``value`` converted as C does: floats to ints towards zero, ints wrapped."""
-    return value.astype(dtype)
+def quotient(a, b):
+    """``a // b`` of integers: 0 where b is 0, and where the lowest integer is divided by -1."""
+    result = a // b
+    if result.dtype.kind == "i":
+        overflow = (b == -1) & (a == np.iinfo(result.dtype).min)
+        if np.any(overflow):
+            return np.where(overflow, result.dtype.type(0), result)[()]
+    return result
 
 
 def power(a, b):
-    """``a ** b``; integers to negative powers give 0 but for 1 and -1, as numba's loop does."""
+    """``a ** b``; integers to negative powers are what a GPU makes of 1 / a: 0, but for -1, 0 and 1."""
     if np.asarray(a).dtype.kind == "f" or not (np.asarray(b) < 0).any():
         return np.power(a, b)
     value = np.power(a, np.where(b < 0, 0, b))
-    small = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), 0))
+    small = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), np.where(a == 0, -2**63, 0)))
     return np.where(b < 0, small, value).astype(np.asarray(a).dtype)[()]
+
+
+def raised(a, exponent: int):
+    """``a ** exponent`` of a float and a literal: squared and multiplied, rounding each time, as numba's code does."""
+    value, left = a.dtype.type(1), abs(exponent)
+    while left:
+        if left & 1:
+            value = value * a
+        left >>= 1
+        a = a * a
+    return value if exponent >= 0 else a.dtype.type(1) / value
 
 
 def dim(array, axis: int) -> np.int64:

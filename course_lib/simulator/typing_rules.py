@@ -31,6 +31,25 @@ def is_float(t: str) -> bool:
     return t in FLOATS
 
 
+def cast(value, dtype: np.dtype):
+    """``value`` converted as a GPU does: ints wrap, floats go to ints towards zero and stop at the ends of their range.
+
+    That is PTX's ``cvt.rzi``, which has no 8-bit form: those are the low bits of a 16-bit conversion. NaN gives 0, or
+    the highest bit alone where a side has 64 bits.
+    """
+    if dtype.kind not in "iu" or value.dtype.kind != "f":
+        return value.astype(dtype)
+    wide = dtype if dtype.itemsize > 1 else np.dtype(f"{dtype.kind}2")
+    whole, least, most = np.trunc(value), np.iinfo(wide).min, np.iinfo(wide).max
+    inside = (whole >= least) & (whole < float(most) + 1 if wide.itemsize < 8 else whole < float(most))
+    if np.all(inside):
+        return whole.astype(wide).astype(dtype)
+    nan = 1 << wide.itemsize * 8 - 1 if 8 in (wide.itemsize, value.dtype.itemsize) else 0
+    beyond = np.where(whole < 0, wide.type(least), wide.type(most))
+    beyond = np.where(np.isnan(whole), np.array(nan, f"u{wide.itemsize}").view(wide), beyond)
+    return np.where(inside, np.where(inside, whole, 0).astype(wide), beyond).astype(dtype)[()]
+
+
 def bits(t: str) -> int:
     return 8 * DTYPE[t].itemsize
 

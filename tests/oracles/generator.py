@@ -148,7 +148,7 @@ class Writer:
         if kind in ("abs", "~", "neg"):
             return {"abs": f"abs({a})", "~": f"(~({a}))", "neg": f"(-({a}))"}[kind]
         if kind in ("and", "or") and self.typed:
-            return f"int64({a} {kind} {b})"  # an int64 and a uint64 meet as float64
+            return f"(int64({a}) {kind} int64({b}))"  # an int64 and a uint64 meet as float64
         if kind == "*" and not self.typed:
             return f"(({a}) % 50 * (({b}) % 50))"
         return f"({a} {kind} {b})"

@@ -26,9 +26,20 @@ def literal(value):
 
 
 def cast(value, dtype):
-    """Convert as C does: floats truncate toward zero, integers wrap."""
+    """Convert as a GPU does: integers wrap; floats truncate toward zero, and stop at the ends of the range."""
+    dtype = np.dtype(dtype)
     if value.dtype == dtype:
         return value
+    if value.dtype.kind == "f" and dtype.kind in "iu":
+        size = max(dtype.itemsize, 2)  # there is no conversion to 8 bits
+        low, high = (0, 2 ** (8 * size) - 1) if dtype.kind == "u" else (-(2 ** (8 * size - 1)), 2 ** (8 * size - 1) - 1)
+        if np.isnan(value):
+            whole = 2 ** (8 * size - 1) if 8 in (size, value.dtype.itemsize) else 0
+        else:
+            whole = (low if value < 0 else high) if np.isinf(value) else min(max(int(value), low), high)
+        bits = 8 * dtype.itemsize
+        whole %= 2**bits
+        return dtype.type(whole - 2**bits if dtype.kind == "i" and whole >= 2 ** (bits - 1) else whole)
     with np.errstate(all="ignore"):
         return value.astype(dtype)
 

@@ -291,6 +291,120 @@ def integers(x, out):
 
 
 @cuda.jit
+def floats_beyond_the_integers(x, y, bytes_, out):
+    i = cuda.grid(1)
+    bytes_[i] = x[i]
+    out[i, 0] = int32(x[i]) + uint8(x[i] * 3)
+    out[i, 1] = uint32(x[i])
+    out[i, 2] = int64(x[i])
+    out[i, 3] = int32(y[i]) - int8(y[i])
+    out[i, 4] = int64(y[i])
+    out[i, 5] = y[i]
+
+
+@cuda.jit
+def literal_powers(x, y, out):
+    i = cuda.grid(1)
+    out[i, 0] = x[i] ** 3 + x[i] ** 5
+    out[i, 1] = y[i] ** 7 - y[i] ** -3
+
+
+@cuda.jit
+def a_tuple_of_two_types(x, y, out):
+    i = cuda.grid(1)
+    t = (i, x[i])
+    if i % 3:
+        t = (x.shape[0], y[i])
+    for _ in range(i % 4):
+        t = (t[0] + 1, t[1] * y[i])
+        if t[0] > 5:
+            break
+    else:
+        t = (t[1], t[0])
+    out[i, 0] = t[0]
+    out[i, 1] = t[1]
+
+
+@cuda.jit
+def a_chain_that_guards_a_load(x, out):
+    i = cuda.grid(1)
+    if 0 <= i - 3 < x.shape[0] - 5 < x[i + 2] + 58 <= x[i - 3] + 70:
+        out[i, 0] = 1
+    out[i, 1] = x[i] < (i > 3 and x[i - 4]) <= (i < 60 and x[i + 4] or 7)
+
+
+@cuda.jit
+def returns_from_the_else_of_a_loop(x, out):
+    i = cuda.grid(1)
+    for a in range(4):
+        for b in (1, 2, int64(x[i])):
+            if b == a:
+                break
+            if b * a > 10:
+                out[i, 0] = -b
+                return
+        else:
+            if a == 3:
+                return
+            out[i, 1] += a
+            continue
+        out[i, 0] += 10 * a
+    else:
+        out[i, 1] += 1000
+
+
+@cuda.jit(device=True)
+def first_divisor(n, limit):
+    for k in range(2, limit):
+        if k * k > n:
+            break
+        if n % k == 0:
+            return k
+    else:
+        return -1
+    return n
+
+
+@cuda.jit
+def early_returns_of_a_device_function(x, out):
+    i = cuda.grid(1)
+    total = 0
+    for k, w in enumerate((3, 5, 2)):
+        if x[i] > w:
+            total += first_divisor(i + 2, x[i] + k) * w
+        elif total < 0 and first_divisor(total, 3):
+            break
+    out[i, 0] = total
+
+
+@cuda.jit
+def barriers_in_loops_over_tuples(x, out):
+    s = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    for step, (shift, scale) in enumerate(((1, 2), (33, 3), (62, 5))):
+        s[t] = x[t] * scale + step
+        cuda.syncthreads()
+        out[t, step % 2] += s[(t + shift) % 64]
+        cuda.syncthreads()
+
+
+@cuda.jit
+def the_lowest_integer(n, out):
+    i = cuda.grid(1)
+    out[i, 0] = n[i] // (i % 5 - 2)
+    out[i, 1] = n[i] % (i % 5 - 2) + n[i] // -1
+    out[i, 2] = (i % 5 - 2) ** (i % 7 - 3)
+    out[i, 3] = -n[i] + abs(n[i]) - n[i] * 3
+
+
+@cuda.jit
+def shifts_beyond_the_bits(x, out):
+    i = cuda.grid(1)
+    out[i, 0] = x[i] << i
+    out[i, 1] = (x[i] << 40) >> (i + 20)
+
+
+@cuda.jit
 def special_functions(x, out):
     i = cuda.grid(1)
     value = math.fabs(x[i]) + float32(1)
@@ -341,6 +455,22 @@ CASES = [
 ]
 
 
+EDGES = np.array([0, 0.7, -0.7, 127.5, 128, -129, 255, 256.5, 300, 32768, -32769, 70000, 2147483520, 2147483648,
+                  -2147483648, 3e9, -3e9, 4294967296, 9.3e18, -9.3e18, 1.9e19, np.inf, -np.inf, np.nan])  # fmt: skip
+CASES += [
+    (floats_beyond_the_integers, 1, 24, EDGES.astype(np.float32), EDGES, zeros(24, dtype=np.int8),
+     zeros(24, 6, dtype=np.int64)),
+    (literal_powers, 2, 32, F / np.float32(3), F.astype(np.float64) / 7, zeros(64, 2)),
+    (a_tuple_of_two_types, 2, 32, F, F.astype(np.float64) / 7, zeros(64, 2)),
+    (a_chain_that_guards_a_load, 2, 32, X, zeros(64, 2)),
+    (returns_from_the_else_of_a_loop, 2, 32, X, zeros(64, 2)),
+    (early_returns_of_a_device_function, 2, 32, X, zeros(64, 2)),
+    (barriers_in_loops_over_tuples, 1, 64, X, zeros(64, 2)),
+    (the_lowest_integer, 1, 40, np.where(np.arange(40) % 3, -(2**63), 2**63 - 1), zeros(40, 4, dtype=np.int64)),
+    (shifts_beyond_the_bits, 1, 64, X, zeros(64, 2, dtype=np.int64)),
+]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].py_func.__name__)
 def test_equals_the_reference(case):
     kernel, grid, block, *arrays = case
@@ -359,3 +489,4 @@ def test_special_functions():
     reference.run(special_functions, 2, 32, F, right)
     np.testing.assert_allclose(got, right, rtol=1e-6)
     assert np.isfinite(got).all() and np.ptp(got) > 1
+
