@@ -61,6 +61,54 @@ def naive(M, N, K, block_width=16, itemsize=4):
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
+def uncoalesced(M, N, K, block_width=16, itemsize=4):
+    """Count the kernel with x along the rows: the loads and the store of the naive one, in other warps."""
+    A = B = C = Count()
+    ks = np.arange(K)
+    for pieces in _warps(block_width, block_width):
+        x, y = _lanes(pieces)
+        for tops, below in _whole_and_edge(M, block_width):
+            for lefts, right in _whole_and_edge(N, block_width):
+                rows, columns = x[(x < below) & (y < right)], y[(x < below) & (y < right)]
+                for top in tops:
+                    A += _requests((top + rows) * K, ks, itemsize) * len(lefts)
+                    C += _requests((top + rows) * N + columns, lefts, itemsize)
+                for left in lefts:
+                    B += _requests(left + columns, ks * N, itemsize) * len(tops)
+    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+
+
+def per_row(M, N, K, block_width=128, itemsize=4):
+    """Count the kernel of one thread per row: each of its warps goes through all columns."""
+    A = B = C = Count()
+    for rows in _lines(M, block_width):
+        A += _requests(rows * K, np.arange(K), itemsize) * N
+        B += Count(len(rows), 1, 1) * (K * N)
+        C += _requests(rows * N, np.arange(N), itemsize)
+    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+
+
+def per_column(M, N, K, block_width=128, itemsize=4):
+    """Count the kernel of one thread per column: each of its warps goes through all rows."""
+    A = B = C = Count()
+    for columns in _lines(N, block_width):
+        A += Count(len(columns), 1, 1) * (K * M)
+        B += _requests(columns, np.arange(K) * N, itemsize) * M
+        C += _requests(columns, np.arange(M) * N, itemsize)
+    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+
+
+def per_element(M, N, K, itemsize=4):
+    """Count the kernel of one block of N×M threads."""
+    A = B = C = Count()
+    for pieces in _warps(N, M):
+        columns, rows = _lanes(pieces)
+        A += _requests(rows * K, np.arange(K), itemsize)
+        B += _requests(columns, np.arange(K) * N, itemsize)
+        C += _requests(rows * N + columns, np.arange(1), itemsize)
+    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+
+
 def tiled(M, N, K, tile_width=16, itemsize=4):
     """Count the tiled kernel: its global loads, and its shared loads and stores for 4-byte elements."""
     T = tile_width
@@ -162,6 +210,34 @@ def _warps(width, height):
         yield [(ty, max(start - ty * width, 0), min(stop - ty * width, width)) for ty in rows]
 
 
+def _lanes(pieces):
+    """Return (x, y) of the lanes of a warp, from its pieces."""
+    x = np.concatenate([np.arange(x0, x1) for _, x0, x1 in pieces])
+    return x, np.repeat([ty for ty, _, _ in pieces], [x1 - x0 for _, x0, x1 in pieces])
+
+
+def _lines(length, width):
+    """Yield the positions of the lanes of each warp, where blocks of `width` threads cover a line."""
+    for start in range(0, length, width):
+        for first in range(start, min(start + width, length), WARP):
+            yield np.arange(first, min(first + WARP, start + width, length))
+
+
+def _whole_and_edge(length, width):
+    """Return (starts, extent) of the blocks that lie inside, and of the one across the edge if there is one."""
+    inside = length // width * width
+    return [(np.arange(0, inside, width), width), *([(np.array([inside]), length - inside)] if inside < length else [])]
+
+
+def _requests(lanes, steps, itemsize):
+    """Count one request per step, of the elements lanes + step, wherever they lie."""
+    if not len(lanes) or not len(steps):
+        return Count()
+    sectors = np.sort((lanes[:, None] + steps) * itemsize // SECTOR_BYTES, axis=0)
+    distinct = len(steps) + np.count_nonzero(np.diff(sectors, axis=0))
+    return Count(len(lanes) * len(steps), len(steps), int(distinct))
+
+
 def _add(counts, key, count):
     counts[key] = counts.get(key, Count()) + count
 
@@ -202,4 +278,13 @@ def _count(pieces, pitch, row_limit, itemsize, lanes=None, accesses=None):
     return Count(int(total), int(np.sum(some)), int(np.sum(sectors)))
 
 
-TRAFFIC = {"naive": naive, "single_block": single_block, "tiled": tiled, "prefetched": prefetched}
+TRAFFIC = {
+    "per_row": per_row,
+    "per_column": per_column,
+    "per_element": per_element,
+    "uncoalesced": uncoalesced,
+    "naive": naive,
+    "single_block": single_block,
+    "tiled": tiled,
+    "prefetched": prefetched,
+}

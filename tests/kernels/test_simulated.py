@@ -8,7 +8,7 @@ from course_lib.kernels import LADDER, rung
 from course_lib.kernels.vector import load4, store4
 
 SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 4)]
-MODELLED = ("naive", "single_block", "tiled", "prefetched")
+MODELLED = tuple(model.TRAFFIC)
 
 
 def matrices(M, N, K, dtype=np.float32, order="C"):
@@ -57,7 +57,7 @@ def test_rung_with_other_tile_widths(r, tile_width):
     np.testing.assert_array_equal(C, A @ B)
 
 
-@pytest.mark.parametrize("size", SIZES[:4], ids=str)
+@pytest.mark.parametrize("size", [*SIZES[:5], (150, 3, 7), (3, 150, 9), (17, 32, 16)], ids=str)
 @pytest.mark.parametrize("name", MODELLED)
 def test_model_equals_the_simulators_counts(name, size):
     """Accesses, requests, sectors and wavefronts of every array, as closed forms and as counted."""
