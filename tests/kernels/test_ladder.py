@@ -1,5 +1,7 @@
 """The ladder: its order, its launch rules and the host version."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,13 @@ def test_names_are_unique_and_found():
     assert [rung(r.name) for r in LADDER] == list(LADDER)
     with pytest.raises(KeyError, match="tiled"):
         rung("tilde")
+
+
+@pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
+def test_a_file_says_what_a_reader_asks_first(r):
+    """The idea, the launch shape, the loads per element of C, and where it comes from."""
+    text = importlib.import_module(f"course_lib.kernels.{r.name}").__doc__
+    assert all(f"\n{part}: " in text for part in ("Idea", "Launch", "Loads", "Source"))
 
 
 @pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
