@@ -1,0 +1,25 @@
+"""Hand-written statements: every value equals that of numba's own compiled code, thread by thread.
+
+CI runs every eighth of them, `HYPOTHESIS_PROFILE=nightly` all.
+"""
+
+import os
+
+import numpy as np
+import pytest
+from oracles import numba_cpu
+from oracles.sources import import_kernel
+from oracles.statements import BODIES, THREADS, arguments, source
+
+from course_lib import simulate
+
+STEP = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 8
+
+
+@pytest.mark.parametrize("body", BODIES[::STEP])
+def test_values_equal_numbas(body, tmp_path):
+    got, right = arguments(), arguments()
+    simulate(import_kernel(source(body), tmp_path))[1, THREADS](*got)
+    numba_cpu.run(source(body), (1,), (THREADS,), right)
+    for one, two in zip(got, right, strict=True):
+        np.testing.assert_array_equal(one, two)
