@@ -12,12 +12,12 @@ from .observers.races import RacesObserver
 from .observers.trace import TraceObserver
 from .observers.traffic import TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
-from .simulator.engine import MAX_STEPS, Engine
+from .simulator.engine import Engine
 from .simulator.findings import KernelError, LaunchError
 
 
 def simulate(kernel, *, strict: bool = True, schedule: str | int = "in-order", trace: bool = False,
-             max_steps: int = MAX_STEPS):
+             max_steps: int | None = None):
     """Prepare ``kernel`` for a launch on the CPU simulator.
 
     Args:
@@ -27,7 +27,8 @@ def simulate(kernel, *, strict: bool = True, schedule: str | int = "in-order", t
         schedule: which warp of a block runs first between two barriers: "in-order", "reversed", "shuffled" or
             the seed of a shuffle. A correct kernel gives the same results for all of them.
         trace: record every statement of every warp, for the viewer. For small launches.
-        max_steps: loop iterations allowed in one launch, so that a loop that never ends is reported.
+        max_steps: loop iterations of a warp allowed in one launch, so that a loop that never ends is reported; by
+            default 20,000,000, of which one execution of a ``while`` loop may take 100,000.
 
     Returns:
         An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arrays are changed in

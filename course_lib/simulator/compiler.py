@@ -418,7 +418,7 @@ class Function(Expressions):
         items = self.iterable(node.iter, live, not exits(node.body, (ast.Break, ast.Return)))
         self.emit(f"{live} = [{self.mask}]")
 
-        def begin(mask):
+        def begin(mask, counter):
             self.emit(f"for {value}, {mask} in {items.code}:")
 
         def first():
@@ -434,11 +434,11 @@ class Function(Expressions):
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         loop = Loop(live, endless=endless)
 
-        def begin(mask):
+        def begin(mask, counter):
             self.emit(f"while {live}[0] is not False:")
             self.indent += 1
             self.mask = mask
-            self.emit(f"w.steps.spend({node.lineno})")
+            self.emit(f"w.steps.spend({node.lineno}, {counter})")
             self.emit(f"{mask} = {live}[0]")
             if self.unit.tracing:
                 self.emit(f"w.statement({node.lineno}, {mask})")
@@ -466,7 +466,7 @@ class Function(Expressions):
             self.reconcile(entry, header, before)
             self.emit(f"{counter} = 0")
             mask = self.fresh("m")
-            begin(mask)
+            begin(mask, counter)
             self.indent += 1
             self.mask = mask
             if leaves:

@@ -16,8 +16,6 @@ from .typing_rules import SCALARS, of_value
 from .values import ArrayType, Variable
 from .warp import WarpVector
 
-#: Loop iterations of one warp vector in one launch; a few minutes of work.
-MAX_STEPS = 20_000_000
 #: Shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
 #: What observers may keep about an element of a shared array: who wrote it, who read it, and when.
@@ -33,7 +31,7 @@ class Engine:
     """One launch of one kernel. ``observers`` are fed while :meth:`run` runs."""
 
     def __init__(self, kernel, grid, block, arguments, observers: list[Observer], schedule="in-order",
-                 tracing: bool = False, max_steps: int = MAX_STEPS):
+                 tracing: bool = False, max_steps: int | None = None):
         self.launch = Launch.of(grid, block)
         threads = self.launch.blocks * self.launch.threads_per_block
         if threads > MAX_THREADS:
@@ -42,9 +40,10 @@ class Engine:
         self.source: Source = read(kernel)
         self.observers = observers
         self.order = order(schedule)
-        if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
+        if max_steps is not None and (
+                isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1):
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
-        self.steps = Steps(int(max_steps))
+        self.steps = Steps(None if max_steps is None else int(max_steps))
         names = [a.arg for a in self.source.tree.args.args]
         arguments = self._with_defaults(names, arguments)
         self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]

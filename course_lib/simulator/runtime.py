@@ -95,16 +95,23 @@ def pick(condition, yes, no):
 
 
 class Steps:
-    """The step budget of a launch: loop iterations of one warp, over all loops."""
+    """The step budget of a launch: loop iterations of one warp vector, over all loops, and in one ``while`` loop."""
 
-    def __init__(self, limit: int):
-        self.limit = self.left = limit
+    LIMIT = 20_000_000  # some minutes of work
+    WHILE_LIMIT = 100_000
+
+    def __init__(self, limit: int | None):
+        self.limit = self.left = self.LIMIT if limit is None else limit
+        self.while_limit = self.WHILE_LIMIT if limit is None else limit
         self.seen: tuple | None = None  # see waits()
 
-    def spend(self, line: int):
+    def spend(self, line: int, count: int = 0):
+        """Take one iteration from the budget; ``count`` are those that a ``while`` loop has behind it."""
         self.left -= 1
         if self.left < 0:
             self.stop(line)
+        if count >= self.while_limit:
+            self.stop(line, self.while_limit, "")
 
     def waits(self, count: int, sites: tuple, variables: tuple, mask, line: int):
         """Stop a ``while`` loop without barriers that changes nothing from one iteration to the next.
@@ -123,9 +130,9 @@ class Steps:
                                   "threads that wait for each other can hang too: use a barrier, or an atomic that "
                                   "nobody waits for")
 
-    def stop(self, line: int):
-        raise KernelError(f"line {line}: this loop was still running after {self.limit:,} iterations in one launch; "
-                          f"check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long")
+    def stop(self, line: int, limit: int | None = None, where: str = " in one launch"):
+        raise KernelError(f"line {line}: this loop was still running after {limit or self.limit:,} iterations{where}; "
+                          "check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long")
 
 
 def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole: bool):

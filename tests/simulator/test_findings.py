@@ -7,6 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from course_lib import KernelError, simulate
+from course_lib.simulator.runtime import Steps
 
 
 def line_of(kernel, text):
@@ -387,6 +388,27 @@ def test_a_race_within_one_line_is_told_from_two_writes():
 
     (race,) = findings(shift, 1, 32, np.zeros(32))
     assert race.line == race.other_line and "read into a variable" in race.message
+
+
+def test_a_while_loop_has_a_budget_of_its_own(monkeypatch):
+    """Without max_steps a loop that never ends is stopped long before a launch of many loops is."""
+    @cuda.jit
+    def climb(a, rounds, length):
+        for _ in range(rounds):
+            stop = a[0] + length
+            while a[0] < stop:
+                a[0] += 1
+
+    monkeypatch.setattr(Steps, "WHILE_LIMIT", 500)
+    assert Steps.LIMIT > 10 * Steps.WHILE_LIMIT
+    a = np.zeros(1, "i8")
+    simulate(climb)[1, 1](a, 3, 400)
+    assert a[0] == 1200
+    with pytest.raises(KernelError, match=f"line {line_of(climb, 'while')}: .*still running after 500 iterations;"):
+        simulate(climb)[1, 1](a, 3, 600)
+    a[0] = 0
+    simulate(climb, max_steps=5_000)[1, 1](a, 3, 600)
+    assert a[0] == 1800
 
 
 def test_a_launch_that_was_stopped_says_what_it_broke_before():
