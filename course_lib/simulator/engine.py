@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .access import REMEMBERED, Site, WideSite
 from .compiler import Function, Unit
 from .findings import LaunchError
 from .frontend import Source, read
 from .geometry import Launch
-from .memory import REMEMBERED, SHARED_LIMIT, GlobalArray, Site, WideSite
+from .memory import SHARED_LIMIT, GlobalArray
 from .observer import Observer
 from .runtime import Steps
 from .schedule import order

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import simulate
-from course_lib.simulator import engine, memory
+from course_lib.simulator import access, engine
 
 LANES = 40  # a whole warp and a partial one
 
@@ -44,8 +44,8 @@ def counts(run):
 def both_ways(kernel, monkeypatch, *arguments):
     """Run with and without comparing by content; assert that all is the same, and return out and the run."""
     results = []
-    for compared in (memory.COMPARED, 0):
-        monkeypatch.setattr(memory, "COMPARED", compared)
+    for compared in (access.COMPARED, 0):
+        monkeypatch.setattr(access, "COMPARED", compared)
         out = np.zeros(LANES, np.float32)
         run = simulate(kernel, strict=False)[1, LANES](*arguments, out)
         results.append((out, run))

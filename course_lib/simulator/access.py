@@ -1,0 +1,380 @@
+"""The sites of a kernel, one a source expression, that access memory, and the patterns of their accesses.
+
+An access is a *pattern* plus a *base*: the pattern holds the element offsets that differ between lanes or
+blocks, the base is the part that all of them share. In ``B[k, col]`` the pattern is ``col`` and the base is
+``k * N``: while a loop runs over k the pattern stays the same Python object, so its bounds, its sectors and its
+bank conflicts are worked out once, and each iteration costs one comparison, one gather and one tally.
+Indices that a small launch computes anew, as ``ty + 16 * i`` in a loop over i, are recognised by their content, up to
+a shift that all lanes share.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .memory import Array
+from .typing_rules import cast
+
+SECTOR_BYTES = 32
+#: Up to this many elements the indices of an access are compared by content with those of earlier ones.
+COMPARED = 2048
+#: Index elements that all sites of a launch remember together, at about 16 bytes each.
+REMEMBERED = 4 * 1024 * 1024
+
+
+class Pattern:
+    """The part of an access that lanes and blocks do not share.
+
+    ``offsets`` are elements (None where every lane has the same), all in bounds once a base is added; ``mask``
+    says which lanes take part; ``tally`` counts the accesses made with it, by the byte phase of their base
+    within a 32-byte sector; ``memo`` is for observers. A lane accesses ``width`` neighbouring elements at once.
+    """
+
+    __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "memo", "width")
+
+    def __init__(self, array, vector, offsets, mask, width=1):
+        self.array, self.vector, self.offsets, self.mask, self.width = array, vector, offsets, mask, width
+        self.tally: dict[int, int] = {}
+        self.memo: dict = {}
+        self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
+
+    def count(self, base: int):
+        """Tally one access at ``base``."""
+        phase = base * self.array.itemsize % SECTOR_BYTES
+        self.tally[phase] = self.tally.get(phase, 0) + 1
+
+    def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
+        """The array index that the lane at ``place`` of the vector accesses."""
+        offsets = 0 if self.offsets is None else self.offsets
+        return self.array.index_of(base + int(np.broadcast_to(offsets, self.vector.shape)[place]))
+
+    @property
+    def access_bytes(self) -> int:
+        """Bytes of one lane's access."""
+        return self.array.itemsize * self.width
+
+
+class Known:
+    """A pattern that a site has seen, and where it may be shifted to.
+
+    ``rooms`` holds, for each index, None where it is a number, else (low, end): while the first lane's index lies in
+    low <= i < end all lanes are in bounds, and it is ``i - low`` steps from where the pattern was laid down.
+    """
+
+    __slots__ = ("pattern", "rooms")
+
+    def __init__(self, pattern, rooms):
+        self.pattern, self.rooms = pattern, rooms
+
+    def shifted(self, firsts, limits, strides):
+        """(shift, base) of an access with these first indices, see :class:`Site`; None where it leaves the bounds."""
+        shift = base = 0
+        for first, room, size, stride in zip(firsts, self.rooms, limits, strides):  # noqa: B905 (hot)
+            if room is None:
+                if not 0 <= first < size:
+                    return None
+                base += first * stride
+            else:
+                low, end = room
+                if not low <= first < end:
+                    return None
+                shift += (first - low) * stride
+        return shift, shift + base
+
+
+class Site:
+    """One subscript expression of the kernel, as one warp runs it.
+
+    ``line`` is the student's line, ``op`` "load", "store" or "atomic". ``engine`` receives the tallied
+    patterns and the broken bounds.
+    """
+
+    width = 1
+
+    def __init__(self, line: int, op: str, engine, room: int):
+        self.line, self.op, self.engine, self.vector = line, op, engine, None
+        self.known: dict[tuple, Known] = {}  # patterns of small vectors, by content
+        self.room, self.held = room, 0  # index elements that they may hold, and hold
+        self.large: Pattern | None = None  # the latest pattern of a large one
+        self.array = self.mask = self.pattern = None  # of the latest access; array None if lanes were left out
+        self.last: tuple = ()
+        self.shift = 0  # of its pattern: what the varying indices add to its base
+
+    def limits_of(self, array: Array) -> tuple[int, ...]:
+        """In each dimension, the number of indices at which an access may begin."""
+        return array.shape
+
+    def locate(self, array: Array, index: tuple, mask):
+        """Return (pattern, base) of this access; bounds are checked, and the access is counted."""
+        if array is self.array and mask is self.mask:
+            base = self.shift
+            for i, last, size, stride in zip(index, self.last, self.limits, array.strides):  # noqa: B905 (hot)
+                if last is None:
+                    if type(i) is np.ndarray:
+                        break
+                    i = int(i)
+                    if not 0 <= i < size:
+                        break
+                    base += i * stride
+                elif i is not last:
+                    break
+            else:
+                pattern = self.pattern
+                phase = base * array.itemsize % SECTOR_BYTES
+                tally = pattern.tally
+                tally[phase] = tally.get(phase, 0) + 1
+                return pattern, base
+        return self._bind(array, index, mask)
+
+    def _bind(self, array, index, mask):
+        self.limits = limits = self.limits_of(array)
+        key, firsts = [array], []
+        small = mask is True or mask.size <= COMPARED
+        if small and mask is not True:
+            key += (mask.shape, mask.tobytes())
+        for i in index:
+            if type(i) is np.ndarray:
+                if i.size > COMPARED:
+                    small = False
+                    break
+                first = i.item(0)
+                firsts.append(first)
+                key += (i.dtype.num, i.shape, (i - first).tobytes())
+            else:
+                firsts.append(int(i))
+                key.append(None)
+        if not small:
+            return self._bind_large(array, index, mask)
+        key = tuple(key)
+        known = self.known.get(key)
+        place = known and known.shifted(firsts, limits, array.strides)
+        if not place:
+            if known is None:
+                if self.held > self.room:
+                    self.flush()
+                known = self._learn(array, index, mask, firsts)
+            place = known and known.shifted(firsts, limits, array.strides)
+            if not place:
+                return self._bind_unsafe(array, index, mask)
+            self.known[key] = known
+            self.held += np.size(known.pattern.offsets) + np.size(mask)
+        return self._remember(array, index, mask, known.pattern, *place)
+
+    def _learn(self, array, index, mask, firsts) -> Known | None:
+        """The pattern of this access, laid down at the least index of each dimension; None if it leaves the bounds."""
+        offsets, rooms = None, []
+        for i, first, size, stride in zip(index, firsts, self.limits, array.strides, strict=True):
+            if type(i) is not np.ndarray:
+                rooms.append(None)
+                continue
+            least, most = int(i.min()), int(i.max())
+            if mask is not True and (least < 0 or most >= size):  # perhaps only in lanes that take no part
+                shape = np.broadcast_shapes(i.shape, mask.shape)
+                here = np.broadcast_to(i, shape)[np.broadcast_to(mask, shape)]
+                least, most = int(here.min()), int(here.max())
+                i = np.where(mask, i, here[0])
+            if least < 0 or most >= size:
+                return None
+            part = (i - least).astype(np.int64) * stride
+            offsets = part if offsets is None else offsets + part
+            # what is compared wraps round in the index's type, so no lane may pass its end
+            end = min(size, np.iinfo(i.dtype).max + 1) - (most - least)
+            rooms.append((first - least, end + first - least))
+        return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
+
+    def _bind_large(self, array, index, mask):
+        base, offsets = 0, None
+        for i, size, stride in zip(index, self.limits, array.strides, strict=True):
+            if type(i) is np.ndarray:
+                if i.min() < 0 or i.max() >= size:
+                    return self._bind_unsafe(array, index, mask)
+                part = i.astype(np.int64) * stride
+                offsets = part if offsets is None else offsets + part
+            else:
+                i = int(i)
+                if not 0 <= i < size:
+                    return self._bind_unsafe(array, index, mask)
+                base += i * stride
+        return self._remember_large(array, index, mask, Pattern(array, self.vector, offsets, mask, self.width), base)
+
+    def _remember_large(self, array, index, mask, pattern, base):
+        if self.large is not None:
+            self.engine.tell("tallied", self, self.large)
+        self.large = pattern
+        return self._remember(array, index, mask, pattern, 0, base)
+
+    def _remember(self, array, index, mask, pattern, shift, base):
+        self.array, self.mask, self.pattern, self.shift = array, mask, pattern, shift
+        self.last = tuple(i if type(i) is np.ndarray else None for i in index)
+        pattern.count(base)
+        return pattern, base
+
+    def _bind_unsafe(self, array, index, mask):
+        """Some index lies outside: wrap negatives as numba does, and leave out the lanes that still miss."""
+        vector = self.vector
+        base, offsets = 0, None
+        clean, inside = True, mask
+        for d, (i, size, stride) in enumerate(zip(index, self.limits, array.strides, strict=True)):
+            varies = type(i) is np.ndarray
+            i = np.asarray(i)
+            at = i.astype(np.int64)
+            outside = i >= size
+            if self.width > 1:  # vector accesses are not numba's indexing: nothing wraps
+                outside = outside | (i < 0)
+            elif i.dtype.kind == "i":
+                negative = active(i < 0, inside)
+                if negative.any():
+                    at = np.where(at < 0, at + size, at)
+                    outside = (at < 0) | (at >= size)
+                    wraps = negative & ~outside
+                    if wraps.any():
+                        clean = False
+                        self.engine.tell("negative_index", self, array, index, d, wraps)
+            bad = active(outside, inside)
+            if bad.any():
+                clean = False
+                self.engine.tell("out_of_bounds", self, array, index, d, bad)
+                inside = ~bad if inside is True else inside & ~bad
+                if not inside.any():
+                    self.array = None
+                    return Pattern(array, vector, None, False, self.width), 0
+            at = np.clip(at, 0, max(size - 1, 0)) * stride
+            if varies:
+                offsets = at if offsets is None else offsets + at
+            else:
+                base += int(at)
+        if clean:  # only inactive lanes were outside, and their clipped offsets are never used
+            return self._remember_large(array, index, mask, Pattern(array, vector, offsets, mask, self.width), base)
+        self.array = None
+        if inside is not True:
+            inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
+        pattern = Pattern(array, vector, offsets, inside, self.width)
+        pattern.count(base)
+        self.engine.tell("tallied", self, pattern)
+        return pattern, base
+
+    def flush(self):
+        """Hand the tallied patterns to the engine and forget them."""
+        for known in self.known.values():
+            self.engine.tell("tallied", self, known.pattern)
+        if self.large is not None:
+            self.engine.tell("tallied", self, self.large)
+        self.known.clear()
+        self.held = 0
+        self.array = self.large = None
+
+    def load(self, array: Array, index: tuple, mask):
+        """The elements at ``index``; lanes outside the array get 0."""
+        if array.cells is not None and not array.watchers:
+            base = array.cell(index)
+            if base is not None and (array.written[base] is True or array.written[base] is mask):
+                self._count_cell(array, index, mask)
+                return array.cells[base]
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return array.dtype.type(0)
+        value = array.gather(self.vector, pattern, base)
+        if self.array is None:
+            value = np.where(pattern.mask, value, array.dtype.type(0))
+        for watch in array.watchers:
+            watch(self, pattern, base, value)
+        if array.space == "local":
+            self._check_written(array, pattern, base)
+        return value
+
+    def _count_cell(self, array, index, mask):
+        """Count an access to an element of a local array, of which only the number matters."""
+        if array is self.array and mask is self.mask and self.pattern.offsets is None:
+            tally = self.pattern.tally
+            tally[0] = tally.get(0, 0) + 1
+        else:
+            self.locate(array, index, mask)
+
+    def _check_written(self, array, pattern, base):
+        missing = array.unwritten(self.vector, pattern, base)
+        if missing is not False:
+            self.engine.tell("unwritten", self, pattern, base, missing)
+
+    def store(self, array: Array, index: tuple, value, mask):
+        """Store ``value``, converted to the array's type; where lanes collide the highest lane stays."""
+        if value.dtype != array.dtype:
+            value = cast(value, array.dtype)
+        if array.cells is not None and mask is array.anchor and not array.watchers:
+            base = array.cell(index)
+            if base is not None:
+                self._count_cell(array, index, mask)
+                array.cells[base], array.written[base] = value, True
+                return
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return
+        array.scatter(self.vector, pattern, base, value)
+        for watch in array.watchers:
+            watch(self, pattern, base, value)
+
+    def atomic(self, operation: str, array: Array, index: tuple, values: tuple, mask, used: bool):
+        """Apply ``operation`` lane after lane; return the old values, in lane order, if they are used."""
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return array.dtype.type(0)
+        if array.space == "local":
+            self._check_written(array, pattern, base)
+        old = array.update(self.vector, pattern, base, operation, values, used)
+        for watch in array.watchers:
+            watch(self, pattern, base, values[-1])
+        return old
+
+
+class WideSite(Site):
+    """A vector access: each lane takes ``width`` neighbouring elements of the last dimension in one instruction.
+
+    Its address must be a multiple of its size; what is not aligned is reported and, unlike on a GPU, performed.
+    """
+
+    def __init__(self, line: int, op: str, engine, room: int, width: int):
+        super().__init__(line, op, engine, room)
+        self.width = width
+
+    def limits_of(self, array):
+        return (*array.shape[:-1], max(0, array.shape[-1] - self.width + 1))
+
+    def _aligned(self, pattern, base):
+        size = pattern.access_bytes
+        phase = base * pattern.array.itemsize % size
+        key = ("misaligned", phase)
+        if key not in pattern.memo:
+            offsets = 0 if pattern.offsets is None else pattern.offsets
+            pattern.memo[key] = active((np.asarray(offsets) * pattern.array.itemsize + phase) % size != 0, pattern.mask)
+        if pattern.memo[key].any():
+            self.engine.tell("misaligned", self, pattern, base, pattern.memo[key])
+
+    def load(self, array, index, mask):
+        """A tuple of ``width`` lane vectors."""
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return (array.dtype.type(0),) * self.width
+        self._aligned(pattern, base)
+        values = []
+        for element in range(self.width):
+            value = array.gather(self.vector, pattern, base + element)
+            if self.array is None:
+                value = np.where(pattern.mask, value, array.dtype.type(0))
+            for watch in array.watchers:
+                watch(self, pattern, base + element, value)
+            values.append(value)
+        return tuple(values)
+
+    def store(self, array, index, values, mask):
+        pattern, base = self.locate(array, index, mask)
+        if pattern.mask is False:
+            return
+        self._aligned(pattern, base)
+        for element, value in enumerate(values):
+            array.scatter(self.vector, pattern, base + element, value)
+            for watch in array.watchers:
+                watch(self, pattern, base + element, value)
+
+
+def active(condition: np.ndarray, mask) -> np.ndarray:
+    """``condition`` in the active lanes."""
+    return condition if mask is True else condition & mask
