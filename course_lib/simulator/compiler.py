@@ -37,20 +37,25 @@ from .values import (
     TupleType,
     Value,
     Variable,
+    describe_type,
     merge,
     unify_types,
 )
 
 REFUSED = {
     ast.Try: "try/except does not exist in a kernel; check the condition with if",
+    ast.TryStar: "try/except does not exist in a kernel; check the condition with if",
     ast.With: "with does not exist in a kernel; write the statements without it",
+    ast.AsyncWith: "async does not exist in a kernel; leave it out",
+    ast.AsyncFor: "async does not exist in a kernel; leave it out",
+    ast.AsyncFunctionDef: "async does not exist in a kernel; define a function outside with @cuda.jit(device=True)",
     ast.Raise: "the simulator does not run raise; use an if and return early",
     ast.Assert: "the simulator does not run assert; check the values after the launch",
     ast.FunctionDef: "a function cannot be defined inside a kernel; define it outside with @cuda.jit(device=True)",
-    ast.ClassDef: "a class cannot be defined inside a kernel",
+    ast.ClassDef: "a class cannot be defined inside a kernel; use variables, tuples and arrays",
     ast.Delete: "del does not exist in a kernel; leave it out",
-    ast.Import: "import belongs outside the kernel",
-    ast.ImportFrom: "import belongs outside the kernel",
+    ast.Import: "import does not exist in a kernel; import above the function",
+    ast.ImportFrom: "import does not exist in a kernel; import above the function",
     ast.Global: "a kernel reads globals without a global statement, and cannot assign them; leave it out",
     ast.Nonlocal: "a kernel reads outer variables without nonlocal, and cannot assign them; leave it out",
     ast.Match: "the simulator does not run match; write if/elif/else",
@@ -199,8 +204,9 @@ class Function(Expressions):
         for kind in kinds[1:]:
             result = unify_types(result, kind)
         if result == CONFLICT:
-            self.refuse(self.source.tree, f"this device function returns values of types that do not unify: "
-                                          f"{', '.join(map(str, dict.fromkeys(kinds)))}")
+            returned = " on one path and ".join(map(describe_type, dict.fromkeys(kinds)))
+            self.refuse(self.source.tree, f"this device function returns {returned} on another; return one kind of "
+                                          "value on every path")
         return result
 
     # --- small services ----------------------------------------------------------------------------------
@@ -236,8 +242,8 @@ class Function(Expressions):
                 self.emit(f"w.statement({statement.lineno}, {self.mask})")
             handler = getattr(self, f"do_{type(statement).__name__}", None)
             if handler is None:
-                reason = REFUSED.get(type(statement),
-                                     f"the simulator does not run {type(statement).__name__} statements")
+                reason = REFUSED.get(type(statement), f"the simulator does not run {type(statement).__name__} "
+                                                      "statements; write assignments, if, for and while")
                 self.refuse(statement, reason)
             try:
                 terminated = handler(statement)
@@ -263,6 +269,8 @@ class Function(Expressions):
     def do_Expr(self, node):
         if docstring(node):
             return False
+        if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
+            self.expr(node.value)  # refused
         if not isinstance(node.value, ast.Call):
             self.refuse(node, "this expression has no effect; assign it to a variable or an array element")
         self.statement_call(node.value)
@@ -298,23 +306,32 @@ class Function(Expressions):
             value = self.binary(node, type(node.op).__name__, left, right, node.target, node.value)
             self.store(node.target, array, index, value)
         else:
-            self.refuse(node, "this target cannot be assigned in a kernel")
+            self.refuse_target(node.target)
         return False
 
     def assign(self, target, value: Value, node):
         if isinstance(target, ast.Name):
             self.assign_name(target.id, value, node)
         elif isinstance(target, ast.Subscript):
+            if not value.is_scalar and target in node.targets:
+                self.refuse_as_number(node.value, value)
             array, index = self.element(target)
             self.store(target, array, index, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
+            if any(isinstance(e, ast.Starred) for e in target.elts):
+                self.refuse(node, "* cannot collect items in a kernel; name each item")
             if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
-                self.refuse(node, f"{len(target.elts)} names cannot take a {value.type}")
+                self.refuse(node, f"{ast.unparse(target)} stands for {len(target.elts)} values and is given "
+                                  f"{describe_type(value.type)}; write one name for each item of a tuple")
             items = [self.saved(self.item(value, i), force=True) for i in range(len(target.elts))]
             for element, item in zip(target.elts, items, strict=True):
                 self.assign(element, item, node)
         else:
-            self.refuse(node, f"{ast.unparse(target)} cannot be assigned in a kernel")
+            self.refuse_target(target)
+
+    def refuse_target(self, target):
+        self.refuse(target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an "
+                            "array element")
 
     def assign_name(self, name: str, value: Value, node):
         if isinstance(value.type, ArrayType) and not value.code.startswith("w."):
@@ -514,7 +531,8 @@ class Function(Expressions):
             self.counter, self.position, self.barriers, self.calls = state
             loop.broken = False
         else:
-            self.refuse(node, "the types of this loop's variables do not settle")
+            self.refuse(node, "the types of this loop's variables change in every iteration; give each variable the "
+                              "type that it keeps before the loop, as in x = float32(0)")
         if loop.broken:
             self.lines.insert(start, "    " * self.indent + f"{loop.live}b = False\n")
         self.env = header if loop.after is None else loop.after

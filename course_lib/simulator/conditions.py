@@ -20,7 +20,8 @@ class Conditions:
         if isinstance(value.type, TupleType) or value.type == NONE:
             return self.number(value.type != NONE and len(value.type.items) > 0)
         if not value.is_scalar:
-            raise typing_rules.TypingError(f"{describe_type(value.type)} is not a condition")
+            raise typing_rules.TypingError(f"{describe_type(value.type)} is not a condition; compare a number, "
+                                           "as in x > 0")
         if value.is_const:
             return replace(self.number(bool(value.const)), literal=value.literal)
         zero = self.unit.constant(typing_rules.DTYPE[value.type].type(0))
@@ -73,7 +74,7 @@ class Conditions:
             return result if name == "Eq" else self.negated(result)
         for value in (left, right):
             if not value.is_scalar:
-                self.refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare numbers")
+                self.refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
         kind = typing_rules.comparison(left.type, right.type)
         x, y = left, right
         if "uint64" in (left.type, right.type) and kind == "float64":
@@ -94,7 +95,8 @@ class Conditions:
 
     def membership(self, node, left: Value, right: Value) -> Value:
         if not isinstance(right.type, TupleType):
-            self.refuse(node, f"{ast.unparse(node)}: in looks for a number in a tuple, such as (1, 2, 4)")
+            self.refuse(node, f"{ast.unparse(node)}: a kernel can look for a number only in a tuple, such as "
+                              "(1, 2, 4); loop over an array and compare")
         self.item_type(right, node.comparators[-1])
         left = self.saved(left)
         parts = [self.equal(node, left, item).code for item in self.items(right)]
@@ -119,7 +121,7 @@ class Conditions:
         for _, value in parts[1:]:
             kind = unify_types(kind, value.type)
         if kind not in typing_rules.SCALARS:
-            self.refuse(node, f"{ast.unparse(node)} has no type that holds all its values; use if")
+            self.refuse(node, f"{ast.unparse(node)} has no type that holds all its values; write it with if and else")
         result = self.fresh("t")
         self.emit(f"{' = '.join(names)} = False")
         self.lines += lines

@@ -21,6 +21,7 @@ from .tuples import Tuples
 from .values import (
     COMPILE_TIME,
     CONFLICT,
+    COORDINATES,
     MISSING,
     NONE,
     ArrayType,
@@ -29,6 +30,7 @@ from .values import (
     TupleType,
     Value,
     describe_type,
+    plural,
     unify_types,
 )
 
@@ -49,7 +51,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
     def expr(self, node: ast.AST) -> Value:
         handler = getattr(self, f"on_{type(node).__name__}", None)
         if handler is None:
-            self.refuse(node, f"the simulator does not run {describe(node)} in a kernel")
+            self.refuse(node, f"a kernel cannot hold {describe(node)}")
         try:
             return handler(node)
         except typing_rules.TypingError as error:
@@ -58,15 +60,27 @@ class Expressions(Conditions, Tuples, Intrinsics):
     def scalar(self, node: ast.AST) -> Value:
         value = self.expr(node)
         if not value.is_scalar:
-            self.refuse(node, f"{ast.unparse(node)} is {describe_type(value.type)}, where a number is needed")
+            self.refuse_as_number(node, value)
         return value
+
+    def refuse_as_number(self, node: ast.AST, value: Value):
+        text = ast.unparse(node)
+        self.refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed"
+                          f"{way_to_number(text, value)}")
+
+    def check_index(self, node: ast.AST, part: ast.AST, index: Value):
+        """Refuse the index that ``part`` of ``node`` gives unless it is an integer."""
+        if not (index.is_scalar and typing_rules.is_int(index.type)):
+            text = ast.unparse(part)
+            advice = f": convert it with int({text})" if index.is_scalar else way_to_number(text, index)
+            self.refuse(node, f"the index {text} is {describe_type(index.type)}; an index must be an integer{advice}")
 
     # --- constants and names -------------------------------------------------------------------------------
 
     def number(self, value, literal: bool = True, origin: str | None = None) -> Value:
         kind = typing_rules.of_value(value)
         if kind is None:
-            raise typing_rules.TypingError(f"{value!r} does not fit in 64 bits")
+            raise typing_rules.TypingError(f"{value!r} does not fit in 64 bits; write it as a float")
         value = typing_rules.DTYPE[kind].type(value)
         return Value(self.unit.constant(value), kind, value, literal, origin)
 
@@ -88,7 +102,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
             if variable.type == COMPILE_TIME:
                 return self.wrap(self.constant_object(node), node)
             if variable.type == CONFLICT:
-                self.refuse(node, f"{name!r} has values of types that do not unify; use two names")
+                self.refuse(node, f"{name!r} has different kinds of values on different paths, which no type holds; "
+                                  "use two names")
             code = self.mangle(name, variable.type)
             if variable.maybe:
                 self.tracked.add(name)
@@ -115,9 +130,10 @@ class Expressions(Conditions, Tuples, Intrinsics):
             try:
                 thing = self.source.lookup(node.id)
             except KeyError:
-                self.refuse(node, f"the name {node.id!r} is not defined")
+                self.refuse(node, f"the name {node.id!r} is not defined; define it, or pass it as an argument")
             except ValueError:
-                self.refuse(node, f"the name {node.id!r} has no value yet in the enclosing function")
+                self.refuse(node, f"the name {node.id!r} has no value yet in the enclosing function; assign it before "
+                                  "the launch")
             if is_cuda_module(thing):
                 return Symbol("cuda", (), thing)
             known = cuda_name(thing) if not isinstance(thing, (int, float)) else None
@@ -130,7 +146,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
                 return part_of_cuda((*owner.path, node.attr), getattr(owner.thing, node.attr, None))
             if isinstance(owner, ModuleType):
                 if not hasattr(owner, node.attr):
-                    self.refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}")
+                    self.refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; look up how it is spelled")
                 thing = getattr(owner, node.attr)
                 return Symbol("cuda", (), thing) if is_cuda_module(thing) else thing
             return getattr(owner, node.attr, None)
@@ -172,7 +188,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
                               "it knows shape, size, ndim and dtype, and elements such as A[i, j]")
         if owner.type == COMPILE_TIME and isinstance(owner.const, np.dtype) and node.attr == "type":
             return owner
-        self.refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r} in a kernel")
+        self.refuse(node, f"{ast.unparse(node.value)} is {describe_type(owner.type)}, of which the simulator runs no "
+                          f".{node.attr}; write it out with arithmetic and the functions of math")
 
     # --- conversions -----------------------------------------------------------------------------------------
 
@@ -223,7 +240,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
     def binary(self, node, op: str, left: Value, right: Value, left_node, right_node) -> Value:
         for value, part in ((left, left_node), (right, right_node)):
             if not value.is_scalar:
-                self.refuse(node, f"{ast.unparse(part)} is {describe_type(value.type)}, not a number")
+                self.refuse_as_number(part, value)
         if op == "Pow" and right.literal and typing_rules.is_int(right.type):
             result = left.type if typing_rules.is_float(left.type) else "int64"
             a = b = result
@@ -306,7 +323,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
         (a, a_lines), (b, b_lines) = parts
         kind = unify_types(a.type, b.type)
         if kind == CONFLICT or kind == COMPILE_TIME:
-            self.refuse(node, f"the two sides are {describe_type(a.type)} and {describe_type(b.type)}")
+            self.refuse(node, f"the two sides of {ast.unparse(node)} are {describe_type(a.type)} and "
+                              f"{describe_type(b.type)}; give both sides the same kind of value")
         origin = None
         if kind == "float64":
             asked = [v for v in (a, b) if v.type == "float64"]
@@ -351,7 +369,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
     def indexed(self, node, array: Value, chain: list[ast.Subscript]):
         base = chain[0].value
         if not isinstance(array.type, ArrayType):
-            self.refuse(node, f"{ast.unparse(base)} is {describe_type(array.type)}, which has no elements")
+            self.refuse(node, f"{ast.unparse(base)} is {describe_type(array.type)}, and has no elements; pass an "
+                              "array as an argument")
         parts = [p for link in chain for p in (link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice])]
         if any(isinstance(p, (ast.Slice, ast.Starred)) or isinstance(p, ast.Constant) and p.value is Ellipsis
                for p in parts):
@@ -366,12 +385,10 @@ class Expressions(Conditions, Tuples, Intrinsics):
         else:
             indices = tuple(self.expr(p) for p in parts)
         if len(indices) != array.type.ndim:
-            self.refuse(node, f"{ast.unparse(base)} has {array.type.ndim} dimensions and is indexed with "
-                              f"{len(indices)}; give one index for each dimension")
+            self.refuse(node, f"{ast.unparse(base)} has {plural(array.type.ndim, 'dimension')} and is given "
+                              f"{len(indices)} indices; give one index for each dimension")
         for index, part in zip(indices, parts if len(parts) == len(indices) else [node] * len(indices), strict=True):
-            if not (index.is_scalar and typing_rules.is_int(index.type)):
-                self.refuse(node, f"the index {ast.unparse(part)} is {describe_type(index.type)}; "
-                                  "an index must be an integer")
+            self.check_index(node, part, index)
         return array, indices
 
     def on_Subscript(self, node):
@@ -392,7 +409,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
 
     def store(self, node, array: Value, indices, value: Value):
         if not value.is_scalar:
-            self.refuse(node, f"{describe_type(value.type)} cannot be stored in an array element")
+            self.refuse(node, f"{ast.unparse(node)} holds one number, and cannot take {describe_type(value.type)}; "
+                              "store one number at a time")
         self.note_write(array)
         site = self.unit.site(node.lineno, "store")
         self.emit(f"{site}.store({array.code}, {self.index_code(indices)}, {value.code}, {self.mask})")
@@ -433,10 +451,37 @@ def python_constant(node: ast.AST):
     return value if type(value) in (bool, int, float) else None
 
 
+def way_to_number(text: str, value: Value) -> str:
+    """How to write a number instead of ``text``, which stands for ``value``: the end of a message."""
+    if isinstance(value.type, ArrayType) and value.type.ndim:
+        return f"; write an element, {text}[{', '.join('ijklmnop'[:value.type.ndim])}]"
+    if isinstance(value.type, TupleType) and value.type.items:
+        return f"; write an item, such as {text}[0]"
+    if isinstance(value.const, Symbol) and value.const.path[:1] in [(name,) for name in COORDINATES]:
+        return f"; write cuda.{value.const.path[0]}.x, .y or .z"
+    return ""
+
+
+#: What a kernel cannot hold, by the name of its syntax: what it is called, and what to write instead.
+NOT_IN_A_KERNEL = {
+    "Lambda": "a lambda; define a function outside with @cuda.jit(device=True)",
+    "List": "a list; use a tuple, or cuda.local.array",
+    "Set": "a set; use a tuple",
+    "Dict": "a dictionary; use variables, tuples and arrays",
+    "ListComp": "a list comprehension; write a loop",
+    "SetComp": "a set comprehension; write a loop",
+    "DictComp": "a dictionary comprehension; write a loop",
+    "GeneratorExp": "a generator expression; write a loop",
+    "JoinedStr": "a string; compute with numbers",
+    "NamedExpr": "the := operator; assign in a statement of its own",
+    "Starred": "a * before a value; write the items out",
+    "Slice": "a slice; loop over single elements",
+    "Await": "await; leave it out",
+    "Yield": "yield; write the values to an array",
+    "YieldFrom": "yield from; write the values to an array",
+}
+
+
 def describe(node: ast.AST) -> str:
-    names = {"Lambda": "lambda", "ListComp": "list comprehensions", "Dict": "dictionaries", "List": "lists",
-             "Set": "sets", "JoinedStr": "f-strings", "NamedExpr": "the := operator", "Starred": "*",
-             "GeneratorExp": "generator expressions", "DictComp": "dictionary comprehensions",
-             "SetComp": "set comprehensions", "Slice": "slices", "Await": "await", "Yield": "yield",
-             "YieldFrom": "yield from"}
-    return names.get(type(node).__name__, type(node).__name__)
+    name = type(node).__name__
+    return NOT_IN_A_KERNEL.get(name, f"{name}; write arithmetic, comparisons and calls")

@@ -17,6 +17,7 @@ from .typing_rules import DTYPE, TypingError
 from .values import (
     COMPILE_TIME,
     CONFLICT,
+    COORDINATES,
     NONE,
     ArrayType,
     DeviceFunction,
@@ -24,12 +25,17 @@ from .values import (
     TupleType,
     Value,
     Variable,
+    describe_type,
+    plural,
     unify_types,
 )
 
 AXES = {"x": 0, "y": 1, "z": 2}
 ATOMICS = ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch", "inc", "dec", "cas",
            "compare_and_swap")
+#: What an atomic takes after the array, where that is not an index and a value.
+ATOMIC_ARGUMENTS = {"cas": ("the index", "the expected value", "the new value"),
+                    "compare_and_swap": ("the expected value", "the new value")}
 SHUFFLES = {"shfl_sync": "at", "shfl_up_sync": "up", "shfl_down_sync": "down", "shfl_xor_sync": "xor"}
 VOTES = {"all_sync": "bool", "any_sync": "bool", "eq_sync": "bool", "ballot_sync": "int32"}
 FENCES = ("threadfence", "threadfence_block", "threadfence_system")
@@ -41,20 +47,38 @@ MATH = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsi
         "exp2": "exp2"}
 MATH_TESTS = {"isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite"}
 MATH2 = {"atan2": "arctan2", "hypot": "hypot", "fmod": "fmod", "copysign": "copysign", "pow": "power"}
+#: NumPy's functions by the functions of math that do the same.
+MATH_OF_NUMPY = {theirs: name for name, theirs in (MATH | MATH_TESTS | MATH2).items()}
 
-
-#: What to write instead of a builtin function, of a NumPy function, and of a part of numba.cuda.
+#: What to write instead of a builtin function, a function of math, a NumPy function, and a part of numba.cuda.
 INSTEAD = {"print": "look at run.source, or trace the kernel", "range": "it belongs in a for statement",
            "enumerate": "it belongs in a for statement", "zip": "it belongs in a for statement",
            "complex": "it computes with integers, floats and bools", "sum": "add in a loop", "any": "use or",
            "all": "use and", "isinstance": "the types of a kernel are known when it is compiled",
-           "tuple": "write the items out, as in (a, b)", "list": "use cuda.local.array", "set": "use a tuple"}
+           "tuple": "write the items out, as in (a, b)", "list": "use cuda.local.array", "set": "use a tuple",
+           "sorted": "sort before the launch", "str": "compute with numbers"}
+INSTEAD_OF_MATH = {"comb": "multiply in a loop", "perm": "multiply in a loop", "factorial": "multiply in a loop",
+                   "prod": "multiply in a loop", "fsum": "add in a loop", "sumprod": "add in a loop",
+                   "dist": "use math.sqrt of the sum of squares", "gcd": "write Euclid's algorithm as a loop",
+                   "lcm": "write Euclid's algorithm as a loop", "isqrt": "write int(math.sqrt(x))",
+                   "isclose": "write abs(a - b) < tolerance", "remainder": "use math.fmod",
+                   "ldexp": "write x * 2.0 ** n", "modf": "use math.trunc(x) and x - math.trunc(x)",
+                   "frexp": "use math.floor(math.log2(x))"}
 INSTEAD_OF_NUMPY = {"maximum": "max", "fmax": "max", "minimum": "min", "fmin": "min", "absolute": "abs",
                     "power": "**", "zeros": "cuda.local.array", "empty": "cuda.local.array",
-                    "ones": "cuda.local.array"}
-INSTEAD_OF_CUDA = {"libdevice": "use the functions of math", "fp16": "use float32",
+                    "ones": "cuda.local.array", "where": "a if condition else b", "clip": "min and max",
+                    "sum": "a loop that adds", "dot": "a loop that multiplies and adds",
+                    "matmul": "a loop that multiplies and adds"}
+INSTEAD_OF_CUDA = {"atomic": "call one of its functions, such as cuda.atomic.add",
+                   "shared": "write tile = cuda.shared.array(...)", "local": "write v = cuda.local.array(...)",
+                   "libdevice": "use the functions of math", "fp16": "use float32",
                    "const": "pass the array as an argument", "nanosleep": "leave it out: it computes nothing",
-                   "cg": "end the kernel, and launch the next one"}
+                   "cg": "end the kernel, and launch the next one", "match_all_sync": "use all_sync of a comparison",
+                   "clock": "leave it out: the simulator counts, and knows no time",
+                   "clock64": "leave it out: the simulator counts, and knows no time"}
+#: What to write instead of an argument that a function of numba does not take.
+NOT_TAKEN = {"round": "; write round(x * 100) / 100 for two digits", "math.log": "; divide by the log of the base",
+             "int": "; it converts one number"}
 
 
 class Intrinsics:
@@ -64,7 +88,7 @@ class Intrinsics:
 
     def cuda_value(self, symbol: Symbol) -> Value | None:
         path, launch = symbol.path, self.unit.launch
-        if len(path) == 2 and path[1] in AXES and path[0] in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
+        if len(path) == 2 and path[1] in AXES and path[0] in COORDINATES:
             axis = AXES[path[1]]
             if path[0] in ("blockDim", "gridDim"):
                 size = (launch.block if path[0] == "blockDim" else launch.grid)[axis]
@@ -77,23 +101,16 @@ class Intrinsics:
         return None
 
     def grid(self, node, name: str) -> Value:
-        dims = self.literal_int(node, 0, f"cuda.{name}()")
+        argument = self.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+        dims = int(argument.const) if argument and argument.is_const and typing_rules.is_int(argument.type) else None
         if dims not in (1, 2, 3):
-            self.refuse(node, f"cuda.{name}() takes 1, 2 or 3")
+            self.refuse(node, f"cuda.{name}() takes a literal number of dimensions: 1, 2 or 3")
         if name == "grid":
             items = tuple(Value(f"w.global_id({d})", "int64") for d in range(dims))
         else:
             launch = self.unit.launch
             items = tuple(replace(self.number(launch.grid[d] * launch.block[d]), literal=False) for d in range(dims))
         return items[0] if dims == 1 else self.tuple_of(items)
-
-    def literal_int(self, node, position: int, what: str) -> int:
-        if len(node.args) <= position or node.keywords:
-            self.refuse(node, f"{what} needs a literal number")
-        value = self.expr(node.args[position])
-        if not (value.is_const and typing_rules.is_int(value.type)):
-            self.refuse(node, f"{what} needs a literal number, not {ast.unparse(node.args[position])}")
-        return int(value.const)
 
     # --- shared and local arrays ----------------------------------------------------------------------------
 
@@ -112,21 +129,24 @@ class Intrinsics:
         arguments = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
         for keyword in call.keywords:
             if keyword.arg not in ("shape", "dtype", "alignment") or keyword.arg in arguments:
-                self.refuse(node, f"cuda.{space}.array() takes shape, dtype and alignment")
+                self.refuse(node, f"cuda.{space}.array() takes shape, dtype and alignment, once each; leave out "
+                                  f"{keyword.arg!r}")
             arguments[keyword.arg] = keyword.value
-        if "shape" not in arguments or "dtype" not in arguments:
-            self.refuse(node, f"cuda.{space}.array() needs a shape and a dtype")
+        if "shape" not in arguments or "dtype" not in arguments or len(call.args) > 3:
+            self.refuse(node, f"cuda.{space}.array() takes a shape, a dtype and perhaps an alignment, as in "
+                              f"cuda.{space}.array((16, 16), float32)")
         shape = self.static_shape(arguments["shape"], space)
         dtype = self.static_dtype(arguments["dtype"])
         if "alignment" in arguments:
             alignment = self.expr(arguments["alignment"])
             if not (alignment.type == NONE or alignment.is_const and typing_rules.is_int(alignment.type)):
-                self.refuse(node, "the alignment must be a literal number")
+                self.refuse(node, "the alignment must be a literal number of bytes, such as 16")
             if alignment.is_const and (alignment.const < 1 or int(alignment.const) & (int(alignment.const) - 1)):
-                self.refuse(node, "the alignment must be a power of two")
+                self.refuse(node, "the alignment must be a power of two, such as 16")
         size = prod(shape) * DTYPE[dtype].itemsize
         if space == "local" and size > LOCAL_LIMIT:
-            self.refuse(node, f"the local array {name!r} takes {size:,} bytes a thread; a GPU allows {LOCAL_LIMIT:,}")
+            self.refuse(node, f"the local array {name!r} takes {size:,} bytes a thread, and a GPU allows "
+                              f"{LOCAL_LIMIT:,}; use a smaller one")
         if shape == (0,) and space == "shared":
             self.refuse(node, "the simulator does not run dynamic shared memory (shape 0); give the shape as a "
                               "constant")
@@ -187,17 +207,20 @@ class Intrinsics:
         if isinstance(thing, Symbol):
             path = thing.path
             if path == ("syncthreads",):
+                self.at_most(node, 0)
                 self.emit(self.barrier(node))
                 return
             if path == ("syncwarp",):
+                self.at_most(node, 1)
                 members = self.members(node, 0)
                 self.emit(f"w.syncwarp({members or '0xFFFFFFFF'}, {self.mask}, {node.lineno})")
                 return
-            if path[-1:] and path[0] in FENCES:
+            if path and path[0] in FENCES:
+                self.at_most(node, 0)
                 self.unit.fences = True
                 return
-            if path[0] == "atomic":
-                self.atomic(node, path[-1], used=False)
+            if path[:1] == ("atomic",) and len(path) == 2:
+                self.atomic(node, path[1], used=False)
                 return
         value = self.call(node)
         if value.code and not value.pure_name:
@@ -208,7 +231,9 @@ class Intrinsics:
         if thing is None:
             target = self.expr(node.func)
             if target.type != COMPILE_TIME:
-                self.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel")
+                advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
+                self.refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; "
+                                  f"{advice}")
             thing = target.const
         if isinstance(thing, Symbol):
             return self.cuda_call(node, thing)
@@ -225,8 +250,9 @@ class Intrinsics:
             return getattr(self, f"call_{builtin}")(node)
         if isinstance(thing, np.ufunc) or getattr(thing, "__module__", "").split(".")[0] == "numpy":
             name = getattr(thing, "__name__", str(thing))
-            known = f"math.{name}" if name in MATH else INSTEAD_OF_NUMPY.get(name, "math functions and single elements")
-            self.refuse(node, f"the simulator does not run NumPy functions; use {known}")
+            known = f"math.{MATH_OF_NUMPY[name]}" if name in MATH_OF_NUMPY else "math functions and single elements"
+            self.refuse(node, f"the simulator does not run {ast.unparse(node.func)}(), a NumPy function; use "
+                              f"{INSTEAD_OF_NUMPY.get(name, known)}")
         if getattr(thing, "py_func", None) is not None:
             return self.device_call(node, thing)
         if isinstance(thing, FunctionType):
@@ -236,17 +262,26 @@ class Intrinsics:
         advice = "write the operator itself" if getattr(thing, "__module__", "") == "_operator" else INSTEAD.get(
             name, "write it out with arithmetic, comparisons, if and for")
         self.refuse(node, f"the simulator does not run {ast.unparse(node.func)}(); {advice}" if callable(thing) else
-                    f"{ast.unparse(node.func)} cannot be called in a kernel")
+                    f"{ast.unparse(node.func)} is no function, and cannot be called; leave out the ( )")
 
     def arguments(self, node, count: int | tuple, what: str) -> list[Value]:
         counts = (count,) if isinstance(count, int) else count
         if node.keywords or len(node.args) not in counts:
-            self.refuse(node, f"{what} takes {' or '.join(map(str, counts))} argument{'s' * (counts != (1,))}, "
-                              "without keywords")
+            count = " or ".join(map(str, counts[:-1] + (plural(counts[-1], "argument"),)))
+            self.refuse(node, f"{what}() takes {count} without names, and is given "
+                              f"{len(node.args) + len(node.keywords)}{NOT_TAKEN.get(what, '')}")
         return [self.scalar(a) for a in node.args]
+
+    def at_most(self, node, count: int):
+        """Refuse a call that has more arguments than ``count``, or named ones."""
+        if node.keywords or len(node.args) > count:
+            takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
+            self.refuse(node, f"{ast.unparse(node.func)}() takes {takes}; leave out what is too much")
 
     def cuda_call(self, node, symbol: Symbol) -> Value:
         path, name = symbol.path, ".".join(symbol.path)
+        if not path:
+            self.refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
         if path in (("grid",), ("gridsize",)):
             return self.grid(node, path[0])
         if path[0] in SHUFFLES:
@@ -261,11 +296,14 @@ class Intrinsics:
             return self.effect(f"w.vote({path[0]!r}, {code}, {self.mask})", VOTES[path[0]])
         if path[0] == "match_any_sync":
             self.member_mask(node, 0)
-            return self.effect(f"w.vote('match_any_sync', {self.scalar(node.args[1]).code}, {self.mask})", "int32")
+            value = self.arguments(node, 2, "cuda.match_any_sync")[1]
+            return self.effect(f"w.vote('match_any_sync', {value.code}, {self.mask})", "int32")
         if path[0] == "activemask":
+            self.at_most(node, 0)
             return self.effect(f"cast(w.vote('ballot_sync', np.True_, {self.mask}), {self.unit.dtype('uint32')})",
                                "uint32")
         if path[0] == "lanemask_lt":
+            self.at_most(node, 0)
             return Value("w.lanemask_lt()", "uint32")
         if path[0] in ("syncthreads_count", "syncthreads_and", "syncthreads_or"):
             value = self.truth(self.arguments(node, 1, f"cuda.{name}")[0])
@@ -285,7 +323,7 @@ class Intrinsics:
         if path[0] in ("popc", "clz", "ffs", "brev"):
             (value,) = self.arguments(node, 1, f"cuda.{name}")
             if not typing_rules.is_int(value.type):
-                raise TypingError(f"cuda.{name} needs an integer")
+                raise TypingError(f"cuda.{name} needs an integer, not {value.type}: convert it with int()")
             kind = {"clz": value.type, "ffs": "uint32" if typing_rules.bits(value.type) <= 32 else "uint64"}.get(
                 path[0], value.type)
             return Value(f"cast(bit_{path[0]}({value.code}), {self.unit.dtype(kind)})", kind)
@@ -298,8 +336,12 @@ class Intrinsics:
             self.refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
         if path in (("shared", "array"), ("local", "array")):
             self.refuse(node, f"assign cuda.{name}(...) to a name first: tile = cuda.{name}(...)")
-        advice = f"; {INSTEAD_OF_CUDA[path[0]]}" if path[0] in INSTEAD_OF_CUDA else ""
-        self.refuse(node, f"the simulator does not run cuda.{name}{advice}")
+        if path[0] in (*COORDINATES, "laneid", "warpsize"):
+            self.refuse(node, f"cuda.{name} is a value, and cannot be called; leave out the ( )")
+        if path[0] in INSTEAD_OF_CUDA or symbol.thing is not None:
+            advice = INSTEAD_OF_CUDA.get(path[0], "call it outside the kernel, or leave it out")
+            self.refuse(node, f"the simulator does not run cuda.{name}; {advice}")
+        self.refuse(node, f"numba.cuda has no {name!r}; look up how it is spelled")
 
     def effect(self, code: str, kind: str) -> Value:
         """Emit a call with an effect and return the name of its result."""
@@ -313,7 +355,7 @@ class Intrinsics:
             return None
         value = self.scalar(node.args[position])
         if not typing_rules.is_int(value.type):
-            raise TypingError("the mask of a warp operation must be an integer")
+            raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
         return value.code
 
     def member_mask(self, node, position: int):
@@ -324,28 +366,29 @@ class Intrinsics:
 
     def shuffle(self, node, name: str) -> Value:
         if len(node.args) != 3 or node.keywords:
-            self.refuse(node, f"cuda.{name} takes a mask, a value and a lane (or an offset)")
+            self.refuse(node, f"cuda.{name} takes a mask, a value and a lane or an offset, as in "
+                              f"cuda.{name}(0xFFFFFFFF, x, 1)")
         self.member_mask(node, 0)
         value, lane = self.scalar(node.args[1]), self.scalar(node.args[2])
         kind = {"int64": "int64", "uint32": "int64", "uint64": "int64", "float32": "float32",
                 "float64": "float64"}.get(value.type, "int32")
         if not typing_rules.is_int(lane.type):
-            raise TypingError(f"the lane of cuda.{name} must be an integer")
+            raise TypingError(f"the lane of cuda.{name} must be an integer, not {lane.type}: convert it with int()")
         code = (f"w.shuffle({SHUFFLES[name]!r}, {self.converted(value, kind)}, {lane.code}, {self.mask}, "
                 f"{node.lineno})")
         return self.effect(code, kind)
 
     def atomic(self, node, name: str, used: bool) -> Value:
         if name not in ATOMICS:
-            self.refuse(node, f"the simulator does not run cuda.atomic.{name}")
-        count = {"cas": 4, "compare_and_swap": 3}.get(name, 3)
-        if node.keywords or len(node.args) != count:
-            self.refuse(node, f"cuda.atomic.{name} takes {count} arguments: the array, the index and the value"
-                        if count == 3 and name != "compare_and_swap" else
-                        f"cuda.atomic.{name} takes {count} arguments")
+            self.refuse(node, f"numba.cuda has no atomic.{name}; it has {', '.join(ATOMICS)}")
+        takes = ("the array", *ATOMIC_ARGUMENTS.get(name, ("the index", "the value")))
+        if node.keywords or len(node.args) != len(takes):
+            self.refuse(node, f"cuda.atomic.{name} takes {len(takes)} arguments without names: {', '.join(takes[:-1])} "
+                              f"and {takes[-1]}")
         array = self.expr(node.args[0])
         if not isinstance(array.type, ArrayType):
-            self.refuse(node, f"{ast.unparse(node.args[0])} is not an array")
+            self.refuse(node, f"{ast.unparse(node.args[0])} is {describe_type(array.type)}; cuda.atomic.{name} takes "
+                              f"{', '.join(takes[:-1])} and {takes[-1]}")
         if name == "compare_and_swap":
             index = ast.copy_location(ast.Constant(0), node)
             values = node.args[1:]
@@ -357,9 +400,11 @@ class Intrinsics:
         array, indices = self.element(subscript)
         dtype = array.type.dtype
         if name in ("inc", "dec") and dtype not in ("uint32", "uint64"):
-            raise TypingError(f"cuda.atomic.{name} needs a uint32 or uint64 array")
+            raise TypingError(f"cuda.atomic.{name} needs an array of uint32 or uint64, and {ast.unparse(node.args[0])} "
+                              f"holds {dtype}; convert the array before the launch")
         if name in ("and_", "or_", "xor") and not typing_rules.is_int(dtype):
-            raise TypingError(f"cuda.atomic.{name} needs an array of integers")
+            raise TypingError(f"cuda.atomic.{name} needs an array of integers, and {ast.unparse(node.args[0])} holds "
+                              f"{dtype}; convert the array before the launch")
         codes = [self.converted(self.scalar(v), dtype) for v in values]
         self.note_write(array)
         site = self.unit.site(node.lineno, "atomic")
@@ -373,16 +418,16 @@ class Intrinsics:
         what = ast.unparse(node.func)
         array = self.expr(node.args[0]) if node.args else None
         if array is None or not isinstance(array.type, ArrayType):
-            self.refuse(node, f"{what} needs an array first")
+            self.refuse(node, f"{what} takes an array as its first argument; pass the array, then the indices")
         parts = node.args[1:1 + array.type.ndim]
         rest = node.args[1 + array.type.ndim:]
         if node.keywords or len(parts) != array.type.ndim or len(rest) != (op == "store"):
-            self.refuse(node, f"{what} takes the array, {array.type.ndim} indices" + " and a tuple of values"
-                        * (op == "store"))
+            indices = "1 index" if array.type.ndim == 1 else f"{array.type.ndim} indices"
+            self.refuse(node, f"{what} takes the array" + (f", {indices} and a tuple of {width} values" if op == "store"
+                                                           else f" and {indices}") + ", without names")
         indices = [self.scalar(p) for p in parts]
         for index, part in zip(indices, parts, strict=True):
-            if not typing_rules.is_int(index.type):
-                self.refuse(node, f"the index {ast.unparse(part)} is {index.type}; an index must be an integer")
+            self.check_index(node, part, index)
         dtype = array.type.dtype
         if op == "load":
             site = self.unit.site(node.lineno, op, width)
@@ -391,7 +436,8 @@ class Intrinsics:
             return Value(result, TupleType((dtype,) * width))
         values = self.expr(rest[0])
         if values.type != TupleType((dtype,) * width):
-            self.refuse(node, f"{what} needs a tuple of {width} {dtype} values")
+            self.refuse(node, f"{what} stores a tuple of {width} values of {dtype}, and {ast.unparse(rest[0])} is "
+                              f"{describe_type(values.type)}; convert each item")
         self.note_write(array)
         site = self.unit.site(node.lineno, op, width)
         self.emit(f"{site}.store({array.code}, {self.index_code(indices)}, {values.code}, {self.mask})")
@@ -437,11 +483,13 @@ class Intrinsics:
             (value,) = self.arguments(node, 1, f"math.{name}")
             kind = typing_rules.math_result(value.type)
             return Value(f"elementwise(math.{name}, {self.converted(value, kind)})", kind)
-        self.refuse(node, f"the simulator does not run math.{name}")
+        advice = INSTEAD_OF_MATH.get(name, "write it out with arithmetic and other functions of math")
+        self.refuse(node, f"the simulator does not run math.{name}; {advice}")
 
     def call_min(self, node, function: str = "smaller") -> Value:
         if len(node.args) < 2 or node.keywords:
-            self.refuse(node, "min() and max() take two or more numbers")
+            self.refuse(node, "min() and max() take two or more numbers without names; compare the elements of an "
+                              "array in a loop")
         values = [self.scalar(a) for a in node.args]
         kind = values[0].type
         for value in values[1:]:
@@ -465,13 +513,14 @@ class Intrinsics:
 
     def call_len(self, node) -> Value:
         if len(node.args) != 1:
-            self.refuse(node, "len() takes one argument")
+            self.refuse(node, "len() takes one argument, an array or a tuple")
         value = self.expr(node.args[0])
         if isinstance(value.type, ArrayType):
             return Value(f"dim({value.code}, 0)", "int64")
         if isinstance(value.type, TupleType):
             return self.number(len(value.type.items))
-        self.refuse(node, "len() needs an array or a tuple")
+        self.refuse(node, f"len() takes an array or a tuple, and {ast.unparse(node.args[0])} is "
+                          f"{describe_type(value.type)}, which has no length")
 
     def call_round(self, node) -> Value:
         (value,) = self.arguments(node, 1, "round")
@@ -481,12 +530,12 @@ class Intrinsics:
 
     def call_pow(self, node) -> Value:
         if len(node.args) != 2 or node.keywords:
-            self.refuse(node, "pow() takes two numbers")
+            self.refuse(node, "pow() takes two numbers without names; for a remainder write a ** b % c")
         return self.on_BinOp(ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node))
 
     def call_divmod(self, node) -> Value:
         if len(node.args) != 2 or node.keywords:
-            self.refuse(node, "divmod() takes two numbers")
+            self.refuse(node, "divmod() takes two numbers, without names")
         parts = [self.on_BinOp(ast.copy_location(ast.BinOp(node.args[0], op, node.args[1]), node))
                  for op in (ast.FloorDiv(), ast.Mod())]
         return self.tuple_of(tuple(parts))
@@ -550,5 +599,6 @@ class Intrinsics:
         for parameter, value in values.items():
             if value.type in (COMPILE_TIME, CONFLICT):
                 part = parts.get(parameter, node)
-                self.refuse(part, f"{ast.unparse(part)} cannot be passed to a device function")
+                self.refuse(part, f"{ast.unparse(part)} is {describe_type(value.type)}, and cannot be passed to a "
+                                  "device function; use it there by its own name")
         return [values[p] for p in parameters]

@@ -142,7 +142,7 @@ def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole
     """
     if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
         if step == 0:
-            raise KernelError(f"line {line}: the step of range() is 0; it must not be")
+            raise KernelError(f"line {line}: the step of range() is 0, so the loop would never end; give it another")
         start, stop, step = int(start), int(stop), int(step)
         if whole and -((start - stop) // step) > steps.left:
             steps.stop(line)
@@ -155,7 +155,7 @@ def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole
                 return
         return
     if np.any(np.asarray(step) == 0):
-        raise KernelError(f"line {line}: the step of range() is 0; it must not be")
+        raise KernelError(f"line {line}: the step of range() is 0, so the loop would never end; give it another")
     value = np.asarray(start).astype(dtype)
     value = value.reshape((1,) * (4 - value.ndim) + value.shape)
     up = np.asarray(step) > 0
@@ -198,7 +198,8 @@ def item_at(items: tuple, index, full, mask, line: int, text: str):
     wrong = full((index < -count) | (index >= count)) & full(mask)
     if wrong.any():
         found = np.broadcast_to(index, wrong.shape)[wrong][0]
-        raise KernelError(f"line {line}: the index of {text} is {found}, and the tuple has {count} items")
+        raise KernelError(f"line {line}: the index of {text} is {found}, and the tuple has {count} items; keep it "
+                          f"below {count}, with an if or %")
     if type(index) is not np.ndarray:
         return items[int(index)]
     result = items[0]

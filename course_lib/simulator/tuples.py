@@ -9,7 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import typing_rules
-from .values import ArrayType, TupleType, Value, describe_type
+from .values import ArrayType, TupleType, Value, describe_type, plural
+
+#: What to write instead of a loop over these.
+NO_LOOP = {"reversed": "write range(n - 1, -1, -1)", "prange": "write range(...); every thread runs the whole loop",
+           "map": "call the function in the loop", "filter": "write an if in the loop"}
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,12 @@ class Tuples:
         """The one type of a tuple's items, which numba asks of a tuple that it runs through at run time."""
         kinds = tuple(dict.fromkeys(value.type.items))
         if len(kinds) != 1:
-            what = f"has items of different types ({', '.join(map(describe_type, kinds))})" if kinds else "is empty"
-            self.refuse(node, f"{ast.unparse(node)} {what}; numba runs through tuples of one type: convert the items")
+            if not kinds:
+                self.refuse(node, f"{ast.unparse(node)} is an empty tuple, whose items have no type for numba; leave "
+                                  "out what runs through it")
+            types = ", ".join(map(describe_type, kinds))
+            self.refuse(node, f"{ast.unparse(node)} has items of different types ({types}); numba runs through tuples "
+                              "of one type: convert the items")
         return kinds[0]
 
     def tuple_item(self, node, owner: Value, place: ast.AST) -> Value:
@@ -54,15 +62,14 @@ class Tuples:
         if isinstance(place, ast.Slice):
             bounds = [b if b is None else self.expr(b) for b in (place.lower, place.upper, place.step)]
             if any(b is not None and not (b.is_const and typing_rules.is_int(b.type)) for b in bounds):
-                self.refuse(node, f"{text}: the bounds must be literal numbers")
+                self.refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
             items = self.items(owner)[slice(*(b if b is None else int(b.const) for b in bounds))]
             return self.tuple_of(items)
         index = self.scalar(place)
-        if not typing_rules.is_int(index.type):
-            self.refuse(node, f"the index {ast.unparse(place)} is {index.type}; an index must be an integer")
+        self.check_index(node, place, index)
         if index.is_const:
             if not -count <= int(index.const) < count:
-                self.refuse(node, f"{text}: the tuple has {count} items")
+                self.refuse(node, f"{text}: the tuple has {plural(count, 'item')}; its numbers begin at 0")
             return self.item(owner, int(index.const) % count)
         kind = self.item_type(owner, node.value)
         result = self.fresh("t")
@@ -73,8 +80,8 @@ class Tuples:
         """An operator between tuples: concatenation."""
         if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
             return self.tuple_of(self.items(left) + self.items(right))
-        self.refuse(node, f"{ast.unparse(node)} has an operand that is {describe_type(left.type)} and one that is "
-                          f"{describe_type(right.type)}; tuples can be joined with +, items can be computed with")
+        self.refuse(node, f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and "
+                          f"{describe_type(right.type)}; + joins two tuples, anything else needs their items")
 
     # --- what a for loop runs through ------------------------------------------------------------------------
 
@@ -86,9 +93,9 @@ class Tuples:
                 thing if isinstance(thing, type) else None)
             if special is not None:
                 return special(node, live, whole)
-            if callable(thing) and getattr(thing, "__name__", None) in ("prange", "reversed", "map", "filter"):
-                self.refuse(node, "a kernel loops over range(...), a tuple, an array, enumerate(...) or zip(...), "
-                                  f"not over {thing.__name__}(...)")
+            name = getattr(thing, "__name__", None)
+            if callable(thing) and name in NO_LOOP:
+                self.refuse(node, f"a kernel does not loop over {name}(...); {NO_LOOP[name]}")
         value = self.expr(node)
         if isinstance(value.type, TupleType):
             kind = self.item_type(value, node)
@@ -102,11 +109,13 @@ class Tuples:
         if isinstance(value.type, ArrayType):
             self.refuse(node, f"{ast.unparse(node)} has {value.type.ndim} dimensions; loop over range(...) and use "
                               "single elements")
-        self.refuse(node, f"a kernel loops over range(...), a tuple or an array, not over {describe_type(value.type)}")
+        advice = f"; write range({ast.unparse(node)})" if typing_rules.is_int(value.type) else ""
+        self.refuse(node, "a kernel loops over range(...), a tuple or an array, and "
+                          f"{ast.unparse(node)} is {describe_type(value.type)}{advice}")
 
     def range_loop(self, node, live: str, whole: bool) -> Iterable:
         if node.keywords or not 1 <= len(node.args) <= 3:
-            self.refuse(node, "range() takes one to three arguments")
+            self.refuse(node, "range() takes a stop, or a start and a stop, and perhaps a step, without names")
         arguments = [self.saved(self.scalar(a)) for a in node.args]
         kind = typing_rules.range_type([(a.type, a.literal) for a in arguments])
         codes = [self.converted(a, kind).strip() for a in arguments]
@@ -117,11 +126,12 @@ class Tuples:
 
     def enumerate_loop(self, node, live: str, whole: bool) -> Iterable:
         if node.keywords or not 1 <= len(node.args) <= 2:
-            self.refuse(node, "enumerate() takes what to run through, and perhaps the first number")
+            self.refuse(node, "enumerate() takes what to run through, and perhaps the first number, without names")
         inner = self.iterable(node.args[0], live, whole)
         start = self.number(0) if len(node.args) == 1 else self.saved(self.scalar(node.args[1]))
         if not typing_rules.is_int(start.type):
-            self.refuse(node, f"enumerate() counts from an integer, not from {start.type}")
+            self.refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an "
+                              "integer")
         first = self.converted(start, "int64")
         return Iterable(f"numbered({inner.code}, {first})", lambda name: self.tuple_of(
             (Value(f"{name}[0]", "int64"), inner.item(f"{name}[1]"))))

@@ -82,17 +82,17 @@ def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
         return t, t, t
     if op in ("BitAnd", "BitOr", "BitXor"):
         if is_float(a) or is_float(b):
-            raise TypingError(f"bit operations need integers, not {a} and {b}")
+            raise TypingError(f"bit operations need integers, not {a} and {b}: convert with int()")
         if a == b == "bool":
             return "bool", "bool", "bool"
         t = "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
         return t, t, t
     if op in ("LShift", "RShift"):
         if is_float(a) or is_float(b):
-            raise TypingError(f"shifts need integers, not {a} and {b}")
+            raise TypingError(f"shifts need integers, not {a} and {b}: convert with int()")
         t = "uint64" if a in UNSIGNED else "int64"
         return t, t, t
-    raise TypingError(f"the operator {op} is not supported")
+    raise TypingError(f"a kernel has no operator {'@: multiply and add in a loop' if op == 'MatMult' else op}")
 
 
 def comparison(a: str, b: str) -> str:
@@ -105,7 +105,7 @@ def unary(op: str, a: str) -> tuple[str, str]:
     if op == "Not":
         return "bool", a
     if op == "Invert" and (is_float(a)):
-        raise TypingError(f"~ needs an integer, not {a}")
+        raise TypingError(f"~ needs an integer, not {a}: convert with int()")
     if op == "Invert" and a == "bool":
         return "bool", "bool"
     if is_float(a):
@@ -147,7 +147,7 @@ def range_type(arguments: list[tuple[str, bool]]) -> str:
     """Type of the variable of ``for ... in range(...)``; each argument is (type, is it a literal)."""
     types = [t for t, _ in arguments]
     if any(not is_int(t) and t != "bool" for t in types):
-        raise TypingError("range() needs integers")
+        raise TypingError(f"range() needs integers, not {' and '.join(types)}: convert with int()")
     if len(types) == 1:
         if types[0] in UNSIGNED:
             return "uint64"

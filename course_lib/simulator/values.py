@@ -15,7 +15,7 @@ class ArrayType:
     ndim: int
 
     def __str__(self):
-        return f"array({self.dtype}, {self.ndim}d)"
+        return f"a {self.ndim}-dimensional array of {self.dtype}"
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class TupleType:
     items: tuple
 
     def __str__(self):
-        return f"tuple({', '.join(map(str, self.items))})"
+        return f"a tuple ({', '.join(map(describe_type, self.items))})" if self.items else "an empty tuple"
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Symbol:
         return ".".join((self.root, *self.path))
 
 
+#: What has parts x, y and z: ``cuda.threadIdx`` and the like.
+COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 NONE = "none"
 #: The type of a variable whose versions cannot be unified where control flow merges.
 CONFLICT = "conflict"
@@ -127,9 +129,15 @@ class DeviceFunction:
     barriers: bool
 
 
+def plural(count: int, noun: str) -> str:
+    """``1 item`` or ``2 items``."""
+    return f"{count} {noun}" + "s" * (count != 1)
+
+
 def describe_type(kind) -> str:
+    """``kind`` as a message names it."""
     if kind == COMPILE_TIME:
-        return "not a value of the kernel"
+        return "an object that a kernel cannot compute with"
     if kind == NONE:
         return "None"
     return str(kind)

@@ -227,6 +227,67 @@ def refuse_tuple_index_of_atomic(a):
     cuda.atomic.add(a, (0,), 1)  # here
 
 
+def refuse_argument_of_syncthreads(a):
+    cuda.syncthreads(1)  # here
+    a[0] = 1
+
+
+def refuse_second_argument_of_syncwarp(a):
+    cuda.syncwarp(0xFFFFFFFF, 1)  # here
+    a[0] = 1
+
+
+def refuse_second_argument_of_grid(a):
+    a[cuda.grid(1, 2)] = 1  # here
+
+
+def refuse_fourth_argument_of_shared_array(a):
+    tile = cuda.shared.array(4, float32, 16, 1)  # here
+    tile[0] = a[0]
+
+
+def refuse_match_of_nothing(a):
+    a[0] = cuda.match_any_sync(0xFFFFFFFF)  # here
+
+
+def refuse_call_of_the_module(a):
+    a[0] = cuda()  # here
+
+
+def refuse_digits_of_round(a):
+    a[0] = round(a[1], 2)  # here
+
+
+def refuse_base_of_log(a):
+    a[0] = math.log(a[1], 2)  # here
+
+
+def refuse_thread_without_axis(a):
+    a[cuda.threadIdx] = 1  # here
+
+
+def refuse_whole_array_as_number(a):
+    a[0] = a  # here
+
+
+def refuse_loop_over_count(a):
+    for k in a.shape[0]:  # here
+        a[k] = 1
+
+
+def refuse_starred_target(a):
+    first, *_ = (1, 2, 3)  # here
+    a[0] = first
+
+
+def refuse_matrix_product(a):
+    a[0] = a[0] @ a[1]  # here
+
+
+def refuse_yield(a):
+    yield a[0]  # here
+
+
 REFUSED = [value for name, value in list(globals().items()) if name.startswith("refuse_")]
 
 
@@ -252,6 +313,12 @@ def test_it_is_refused_at_its_line(kernel):
     (refuse_builtin_function, "add in a loop"), (refuse_operator_function, "the operator itself"),
     (refuse_missing_argument, r"takes 2 arguments \(x, factor\), not 0"), (refuse_unknown_argument, "none of them"),
     (refuse_argument_given_twice, "given twice"),
+    (refuse_argument_of_syncthreads, "takes no arguments"), (refuse_unknown_math, "multiply in a loop"),
+    (refuse_digits_of_round, r"round\(x \* 100\) / 100"), (refuse_base_of_log, "divide by the log of the base"),
+    (refuse_thread_without_axis, r"write cuda.threadIdx.x, .y or .z"),
+    (refuse_whole_array_as_number, r"write an element, a\[i\]"),
+    (refuse_loop_over_count, r"write range\(a.shape\[0\]\)"), (refuse_lambda, r"@cuda.jit\(device=True\)"),
+    (refuse_matrix_product, "multiply and add in a loop"), (refuse_list, "cuda.local.array"),
     (refuse_two_meanings, "on every path"), (refuse_libdevice, "functions of math"), (refuse_identity, "== or !="),
 ])
 def test_the_message_says_what_to_write(kernel, words):

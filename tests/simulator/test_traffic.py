@@ -246,5 +246,5 @@ def test_a_device_function_of_another_file_counts_on_the_line_that_calls_it(tmp_
     assert sum(r.accesses for r in run.traffic.rows if r.line in shown) == run.traffic.accesses
     with pytest.raises(KernelError, match=rf"reads a\[65\].*\n  line +{lines['second']} [|] out\[i\] \+= both"):
         simulate(kernel)[1, 65](a, np.zeros(65, "i8"))
-    with pytest.raises(UnsupportedKernelError, match=r"in the device function wrong: line 16: .*lists"):
+    with pytest.raises(UnsupportedKernelError, match=r"in the device function wrong: line 16: .*a list"):
         simulate(refused)[1, 1](a, out)
