@@ -15,7 +15,7 @@ RAGGED_SIZES = (
 )
 WHAT = {
     "verify": "compare every rung with float64 on random rectangles; no timing",
-    "ladder": "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills",
+    "ladder": "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills, occupancy",
     "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
     "tiles": "tile width against speed",
     "ragged": "the best kernel on sizes that no tile divides",
@@ -50,7 +50,7 @@ def parser():
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     result.add_argument("what", nargs="+", choices=list(WHAT), metavar="what", help="one or more of those below")
-    result.add_argument("--size", type=size, help="n, or MxNxK (default 4096; counters 1024)")
+    result.add_argument("--size", type=size, help="n, or MxNxK (default 4096; counters 1024 and 4096)")
     result.add_argument("--rungs", type=lambda text: text.split(","), help="names, separated by commas (default all)")
     result.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
     result.add_argument("--output", type=Path, help="folder to write recordings to, as WHAT.json (default: none)")
@@ -95,7 +95,7 @@ def record(what, options):
     if what == "patterns":
         return profile.pattern_counters()
     if what == "counters":
-        return profile.counters(names, options.size or (1024, 1024, 1024))
+        return profile.counters(names, (options.size,) if options.size else profile.COUNTER_SIZES)
     if what == "instructions":
         return profile.instructions(names)
     return getattr(experiments, what)(repeats, progress)
@@ -152,7 +152,7 @@ def show(what, results):
             share = f"{result['gflops'] / yardstick:7.1%} of cuBLAS" if yardstick and what == "ladder" else ""
             text = f"{result['gflops']:10.1f} GFLOP/s {share} {result.get('registers', '')}"
         elif what == "counters":
-            kinds = ("global_load_sectors", "shared_load_wavefronts", "l2_bytes", "issue_active_percent")
+            kinds = ("global_load_sectors", "shared_load_wavefronts", "l2_bytes", "dram_read_bytes")
             text = "  ".join(f"{kind} {_short(result[kind])}" for kind in kinds)
         else:
             text = "  ".join(

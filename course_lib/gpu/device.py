@@ -47,7 +47,7 @@ def describe():
         "l2_bytes": l2_bytes(),
         "shared_bytes_per_multiprocessor": int(gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
         "registers_per_multiprocessor": int(gpu.MAX_REGISTERS_PER_MULTIPROCESSOR),
-        "threads_per_multiprocessor": _threads_per_multiprocessor(gpu),
+        "threads_per_multiprocessor": threads_per_multiprocessor(gpu),
         "driver": _driver_version(),
         "cuda_runtime": ".".join(map(str, cuda.runtime.get_version())),
         "python": platform.python_version(),
@@ -58,7 +58,7 @@ def describe():
     }
 
 
-def _threads_per_multiprocessor(gpu):
+def threads_per_multiprocessor(gpu):
     """Return the limit under whichever of its two names this numba knows it."""
     for name in ("MAX_THREADS_PER_MULTI_PROCESSOR", "MAX_THREADS_PER_MULTIPROCESSOR"):
         try:

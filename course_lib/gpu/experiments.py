@@ -1,5 +1,6 @@
 """What is recorded on a GPU. Every function returns JSON-ready results; a wrong kernel is reported, never timed."""
 
+from math import prod
 from time import perf_counter
 
 import numpy as np
@@ -7,12 +8,15 @@ import numpy as np
 from ..kernels import LADDER, rung
 from ..kernels.host import matmul_host
 from .cublas import cublas_matmul
-from .device import require
+from .device import require, threads_per_multiprocessor
 from .timing import Timing, input_sets, time_calls
 from .verification import judge, random_matrices, verify
 
 RAGGED = (257, 129, 65)
-HOST_SECONDS = 100
+#: The host's loops are left out where they would take longer; up to this size they warm up and are repeated.
+HOST_SECONDS = 120
+HOST_REPEATED = 1024
+HOST_REPEATS = 3
 #: Seconds that the repeats of one kernel may take; slow kernels get fewer repeats, and the recording says how many.
 KERNEL_SECONDS = 3
 
@@ -65,16 +69,26 @@ def _widest(r):
     return {key: 32 for key, width in r.params.items() if key in ("tile_width", "block_width") and width == 16}
 
 
-def _resources(kernel):
-    """Return what the compiler gave the kernel: registers and local bytes per thread, shared bytes per block."""
+def _resources(kernel, block):
+    """Return what the kernel got: registers and local bytes per thread, shared bytes per block, occupancy.
+
+    The driver says how many such blocks a multiprocessor holds at once; occupancy_percent is the share of its
+    threads that they are.
+    """
 
     def only(values):
         return int(next(iter(values.values()))) if isinstance(values, dict) else int(values)
 
+    gpu = require().get_current_device()
+    compiled = next(iter(kernel.overloads.values()))
+    blocks = compiled.max_cooperative_grid_blocks(block) // gpu.MULTIPROCESSOR_COUNT
+    threads, most = blocks * prod(block), threads_per_multiprocessor(gpu)
     return {
         "registers": only(kernel.get_regs_per_thread()),
         "local_bytes": only(kernel.get_local_mem_per_thread()),
         "shared_bytes": only(kernel.get_shared_mem_per_block()),
+        "blocks_per_multiprocessor": blocks,
+        "occupancy_percent": most and 100 * threads / most,
     }
 
 
@@ -89,7 +103,7 @@ def measure_rung(r, problem, repeats, **params):
     ragged = verify(r, *RAGGED, **params)
     if not ragged.correct:
         return {**entry, "wrong": f"relative error {ragged.relative_error:.1e} at {RAGGED}"}
-    return {**entry, **problem.measure(kernel[grid, block], repeats), **_resources(kernel)}
+    return {**entry, **problem.measure(kernel[grid, block], repeats), **_resources(kernel, block)}
 
 
 def measure_cublas(problem, repeats):
@@ -123,7 +137,10 @@ def series(names, sizes, repeats, progress):
 
 
 def measure_host(problem, last_gflops):
-    """Time the host's triple loop, compiled by numba for one core; skipped where it would take minutes."""
+    """Time the host's triple loop, compiled by numba for one core; skipped where it would take minutes.
+
+    Up to n = 1024 it warms up once and is repeated, above it runs once: `warmups` and `milliseconds` say so.
+    """
     from numba import njit
 
     M, N, K = problem.size
@@ -133,19 +150,22 @@ def measure_host(problem, last_gflops):
     compiled = njit(matmul_host)
     compiled(*random_matrices(2, 2, 2))
     A, B = problem.A.copy_to_host(), problem.B.copy_to_host()
-    C = np.full((M, N), np.nan, np.float32)
-    start = perf_counter()
-    compiled(A, B, C)
-    seconds = perf_counter() - start
-    verdict = judge(C, problem.reference)
+    small = max(M, N, K) <= HOST_REPEATED
+    warmups, milliseconds = int(small), []
+    for _ in range(warmups + (HOST_REPEATS if small else 1)):
+        C = np.full((M, N), np.nan, np.float32)
+        start = perf_counter()
+        compiled(A, B, C)
+        milliseconds.append((perf_counter() - start) * 1e3)
+    verdict, timing = judge(C, problem.reference), Timing(M, N, K, tuple(milliseconds[warmups:]))
     if not verdict.correct:
         return {**entry, "wrong": f"relative error {verdict.relative_error:.1e}"}
     return {
         **entry,
         "relative_error": verdict.relative_error,
-        "warmups": 0,
-        "milliseconds": [seconds * 1e3],
-        "gflops": 2 * M * N * K / seconds / 1e9,
+        "warmups": warmups,
+        "milliseconds": list(timing.milliseconds),
+        "gflops": timing.gflops,
     }
 
 

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from ..kernels import rung
+from ..kernels import LADDER, rung
 from .experiments import _launch
 from .verification import random_matrices
 
@@ -54,23 +54,45 @@ LISTED = 150
 COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_")))
 #: M, N, K: tiles divide none of the last; 16-byte accesses are possible in the first two.
 EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
+#: With n = 1024 all matrices fit into a large L2 cache, with n = 4096 they do not: bytes from DRAM tell the two apart.
+COUNTER_SIZES = ((1024, 1024, 1024), (4096, 4096, 4096))
+#: Rungs whose launch takes seconds on large matrices; the profiler repeats it for every group of metrics.
+SLOW = ("per_row", "per_column")
+SLOW_FROM = 4096
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-def counters(names, size):
-    """Return the counters of every rung on one size, each launched once under `ncu`; None where it is missing."""
+def counters(names, sizes):
+    """Return the counters of every rung on each size, launched once under `ncu`; None where it is missing.
+
+    Rungs that take seconds are left out of large sizes, and the result says so.
+    """
+    results = []
+    for size in sizes:
+        chosen = [r.name for r in LADDER if not names or r.name in names]
+        slow = [name for name in chosen if name in SLOW and max(size) >= SLOW_FROM]
+        part = _counters([name for name in chosen if name not in slow], size)
+        if part is None:
+            return None
+        shape, reason = dict(zip("MNK", size, strict=True)), "one launch takes seconds, and is repeated for every group"
+        results += part + [{"rung": name, **shape, "skipped": reason} for name in slow]
+    return results
+
+
+def _counters(names, size):
+    """Return the counters of some rungs on one size."""
+    if not names:
+        return []
     arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]
-    arguments += ["--rungs", ",".join(names)] if names else []
-    text = _under_ncu(arguments, METRICS)
+    text = _under_ncu([*arguments, "--rungs", ",".join(names)], METRICS)
     return text and parse_ncu(text, size)
 
 
 def exact_counters(names):
     """Return requests and sectors of every rung on small sizes, ragged ones too, for comparison with a simulator."""
-    results = [counters(names, size) for size in EXACT_SIZES]
-    return None if None in results else [
-        {key: value for key, value in result.items() if key in ("rung", *"MNK", *COUNTS)}
-        for part in results for result in part
+    results = counters(names, EXACT_SIZES)
+    return results and [
+        {key: value for key, value in result.items() if key in ("rung", *"MNK", *COUNTS)} for result in results
     ]
 
 

@@ -24,8 +24,10 @@ def roofline(ladder, ceilings, counters=None):
 
     The bound is that of global memory and arithmetic. A rung above it is served by caches; one far below it is
     held up by something the roofline does not know: shared memory, waiting, or instructions beside the arithmetic.
-    blocks and held_by say how many blocks fit on a multiprocessor, and which resource is used up first. With counters,
-    issue_percent is the share of cycles in which an instruction issued, and waits_for what warps mostly wait for.
+    blocks and held_by say how many blocks fit on a multiprocessor, and which resource is used up first. With counters
+    of this size (or, failing that, of another), counted_n is the size, flop_per_dram_byte says what is left to load
+    once the caches have served the rest, issue_percent is the share of cycles in which an instruction issued, and
+    waits_for what warps mostly wait for.
     """
     rate = {result["ceiling"]: result for result in ceilings.results}
     arithmetic, memory = rate["float32"]["flop_per_second"], rate["copy"]["bytes_per_second"]
@@ -49,8 +51,17 @@ def roofline(ladder, ceilings, counters=None):
             }
         )
         if counters:
-            rows[-1] |= _waiting(counters.result(result["rung"]))
+            rows[-1] |= _counted(counters, result)
     return rows
+
+
+def _counted(counters, result):
+    """Return what the profiler says of a rung, of the same size where that was counted."""
+    all_sizes = [r for r in counters.results if r["rung"] == result["rung"] and "skipped" not in r]
+    counted = next((r for r in all_sizes if all(r[k] == result[k] for k in "MNK")), all_sizes[0])
+    moved = counted["dram_read_bytes"] + counted["dram_write_bytes"]
+    size = {"counted_n": counted["M"], "flop_per_dram_byte": model.flop(*(counted[k] for k in "MNK")) / moved}
+    return size | _waiting(counted)
 
 
 def _waiting(counted):
