@@ -16,7 +16,7 @@ def measured(recording):
     return [result for result in recording.results if "gflops" in result]
 
 
-def table(recording):
+def table(recording, counters):
     """Return the ladder as a Markdown table, with the sentence that says where it was measured."""
     best = recording.result("cublas")["gflops"]
     gpu = recording.provenance
@@ -24,31 +24,39 @@ def table(recording):
     lines = [
         f"Measured on an {gpu['gpu']} (driver {gpu['driver']}, numba-cuda {gpu['numba-cuda']}, {gpu['date'][:10]}),",
         f"float32, n = {n}: median of up to 20 launches, each kernel first verified against float64.",
+        "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
+        "beyond both caches, is Nsight Compute's count. A and B together are "
+        f"{2 * 4 * n * n / 1e9:.2f} GB.",
         "",
-        "| kernel | block | registers | GFLOP/s | of cuBLAS |",
-        "|---|---|---:|---:|---:|",
+        "| kernel | block | registers | occupancy | GB from DRAM | GFLOP/s | of cuBLAS |",
+        "|---|---|---:|---:|---:|---:|---:|",
     ]
+    reads = {r["rung"]: r["dram_read_bytes"] for r in counters.results if r["M"] == n and "skipped" not in r}
     for result in measured(recording):
         block = "×".join(str(size) for size in result.get("block", ()))
         name = result["title"] if result["rung"] == "cublas" else f"`{result['rung']}` {result['title']}"
         speed, share = f"{result['gflops']:,.0f}", f"{result['gflops'] / best:.1%}"
-        lines.append(f"| {name} | {block} | {result.get('registers', '')} | {speed} | {share} |")
+        occupancy = f"{result['occupancy_percent']:.3g}%" if "occupancy_percent" in result else ""
+        dram = f"{reads[result['rung']] / 1e9:.2f}" if result["rung"] in reads else ""
+        lines.append(
+            f"| {name} | {block} | {result.get('registers', '')} | {occupancy} | {dram} | {speed} | {share} |"
+        )
     return "\n".join(lines)
 
 
-def section(recording):
+def section(recording, counters):
     """Return what stands between the two marks in the README."""
     picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
     bars = "![GFLOP/s of every kernel of the ladder, and of cuBLAS](docs/ladder.svg)"
-    return f"{BEGIN}\n{table(recording)}\n\n{bars}\n\n{picture}\n{END}"
+    return f"{BEGIN}\n{table(recording, counters)}\n\n{bars}\n\n{picture}\n{END}"
 
 
-def with_section(readme, recording):
+def with_section(readme, recording, counters):
     """Return the README's text with its measured section renewed; ValueError if the marks are missing."""
     if BEGIN not in readme or END not in readme:
         raise ValueError("the README has lost the marks of its measured section")
     before, rest = readme.split(BEGIN)
-    return before + section(recording) + rest.split(END)[1]
+    return before + section(recording, counters) + rest.split(END)[1]
 
 
 def _svg(width, height, body):
@@ -124,7 +132,7 @@ def outputs(root=ROOT):
     ladder, series = load("ladder"), load("series")
     readme = root / "README.md"
     return {
-        readme: with_section(readme.read_text(encoding="utf-8"), ladder),
+        readme: with_section(readme.read_text(encoding="utf-8"), ladder, load("counters")),
         root / "docs" / "ladder.svg": ladder_svg(ladder),
         root / "docs" / "series.svg": series_svg(series),
     }

@@ -1,6 +1,7 @@
 """The recordings: complete, honest about their origin, and what the README shows."""
 
 import json
+from math import prod
 
 import numpy as np
 import pytest
@@ -54,6 +55,39 @@ def test_counters_agree_with_the_model(name):
     assert result["global_load_requests"] == sum(load.requests for load in loads)
     assert result["global_load_sectors"] == sum(load.sectors for load in loads)
     assert result["global_store_sectors"] == counts["global", "store", "C"].sectors
+
+
+def test_the_driver_holds_as_many_blocks_as_the_model():
+    """What the ladder recorded of every kernel, beside `model.occupancy` of its registers and shared memory."""
+    ladder = measurements.load("ladder")
+    for result in report.measured(ladder)[:-1]:
+        modelled = model.occupancy(
+            prod(result["block"]), result["registers"], result["shared_bytes"], ladder.provenance
+        )
+        assert result["blocks_per_multiprocessor"] == modelled.blocks, result["rung"]
+        assert result["occupancy_percent"] == pytest.approx(100 * modelled.share)
+
+
+def test_counters_hold_a_size_beyond_the_l2_cache():
+    """Of every rung, or it says why not; there all read at least their two matrices from DRAM."""
+    counters = measurements.load("counters")
+    large = [result for result in counters.results if result["M"] == 4096]
+    assert {result["rung"] for result in large} == {r.name for r in LADDER} - {"per_element", "single_block"}
+    assert 3 * 4 * 4096**2 > counters.provenance["l2_bytes"]
+    for result in large:
+        assert "skipped" in result or result["dram_read_bytes"] >= 2 * 4 * 4096**2
+
+
+def test_host_times_are_repeated_up_to_1024():
+    """Three repeats after a warm-up; above that one, or a reason for none."""
+    hosts = [result for result in measurements.load("series").results if result["rung"] == "host"]
+    assert [result["M"] for result in hosts] == [128, 256, 512, 1024, 2048, 4096, 8192]
+    for result in hosts:
+        if result["M"] <= 1024:
+            assert result["warmups"] == 1
+            assert len(result["milliseconds"]) >= 3
+        else:
+            assert "skipped" in result or len(result["milliseconds"]) == 1
 
 
 def test_the_ladder_keeps_its_promises():
