@@ -9,7 +9,7 @@ One block fills the register file of a multiprocessor: 239 registers per thread.
 Edges: a block with up to 4 rows or columns of C computes them as inner products, which is far less than a tile. At
 n = 4097 49 of 561 blocks are such; as tiles they would take the GPU a fifth round after four.
 Loads: K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory; the few rows and
-columns at the edges cost more.
+columns at the edges cost more (course_lib.model.global_loads_of_best).
 Limit: 93 of 100 instructions are multiply-adds. Registers lie in two banks, even and odd, and one that reads two
 operands from the same bank holds up the next instruction for a cycle. The compiler assigns the registers, and
 differently for every order in which this file could be written. Hundreds of orders, block shapes and ways to copy

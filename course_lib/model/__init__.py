@@ -1,9 +1,10 @@
 """Closed forms: what a kernel asks of the memory system and what a GPU can give, without running anything."""
 
-from .counts import flop, flop_per_byte, global_loads, global_stores, loads_per_output
+from .counts import flop, flop_per_byte, global_loads, global_loads_of_best, global_stores, loads_per_output
 from .occupancy import Occupancy, occupancy
+from .requests import Count
 from .roofline import Bound, attainable
-from .traffic import TRAFFIC, Count, traffic
+from .traffic import TRAFFIC, traffic
 
 __all__ = [
     "TRAFFIC",
@@ -14,6 +15,7 @@ __all__ = [
     "flop",
     "flop_per_byte",
     "global_loads",
+    "global_loads_of_best",
     "global_stores",
     "loads_per_output",
     "occupancy",

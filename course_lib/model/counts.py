@@ -20,6 +20,19 @@ def global_loads(M, N, K, tile_width=None, tile_columns=None):
     return M * K * _ceil_div(N, tile_columns or tile_width) + K * N * _ceil_div(M, tile_width)
 
 
+def global_loads_of_best(M, N, K):
+    """Return the elements of A and B that the tuned kernel loads: tiles of 128×256, but not at edges of 1 to 4.
+
+    So few columns are inner products: each loads all of A, and K elements of B in all 8 warps of every 128 rows. So
+    few rows load B once each, and K elements of A for all 32 lanes of a warp, once in every 256 columns.
+    """
+    few_rows, few_columns = (size % tile if size % tile <= 4 else 0 for size, tile in ((M, 128), (N, 256)))
+    rows, columns = M - few_rows, N - few_columns
+    for_columns = few_columns * (M * K + 8 * _ceil_div(M, 128) * K)
+    for_rows = few_rows * (K * columns + 32 * _ceil_div(columns, 256) * K)
+    return global_loads(rows, columns, K, 128, 256) + for_columns + for_rows
+
+
 def global_stores(M, N):
     """Return the elements of C stored: each exactly once."""
     return M * N

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .counts import _ceil_div
-from .traffic import WARP
+from .requests import WARP
 
 #: Registers are handed out to a warp in pieces of 256, shared memory to a block in pieces of 128 bytes, of which
 #: the driver keeps 1 KiB per block for itself (compute capability 8.0 and later). Source: CUDA's occupancy tables.

@@ -1,39 +1,31 @@
-"""Requests, sectors and wavefronts of the first rungs, exact for every size, tile width and element size.
+"""Requests, sectors and wavefronts of every rung, exact for every size, tile width and element size.
 
-A warp's threads follow each other along x, so one memory instruction touches a few pieces of matrix rows,
-each piece contiguous. Counting those pieces needs no simulation: their ends say which 32-byte sectors they meet.
-Matrices are C-ordered and begin on a sector boundary. Terms are those of Nsight Compute.
+The kernels with one result per thread are here, those with several in `register_tiles`. Wavefronts are for elements
+of 4 bytes. `requests` has what the forms are made of.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
+from . import register_tiles
 from .counts import _ceil_div
-
-WARP = 32
-SECTOR_BYTES = 32
-BANKS = 32
-
-
-@dataclass(frozen=True)
-class Count:
-    """What one array is asked for: accesses per thread, requests per warp, 32-byte sectors, shared wavefronts."""
-
-    accesses: int = 0
-    requests: int = 0
-    sectors: int = 0
-    wavefronts: int = 0
-
-    def __add__(self, other):
-        return Count(*(getattr(self, f) + getattr(other, f) for f in self.__dataclass_fields__))
-
-    def __mul__(self, times):
-        return Count(*(int(getattr(self, f)) * times for f in self.__dataclass_fields__))
+from .requests import (
+    WARP,
+    Count,
+    _add,
+    _clip,
+    _count,
+    _lanes,
+    _lines,
+    _passes,
+    _piece,
+    _requests,
+    _warps,
+    _whole_and_edge,
+)
 
 
 def traffic(name, M, N, K, **params):
-    """Return {(space, op, array): Count} for the rung `name`; KeyError if this rung has no closed form."""
+    """Return {(space, op, array): Count} for the rung `name` of the ladder; KeyError if there is none."""
     return TRAFFIC[name](M, N, K, **params)
 
 
@@ -111,25 +103,60 @@ def per_element(M, N, K, itemsize=4):
 
 def tiled(M, N, K, tile_width=16, itemsize=4):
     """Count the tiled kernel: its global loads, and its shared loads and stores for 4-byte elements."""
-    T = tile_width
-    grid_x, grid_y = max(1, _ceil_div(N, T)), max(1, _ceil_div(M, T))
-    tiles = _ceil_div(K, T)
-    counts = _tile_traffic(M, N, K, T, itemsize)
-    down, along, across = (np.arange(_ceil_div(size, T)) * T for size in (M, K, N))
-    outside_A = outside_B = 0
-    for pieces in _warps(T, T):
-        outside_A += _partly_outside([_piece(down, along, K, p) for p in pieces], M, pieces) * grid_x
-        outside_B += _partly_outside([_piece(along, across, N, p) for p in pieces], K, pieces) * grid_y
-    for matrix, outside in (("A", outside_A), ("B", outside_B)):
-        # The if and the else are two store instructions: a warp that takes both makes two requests, of one
-        # wavefront each, since a warp's part of a tile is consecutive words.
-        requests = counts["global", "load", matrix].requests + outside
-        accesses = grid_x * grid_y * tiles * T * T
-        counts["shared", "store", f"{matrix}_tile"] = Count(accesses, requests, 0, requests)
-    counts["shared", "load", "A_tile"], counts["shared", "load", "B_tile"] = (
-        c * (grid_x * grid_y * tiles) for c in _inner_product(T)
-    )
+    return _square_tiles(M, N, K, tile_width, itemsize, lambda k, column: k * tile_width + column)
+
+
+def tiled_uncoalesced(M, N, K, tile_width=16, itemsize=4):
+    """Count the tiled kernel whose threads with neighbouring x load neighbouring rows of B."""
+    return _square_tiles(M, N, K, tile_width, itemsize, lambda k, column: k * tile_width + column, down=True)
+
+
+def bank_conflicts(M, N, K, tile_width=16, itemsize=4):
+    """Count the tiled kernel that keeps its tile of B transposed."""
+    return _square_tiles(M, N, K, tile_width, itemsize, lambda k, column: column * tile_width + k)
+
+
+def padded(M, N, K, tile_width=16, itemsize=4):
+    """Count the kernel with a transposed tile of B and a word of padding in each of its rows."""
+    return _square_tiles(M, N, K, tile_width, itemsize, lambda k, column: column * (tile_width + 1) + k)
+
+
+def _square_tiles(M, N, K, T, itemsize, word, down=False):
+    """Count a kernel with one T×T tile of A and one of B, where element (k, column) of B's lies at `word`.
+
+    down: x runs down the rows of B when its tile is loaded, not along them.
+    """
+    blocks = max(1, _ceil_div(N, T)) * max(1, _ceil_div(M, T))
+    counts = _tile_traffic(M, N, K, T, itemsize, down)
+    A = B = A_loads = B_loads = Count()
+    for pieces in _warps(T, T) if K else ():
+        x, y = _lanes(pieces)
+        k, column = (x, y) if down else (y, x)
+        A += _stores(M, K, T, y, x, y * T + x) * max(1, _ceil_div(N, T))
+        B += _stores(K, N, T, k, column, word(k, column)) * max(1, _ceil_div(M, T))
+        steps = _ceil_div(K, T) * T * blocks  # of the inner products; a step turns all banks alike
+        A_loads += Count(len(x), 1, 0, _passes(y * T)) * steps
+        B_loads += Count(len(x), 1, 0, _passes(word(0, x))) * steps
+    counts["shared", "store", "A_tile"], counts["shared", "store", "B_tile"] = A, B
+    counts["shared", "load", "A_tile"], counts["shared", "load", "B_tile"] = A_loads, B_loads
     return counts
+
+
+def _stores(rows, columns, T, row, column, words):
+    """Count how one warp stores its part of every tile: the elements inside the matrix, then the zeros outside.
+
+    The if and the else are two store instructions: a warp that takes both makes two requests. Tiles inside the matrix
+    are all alike, so only those at the right and the bottom edge are looked at by themselves.
+    """
+    total = Count()
+    none = [((0,), 0)]  # an empty result has one block still, and it stores zeros
+    for tops, height in _whole_and_edge(rows, T) if rows else none:
+        for lefts, width in _whole_and_edge(columns, T) if columns else none:
+            inside = (row < height) & (column < width)
+            for part in (words[inside], words[~inside]):
+                if len(part):
+                    total += Count(len(part), 1, 0, _passes(part)) * (len(tops) * len(lefts))
+    return total
 
 
 def single_block(M, N, K, width=32, itemsize=4):
@@ -173,16 +200,26 @@ def prefetched(M, N, K, tile_width=16, itemsize=4):
     return counts
 
 
-def _tile_traffic(M, N, K, T, itemsize):
-    """Count the global traffic of blocks of T×T threads that load T×T tiles of A and B and store one of C."""
+def _tile_traffic(M, N, K, T, itemsize, down_B=False):
+    """Count the global traffic of blocks of T×T threads that load T×T tiles of A and B and store one of C.
+
+    down_B: x runs down the rows of B, so that a warp touches as many of them as it has different x.
+    """
     A = B = C = Count()
     grid_x, grid_y = max(1, _ceil_div(N, T)), max(1, _ceil_div(M, T))
     down, along, across = (np.arange(_ceil_div(size, T)) * T for size in (M, K, N))
     for pieces in _warps(T, T):
         A += _count([_piece(down, along, K, p) for p in pieces], K, M, itemsize) * grid_x
-        B += _count([_piece(along, across, N, p) for p in pieces], N, K, itemsize) * grid_y
+        in_B = _turned(pieces) if down_B else pieces
+        B += _count([_piece(along, across, N, p) for p in in_B], N, K, itemsize) * grid_y
         C += _count([_piece(down, across, N, p) for p in pieces], N, M, itemsize)
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+
+
+def _turned(pieces):
+    """Return the pieces of a warp with x and y exchanged: for each x, the range of its y."""
+    x, y = _lanes(pieces)
+    return [(int(at), int(y[x == at].min()), int(y[x == at].max()) + 1) for at in np.unique(x)]
 
 
 def _inner_product(T):
@@ -197,87 +234,6 @@ def _inner_product(T):
     return A, B
 
 
-def _passes(words):
-    """Return the wavefronts of one request: the most distinct 4-byte words that fall in one of the 32 banks."""
-    return int(np.bincount(np.unique(words) % BANKS).max())
-
-
-def _warps(width, height):
-    """Yield, for each warp of a width×height block, its pieces (ty, first tx, last tx + 1) in lane order."""
-    for start in range(0, width * height, WARP):
-        stop = min(start + WARP, width * height)
-        rows = range(start // width, (stop - 1) // width + 1)
-        yield [(ty, max(start - ty * width, 0), min(stop - ty * width, width)) for ty in rows]
-
-
-def _lanes(pieces):
-    """Return (x, y) of the lanes of a warp, from its pieces."""
-    x = np.concatenate([np.arange(x0, x1) for _, x0, x1 in pieces])
-    return x, np.repeat([ty for ty, _, _ in pieces], [x1 - x0 for _, x0, x1 in pieces])
-
-
-def _lines(length, width):
-    """Yield the positions of the lanes of each warp, where blocks of `width` threads cover a line."""
-    for start in range(0, length, width):
-        for first in range(start, min(start + width, length), WARP):
-            yield np.arange(first, min(first + WARP, start + width, length))
-
-
-def _whole_and_edge(length, width):
-    """Return (starts, extent) of the blocks that lie inside, and of the one across the edge if there is one."""
-    inside = length // width * width
-    return [(np.arange(0, inside, width), width), *([(np.array([inside]), length - inside)] if inside < length else [])]
-
-
-def _requests(lanes, steps, itemsize):
-    """Count one request per step, of the elements lanes + step, wherever they lie."""
-    if not len(lanes) or not len(steps):
-        return Count()
-    sectors = np.sort((lanes[:, None] + steps) * itemsize // SECTOR_BYTES, axis=0)
-    distinct = len(steps) + np.count_nonzero(np.diff(sectors, axis=0))
-    return Count(len(lanes) * len(steps), len(steps), int(distinct))
-
-
-def _add(counts, key, count):
-    counts[key] = counts.get(key, Count()) + count
-
-
-def _partly_outside(clipped, row_limit, pieces):
-    """Return in how many positions a warp has at least one thread outside the matrix."""
-    inside = sum(np.where(row < row_limit, last - first, 0) for row, first, last in clipped)
-    return int((inside < sum(x1 - x0 for _, x0, x1 in pieces)).sum())
-
-
-def _clip(first, last, limit):
-    """Return the part of columns first..last that lies below `limit`; empty as first == last."""
-    return np.minimum(first, limit), np.minimum(last, limit)
-
-
-def _piece(row_starts, column_starts, columns, piece):
-    """Return one piece of a warp for every pair of a row of tiles and a column of tiles."""
-    ty, x0, x1 = piece
-    return (row_starts[:, None] + ty, *_clip(column_starts + x0, column_starts + x1, columns))
-
-
-def _count(pieces, pitch, row_limit, itemsize, lanes=None, accesses=None):
-    """Count one warp instruction for many positions at once.
-
-    pieces: (row, first column, last column + 1), arrays that broadcast, in the order of rising addresses;
-    pitch: elements per matrix row; lanes: threads per piece, where it is not one per column.
-    """
-    total, sectors, reached, some = 0, 0, -1, False
-    for i, (row, first, last) in enumerate(pieces):
-        active = (row < row_limit) & (last > first)
-        low = (row * pitch + first) * itemsize // SECTOR_BYTES
-        high = ((row * pitch + last) * itemsize - 1) // SECTOR_BYTES
-        sectors = sectors + np.where(active, np.maximum(high - np.maximum(low, reached + 1) + 1, 0), 0)
-        reached = np.where(active, np.maximum(high, reached), reached)
-        some = some | active
-        total = total + np.where(active, (last - first) if lanes is None else lanes[i], 0).sum()
-    total = total if accesses is None else accesses
-    return Count(int(total), int(np.sum(some)), int(np.sum(sectors)))
-
-
 TRAFFIC = {
     "per_row": per_row,
     "per_column": per_column,
@@ -285,6 +241,17 @@ TRAFFIC = {
     "uncoalesced": uncoalesced,
     "naive": naive,
     "single_block": single_block,
+    "tiled_uncoalesced": tiled_uncoalesced,
+    "bank_conflicts": bank_conflicts,
+    "padded": padded,
     "tiled": tiled,
     "prefetched": prefetched,
+    "outer_product": register_tiles.outer_product,
+    "unrolled": register_tiles.unrolled,
+    "register_1d": register_tiles.register_1d,
+    "register_2d": register_tiles.register_2d,
+    "vectorized": register_tiles.vectorized,
+    "warp_tiled": register_tiles.warp_tiled,
+    "staged": register_tiles.staged,
+    "best": register_tiles.best,
 }

@@ -8,7 +8,10 @@ from course_lib.kernels import LADDER, rung
 from course_lib.kernels.vector import load4, store4
 
 SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 4)]
-MODELLED = tuple(model.TRAFFIC)
+#: More sizes for the closed forms: several blocks each way, rows at every phase to a sector, whole tiles, thin edges.
+MODELLED_SIZES = [(150, 3, 7), (3, 150, 9), (17, 32, 16), (130, 133, 5)]
+#: Those take the simulator the longest.
+HEAVY = ("vectorized", "warp_tiled", "staged", "best")
 
 
 def matrices(M, N, K, dtype=np.float32, order="C"):
@@ -29,14 +32,33 @@ def simulated(r, A, B, C, **params):
     return simulate(r.make(dtype=C.dtype.type, **params))[grid, block](A, B, C)
 
 
+def assert_modelled(run, r, size, **params):
+    """Hold the closed forms equal to a run: accesses, requests, sectors and wavefronts of every array, and no more."""
+    modelled = model.traffic(r.name, *size, **{**r.params, **params})
+    known = {(row.space, row.op, row.array) for row in run.traffic.rows}
+    for (space, op, array), count in modelled.items():
+        if (space, op, array) not in known:
+            assert count == model.Count(), f"{r.name} {size} {params}: {array} was never asked for"
+            continue
+        part = run.traffic.select(space=space, op=op, array=array)
+        sectors, wavefronts = (part.sectors, 0) if space == "global" else (0, part.wavefronts)
+        counted = model.Count(part.accesses, part.requests, sectors, wavefronts)
+        assert count == counted, f"{r.name} {size} {params}: {op} of {array}"
+    assert {key for key in known if key[0] != "local"} <= set(modelled)
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
 def test_rung_equals_numpy(r, size):
-    """Rectangles that no tile divides, a single element, an empty inner dimension and an empty result."""
+    """Rectangles that no tile divides, a single element, an empty inner dimension and an empty result.
+
+    The closed forms of its traffic are the simulator's counts.
+    """
     A, B, C = matrices(*size)
     run = simulated(r, A, B, C)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
+    assert_modelled(run, r, size)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int32])
@@ -53,22 +75,45 @@ def test_rung_of_other_types_and_fortran_order(r, dtype):
 def test_rung_with_other_tile_widths(r, tile_width):
     """The tile width is a compile-time constant of the kernel, not 16 in disguise."""
     A, B, C = matrices(19, 9, 11)
-    simulated(r, A, B, C, tile_width=tile_width)
+    run = simulated(r, A, B, C, tile_width=tile_width)
     np.testing.assert_array_equal(C, A @ B)
+    assert_modelled(run, r, (19, 9, 11), tile_width=tile_width)
 
 
-@pytest.mark.parametrize("size", [*SIZES[:5], (150, 3, 7), (3, 150, 9), (17, 32, 16)], ids=str)
-@pytest.mark.parametrize("name", MODELLED)
-def test_model_equals_the_simulators_counts(name, size):
+@pytest.mark.parametrize("size", MODELLED_SIZES, ids=str)
+@pytest.mark.parametrize("r", [r for r in LADDER if r.name not in HEAVY], ids=lambda r: r.name)
+def test_model_equals_the_simulators_counts(r, size):
     """Accesses, requests, sectors and wavefronts of every array, as closed forms and as counted."""
+    assert_modelled(simulated(r, *matrices(*size)), r, size)
+
+
+@pytest.mark.parametrize("size", [(128, 256, 20), (130, 133, 5)], ids=str)
+@pytest.mark.parametrize("name", HEAVY)
+def test_model_equals_the_simulators_counts_of_whole_tiles(name, size):
+    """A tile of 128-bit loads and a ragged one after it in K; four blocks with rows at every phase to a sector."""
     r = rung(name)
-    A, B, C = matrices(*size)
-    run = simulated(r, A, B, C)
-    for (space, op, array), count in model.traffic(name, *size, **r.params).items():
-        if count.accesses:
+    assert_modelled(simulated(r, *matrices(*size)), r, size)
+
+
+@pytest.mark.parametrize("r", [r for r in LADDER if "float64" in r.dtypes], ids=lambda r: r.name)
+def test_sectors_of_8_byte_elements(r):
+    """Four to a sector, and rows of odd length."""
+    size = (19, 25, 21)
+    run = simulated(r, *matrices(*size, np.float64))
+    for (space, op, array), count in model.traffic(r.name, *size, **r.params, itemsize=8).items():
+        if space == "global":
             counted = run.traffic.select(space=space, op=op, array=array)
-            assert (count.accesses, count.requests) == (counted.accesses, counted.requests)
-            assert (count.sectors or count.wavefronts) == (counted.sectors if space == "global" else counted.wavefronts)
+            assert (count.requests, count.sectors) == (counted.requests, counted.sectors)
+
+
+@pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
+def test_model_equals_the_simulators_counts_of_random_sizes(r):
+    """M, N, K and the width of tiles or blocks drawn anew every time; a failure names them."""
+    rng = np.random.default_rng()
+    most = 32 if r.name in ("single_block", "per_element") else 70 if r.name == "best" else 160
+    size = tuple(int(n) for n in rng.integers(1, most + 1, 2)) + (int(rng.integers(1, 32)),)
+    params = {key: int(rng.integers(2, 33)) for key in r.params if key in ("tile_width", "block_width")}
+    assert_modelled(simulated(r, *matrices(*size), **params), r, size, **params)
 
 
 @pytest.mark.parametrize("size", [(3, 258, 37), (130, 70, 35), (130, 3, 41), (132, 260, 4)], ids=str)
@@ -78,6 +123,8 @@ def test_edges_of_the_best_kernel(size):
     run = simulated(rung("best"), A, B, C)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
+    assert_modelled(run, rung("best"), size)
+    assert run.traffic.select(space="global", op="load").bytes == 4 * model.global_loads_of_best(*size)
 
 
 @pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)

@@ -1,0 +1,154 @@
+"""What one warp instruction asks for: requests, 32-byte sectors, and wavefronts of shared memory.
+
+The building blocks of the closed forms. A warp's lanes touch a few pieces of matrix rows, each piece contiguous;
+their ends say which sectors they meet, so nothing is counted lane by lane. Matrices are C-ordered and begin on a
+sector boundary. Terms are those of Nsight Compute.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+WARP = 32
+SECTOR_BYTES = 32
+BANKS = 32
+
+
+@dataclass(frozen=True)
+class Count:
+    """What one array is asked for: accesses per thread, requests per warp, 32-byte sectors, shared wavefronts."""
+
+    accesses: int = 0
+    requests: int = 0
+    sectors: int = 0
+    wavefronts: int = 0
+
+    def __add__(self, other):
+        return Count(*(getattr(self, f) + getattr(other, f) for f in self.__dataclass_fields__))
+
+    def __mul__(self, times):
+        return Count(*(int(getattr(self, f)) * times for f in self.__dataclass_fields__))
+
+
+def _passes(words):
+    """Return the wavefronts of one request: the most distinct 4-byte words that fall in one of the 32 banks."""
+    return int(np.bincount(np.unique(words) % BANKS).max())
+
+
+def _wide_passes(words):
+    """Return the wavefronts of one request of 16 bytes a lane, from the first words of a full warp's 32 lanes.
+
+    Eight lanes make a group of 128 bytes, with wavefronts of its own; groups are served two by two if throughout the
+    warp each lane asks for the same as lane ^ 1, or each for the same as lane ^ 2. `course_lib.observers.banks` has
+    the measurements behind the rule.
+    """
+    lane = np.arange(WARP)
+    together = 2 if any((words == words[lane ^ partner]).all() for partner in (1, 2)) else 1
+    groups = np.array_split(words, 4 // together)
+    return sum(_passes(np.add.outer(group, np.arange(4))) for group in groups)
+
+
+def _patches(pitch, rows, columns, width, offsets=(0,), tops=None, itemsize=4):
+    """Count one request per patch of a matrix with `pitch` elements per row.
+
+    rows and columns are the (first, end) of the part that is asked for. From each row of `tops` (by default, all rows
+    of the part) and each `width`-th column on, one warp takes the next `width` elements of the rows `offsets` below;
+    what lies beyond the part's end it leaves out.
+    """
+    tops = np.arange(*rows) if tops is None else tops
+    lefts = np.arange(columns[0], columns[1], width)
+    return _count([_piece(tops, lefts, columns[1], (y, 0, width)) for y in offsets], pitch, rows[1], itemsize)
+
+
+def _quads(pitch, rows, columns, width, offsets=(0,), tops=None, wide=True):
+    """Count the patches of `_patches`, float32, with four neighbouring elements per lane.
+
+    wide: each lane asks for all four in one access of 16 bytes. Else every fourth column in one request, then the
+    columns right of those, in four requests.
+    """
+    if wide:
+        whole = _patches(pitch, rows, columns, width, offsets, tops)
+        return replace(whole, accesses=whole.accesses // 4)
+    tops = np.arange(*rows) if tops is None else tops
+    lefts = np.arange(columns[0], columns[1], width)
+    total = Count()
+    for e in range(4):
+        single = [(y, x, x + 1) for y in offsets for x in range(e, width, 4)]
+        total += _count([_piece(tops, lefts, columns[1], piece) for piece in single], pitch, rows[1], 4)
+    return total
+
+
+def _warps(width, height):
+    """Yield, for each warp of a width×height block, its pieces (ty, first tx, last tx + 1) in lane order."""
+    for start in range(0, width * height, WARP):
+        stop = min(start + WARP, width * height)
+        rows = range(start // width, (stop - 1) // width + 1)
+        yield [(ty, max(start - ty * width, 0), min(stop - ty * width, width)) for ty in rows]
+
+
+def _lanes(pieces):
+    """Return (x, y) of the lanes of a warp, from its pieces."""
+    x = np.concatenate([np.arange(x0, x1) for _, x0, x1 in pieces])
+    return x, np.repeat([ty for ty, _, _ in pieces], [x1 - x0 for _, x0, x1 in pieces])
+
+
+def _lines(length, width):
+    """Yield the positions of the lanes of each warp, where blocks of `width` threads cover a line."""
+    for start in range(0, length, width):
+        for first in range(start, min(start + width, length), WARP):
+            yield np.arange(first, min(first + WARP, start + width, length))
+
+
+def _whole_and_edge(length, width):
+    """Return (starts, extent) of the blocks that lie inside, and of the one across the edge if there is one."""
+    inside = length // width * width
+    return [(np.arange(0, inside, width), width), *([(np.array([inside]), length - inside)] if inside < length else [])]
+
+
+def _requests(lanes, steps, itemsize):
+    """Count one request per step, of the elements lanes + step, wherever they lie."""
+    if not len(lanes) or not len(steps):
+        return Count()
+    sectors = np.sort((lanes[:, None] + steps) * itemsize // SECTOR_BYTES, axis=0)
+    distinct = len(steps) + np.count_nonzero(np.diff(sectors, axis=0))
+    return Count(len(lanes) * len(steps), len(steps), int(distinct))
+
+
+def _add(counts, key, count):
+    counts[key] = counts.get(key, Count()) + count
+
+
+def _partly_outside(clipped, row_limit, pieces):
+    """Return in how many positions a warp has at least one thread outside the matrix."""
+    inside = sum(np.where(row < row_limit, last - first, 0) for row, first, last in clipped)
+    return int((inside < sum(x1 - x0 for _, x0, x1 in pieces)).sum())
+
+
+def _clip(first, last, limit):
+    """Return the part of columns first..last that lies below `limit`; empty as first == last."""
+    return np.minimum(first, limit), np.minimum(last, limit)
+
+
+def _piece(row_starts, column_starts, columns, piece):
+    """Return one piece of a warp for every pair of a row of tiles and a column of tiles."""
+    ty, x0, x1 = piece
+    return (row_starts[:, None] + ty, *_clip(column_starts + x0, column_starts + x1, columns))
+
+
+def _count(pieces, pitch, row_limit, itemsize, lanes=None, accesses=None):
+    """Count one warp instruction for many positions at once.
+
+    pieces: (row, first column, last column + 1), arrays that broadcast, in the order of rising addresses;
+    pitch: elements per matrix row; lanes: threads per piece, where it is not one per column.
+    """
+    total, sectors, reached, some = 0, 0, -1, False
+    for i, (row, first, last) in enumerate(pieces):
+        active = (row < row_limit) & (last > first)
+        low = (row * pitch + first) * itemsize // SECTOR_BYTES
+        high = ((row * pitch + last) * itemsize - 1) // SECTOR_BYTES
+        sectors = sectors + np.where(active, np.maximum(high - np.maximum(low, reached + 1) + 1, 0), 0)
+        reached = np.where(active, np.maximum(high, reached), reached)
+        some = some | active
+        total = total + np.where(active, (last - first) if lanes is None else lanes[i], 0).sum()
+    total = total if accesses is None else accesses
+    return Count(int(total), int(np.sum(some)), int(np.sum(sectors)))
