@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 import pytest
-from numba import typeof
+from numba import cuda, int8, typeof, types, uint8
 from oracles import numba_typing as oracle
 from oracles.expressions import BODIES, arguments, kernel_with, threads
 
@@ -72,3 +72,25 @@ def test_variables(body, tmp_path):
     run = simulate(kernel, strict=False, trace=True)[1, threads(body)](*launch)
     values = [step.variables["end"] for step in run.trace.steps if "end" in step.variables]
     assert values[-1].dtype == wanted
+
+
+@cuda.jit
+def joined_after_a_break(x, end):
+    t = cuda.threadIdx.x
+    v = uint8(t)
+    for k in range(3):
+        if x[0] > 2:
+            v = int8(t)
+        elif not (k or v):
+            break
+    end = v >> (k & 7)
+    x[t] = end
+
+
+def test_numba_also_counts_the_types_that_its_inference_left_behind():
+    """A known difference: numba looks at the last line while v is still uint8, so that the result is uint64, and again
+    when v has become int16, so that it is int64, and joins both to float64. Here the operands' final types decide.
+    """
+    assert oracle.oracle_variable(joined_after_a_break, [types.float64[::1], types.int64], "end") == np.float64
+    run = simulate(joined_after_a_break, trace=True)[1, 1](np.zeros(1), 0)
+    assert [s.variables["end"].dtype for s in run.trace.steps if "end" in s.variables] == [np.int64]
