@@ -442,13 +442,21 @@ def python_constant(node: ast.AST):
     if not isinstance(node, (ast.BinOp, ast.UnaryOp)) or type(node.op) not in PYTHON:
         return None
     operands = [python_constant(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
-    if None in operands or isinstance(node.op, (ast.Pow, ast.LShift)) and abs(operands[1]) > 64:
+    if None in operands or left_to_run_time(node.op, operands):
         return None
     try:
         value = PYTHON[type(node.op)](*operands)
     except (ArithmeticError, TypeError, ValueError):
         return None
     return value if type(value) in (bool, int, float) else None
+
+
+def left_to_run_time(op: ast.operator, operands: list) -> bool:
+    """Does Python leave this power or shift of integers alone, as its result might have more than 128 bits?"""
+    if not isinstance(op, (ast.Pow, ast.LShift)) or not all(isinstance(o, int) for o in operands):
+        return False
+    base, count = operands
+    return count > 0 and base.bit_length() * count > 128 if isinstance(op, ast.Pow) else base.bit_length() + count > 128
 
 
 def way_to_number(text: str, value: Value) -> str:

@@ -284,6 +284,10 @@ def refuse_matrix_product(a):
     a[0] = a[0] @ a[1]  # here
 
 
+def refuse_shift_that_python_folds_beyond_64_bits(a):
+    a[0] = 1 << 100  # here
+
+
 def refuse_yield(a):
     yield a[0]  # here
 
