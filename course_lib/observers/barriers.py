@@ -16,10 +16,11 @@ class BarriersObserver(Observer):
         self._paths: dict[tuple, dict] = {}  # (branch, barrier) lines -> who missed that barrier on another path
 
     def divergence(self, barrier, vectors, arrivals, missing, waiting):
-        _, line, branch, _, _ = barrier
-        here = {vector.warp: mask for vector, mask in arrivals}
-        came = next(v.first_thread(v.full(here[v.warp]) & missing_block(missing)) for v in vectors
-                    if v.warp in here and (v.full(here[v.warp]) & missing_block(missing)).any())
+        line, branch = barrier.line, barrier.branch
+        arrived = {vector.warp for vector, _ in arrivals}
+        parted = blocks_of(missing)
+        came = next(v.first_thread(v.full(mask) & parted) for v, mask in sorted(arrivals, key=lambda a: a[0].warp)
+                    if (v.full(mask) & parted).any())
         count = sum(int(np.count_nonzero(m)) for m in missing.values())
         vector = next(v for v in vectors if missing[v.warp].any())
         absent = missing[vector.warp]
@@ -31,9 +32,9 @@ class BarriersObserver(Observer):
                 break
         else:
             elsewhere = waiting.get(vector.warp)
-            if elsewhere is not None and vector.warp not in here and (vector.full(elsewhere[3]) & absent).any():
-                absent = vector.full(elsewhere[3]) & absent
-                other, why = elsewhere[1], f"waits at the barrier in line {elsewhere[1]}"
+            if elsewhere is not None and vector.warp not in arrived and (vector.full(elsewhere.mask) & absent).any():
+                absent = vector.full(elsewhere.mask) & absent
+                other, why = elsewhere.line, f"waits at the barrier in line {elsewhere.line}"
         thread = vector.first_thread(absent)
         if why.startswith("took another path") and branch:
             # they may be the ones who came to the other branch's barrier, or will still come to it
@@ -58,6 +59,6 @@ class BarriersObserver(Observer):
                          int(np.count_nonzero(lanes))))
 
 
-def missing_block(missing) -> np.ndarray:
+def blocks_of(missing) -> np.ndarray:
     """The blocks in which somebody is missing, as a mask over (1, 1, block rows, block columns)."""
     return np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)[None, None]

@@ -622,8 +622,8 @@ class Function(Expressions):
 
     def barrier(self, node, reduction: str = "None") -> str:
         self.barriers = True
-        other = self.branch_lines[-1] if self.branch_lines else None
-        return f"(yield ({self.path_code()}, {node.lineno}, {other}, {self.mask}, {reduction}))"
+        branch = self.branch_lines[-1] if self.branch_lines else None
+        return f"(yield Barrier({self.path_code()}, {node.lineno}, {branch}, {self.mask}, {reduction}))"
 
 
 @dataclass

@@ -11,7 +11,7 @@ from .frontend import Source, read
 from .geometry import Launch
 from .memory import SHARED_LIMIT, GlobalArray
 from .observer import Observer
-from .runtime import Steps
+from .runtime import Barrier, Steps
 from .schedule import order
 from .typing_rules import SCALARS, of_value
 from .values import ArrayType, Variable
@@ -132,7 +132,7 @@ class Engine:
             for site in own:
                 site.vector = vector
             runs.append(kernel(vector, True, (), *self.values))
-        waiting: dict[int, tuple] = {}
+        waiting: dict[int, Barrier] = {}
 
         def advance(warps, replies):
             for warp in self.order(warps):
@@ -144,8 +144,8 @@ class Engine:
         try:
             advance(range(len(runs)), {})
             while waiting:
-                first = min(barrier[0] for barrier in waiting.values())
-                group = [warp for warp, barrier in waiting.items() if barrier[0] == first]
+                first = min(barrier.place for barrier in waiting.values())
+                group = [warp for warp, barrier in waiting.items() if barrier.place == first]
                 replies = self._meet(vectors, waiting, group)
                 advance(group, replies)
         finally:
@@ -158,7 +158,7 @@ class Engine:
 
     def _meet(self, vectors, waiting, group) -> dict:
         """Warps met at a barrier: check that whole blocks did, tell the observers, work out a reduction."""
-        arrivals = [(vectors[warp], waiting[warp][3]) for warp in group]
+        arrivals = [(vectors[warp], waiting[warp].mask) for warp in group]
         complete = len(group) == len(vectors) and all(mask is True for _, mask in arrivals)
         if not complete:
             chunk = vectors[0].chunk
@@ -174,10 +174,12 @@ class Engine:
         return self._reduce(arrivals, waiting, group)
 
     def _reduce(self, arrivals, waiting, group) -> dict:
-        if waiting[group[0]][4] is None:
+        """What ``syncthreads_count`` and the like give to each warp of ``group``; nothing for a plain barrier."""
+        if waiting[group[0]].reduction is None:
             return {}
-        kind = waiting[group[0]][4][0]
-        count = sum((vector.full(waiting[vector.warp][4][1]) & vector.full(mask)).sum(axis=(0, 1))
+        kind, _ = waiting[group[0]].reduction
+        predicates = {warp: waiting[warp].reduction[1] for warp in group}
+        count = sum((vector.full(predicates[vector.warp]) & vector.full(mask)).sum(axis=(0, 1))
                     for vector, mask in arrivals)
         if kind == "syncthreads_and":
             count = count == sum(vector.full(mask).sum(axis=(0, 1)) for vector, mask in arrivals)

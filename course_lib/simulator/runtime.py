@@ -8,6 +8,7 @@ runs without masks.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,6 +93,21 @@ def pick(condition, yes, no):
     if type(condition) is not np.ndarray:
         return yes if condition else no
     return np.where(condition, yes, no)
+
+
+class Barrier(NamedTuple):
+    """What a warp yields when it arrives at a barrier, where it waits for the other warps of its blocks.
+
+    ``place`` says where in program order it stands: positions in the source and iteration counts, outermost first.
+    ``branch`` is the line of the innermost if or loop around it, or None; ``mask`` holds the lanes that arrived;
+    ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``.
+    """
+
+    place: tuple
+    line: int
+    branch: int | None
+    mask: object
+    reduction: tuple | None
 
 
 class Steps:
