@@ -5,17 +5,28 @@ masks: an ``if`` runs the branches that have active lanes, a loop runs while it 
 while the code is generated: each version of a variable has a type of its own, and versions are unified where
 control flow merges.
 
-The generated code of ``if row < M: acc = acc + A[row, k]`` is::
+The generated code of ``if row < M: acc = acc + A[row, k]``, in a loop whose mask is m6, is::
 
-    m3, m4 = split(m2, (v_row_i64 < k1))
-    if m3 is not False:
-        t5 = S0.load(v_A, (v_row_i64, v_k_i64), m3)
-        v_acc_f32 = (v_acc_f32 + t5) if m3 is a1 else blend(m3, (v_acc_f32 + t5), v_acc_f32)
+    m7, m8 = split(m6, (v_row_i64 < v_M_i64))
+    if m7 is not False:
+        t9 = S0.load(v_A_Af322, (v_row_i64, v_k_i64,), m7)
+        t10 = (v_acc_f32 + t9)
+        v_acc_f32 = t10 if m7 is a else blend(m7, t10, v_acc_f32)
+
+Its names are m for masks, t for values, v for versions of variables (the name, and the type in short), k for
+constants, S for the sites of accesses (:mod:`access`), l for the lanes that are still in a loop and n for its
+iterations. ``a`` is the mask at the start of the region outside which a variable is not read (:mod:`liveness`): where
+all of its lanes take part, the old value is needed no more, and nothing is blended.
+
+This module compiles statements; :mod:`expressions`, :mod:`conditions`, :mod:`tuples` and :mod:`intrinsics` compile the
+expressions in them, as base classes of :class:`Function`. What the generated code calls is in :mod:`runtime` and
+:mod:`warp`.
 """
 
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,8 +51,12 @@ from .values import (
     describe_type,
     merge,
     unify_types,
+    version_name,
 )
 
+#: A loop is compiled anew until its types settle, but no more often than this.
+MOST_PASSES = 12
+#: Statements that no kernel may hold, and what to write instead.
 REFUSED = {
     ast.Try: "try/except does not exist in a kernel; check the condition with if",
     ast.TryStar: "try/except does not exist in a kernel; check the condition with if",
@@ -222,12 +237,29 @@ class Function(Expressions):
         return f"{letter}{self.counter}"
 
     def mangle(self, name: str, kind) -> str:
-        """The Python variable that holds the version of ``name`` that has type ``kind``."""
-        version = f"v_{name}_{tag(kind)}"
+        """The Python variable that holds the version of ``name`` that has type ``kind``, which is to exist."""
+        version = version_name(name, kind)
         self.versions.add(version)
         return version
 
+    @contextmanager
+    def under(self, mask: str):
+        """Compile for the lanes of ``mask``, one level deeper, into lines of their own: the list that it yields."""
+        outer = self.lines, self.mask
+        self.lines, self.mask = [], mask
+        self.indent += 1
+        yield self.lines
+        self.indent -= 1
+        self.lines, self.mask = outer
+
+    def blended(self, mask: str, new: str, old: str, kind, line: int) -> str:
+        """Code of ``new`` in the lanes of ``mask`` and ``old`` in the others, both of type ``kind``."""
+        if kind in typing_rules.SCALARS:
+            return f"blend({mask}, {new}, {old})"
+        return f"choose({mask}, {new}, {old}, {line})"
+
     def anchor(self, name: str) -> str:
+        """The name of the mask with which the home of variable ``name`` begins."""
         return self.anchors.get(self.regions.home.get(name), "a")
 
     # --- statements --------------------------------------------------------------------------------------
@@ -348,10 +380,8 @@ class Function(Expressions):
             if not code.isidentifier():
                 code = self.fresh("t")
                 self.emit(f"{code} = {value.code}")
-            choose = "choose" if not value.is_scalar else "blend"
-            line = f", {node.lineno}" if choose == "choose" else ""
             self.emit(f"{version} = {code} if {self.mask} is {anchor} else "
-                      f"{choose}({self.mask}, {code}, {version}{line})")
+                      f"{self.blended(self.mask, code, version, value.type, node.lineno)}")
         const = value.const if value.is_const and isinstance(value.const, (int, float, np.generic)) else MISSING
         if not value.literal:
             const = MISSING
@@ -368,11 +398,11 @@ class Function(Expressions):
         old, new = self.mangle(name, have.type), self.mangle(name, want.type)
         code = self.converted(Value(old, have.type), want.type)
         # no lane may be left, and none may have assigned the version
-        choose, line = ("blend", "") if isinstance(want.type, str) else ("choose", f", {self.line}")
-        code = f"{choose}({mask}, {code}, {new}{line})"
-        self.emit(f"if {mask} is not False and {old} is not None: {new} = {code}")
+        self.emit(f"if {mask} is not False and {old} is not None: "
+                  f"{new} = {self.blended(mask, code, new, want.type, self.line)}")
 
     def reconcile(self, have: dict, want: dict, mask: str):
+        """Bring the variables ``have`` to the types that they have in ``want``, in the lanes of ``mask``."""
         for name, variable in have.items():
             if name in want:
                 self.convert(name, variable, want[name], mask)
@@ -392,19 +422,16 @@ class Function(Expressions):
         if leaves:
             self.emit(f"{yes}0, {no}0 = {yes}, {no}")
         self.branch_lines.append(node.lineno)
-        ends, envs, buffers = [], [], []
+        ends, envs, codes = [], [], []
         for mask, body in ((yes, node.body), (no, node.orelse)):
-            self.env, outer = dict(env), self.lines
-            self.lines, self.mask = [], mask
-            self.indent += 1
-            self.anchors[id(body)] = f"{mask}a" if leaves else mask
-            if leaves:
-                self.emit(f"{mask}a = {mask}")
-            ends.append(self.block(body))
-            self.indent -= 1
-            buffers.append(self.lines)
+            self.env = dict(env)
+            with self.under(mask) as code:
+                self.anchors[id(body)] = f"{mask}a" if leaves else mask
+                if leaves:
+                    self.emit(f"{mask}a = {mask}")
+                ends.append(self.block(body))
+            codes.append(code)
             envs.append(self.env)
-            self.lines = outer
         self.branch_lines.pop()
         if all(ends):
             joined = env
@@ -412,18 +439,14 @@ class Function(Expressions):
             joined = envs[ends[0]]
         else:
             joined = {name: merge(envs[0].get(name), envs[1].get(name)) for name in {**envs[0], **envs[1]}}
-        for mask, end, branch_env, buffer in zip((yes, no), ends, envs, buffers, strict=True):
-            outer, self.lines, self.mask = self.lines, buffer, mask
-            self.indent += 1
-            if not end:
-                self.reconcile(branch_env, joined, mask)
-            self.indent -= 1
-            self.lines = outer
-            if buffer:
+        for mask, end, branch_env, code in zip((yes, no), ends, envs, codes, strict=True):
+            with self.under(mask) as conversions:
+                if not end:
+                    self.reconcile(branch_env, joined, mask)
+            if code or conversions:
                 self.emit(f"if {mask} is not False:")
-                self.lines += buffer
+                self.lines += code + conversions
         self.env = joined
-        self.mask = before
         if leaves:
             self.emit(f"{before} = join({before}, {yes}0, {no}0, {yes}, {no})")
         return all(ends)
@@ -468,6 +491,10 @@ class Function(Expressions):
         return self._loop(node, loop, begin, lambda: None)
 
     def _loop(self, node, loop, begin, first):
+        """Compile a loop, anew until the types with which an iteration begins and ends agree.
+
+        ``begin(mask, counter)`` emits its head, and ``first()`` what an iteration does before the body.
+        """
         before, entry = self.mask, dict(self.env)
         changed = assigned_names([node])
         header = {name: v.without_const() if name in changed else v for name, v in entry.items()}
@@ -476,7 +503,7 @@ class Function(Expressions):
         returns = exits(node.body, (ast.Return,))
         counter = self.fresh("n")
         position = self._next_position()
-        for _ in range(12):
+        for _ in range(MOST_PASSES):
             snapshot, state = self._snapshot(), (self.counter, self.position, self.barriers, self.calls)
             self.barriers = self.calls = False
             self.env = dict(header)
@@ -502,23 +529,14 @@ class Function(Expressions):
             self.loops.pop()
             self.emit(f"{counter} += 1")
             if isinstance(node, ast.While) and not (self.barriers or self.calls):
-                sites = "".join(f"S{i}, " for i in range(snapshot[0], len(self.unit.sites)))
-                values = "".join(f"{self.mangle(name, variable.type)}, " for name, variable in self.env.items()
-                                 if name in changed and isinstance(variable.type, str))
-                self.emit(f"w.steps.waits({counter}, ({sites}), ({values}), {loop.live}[0], {node.lineno})")
+                self._watch_for_standstill(node, loop, counter, range(snapshot[0], len(self.unit.sites)), changed)
             self.barriers, self.calls = self.barriers or state[2], self.calls or state[3]
             if loop.broken:
                 self.emit(f"{loop.live}[0] = minus({loop.live}[0], {loop.live}b)")
             if returns:
                 self.emit(f"{loop.live}[0] = minus({loop.live}[0], r)")
             self.indent -= 1
-            merged = dict(loop.edges[0])
-            for edge in loop.edges[1:]:
-                for name in edge:
-                    if name in merged:
-                        merged[name] = merge(merged[name], edge[name])
-                    elif name not in header:
-                        merged[name] = replace(edge[name], maybe=True, const=MISSING)
+            merged = loop.merged_edges()
             if merged == header:
                 self.mask = before
                 if returns:
@@ -538,6 +556,13 @@ class Function(Expressions):
         self.env = header if loop.after is None else loop.after
         self.mask = before
         return loop.ends
+
+    def _watch_for_standstill(self, node, loop, counter: str, sites: range, changed: set[str]):
+        """Emit the check at the end of an iteration of a while loop that waits for what no other thread can change."""
+        accesses = "".join(f"S{i}, " for i in sites)
+        values = "".join(f"{self.mangle(name, variable.type)}, " for name, variable in self.env.items()
+                         if name in changed and isinstance(variable.type, str))
+        self.emit(f"w.steps.waits({counter}, ({accesses}), ({values}), {loop.live}[0], {node.lineno})")
 
     def _after_loop(self, node, loop, before: str) -> bool:
         """Compile a loop's else, and what its lanes and those that broke have in common where they meet.
@@ -603,9 +628,8 @@ class Function(Expressions):
             if value.type != NONE:
                 want = self.result_type or value.type
                 if want not in (CONFLICT, NONE):
-                    choose = "blend" if value.is_scalar else "choose"
-                    line = "" if value.is_scalar else f", {node.lineno}"
-                    self.emit(f"result = {choose}({self.mask}, {self.converted(value, want)}, result{line})")
+                    code = self.blended(self.mask, self.converted(value, want), "result", want, node.lineno)
+                    self.emit(f"result = {code}")
         self.emit(f"r = unite(r, {self.mask})")
         self.emit(f"{self.mask} = False")
         return True
@@ -628,26 +652,25 @@ class Function(Expressions):
 
 @dataclass
 class Loop:
-    live: str
-    #: ``while True``: what follows it is reached from its breaks only, and has their types
-    endless: bool = False
-    broken: bool = False
-    #: no lane gets past it
-    ends: bool = False
-    header: dict | None = None
-    edges: list | None = None
-    breaks: list | None = None
-    #: the variables where the lanes that broke meet those that ran to the end
-    after: dict | None = None
+    """A loop that is being compiled. Each dict holds the variables at one point of it, by name."""
 
+    live: str  # the list in the generated code that holds the mask of the lanes still in the loop
+    endless: bool = False  # ``while True``: what follows it is reached from its breaks only, and has their types
+    broken: bool = False  # it has a break
+    ends: bool = False  # no lane gets past it
+    header: dict | None = None  # where an iteration begins
+    edges: list | None = None  # where it is reached from: from before the loop, and from the ends of iterations
+    breaks: list | None = None  # where lanes break
+    after: dict | None = None  # where the lanes that broke meet those that ran to the end
 
-def tag(kind) -> str:
-    """A short name of a type, for the names of generated variables."""
-    if isinstance(kind, ArrayType):
-        return f"A{tag(kind.dtype)}{kind.ndim}"
-    if isinstance(kind, TupleType):
-        return "T" + "".join(tag(k) for k in kind.items) + "E"
-    return {"bool": "b", "none": "n"}.get(kind) or kind[0] + "".join(c for c in kind if c.isdigit())
+    def merged_edges(self) -> dict[str, Variable]:
+        """The variables of all edges; one that only an iteration assigns may be unassigned."""
+        merged = dict(self.edges[0])
+        for edge in self.edges[1:]:
+            for name, variable in edge.items():
+                merged[name] = merge(merged[name], variable) if name in merged else replace(
+                    variable, maybe=True, const=MISSING)
+        return merged
 
 
 def docstring(node) -> bool:

@@ -200,13 +200,9 @@ class Conditions:
     def joined(self, conjunction: bool, left: Value, rest) -> Value:
         combine = "both" if conjunction else "either"
         for right_node, evaluate in rest:
-            outer, before = self.lines, self.mask
-            self.lines, self.mask = [], self.fresh("m")
-            self.indent += 1
-            right = evaluate(right_node)
-            lines, mask = self.lines, self.mask
-            self.lines, self.mask = outer, before
-            self.indent -= 1
+            mask = self.fresh("m")
+            with self.under(mask) as lines:
+                right = evaluate(right_node)
             if not lines:
                 if left.is_const and right.is_const:
                     yes = left.const and right.const if conjunction else left.const or right.const
@@ -216,8 +212,8 @@ class Conditions:
                 continue
             result = self.fresh("t")
             self.emit(f"{result} = {left.code}")
-            self.emit(f"{mask}, {mask}_ = split({before}, {result})" if conjunction else
-                      f"{mask}_, {mask} = split({before}, {result})")
+            self.emit(f"{mask}, {mask}_ = split({self.mask}, {result})" if conjunction else
+                      f"{mask}_, {mask} = split({self.mask}, {result})")
             self.emit(f"if {mask} is not False:")
             self.lines += lines
             self.emit(f"    {result} = {combine}({result}, {right.code})")

@@ -32,6 +32,7 @@ from .values import (
     describe_type,
     plural,
     unify_types,
+    version_name,
 )
 
 OPERATORS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
@@ -313,13 +314,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
         before, yes, no = self.mask, self.fresh("m"), self.fresh("m")
         parts = []
         for mask, part in ((yes, node.body), (no, node.orelse)):
-            outer, self.lines = self.lines, []
-            self.mask = mask
-            self.indent += 1
-            parts.append((self.expr(part), self.lines))
-            self.indent -= 1
-            self.lines = outer
-        self.mask = before
+            with self.under(mask) as lines:
+                parts.append((self.expr(part), lines))
         (a, a_lines), (b, b_lines) = parts
         kind = unify_types(a.type, b.type)
         if kind == CONFLICT or kind == COMPILE_TIME:
@@ -339,10 +335,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
         for mask, value, lines in ((yes, a, a_lines), (no, b, b_lines)):
             self.emit(f"if {mask} is not False:")
             self.lines += lines
-            choose, line = ("blend", "") if value.is_scalar else ("choose", f", {node.lineno}")
-            self.indent += 1
-            self.emit(f"{result} = {choose}({mask}, {self.converted(value, kind)}, {result}{line})")
-            self.indent -= 1
+            self.emit(f"    {result} = {self.blended(mask, self.converted(value, kind), result, kind, node.lineno)}")
         return Value(result, kind, origin=origin)
 
     # --- elements --------------------------------------------------------------------------------------------
@@ -417,8 +410,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
 
     def note_write(self, array: Value):
         """Remember which arguments are written: races are looked for only there."""
-        names = [p for p in self.parameters if array.code == self.mangle(p, array.type)]
-        self.unit.written.update(names)
+        self.unit.written.update(p for p in self.parameters if array.code == version_name(p, array.type))
         plain = array.code.startswith("v_") and array.code.isidentifier()
         if not (self.kernel and plain):  # an item of a tuple, one of two arrays
             self.unit.writes_unknown = True

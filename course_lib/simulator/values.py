@@ -111,6 +111,19 @@ def unify_types(a, b):
     return CONFLICT
 
 
+def version_name(name: str, kind) -> str:
+    """The name, in the generated code, of the version of variable ``name`` that has type ``kind``."""
+    return f"v_{name}_{_tag(kind)}"
+
+
+def _tag(kind) -> str:
+    if isinstance(kind, ArrayType):
+        return f"A{_tag(kind.dtype)}{kind.ndim}"
+    if isinstance(kind, TupleType):
+        return "T" + "".join(_tag(k) for k in kind.items) + "E"
+    return {"bool": "b", "none": "n"}.get(kind) or kind[0] + "".join(c for c in kind if c.isdigit())
+
+
 @dataclass(frozen=True)
 class Promotion:
     """Arithmetic in which a float32 became float64 although nobody asked for float64."""
