@@ -27,7 +27,7 @@ class BoundsObserver(Observer):
         verb = {"load": "reads", "store": "writes", "atomic": "updates"}[site.op]
         inside = f"0 to {size - 1}" if size else "none: the array is empty"
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
-        element = f"{array.name}[{', '.join(map(str, numbers))}]"
+        element = array.element_name(numbers)
         if site.width == 1:
             what = f"{verb} {element}, outside its shape {array.shape}: valid indices{dim} are {inside}"
         else:
@@ -41,7 +41,7 @@ class BoundsObserver(Observer):
         index, thread = pattern.index_at(base, vector.first_lane(lanes)), vector.first_thread(lanes)
         self.add(Finding("misaligned-access", "error", site.line, None, array.name, index, (thread,),
                          f"{self.name(thread)} accesses {pattern.access_bytes} bytes at "
-                         f"{array.name}[{', '.join(map(str, index))}], which is no multiple of {pattern.access_bytes} "
+                         f"{array.element_name(index)}, which is no multiple of {pattern.access_bytes} "
                          "bytes from the array's start; align the index, or use single elements",
                          int(np.count_nonzero(vector.full(lanes)))))
 
@@ -55,5 +55,5 @@ class BoundsObserver(Observer):
         self._wrapped = index, full
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
         self.add(Finding("negative-index", "warning", site.line, None, array.name, numbers, (thread,),
-                         f"{self.name(thread)} uses {array.name}[{', '.join(map(str, numbers))}]; numba wraps the "
+                         f"{self.name(thread)} uses {array.element_name(numbers)}; numba wraps the "
                          f"negative index{dim} silently to {wrapped}: guard it if that is not meant", count))

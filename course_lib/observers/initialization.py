@@ -22,9 +22,8 @@ class InitializationObserver(Observer):
     def report(self, site, pattern, base, missing):
         array, vector = pattern.array, site.vector
         index, thread = pattern.index_at(base, vector.first_lane(missing)), vector.first_thread(missing)
-        element = f"{array.name}[{', '.join(map(str, index))}]"
         self.add(Finding("uninitialized-read", "error", site.line, None, array.name, index, (thread,),
-                         f"{self.name(thread)} reads {element} ({array.space} memory) "
+                         f"{self.name(thread)} reads {array.element_name(index)} ({array.space} memory) "
                          "before any thread wrote it; write every element that is read, and synchronize",
                          int(np.count_nonzero(vector.full(missing)))))
 
@@ -58,7 +57,7 @@ class SharedInitialization:
 
     def _store(self, site, pattern, base):
         if self.agree and pattern.mask is True and pattern.same_in_blocks:
-            self.written[base if pattern.offsets is None else pattern.offsets.reshape(-1) + base] = True
+            self.written[pattern.elements(base)] = True
         else:
             self._spread()
             keys = np.broadcast_to(self.array.keys(site.vector, pattern, base), site.vector.shape)
@@ -68,7 +67,7 @@ class SharedInitialization:
     def _load(self, site, pattern, base):
         vector = site.vector
         if self.agree and pattern.same_in_blocks:
-            have = self.written[base if pattern.offsets is None else pattern.offsets + base]
+            have = self.written[pattern.elements(base)]
         else:
             self._spread()
             have = self.written[self.array.keys(vector, pattern, base)]

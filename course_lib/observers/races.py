@@ -113,7 +113,7 @@ class RacesObserver(Observer):
         (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
             [one, other], key=lambda access: (access[1], access[0]))
         index = array.index_of_key(word) if array.space == "shared" else array.index_of(int(word))
-        place = f"{array.name}[{', '.join(map(str, index))}]"
+        place = array.element_name(index)
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
         verbs = ("reads", "writes", "updates")
         size = self.launch.threads_per_block
@@ -229,8 +229,7 @@ class SharedLog:
 
 def elements(access: Access) -> np.ndarray:
     """Offsets of all elements that the access may touch in any block."""
-    offsets = access.pattern.offsets
-    return np.asarray(access.base) if offsets is None else offsets + access.base
+    return np.asarray(access.pattern.elements(access.base))
 
 
 class Lanes:

@@ -122,7 +122,7 @@ class TraceObserver(Observer):
 
     def _access(self, site, pattern, base, value):
         array, vector = pattern.array, site.vector
-        offsets = np.broadcast_to(base if pattern.offsets is None else pattern.offsets + base, vector.shape)
+        offsets = np.broadcast_to(pattern.elements(base), vector.shape)
         if isinstance(value, tuple):
             value = value[-1]
         values = np.broadcast_to(np.asarray(value), vector.shape)

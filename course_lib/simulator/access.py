@@ -1,4 +1,4 @@
-"""The sites of a kernel, one a source expression, that access memory, and the patterns of their accesses.
+"""Sites, the source expressions of a kernel that access memory, and the patterns of their accesses.
 
 An access is a *pattern* plus a *base*: the pattern holds the element offsets that differ between lanes or
 blocks, the base is the part that all of them share. In ``B[k, col]`` the pattern is ``col`` and the base is
@@ -43,6 +43,10 @@ class Pattern:
         phase = base * self.array.itemsize % SECTOR_BYTES
         self.tally[phase] = self.tally.get(phase, 0) + 1
 
+    def elements(self, base: int):
+        """Where the lanes go, in elements of the array: a number where all go to one, else an array of offsets."""
+        return base if self.offsets is None else self.offsets + base
+
     def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
         """The array index that the lane at ``place`` of the vector accesses."""
         offsets = 0 if self.offsets is None else self.offsets
@@ -83,10 +87,14 @@ class Known:
 
 
 class Site:
-    """One subscript expression of the kernel, as one warp runs it.
+    """One expression of the kernel that accesses memory, as one warp runs it.
 
     ``line`` is the student's line, ``op`` "load", "store" or "atomic". ``engine`` receives the tallied
     patterns and the broken bounds.
+
+    :meth:`locate` finds the pattern of an access as cheaply as it can: the latest one, if array, mask and varying
+    indices are the same objects; else a known one of the same content, which may be *shifted*: where the indices of
+    all lanes are larger by the same number of steps, the pattern is the same and only the base grows; else a new one.
     """
 
     width = 1
@@ -127,6 +135,7 @@ class Site:
         return self._bind(array, index, mask)
 
     def _bind(self, array, index, mask):
+        """:meth:`locate` for an access that is not like the latest one: look it up by content, or lay it down."""
         self.limits = limits = self.limits_of(array)
         key, firsts = [array], []
         small = mask is True or mask.size <= COMPARED
@@ -183,6 +192,7 @@ class Site:
         return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
 
     def _bind_large(self, array, index, mask):
+        """:meth:`_bind` where comparing the content would cost more than a new pattern."""
         base, offsets = 0, None
         for i, size, stride in zip(index, self.limits, array.strides, strict=True):
             if type(i) is np.ndarray:

@@ -25,7 +25,7 @@ WATCHING_BYTES = 40
 MAX_THREADS = 2**28
 #: What :meth:`Engine.tell` can tell; ``start`` and ``watch`` are called on every observer.
 HOOKS = ("warnings", "tallied", "negative_index", "out_of_bounds", "misaligned", "unwritten",
-         "unassigned", "barrier", "divergence", "misled", "statement", "assigned", "end_of_chunk", "finish")
+         "unassigned", "barrier", "divergence", "misled", "statement", "assigned", "end_of_chunk")
 
 
 class Engine:
@@ -100,11 +100,8 @@ class Engine:
         sites = [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
         kernels = [self.make(s) for s in sites]
         with np.errstate(all="ignore"):
-            try:
-                for chunk in self.launch.chunks(self._edges(), self._blocks_in_memory()):
-                    self._run_chunk(chunk, kernels, sites)
-            finally:
-                self.tell("finish")
+            for chunk in self.launch.chunks(self._edges(), self._blocks_in_memory()):
+                self._run_chunk(chunk, kernels, sites)
 
     def _blocks_in_memory(self) -> int:
         """How many blocks may run together so that their shared and local arrays stay within MAX_BYTES."""

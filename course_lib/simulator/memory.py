@@ -33,7 +33,11 @@ IN_PLACE = {name: ATOMIC[name] for name in ("add", "sub", "and_", "or_", "xor", 
 
 
 class Array:
-    """What a kernel sees as an array. ``strides`` are in elements; ``watchers`` see each access in order."""
+    """What a kernel sees as an array. ``strides`` are in elements; ``watchers`` see each access in order.
+
+    The spaces say how lanes ``gather`` and ``scatter`` elements. ``keys`` number the words of memory, so that two
+    accesses meet where their keys are equal: blocks have shared words of their own, and threads local ones.
+    """
 
     space = ""
     #: The elements of a local array, one lane vector each; None where the array is kept otherwise.
@@ -49,6 +53,10 @@ class Array:
     def storage(self) -> np.ndarray:
         """All elements, in the order that ``keys`` number them."""
         raise NotImplementedError
+
+    def element_name(self, index) -> str:
+        """``A[1, 2]``, for messages."""
+        return f"{self.name}[{', '.join(map(str, index))}]"
 
     def update(self, vector, pattern, base, operation, values, used):
         """Read, change and write elements as atomics do; where lanes meet, the lower lane goes first."""
@@ -83,8 +91,7 @@ class Array:
         return result
 
     def index_of(self, offset: int) -> tuple[int, ...]:
-        """The index, one number per dimension, of the element at ``offset`` (or of the elements at an array of them).
-        """
+        """The index, one number a dimension, of the element at ``offset``; for an array of offsets, arrays of them."""
         index = [0] * self.ndim
         for d in sorted(range(self.ndim), key=lambda d: (-self.strides[d], d)):
             if self.shape[d] > 1 and self.strides[d]:
@@ -114,8 +121,7 @@ class GlobalArray(Array):
 
     def scatter(self, vector, pattern, base, value):
         self._check_writable()
-        offsets = base if pattern.offsets is None else pattern.offsets + base
-        keys, value = spread(offsets, value, pattern.mask)
+        keys, value = spread(pattern.elements(base), value, pattern.mask)
         self.flat[keys] = value
 
     def _check_writable(self):
@@ -126,14 +132,14 @@ class GlobalArray(Array):
             raise LaunchError(f"the kernel writes the array {self.name!r}, which is read-only; pass a copy")
 
     def keys(self, vector, pattern, base) -> np.ndarray:
-        """A number for every memory word that the access touches; two accesses meet where these are equal."""
-        return np.asarray(base if pattern.offsets is None else pattern.offsets + base)
+        return np.asarray(pattern.elements(base))
 
     def storage(self):
         self._check_writable()
         return self.flat
 
     def words(self) -> int:
+        """How many keys there are."""
         return self.size
 
 
@@ -146,7 +152,7 @@ class SharedArray(Array):
         super().__init__(name, dtype, shape)
         self.chunk = chunk
         self.data = np.full((self.size, *chunk.shape), poison(self.dtype), dtype=self.dtype)
-        self.block_number = np.arange(chunk.count).reshape(1, 1, *chunk.shape)
+        self.places = chunk.places
 
     def gather(self, vector, pattern, base):
         offsets = pattern.offsets
@@ -165,8 +171,7 @@ class SharedArray(Array):
         self.data.reshape(-1)[keys] = value
 
     def keys(self, vector, pattern, base):
-        offsets = base if pattern.offsets is None else pattern.offsets + base
-        return offsets * self.chunk.count + self.block_number
+        return pattern.elements(base) * self.chunk.count + self.places
 
     def storage(self):
         return self.data.reshape(-1)
@@ -244,8 +249,7 @@ class LocalArray(Array):
         return base
 
     def keys(self, vector, pattern, base):
-        offsets = base if pattern.offsets is None else pattern.offsets + base
-        return offsets * vector.size + np.arange(vector.size).reshape(vector.shape)
+        return pattern.elements(base) * vector.size + np.arange(vector.size).reshape(vector.shape)
 
     def storage(self):
         self._densify()

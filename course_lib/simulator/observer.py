@@ -8,19 +8,21 @@ from .findings import Finding
 class Observer:
     """Override the hooks you need; the engine calls no other. See :mod:`course_lib.observers`.
 
-    Hooks that see every access in order cost time on every access: ask for them with :meth:`watch`. All other
-    hooks are called once for a pattern, an array, a barrier or a broken rule.
+    A hook that sees every access in order costs time on every access: ask for it with :meth:`watch`. The other hooks
+    are called once for a pattern, a barrier, a broken rule, a chunk of blocks or a launch, and only when tracing for
+    each statement. ``vector`` is a :class:`~course_lib.simulator.warp.WarpVector`, and ``lanes`` a mask over it;
+    ``site``, ``pattern`` and ``base`` say what was accessed, see :mod:`course_lib.simulator.access`.
     """
 
     def __init__(self):
         self._findings: dict[tuple, Finding] = {}
 
     def start(self, engine) -> None:
-        """A launch begins. ``engine.launch`` and ``engine.unit`` are known."""
+        """A launch begins: its kernel is compiled (``engine.unit``) and its arguments are taken (``engine.values``)."""
         self.launch = engine.launch
 
     def warnings(self, unit) -> None:
-        """The kernel was compiled; ``unit.promotions`` lists arithmetic that became float64."""
+        """The place for warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
 
     def watch(self, array):
         """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
@@ -44,16 +46,20 @@ class Observer:
         """In ``lanes`` a variable, or another lane's register, was read before it had a value."""
 
     def barrier(self, arrivals, complete) -> None:
-        """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete`` if every thread of the chunk came."""
+        """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete``: every thread of the chunk came."""
 
     def divergence(self, barrier, vectors, arrivals, missing, waiting) -> None:
         """In some blocks of the chunk, only a part of the threads reached ``barrier``.
 
-        ``missing`` are the masks of the others, by warp; ``waiting`` says at which barrier each warp stands.
+        ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that came; ``missing`` are the masks of the
+        others, by warp. ``waiting`` holds the :class:`~course_lib.simulator.runtime.Barrier` at which a warp stands.
         """
 
     def misled(self, line, vector, lanes, what) -> None:
-        """A warp operation named lanes that did not arrive."""
+        """The mask that a warp operation names is wrong for ``lanes``.
+
+        ``what`` is "absent" where they are named and did not arrive, "stray" where they arrived and are not named.
+        """
 
     def statement(self, vector, line, mask) -> None:
         """A statement begins (only when tracing)."""
@@ -63,9 +69,6 @@ class Observer:
 
     def end_of_chunk(self, vectors) -> None:
         """All warps of a chunk have finished."""
-
-    def finish(self) -> None:
-        """The launch is over."""
 
     def name(self, thread) -> str:
         """``thread (3, 1) of block (0, 2)``; only ``thread 3 of block 0`` in a launch of one dimension."""
