@@ -87,10 +87,12 @@ def test_model_equals_the_simulators_counts(r, size):
     assert_modelled(simulated(r, *matrices(*size)), r, size)
 
 
-@pytest.mark.parametrize("size", [(128, 256, 20), (130, 133, 5)], ids=str)
+@pytest.mark.parametrize("size", [(128, 256, 20), (128, 257, 16), (128, 256, 17), (130, 133, 5)], ids=str)
 @pytest.mark.parametrize("name", HEAVY)
 def test_model_equals_the_simulators_counts_of_whole_tiles(name, size):
-    """A tile of 128-bit loads and a ragged one after it in K; four blocks with rows at every phase to a sector."""
+    """A tile of 128-bit loads and a ragged one after it in K; whole tiles of a matrix whose rows, or whose partner's,
+    do not begin on 16-byte boundaries; four blocks with rows at every phase to a sector.
+    """
     r = rung(name)
     assert_modelled(simulated(r, *matrices(*size)), r, size)
 
