@@ -59,7 +59,8 @@ class Launch:
         for name, dims, limits in (("block", block, MAX_BLOCK), ("grid", grid, MAX_GRID)):
             for axis, size, limit in zip("xyz", dims, limits, strict=True):
                 if size > limit:
-                    raise LaunchError(f"the {name}'s {axis} dimension is {size:,}; a GPU allows at most {limit:,}")
+                    raise LaunchError(f"the {name}'s {axis} dimension is {size:,}; a GPU allows at most {limit:,}: "
+                                      "use a smaller one")
         return cls(grid, block)
 
     @property
