@@ -78,7 +78,11 @@ REFUSED = {
 
 
 class Unit:
-    """The generated module of one launch: a kernel, its device functions, their sites and constants."""
+    """The generated module of one launch: a kernel, its device functions, their sites and constants.
+
+    ``promotions`` is what was computed in float64 by accident, by line and operand. A pass that is repeated with wider
+    types may no longer see it: what the earlier passes saw is kept in ``suspected`` until a later one confirms it.
+    """
 
     def __init__(self, launch, tracing: bool):
         self.launch, self.tracing = launch, tracing
@@ -131,7 +135,7 @@ class Unit:
 
 
 class Function(Expressions):
-    """Compiles one function for given argument types."""
+    """Compiles one function for given argument types. ``do_<node>`` compiles a statement of Python's syntax tree."""
 
     def __init__(self, unit: Unit, source: Source, arguments: list[Variable], kernel: bool, stack: tuple = ()):
         self.unit, self.source, self.kernel = unit, source, kernel
@@ -167,7 +171,6 @@ class Function(Expressions):
         unit = self.unit
         sites, arrays, functions, device, promotions, static = snapshot
         del unit.sites[sites:], unit.arrays[arrays:], unit.functions[functions:]
-        # a later pass, with wider types, may hide the float32 that was promoted: it confirms these, see promotion()
         unit.suspected.update({(p.line, p.expression): p for p in unit.promotions.values()})
         unit.device, unit.promotions, unit.static_shared = device, promotions, static
 

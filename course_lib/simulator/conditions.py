@@ -15,6 +15,7 @@ class Conditions:
     """The part of :class:`compiler.Function` that compares, and that evaluates under a condition."""
 
     def truth(self, value: Value) -> Value:
+        """``value`` as a condition: a number that is not 0, a tuple that is not empty."""
         if value.type == "bool":
             return value
         if isinstance(value.type, TupleType) or value.type == NONE:
@@ -64,6 +65,7 @@ class Conditions:
         return self.joined(True, first, links)
 
     def compared(self, node, name: str, left: Value, right: Value) -> Value:
+        """``left`` and ``right`` under the comparison that Python's syntax tree calls ``name``."""
         if name in ("In", "NotIn"):
             found = self.membership(node, left, right)
             return found if name == "In" else self.negated(found)
@@ -94,6 +96,7 @@ class Conditions:
         return result
 
     def membership(self, node, left: Value, right: Value) -> Value:
+        """``left in right``, of a number and a tuple."""
         if not isinstance(right.type, TupleType):
             self.refuse(node, f"{ast.unparse(node)}: a kernel can look for a number only in a tuple, such as "
                               "(1, 2, 4); loop over an array and compare")
@@ -146,8 +149,9 @@ class Conditions:
     def decide(self, node, wanted: tuple, parts: list, names: list) -> tuple[str, str]:
         """Evaluate ``node`` under the mask; return the masks of the lanes where it is true and where it is false.
 
-        Its values in the lanes of a ``wanted`` outcome go to ``parts``, each with its mask: in ``a and b or c`` the
-        value of a is never the result, and has no say in its type.
+        The values with which it ends in a ``wanted`` outcome (True, False) go to ``parts``, each with its mask: in
+        ``a and b or c`` the value of a is never the result, and has no say in its type. The masks that the generated
+        code makes on the way go to ``names``: the caller sets them to False first, as not all of it runs.
         """
         if not isinstance(node, ast.BoolOp):
             value = self.saved(self.scalar(node))
@@ -198,6 +202,7 @@ class Conditions:
         return self.joined(isinstance(node.op, ast.And), evaluate(first), [(v, evaluate) for v in rest])
 
     def joined(self, conjunction: bool, left: Value, rest) -> Value:
+        """``left`` and each (node, how to evaluate it) of ``rest``, in the lanes that are not decided before it."""
         combine = "both" if conjunction else "either"
         for right_node, evaluate in rest:
             mask = self.fresh("m")

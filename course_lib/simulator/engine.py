@@ -86,6 +86,7 @@ class Engine:
             listener(*event)
 
     def watch(self, array):
+        """Ask every observer for a function that is to see each access of ``array``."""
         array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
 
     # --- the run -----------------------------------------------------------------------------------------------
@@ -122,6 +123,10 @@ class Engine:
         return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
 
     def _run_chunk(self, chunk, kernels, sites):
+        """Run the warps of some blocks, each up to its next barrier, until all have ended.
+
+        Of the barriers at which warps wait, the first in program order is passed first.
+        """
         shared: dict = {}
         vectors = [WarpVector(self, lanes, chunk, shared) for lanes in self.launch.warps]
         runs = []
@@ -187,6 +192,7 @@ class Engine:
 
 
 def overrides(observer: Observer, name: str) -> bool:
+    """Does the observer have a hook of its own under this name?"""
     return getattr(type(observer), name) is not getattr(Observer, name)
 
 
@@ -223,6 +229,7 @@ def mark_aliases(values) -> None:
 
 
 def variable_of(name: str, argument, value) -> Variable:
+    """What the compiler knows of an argument, given as ``argument`` and taken as ``value``."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
     origin = f"{name}, a Python float argument" if type(argument) is float else None

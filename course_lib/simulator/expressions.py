@@ -47,9 +47,14 @@ PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, 
 
 
 class Expressions(Conditions, Tuples, Intrinsics):
-    """The expression half of :class:`compiler.Function`."""
+    """The part of :class:`compiler.Function` that compiles expressions; its bases do so for some kinds of them.
+
+    ``on_<node>`` compiles a node of Python's syntax tree. What cannot be compiled is refused: ``refuse`` says what it
+    is, where it is and what to write instead.
+    """
 
     def expr(self, node: ast.AST) -> Value:
+        """The value of any expression."""
         handler = getattr(self, f"on_{type(node).__name__}", None)
         if handler is None:
             self.refuse(node, f"a kernel cannot hold {describe(node)}")
@@ -59,6 +64,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
             self.refuse(node, f"{error} (in {ast.unparse(node)})")
 
     def scalar(self, node: ast.AST) -> Value:
+        """The value of an expression that must be a number."""
         value = self.expr(node)
         if not value.is_scalar:
             self.refuse_as_number(node, value)
@@ -79,6 +85,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
     # --- constants and names -------------------------------------------------------------------------------
 
     def number(self, value, literal: bool = True, origin: str | None = None) -> Value:
+        """A constant of the type that numba gives it; ``literal``: numba, too, knows it when it types the kernel."""
         kind = typing_rules.of_value(value)
         if kind is None:
             raise typing_rules.TypingError(f"{value!r} does not fit in 64 bits; write it as a float")
@@ -360,6 +367,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
         return owner, chain
 
     def indexed(self, node, array: Value, chain: list[ast.Subscript]):
+        """(array, indices) of a chain of subscripts of ``array``, one checked integer for each dimension."""
         base = chain[0].value
         if not isinstance(array.type, ArrayType):
             self.refuse(node, f"{ast.unparse(base)} is {describe_type(array.type)}, and has no elements; pass an "

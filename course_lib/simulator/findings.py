@@ -20,7 +20,8 @@ class Finding:
         index: the element of the first occurrence, one number per dimension, or None.
         threads: the threads of the first occurrence, each ``((bx, by, bz), (tx, ty, tz))``.
         message: one sentence: what, where, what to do.
-        count: how many threads broke the rule at these lines; of a race, how many instructions were seen to.
+        count: how many times threads broke the rule at these lines; for a race, how often an instruction was
+            seen to race; for "float64", how many operands did it.
     """
 
     kind: str

@@ -1,4 +1,7 @@
-"""Calls: numba.cuda's functions, math, casts, builtins, and device functions."""
+"""Calls: numba.cuda's functions and arrays, math, casts, builtins, and device functions.
+
+It also gives the values of numba.cuda that are not called, such as ``threadIdx.x``.
+"""
 
 from __future__ import annotations
 
@@ -82,11 +85,12 @@ NOT_TAKEN = {"round": "; write round(x * 100) / 100 for two digits", "math.log":
 
 
 class Intrinsics:
-    """The call half of :class:`compiler.Function`."""
+    """The part of :class:`compiler.Function` that compiles calls."""
 
     # --- numba.cuda's values ------------------------------------------------------------------------------
 
     def cuda_value(self, symbol: Symbol) -> Value | None:
+        """``threadIdx.x``, ``laneid`` and the like; None for what is no number."""
         path, launch = symbol.path, self.unit.launch
         if len(path) == 2 and path[1] in AXES and path[0] in COORDINATES:
             axis = AXES[path[1]]
@@ -101,6 +105,7 @@ class Intrinsics:
         return None
 
     def grid(self, node, name: str) -> Value:
+        """``cuda.grid(dims)`` and ``cuda.gridsize(dims)``."""
         argument = self.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
         dims = int(argument.const) if argument and argument.is_const and typing_rules.is_int(argument.type) else None
         if dims not in (1, 2, 3):
@@ -163,6 +168,7 @@ class Intrinsics:
         return Value(make, ArrayType(dtype, len(shape)))
 
     def static_shape(self, node, space: str) -> tuple[int, ...]:
+        """The shape of a shared or local array, of what numba knows when it types the kernel."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
         if not isinstance(node, ast.Tuple):
             value = self.expr(node)
@@ -182,6 +188,7 @@ class Intrinsics:
         return tuple(shape)
 
     def static_dtype(self, node) -> str:
+        """The element type of a shared or local array."""
         if isinstance(node, ast.Call) and self.constant_object(node.func) is np.dtype and len(node.args) == 1:
             node = node.args[0]
         thing = node.value if isinstance(node, ast.Constant) else self.expr(node).const
@@ -227,6 +234,7 @@ class Intrinsics:
             self.saved(value, force=True)
 
     def call(self, node: ast.Call) -> Value:
+        """A call whose value may be used."""
         thing = self.constant_object(node.func)
         if thing is None:
             target = self.expr(node.func)
@@ -365,6 +373,7 @@ class Intrinsics:
             self.emit(f"w.check_members({members}, {self.mask}, {node.lineno})")
 
     def shuffle(self, node, name: str) -> Value:
+        """``cuda.shfl_*_sync(mask, value, lane)``; numba moves small integers as int32."""
         if len(node.args) != 3 or node.keywords:
             self.refuse(node, f"cuda.{name} takes a mask, a value and a lane or an offset, as in "
                               f"cuda.{name}(0xFFFFFFFF, x, 1)")
@@ -379,6 +388,7 @@ class Intrinsics:
         return self.effect(code, kind)
 
     def atomic(self, node, name: str, used: bool) -> Value:
+        """``cuda.atomic.<name>(...)``; ``used`` if the kernel looks at the old value that it returns."""
         if name not in ATOMICS:
             self.refuse(node, f"numba.cuda has no atomic.{name}; it has {', '.join(ATOMICS)}")
         takes = ("the array", *ATOMIC_ARGUMENTS.get(name, ("the index", "the value")))
@@ -543,6 +553,7 @@ class Intrinsics:
     # --- device functions --------------------------------------------------------------------------------------
 
     def device_call(self, node, thing) -> Value:
+        """A call of a device function, which is compiled once for each combination of argument types."""
         function = python_function(thing)
         if function in self.stack:
             self.refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")

@@ -13,7 +13,7 @@ class Regions:
     """For each local name of a function, the statement list (by id) that is its home.
 
     ``home[name]`` is the id of the innermost statement list that holds all occurrences of the name and in which
-    it is always assigned before it is read; ``parameters`` and all others live in the function's own list.
+    it is always assigned before it is read. Where there is none, and for parameters, it is the function's own list.
     """
 
     def __init__(self, function: ast.FunctionDef):

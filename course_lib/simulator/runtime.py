@@ -1,4 +1,4 @@
-"""The functions that compiled kernels call: masks, loops, conversions, and the operators NumPy has not.
+"""The functions that compiled kernels call: masks, loops, barriers, conversions, and the operators NumPy has not.
 
 A mask is ``True`` (every lane of the vector), ``False`` (none) or a boolean array of four axes. Functions that
 narrow a mask return ``True`` and ``False`` themselves wherever they can, so that code which does not diverge
@@ -255,6 +255,7 @@ def raised(a, exponent: int):
 
 
 def dim(array, axis: int) -> np.int64:
+    """``array.shape[axis]``, as numba types it."""
     return np.int64(array.shape[axis])
 
 
@@ -264,6 +265,7 @@ def smaller(a, b):
 
 
 def larger(a, b):
+    """``max(a, b)``; where one is NaN the other, as CUDA's fmax."""
     return np.fmax(a, b)
 
 

@@ -1,4 +1,8 @@
-"""Tuples, which exist while a kernel is compiled, and what a for loop runs through."""
+"""Tuples, and what a for loop runs through.
+
+A tuple is a Python tuple of lane vectors in the generated code; where its items are known apart (``Value.items``), an
+item is taken when the kernel is compiled, and only an index that the threads work out is looked up at run time.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ class Iterable:
 
 
 class Tuples:
-    """The part of :class:`compiler.Function` that knows tuples and loops over things."""
+    """The part of :class:`compiler.Function` that compiles tuples, and the heads of for loops."""
 
     def tuple_of(self, items: tuple[Value, ...]) -> Value:
         code = f"({''.join(f'{i.code}, ' for i in items)})"
@@ -37,6 +41,7 @@ class Tuples:
         return self.tuple_of(tuple(self.expr(e) for e in node.elts))
 
     def item(self, value: Value, i: int) -> Value:
+        """Item ``i`` of a tuple."""
         if value.items:
             return value.items[i]
         return Value(f"{value.code}[{i}]", value.type.items[i])

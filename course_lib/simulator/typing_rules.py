@@ -1,4 +1,4 @@
-"""Numba's scalar typing on the CUDA target, as rules over dtype names.
+"""Numba's scalar typing on the CUDA target, as rules over dtype names, and the conversion between the types.
 
 The rules were read off numba's own typer, operator by operator; ``tests/simulator/test_typing_oracle.py`` holds
 them to it. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * int32`` is float64 and

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 
 from . import typing_rules
 
+#: The value of what is not known while the kernel is compiled.
 MISSING = object()
 
 
 @dataclass(frozen=True)
 class ArrayType:
+    """The type of an array: the name of its dtype and its number of dimensions."""
+
     dtype: str
     ndim: int
 
@@ -20,6 +23,8 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class TupleType:
+    """The type of a tuple: the types of its items."""
+
     items: tuple
 
     def __str__(self):
@@ -41,15 +46,22 @@ class Symbol:
 
 #: What has parts x, y and z: ``cuda.threadIdx`` and the like.
 COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+#: The type of None.
 NONE = "none"
 #: The type of a variable whose versions cannot be unified where control flow merges.
 CONFLICT = "conflict"
+#: The type of what exists only while the kernel is compiled: a module, a function, a type, ``cuda.threadIdx``.
 COMPILE_TIME = "compile-time"
 
 
 @dataclass(frozen=True)
 class Value:
-    """An expression. ``origin`` says why it is float64 where the kernel did not ask for float64."""
+    """An expression, compiled.
+
+    ``type`` is the name of a dtype, an ArrayType, a TupleType, NONE or COMPILE_TIME. ``const`` is its value where that
+    is known now, and ``literal`` says that numba knows it too when it types the kernel. ``items`` are the items of a
+    tuple where they are known apart. ``origin`` says why it is float64 where the kernel did not ask for float64.
+    """
 
     code: str
     type: object
