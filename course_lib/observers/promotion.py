@@ -12,9 +12,5 @@ class PromotionObserver(Observer):
     def warnings(self, unit):
         for promotion in unit.promotions.values():
             self.add(Finding("float64", "warning", promotion.line, None, None, None, (),
-                             f"{promotion.expression} is computed in float64, because {cause(promotion.operand)}; "
-                             "write float32(...) around it to stay in float32"))
-
-
-def cause(operand: str) -> str:
-    return operand if " is " in operand else f"{operand} is float64"
+                             f"{promotion.expression} is computed in {promotion.wide}, because {promotion.operand}; "
+                             f"write {promotion.narrow}(...) around it to stay in {promotion.narrow}"))

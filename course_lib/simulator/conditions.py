@@ -23,6 +23,8 @@ class Conditions:
         if not value.is_scalar:
             raise typing_rules.TypingError(f"{describe_type(value.type)} is not a condition; compare a number, "
                                            "as in x > 0")
+        if value.type == "float16":
+            raise typing_rules.TypingError("numba cannot take a float16 as a condition; compare it, as in x != 0")
         if value.is_const:
             return replace(self.number(bool(value.const)), literal=value.literal)
         zero = self.unit.constant(typing_rules.DTYPE[value.type].type(0))
@@ -77,7 +79,7 @@ class Conditions:
         for value in (left, right):
             if not value.is_scalar:
                 self.refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
-        kind = typing_rules.comparison(left.type, right.type)
+        kind = typing_rules.comparison(left.type, right.type, name not in ("Eq", "NotEq"))
         x, y = left, right
         if "uint64" in (left.type, right.type) and kind == "float64":
             x, y = (Value(self.converted(v, kind), kind) for v in (left, right))
@@ -131,9 +133,9 @@ class Conditions:
         self.emit(f"{result} = None")
         for mask, value in parts:
             self.emit(f"if {mask} is not False: {result} = blend({mask}, {self.converted(value, kind)}, {result})")
-        asked = [v.origin for _, v in parts if v.type == "float64"]
+        asked = [v.origin for _, v in parts if v.type in typing_rules.DOUBLE]
         origin = None
-        if kind == "float64" and all(asked):
+        if kind in typing_rules.DOUBLE and all(asked):
             origin = asked[0] if asked else f"{ast.unparse(node)}, of {' and '.join(v.type for _, v in parts)}"
         return Value(result, kind, origin=origin)
 

@@ -205,8 +205,6 @@ def take_argument(name: str, value):
         if value.dtype.name not in SCALARS or not value.dtype.isnative:
             raise LaunchError(f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
                               "in native byte order: convert it with .astype()")
-        if value.ndim == 0:
-            raise LaunchError(f"the array {name!r} has no dimensions; pass a scalar, or reshape it to (1,)")
         if not (value.flags.c_contiguous or value.flags.f_contiguous):
             raise LaunchError(f"the array {name!r} is not contiguous, and numba does not copy such an array to the "
                               "GPU; pass np.ascontiguousarray(...)")
@@ -214,8 +212,8 @@ def take_argument(name: str, value):
     kind = of_value(value)
     if kind is None:
         what = "an int beyond 64 bits" if type(value) is int else f"a {type(value).__name__}"
-        raise LaunchError(f"the argument {name!r} is {what}; a kernel takes NumPy arrays and numbers: int, float, bool "
-                          f"or NumPy's {', '.join(SCALARS[1:])}")
+        raise LaunchError(f"the argument {name!r} is {what}; a kernel takes NumPy arrays and numbers: int, float, "
+                          f"complex, bool or NumPy's {', '.join(SCALARS[1:])}")
     return np.dtype(kind).type(value)
 
 
@@ -232,5 +230,5 @@ def variable_of(name: str, argument, value) -> Variable:
     """What the compiler knows of an argument, given as ``argument`` and taken as ``value``."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
-    origin = f"{name}, a Python float argument" if type(argument) is float else None
+    origin = f"{name}, a Python {type(argument).__name__} argument" if type(argument) in (float, complex) else None
     return Variable(value.dtype.name, origin)

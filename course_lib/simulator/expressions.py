@@ -38,7 +38,10 @@ from .values import (
 OPERATORS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
              "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>"}
 #: What the code of an operator between constants may call.
-FOLDS = ("cast", "power", "quotient", "raised", "np")
+FOLDS = ("cast", "complex_power", "power", "product", "quotient", "raised", "np")
+NUMBERS = (bool, int, float, complex)
+#: Types of less than double precision.
+SINGLE = ("float16", "float32", "complex64")
 #: The operators that Python works out between literals.
 PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
           ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_,
@@ -95,10 +98,10 @@ class Expressions(Conditions, Tuples, Intrinsics):
     def on_Constant(self, node):
         if node.value is None:
             return Value("None", NONE)
-        if not isinstance(node.value, (bool, int, float)):
+        if not isinstance(node.value, NUMBERS):
             self.refuse(node, f"{ast.unparse(node)} is a {type(node.value).__name__}; the simulator runs integers, "
-                              "floats and bools")
-        origin = f"the literal {ast.unparse(node)}" if isinstance(node.value, float) else None
+                              "floats, complex numbers and bools")
+        origin = f"the literal {ast.unparse(node)}" if isinstance(node.value, (float, complex)) else None
         return self.number(node.value, origin=origin)
 
     def on_Name(self, node):
@@ -144,7 +147,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
                                   "the launch")
             if is_cuda_module(thing):
                 return Symbol("cuda", (), thing)
-            known = cuda_name(thing) if not isinstance(thing, (int, float)) else None
+            known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
             return part_of_cuda((known,), thing) if known else thing
         if isinstance(node, ast.Attribute):
             owner = self.constant_object(node.value)
@@ -162,8 +165,9 @@ class Expressions(Conditions, Tuples, Intrinsics):
 
     def wrap(self, thing, node) -> Value:
         """A compile-time object as a value: numbers become constants, the rest stays at compile time."""
-        if isinstance(thing, (bool, int, float, np.generic)) and typing_rules.of_value(thing):
-            origin = f"{ast.unparse(node)}, a Python float" if type(thing) is float else None
+        if isinstance(thing, (*NUMBERS, np.generic)) and typing_rules.of_value(thing):
+            kind = type(thing)
+            origin = f"{ast.unparse(node)}, a Python {kind.__name__}" if kind in (float, complex) else None
             return self.number(thing, literal=True, origin=origin)
         if isinstance(thing, tuple):
             return self.tuple_of(tuple(self.wrap(t, node) for t in thing))
@@ -196,6 +200,9 @@ class Expressions(Conditions, Tuples, Intrinsics):
                               "it knows shape, size, ndim and dtype, and elements such as A[i, j]")
         if owner.type == COMPILE_TIME and isinstance(owner.const, np.dtype) and node.attr == "type":
             return owner
+        if owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
+            part = f"{owner.code}.{node.attr}"
+            return self.folded(part, typing_rules.PART.get(owner.type, owner.type), (owner,), owner.origin)
         self.refuse(node, f"{ast.unparse(node.value)} is {describe_type(owner.type)}, of which the simulator runs no "
                           f".{node.attr}; write it out with arithmetic and the functions of math")
 
@@ -218,6 +225,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
         if isinstance(kind, TupleType):
             return "(" + "".join(self.converted(self.item(value, i), k) + ", "
                                  for i, k in enumerate(kind.items)) + ")"
+        if typing_rules.is_complex(value.type) and not typing_rules.is_complex(kind):
+            raise typing_rules.TypingError(f"{value.type} does not convert to {kind}; take .real, .imag or abs() of it")
         if value.is_const:
             with np.errstate(all="ignore"):
                 return self.unit.constant(typing_rules.cast(value.const, typing_rules.DTYPE[kind]))
@@ -237,9 +246,9 @@ class Expressions(Conditions, Tuples, Intrinsics):
     def on_BinOp(self, node):
         folded = python_constant(node)
         if folded is not None:
-            asked = any(isinstance(n, ast.Constant) and isinstance(n.value, float) for n in ast.walk(node))
+            asked = any(isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)) for n in ast.walk(node))
             origin = f"the literal {ast.unparse(node)}" if asked else f"{ast.unparse(node)}, a quotient of integers"
-            return self.number(folded, origin=origin if isinstance(folded, float) else None)
+            return self.number(folded, origin=origin if isinstance(folded, (float, complex)) else None)
         left, right = self.expr(node.left), self.expr(node.right)
         if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, TupleType) for v in (left, right)):
             return self.combined(node, type(node.op).__name__, left, right)
@@ -249,15 +258,22 @@ class Expressions(Conditions, Tuples, Intrinsics):
         for value, part in ((left, left_node), (right, right_node)):
             if not value.is_scalar:
                 self.refuse_as_number(part, value)
-        if op == "Pow" and right.literal and typing_rules.is_int(right.type):
+        if op == "Pow" and right.literal and typing_rules.is_int(right.type) and not typing_rules.is_complex(left.type):
             result = left.type if typing_rules.is_float(left.type) else "int64"
-            a = b = result
+            a = b = result = "float32" if result == "float16" else result
         else:
             result, a, b = typing_rules.binary(op, left.type, right.type)
         origin = self.promotion(node, result, left, right, left_node, right_node)
         if op == "Pow" and typing_rules.is_float(result) and right.literal and abs(int(right.const)) <= 0x10000 and (
                 typing_rules.is_int(right.type)):
             return self.folded(f"raised({self.converted(left, a)}, {int(right.const)})", result, (left, right), origin)
+        if typing_rules.is_complex(result) and op in ("Mult", "Div", "Pow"):
+            x, y = self.converted(left, a), self.converted(right, b)
+            if op == "Div":
+                code = f"complex_quotient({x}, {y}, w.full, {self.mask}, {node.lineno})"
+                return replace(self.effect(code, result), origin=origin)
+            return self.folded(f"{'product' if op == 'Mult' else 'complex_power'}({x}, {y})", result, (left, right),
+                               origin)
         if op == "Pow":
             x, y = self.converted(left, a), self.converted(right, b)
             if typing_rules.is_float(a) and b != a:
@@ -274,23 +290,26 @@ class Expressions(Conditions, Tuples, Intrinsics):
 
     def promotion(self, node, result, left, right, left_node, right_node) -> str | None:
         """Record float64 arithmetic that nobody asked for; return why the result is float64, if so."""
-        if result != "float64":
+        if result not in typing_rules.DOUBLE:
             return None
         kinds = (left.type, right.type)
-        if "float32" in kinds:
-            other, part = (right, right_node) if left.type == "float32" else (left, left_node)
-            if other.type == "float64" and other.origin is None:
+        narrow = next((t for t in kinds if t in SINGLE), None)
+        if narrow:
+            other, part = (right, right_node) if left.type == narrow else (left, left_node)
+            wide = other.type in typing_rules.DOUBLE
+            if wide and other.origin is None:
                 return None
             text = ast.unparse(part)
-            if other.type == "float64":
-                reason = other.origin if other.origin.endswith(text) else f"{text} is float64: {other.origin}"
+            if wide:
+                reason = other.origin if other.origin.endswith(text) else f"{text} is {other.type}: {other.origin}"
+                operand = reason if " is " in reason else f"{reason} is {other.type}"
             else:
-                reason = f"{text} is {other.type}, and float32 with {other.type} gives float64"
-            expression = ast.unparse(node)
-            self.unit.promotions.setdefault((node.lineno, text), Promotion(node.lineno, reason, expression))
+                reason = operand = f"{text} is {other.type}, and {narrow} with {other.type} gives {result}"
+            self.unit.promotions.setdefault((node.lineno, text), Promotion(
+                node.lineno, operand, ast.unparse(node), narrow, result))
             return reason
-        if "float64" in kinds:
-            asked = [v for v in (left, right) if v.type == "float64"]
+        if any(t in typing_rules.DOUBLE for t in kinds):
+            asked = [v for v in (left, right) if v.type in typing_rules.DOUBLE]
             if not all(v.origin for v in asked):
                 return None
             known = self.unit.suspected.get((node.lineno, ast.unparse(node)))
@@ -304,7 +323,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
         if op == "Not":
             return self.condition(node)
         folded = python_constant(node)
-        if folded is not None and not isinstance(folded, float):
+        if folded is not None and not isinstance(folded, (float, complex)):
             return self.number(folded)
         value = self.scalar(node.operand)
         result, working = typing_rules.unary(op, value.type)
@@ -329,8 +348,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
             self.refuse(node, f"the two sides of {ast.unparse(node)} are {describe_type(a.type)} and "
                               f"{describe_type(b.type)}; give both sides the same kind of value")
         origin = None
-        if kind == "float64":
-            asked = [v for v in (a, b) if v.type == "float64"]
+        if kind in typing_rules.DOUBLE:
+            asked = [v for v in (a, b) if v.type in typing_rules.DOUBLE]
             if all(v.origin for v in asked):
                 origin = asked[0].origin if asked else f"an {a.type} and a {b.type} that meet"
         if not (a_lines or b_lines) and a.is_scalar:
@@ -400,7 +419,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
         return self.load(node, array, indices)
 
     def index_code(self, indices) -> str:
-        return f"({', '.join(i.code for i in indices)},)"
+        return f"({''.join(f'{i.code}, ' for i in indices)})"
 
     def load(self, node, array: Value, indices) -> Value:
         site = self.unit.site(node.lineno, "load")
@@ -412,6 +431,8 @@ class Expressions(Conditions, Tuples, Intrinsics):
         if not value.is_scalar:
             self.refuse(node, f"{ast.unparse(node)} holds one number, and cannot take {describe_type(value.type)}; "
                               "store one number at a time")
+        if typing_rules.is_complex(value.type):
+            self.converted(value, array.type.dtype)  # refused if the array holds real numbers
         self.note_write(array)
         site = self.unit.site(node.lineno, "store")
         self.emit(f"{site}.store({array.code}, {self.index_code(indices)}, {value.code}, {self.mask})")
@@ -438,7 +459,7 @@ def python_constant(node: ast.AST):
     It follows Python's rules, not numba's: ``2 ** -1`` is 0.5 and ``~True`` is -2.
     """
     if isinstance(node, ast.Constant):
-        return node.value if type(node.value) in (bool, int, float) else None
+        return node.value if type(node.value) in NUMBERS else None
     if not isinstance(node, (ast.BinOp, ast.UnaryOp)) or type(node.op) not in PYTHON:
         return None
     operands = [python_constant(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
@@ -448,7 +469,7 @@ def python_constant(node: ast.AST):
         value = PYTHON[type(node.op)](*operands)
     except (ArithmeticError, TypeError, ValueError):
         return None
-    return value if type(value) in (bool, int, float) else None
+    return value if type(value) in NUMBERS else None
 
 
 def left_to_run_time(op: ast.operator, operands: list) -> bool:

@@ -116,9 +116,9 @@ def cuda_name(thing) -> str | None:
 
 
 def dtype_name(thing) -> str | None:
-    """The scalar type that ``thing`` stands for: a numba type, a NumPy type or dtype, int, float, bool or a name."""
-    if isinstance(thing, type) and thing in (int, float, bool):  # a NumPy dtype may be equal to one of them
-        return {int: "int64", float: "float64", bool: "bool"}[thing]
+    """The scalar type that ``thing`` stands for: a numba type, a NumPy type or dtype, a Python type or a name."""
+    if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
+        return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
     if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
         name = np.dtype(thing).name
     elif isinstance(thing, str):

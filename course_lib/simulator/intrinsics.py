@@ -56,8 +56,7 @@ MATH_OF_NUMPY = {theirs: name for name, theirs in (MATH | MATH_TESTS | MATH2).it
 #: What to write instead of a builtin function, a function of math, a NumPy function, and a part of numba.cuda.
 INSTEAD = {"print": "look at run.source, or trace the kernel", "range": "it belongs in a for statement",
            "enumerate": "it belongs in a for statement", "zip": "it belongs in a for statement",
-           "complex": "it computes with integers, floats and bools", "sum": "add in a loop", "any": "use or",
-           "all": "use and", "isinstance": "the types of a kernel are known when it is compiled",
+           "sum": "add in a loop", "any": "use or", "all": "use and", "isinstance": "the types of a kernel are known when it is compiled",
            "tuple": "write the items out, as in (a, b)", "list": "use cuda.local.array", "set": "use a tuple",
            "sorted": "sort before the launch", "str": "compute with numbers"}
 INSTEAD_OF_MATH = {"comb": "multiply in a loop", "perm": "multiply in a loop", "factorial": "multiply in a loop",
@@ -82,6 +81,15 @@ INSTEAD_OF_CUDA = {"atomic": "call one of its functions, such as cuda.atomic.add
 #: What to write instead of an argument that a function of numba does not take.
 NOT_TAKEN = {"round": "; write round(x * 100) / 100 for two digits", "math.log": "; divide by the log of the base",
              "int": "; it converts one number"}
+
+
+#: cuda.fp16 by the code that computes it, in float16.
+FP16 = {"hadd": "({} + {})", "hsub": "({} - {})", "hmul": "({} * {})", "hdiv": "({} / {})", "hneg": "(-{})",
+        "habs": "np.abs({})", "hfma": "fused({}, {}, {})", "hmax": "larger({}, {})", "hmin": "smaller({}, {})",
+        "heq": "({} == {})", "hne": "({} != {})", "hlt": "({} < {})", "hle": "({} <= {})", "hgt": "({} > {})",
+        "hge": "({} >= {})"}
+FP16 |= {f"h{name}": f"np.{name}({{}})" for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt",
+                                                   "floor", "ceil", "trunc", "rint")}
 
 
 class Intrinsics:
@@ -201,7 +209,7 @@ class Intrinsics:
         if name is None:
             self.refuse(node, f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, "
                               "an integer type or bool")
-        if isinstance(thing, type) and thing in (int, float, bool):  # a NumPy dtype may be equal to one of them
+        if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one
             self.refuse(node, f"numba does not take {ast.unparse(node)} as the type of an array; write "
                               f"{'boolean' if thing is bool else name}")
         return name
@@ -235,6 +243,8 @@ class Intrinsics:
 
     def call(self, node: ast.Call) -> Value:
         """A call whose value may be used."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not (node.args or node.keywords):
+            return self.conjugate(node)
         thing = self.constant_object(node.func)
         if thing is None:
             target = self.expr(node.func)
@@ -248,6 +258,8 @@ class Intrinsics:
         wide = getattr(thing, "__simulated_as__", None)
         if wide is not None:
             return self.wide_call(node, *wide)
+        if thing is complex:
+            return self.complex_call(node)
         if isinstance(thing, type) and thing in (int, float, bool) or dtype_name(thing) and not isinstance(thing, str):
             return self.cast_call(node, thing)
         if getattr(thing, "__module__", None) == "math":
@@ -272,13 +284,17 @@ class Intrinsics:
         self.refuse(node, f"the simulator does not run {ast.unparse(node.func)}(); {advice}" if callable(thing) else
                     f"{ast.unparse(node.func)} is no function, and cannot be called; leave out the ( )")
 
-    def arguments(self, node, count: int | tuple, what: str) -> list[Value]:
+    def arguments(self, node, count: int | tuple, what: str, real: bool = True) -> list[Value]:
         counts = (count,) if isinstance(count, int) else count
         if node.keywords or len(node.args) not in counts:
             count = " or ".join(map(str, counts[:-1] + (plural(counts[-1], "argument"),)))
             self.refuse(node, f"{what}() takes {count} without names, and is given "
                               f"{len(node.args) + len(node.keywords)}{NOT_TAKEN.get(what, '')}")
-        return [self.scalar(a) for a in node.args]
+        values = [self.scalar(a) for a in node.args]
+        for value in values:
+            if real and typing_rules.is_complex(value.type):
+                raise TypingError(f"{what} does not take {value.type}; give it .real, .imag or abs() of it")
+        return values
 
     def at_most(self, node, count: int):
         """Refuse a call that has more arguments than ``count``, or named ones."""
@@ -320,12 +336,14 @@ class Intrinsics:
             return self.atomic(node, path[1], used=True)
         if path[0] == "fma":
             a, b, c = self.arguments(node, 3, "cuda.fma")
-            kind = "float32" if all(v.type == "float32" for v in (a, b, c)) else "float64"
+            kind = "float32" if all(v.type in ("float16", "float32") for v in (a, b, c)) else "float64"
             a, b, c = (self.converted(v, kind) for v in (a, b, c))
             return Value(f"fused({a}, {b}, {c})", kind)
         if path[0] == "selp":
             condition, a, b = self.arguments(node, 3, "cuda.selp")
             kind = unify_types(a.type, b.type)
+            if kind == "float16":
+                raise TypingError("cuda.selp does not take float16; write a if condition else b")
             return Value(f"pick({self.truth(condition).code}, {self.converted(a, kind)}, {self.converted(b, kind)})",
                          kind)
         if path[0] in ("popc", "clz", "ffs", "brev"):
@@ -340,6 +358,11 @@ class Intrinsics:
             kind = typing_rules.math_result(value.type)
             code = self.converted(value, kind)
             return Value(f"np.cbrt({code})" if path[0] == "cbrt" else f"(np.{kind}(1) / np.sqrt({code}))", kind)
+        if path[0] == "fp16" and path[1:] and path[1] in FP16:
+            code = FP16[path[1]]
+            values = self.arguments(node, code.count("{}"), f"cuda.{name}")
+            return Value(code.format(*(self.converted(v, "float16") for v in values)),
+                         "bool" if "np." not in code and any(c in code for c in "=!<>") else "float16")
         if path[0] in ("syncthreads", "syncwarp", *FENCES):
             self.refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
         if path in (("shared", "array"), ("local", "array")):
@@ -379,7 +402,9 @@ class Intrinsics:
                               f"cuda.{name}(0xFFFFFFFF, x, 1)")
         self.member_mask(node, 0)
         value, lane = self.scalar(node.args[1]), self.scalar(node.args[2])
-        kind = {"int64": "int64", "uint32": "int64", "uint64": "int64", "float32": "float32",
+        if typing_rules.is_complex(value.type):
+            raise TypingError(f"cuda.{name} does not take {value.type}; move .real and .imag")
+        kind = {"int64": "int64", "uint32": "int64", "uint64": "int64", "float16": "float32", "float32": "float32",
                 "float64": "float64"}.get(value.type, "int32")
         if not typing_rules.is_int(lane.type):
             raise TypingError(f"the lane of cuda.{name} must be an integer, not {lane.type}: convert it with int()")
@@ -409,6 +434,10 @@ class Intrinsics:
         subscript = ast.copy_location(ast.Subscript(node.args[0], index, ast.Load()), node)
         array, indices = self.element(subscript)
         dtype = array.type.dtype
+        if typing_rules.is_complex(dtype) or dtype == "float16":
+            raise TypingError(f"cuda.atomic.{name} does not take an array of {dtype}; use one of float32 or float64")
+        if not array.type.ndim:
+            raise TypingError(f"cuda.atomic.{name} does not take an array without dimensions; pass one of shape (1,)")
         if name in ("inc", "dec") and dtype not in ("uint32", "uint64"):
             raise TypingError(f"cuda.atomic.{name} needs an array of uint32 or uint64, and {ast.unparse(node.args[0])} "
                               f"holds {dtype}; convert the array before the launch")
@@ -455,8 +484,23 @@ class Intrinsics:
 
     # --- casts, math and builtins -----------------------------------------------------------------------------
 
+    def conjugate(self, node) -> Value:
+        value = self.scalar(node.func.value)
+        if value.type == "bool":
+            raise TypingError("a bool has no conjugate; leave it out")
+        code = f"np.conjugate({value.code})" if typing_rules.is_complex(value.type) else value.code
+        return Value(code, value.type, origin=value.origin)
+
+    def complex_call(self, node) -> Value:
+        values = self.arguments(node, (1, 2), "complex", real=False)
+        kind = typing_rules.complex_result(*(v.type for v in values))
+        if len(values) == 1:
+            return Value(self.converted(values[0], kind), kind)
+        real, imaginary = (self.converted(v, typing_rules.PART[kind]) for v in values)
+        return Value(f"complex_of({real}, {imaginary})", kind)
+
     def cast_call(self, node, thing) -> Value:
-        (value,) = self.arguments(node, 1, ast.unparse(node.func))
+        (value,) = self.arguments(node, 1, ast.unparse(node.func), real=False)
         if thing is float:
             kind = value.type if typing_rules.is_float(value.type) else "float64"
         elif thing is int:
@@ -472,7 +516,7 @@ class Intrinsics:
     def math_call(self, node, name: str) -> Value:
         if name in MATH or name in MATH_TESTS:
             (value,) = self.arguments(node, 1, f"math.{name}")
-            kind = typing_rules.math_result(value.type)
+            kind = typing_rules.math_result(value.type, name)
             code = f"np.{(MATH | MATH_TESTS)[name]}({self.converted(value, kind)})"
             if name in MATH_TESTS:
                 return Value(code, "bool")
@@ -485,7 +529,7 @@ class Intrinsics:
             if name == "pow" and a.type == "float32" and b.type in ("int32", "int16", "int8", "bool", "uint8"):
                 kind = "float32"
             else:
-                kind = typing_rules.binary("Div", a.type, b.type)[0]
+                kind = typing_rules.math_result2(a.type, b.type)
             origin = self.promotion(node, kind, a, b, *node.args)
             return Value(f"np.{MATH2[name]}({self.converted(a, kind)}, {self.converted(b, kind)})", kind,
                          origin=origin)
@@ -504,6 +548,7 @@ class Intrinsics:
         kind = values[0].type
         for value in values[1:]:
             kind = typing_rules.unify(kind, value.type)
+        typing_rules.comparison(kind, kind)
         code = self.converted(values[0], kind)
         for value in values[1:]:
             code = f"{function}({code}, {self.converted(value, kind)})"
@@ -517,7 +562,11 @@ class Intrinsics:
         return self.call_min(node, "larger")
 
     def call_abs(self, node) -> Value:
-        (value,) = self.arguments(node, 1, "abs")
+        (value,) = self.arguments(node, 1, "abs", real=False)
+        if typing_rules.is_complex(value.type):
+            value = self.saved(value)
+            return Value(f"np.hypot({value.code}.real, {value.code}.imag)", typing_rules.PART[value.type],
+                         origin=value.origin)
         kind = "int8" if value.type == "bool" else value.type
         return Value(f"np.abs({self.converted(value, kind)})", kind, origin=value.origin)
 

@@ -269,9 +269,9 @@ class LocalArray(Array):
 
 
 def poison(dtype: np.dtype):
-    """What unwritten shared and local memory holds here: NaN, or the largest integer."""
-    if dtype.kind == "f":
-        return dtype.type(np.nan)
+    """What unwritten shared and local memory holds here: NaN (in both parts), or the largest integer."""
+    if dtype.kind in "fc":
+        return dtype.type(np.nan) if dtype.kind == "f" else dtype.type(complex(np.nan, np.nan))
     return dtype.type(True) if dtype.kind == "b" else dtype.type(np.iinfo(dtype).max)
 
 

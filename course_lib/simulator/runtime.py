@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .complexes import complex_of, complex_power, complex_quotient, product  # noqa: F401 (for the compiled kernels)
 from .findings import KernelError, UnsupportedKernelError
 from .memory import unite
 from .typing_rules import cast  # noqa: F401 (for the compiled kernels)
@@ -270,9 +271,9 @@ def larger(a, b):
 
 
 def fused(a, b, c):
-    """``a * b + c`` rounded once: float32 through float64; float64 through the platform's long double."""
+    """``a * b + c`` rounded once: through float64; float64 through the platform's long double."""
     kind = np.asarray(a).dtype
-    wide = np.float64 if kind == np.float32 else np.longdouble
+    wide = np.float64 if kind.itemsize < 8 else np.longdouble
     return (a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(kind)
 
 

@@ -11,12 +11,20 @@ import numpy as np
 
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
-FLOATS = ("float32", "float64")
-SCALARS = ("bool", *SIGNED, *UNSIGNED, *FLOATS)
+FLOATS = ("float16", "float32", "float64")
+COMPLEX = ("complex64", "complex128")
+SCALARS = ("bool", *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX)
+#: Types of double precision.
+DOUBLE = ("float64", "complex128")
 #: Integer types that float32 holds exactly as far as numba's arithmetic is concerned.
 _NARROW = ("bool", "int8", "int16", "uint8")
 
+#: The math functions that numba computes in float16.
+HALF_MATH = ("sqrt", "sin", "cos", "exp", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
+
 DTYPE = {name: np.dtype(name) for name in SCALARS}
+#: The type of the parts of a complex number.
+PART = {"complex64": "float32", "complex128": "float64"}
 
 
 class TypingError(Exception):
@@ -31,16 +39,24 @@ def is_float(t: str) -> bool:
     return t in FLOATS
 
 
+def is_complex(t: str) -> bool:
+    return t in COMPLEX
+
+
 def cast(value, dtype: np.dtype):
     """``value`` converted as a GPU does: ints wrap, floats go to ints towards zero and stop at the ends of their range.
 
     That is PTX's ``cvt.rzi``, which has no 8-bit form: those are the low bits of a 16-bit conversion. NaN gives 0, or
-    the highest bit alone where a side has 64 bits.
+    the highest bit alone where a side has 64 bits. From float16 numba converts with ``cvt.rni`` instead: to the
+    nearest integer, an even one in the middle, and straight to 8 bits.
     """
     if dtype.kind not in "iu" or value.dtype.kind != "f":
         return value.astype(dtype)
-    wide = dtype if dtype.itemsize > 1 else np.dtype(f"{dtype.kind}2")
-    whole, least, most = np.trunc(value), np.iinfo(wide).min, np.iinfo(wide).max
+    half = value.dtype.itemsize == 2
+    if half:
+        value = value.astype(np.float32)
+    wide = dtype if dtype.itemsize > 1 or half else np.dtype(f"{dtype.kind}2")
+    whole, least, most = (np.rint if half else np.trunc)(value), np.iinfo(wide).min, np.iinfo(wide).max
     inside = (whole >= least) & (whole < float(most) + 1 if wide.itemsize < 8 else whole < float(most))
     if np.all(inside):
         return whole.astype(wide).astype(dtype)
@@ -55,12 +71,20 @@ def bits(t: str) -> int:
 
 
 def _float_result(a: str, b: str) -> str:
-    """float32 only where both sides fit in it: float32 with float32, bool, int8, int16 or uint8."""
-    return "float32" if all(t == "float32" or t in _NARROW for t in (a, b)) else "float64"
+    """float32 only where both sides fit in it: float32 with float32, float16, bool, int8, int16 or uint8."""
+    return "float32" if all(t in ("float16", "float32", *_NARROW) for t in (a, b)) else "float64"
 
 
 def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
     """Types of ``a op b``: (result, a is converted to, b is converted to). ``op`` is an AST class name."""
+    if is_complex(a) or is_complex(b):
+        if op not in ("Add", "Sub", "Mult", "Div", "Pow"):
+            raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
+        t = "complex64" if all(t in ("complex64", "float16", "float32", *_NARROW) for t in (a, b)) else "complex128"
+        return t, t, t
+    if op in ("Add", "Sub", "Mult", "Div") and "float16" in (a, b) and all(t in ("float16", "bool", "int8")
+                                                                           for t in (a, b)):
+        return "float16", "float16", "float16"
     if op in ("Add", "Sub", "Mult", "FloorDiv", "Mod"):
         if is_float(a) or is_float(b):
             t = _float_result(a, b)
@@ -72,7 +96,8 @@ def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
         return t, t, t
     if op == "Pow":
         if is_float(a) and not is_float(b):
-            return a, a, "int64"
+            t = "float32" if a == "float16" else a
+            return t, t, "int64"
         if is_float(a) or is_float(b):
             t = _float_result(a, b)
             return t, t, t
@@ -95,8 +120,10 @@ def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
     raise TypingError(f"a kernel has no operator {'@: multiply and add in a loop' if op == 'MatMult' else op}")
 
 
-def comparison(a: str, b: str) -> str:
-    """The type in which ``a < b`` and the like compare."""
+def comparison(a: str, b: str, order: bool = True) -> str:
+    """The type in which ``a < b`` and the like compare; without ``order``, ``a == b`` and ``a != b``."""
+    if order and (is_complex(a) or is_complex(b)):
+        raise TypingError("complex numbers have no order; compare .real, .imag or abs()")
     return unify(a, b)
 
 
@@ -104,11 +131,13 @@ def unary(op: str, a: str) -> tuple[str, str]:
     """Types of a unary operator: (result, the type it works in before it widens to the result)."""
     if op == "Not":
         return "bool", a
-    if op == "Invert" and (is_float(a)):
-        raise TypingError(f"~ needs an integer, not {a}: convert with int()")
+    if op == "Invert" and (is_float(a) or is_complex(a)):
+        raise TypingError(f"~ needs an integer, not {a}: convert {'.real of it ' * is_complex(a)}with int()")
     if op == "Invert" and a == "bool":
         return "bool", "bool"
-    if is_float(a):
+    if op == "UAdd" and a == "float16":
+        return "float32", "float32"
+    if is_float(a) or is_complex(a):
         return a, a
     if a in UNSIGNED:
         return "uint64", a
@@ -123,10 +152,17 @@ def unify(a: str, b: str) -> str:
         return b
     if b == "bool":
         return a
+    if is_complex(a) or is_complex(b):
+        a, b = (b, a) if is_complex(b) else (a, b)
+        return "complex64" if a == "complex64" and bits(b) <= (32 if is_float(b) else 16) else "complex128"
     if is_float(a) or is_float(b):
         if "float64" in (a, b):
             return "float64"
-        other = b if a == "float32" else a
+        if is_float(a) and is_float(b):
+            return "float32"
+        floating, other = (a, b) if is_float(a) else (b, a)
+        if floating == "float16" and bits(other) == 8:
+            return "float16"
         return "float32" if bits(other) <= 16 else "float64"
     if (a in SIGNED) == (b in SIGNED):
         return a if bits(a) >= bits(b) else b
@@ -138,9 +174,29 @@ def unify(a: str, b: str) -> str:
     return f"int{2 * bits(unsigned)}"
 
 
-def math_result(a: str) -> str:
-    """Result of a one-argument ``math`` function: float32 stays, everything else computes in float64."""
-    return "float32" if a == "float32" else "float64"
+def math_result(a: str, name: str = "") -> str:
+    """Result of a one-argument ``math`` function: float32 stays, everything else computes in float64.
+
+    Some functions have a float16 form; the others take a float16 as float32.
+    """
+    if a == "float16" and name == "exp2":
+        raise TypingError("numba has no math.exp2 of float16; write math.exp2(float32(...))")
+    if a == "float16" and name in HALF_MATH:
+        return a
+    return "float32" if a in ("float16", "float32") else "float64"
+
+
+def math_result2(a: str, b: str) -> str:
+    """Result of a two-argument ``math`` function."""
+    return _float_result(a, b) if is_float(a) or is_float(b) else "float64"
+
+
+def complex_result(a: str, b: str | None = None) -> str:
+    """Type of ``complex(a)`` and ``complex(a, b)``."""
+    for t in (a, b):
+        if t in ("bool", "float16") or b is not None and is_complex(t):
+            raise TypingError(f"numba has no complex() of {t}; convert it, as in complex64({t} value)")
+    return "complex64" if a == "float32" and b in (None, "float32") else "complex128"
 
 
 def range_type(arguments: list[tuple[str, bool]]) -> str:
@@ -165,4 +221,4 @@ def of_value(value) -> str | None:
         return "bool"
     if isinstance(value, int):
         return "int64" if -2**63 <= value < 2**63 else ("uint64" if value < 2**64 and value > 0 else None)
-    return "float64" if isinstance(value, float) else None
+    return "float64" if isinstance(value, float) else "complex128" if isinstance(value, complex) else None

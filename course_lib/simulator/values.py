@@ -104,8 +104,8 @@ def merge(a: Variable | None, b: Variable | None) -> Variable:
     const = a.const if type(a.const) is type(b.const) and a.const is not MISSING and a.const == b.const else MISSING
     kind = unify_types(a.type, b.type)
     origin = None
-    if kind == "float64":
-        asked = [v for v in (a, b) if v.type == "float64"]
+    if kind in typing_rules.DOUBLE:
+        asked = [v for v in (a, b) if v.type in typing_rules.DOUBLE]
         if all(v.origin for v in asked):
             origin = asked[0].origin if asked else f"an {a.type} and a {b.type} that meet"
     return Variable(kind, origin, const, maybe)
@@ -138,11 +138,16 @@ def _tag(kind) -> str:
 
 @dataclass(frozen=True)
 class Promotion:
-    """Arithmetic in which a float32 became float64 although nobody asked for float64."""
+    """Arithmetic in which a float32 became float64 although nobody asked for float64.
+
+    ``narrow`` and ``wide`` are these two types, or others of their kind: float16, complex64; complex128.
+    """
 
     line: int
     operand: str
     expression: str
+    narrow: str = "float32"
+    wide: str = "float64"
 
 
 @dataclass(frozen=True)

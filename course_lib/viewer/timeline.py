@@ -120,6 +120,8 @@ def flat_index(access: TraceAccess, shape: tuple[int, ...]) -> tuple[np.ndarray,
 
     A negative index counts from the end, as numba's does; a lane that is out of bounds touches nothing.
     """
+    if not shape:
+        return np.zeros(len(access.threads), np.int64), np.ones(len(access.threads), bool)
     index = np.asarray(access.index).reshape(len(access.threads), len(shape))
     index = np.where(index < 0, index + np.array(shape, dtype=index.dtype), index)
     inside = ((index >= 0) & (index < np.array(shape))).all(axis=1)

@@ -20,7 +20,7 @@ def label(position: Dim3, dims: int) -> str:
 
 def number(value: object) -> str:
     """Write a value with at most seven significant digits, whole numbers without a point."""
-    if isinstance(value, str) or not np.isfinite(value):
+    if isinstance(value, str) or np.iscomplexobj(value) or not np.isfinite(value):
         return str(value)
     rounded = float(f"{float(str(value)):.7g}")  # from the digits of its own type, as the browser has them
     return str(int(rounded)) if rounded == int(rounded) and abs(rounded) < 1e16 else repr(rounded)
@@ -28,6 +28,8 @@ def number(value: object) -> str:
 
 def short(value: object) -> str:
     """Write a value so that it fits a small cell: two or three significant digits, no leading zero."""
+    if np.iscomplexobj(value):
+        return str(value)
     value = float(str(value))
     if value.is_integer() and abs(value) < 1e5:
         return str(int(value))
@@ -39,7 +41,7 @@ def short(value: object) -> str:
 
 def element(name: str, flat: int, shape: tuple[int, ...]) -> str:
     """Write an element the way the kernel does: ``A[1, 2]``."""
-    return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape))}]"
+    return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape)) or '()'}]"
 
 
 def thread_position(thread: int, block: Dim3) -> Dim3:
@@ -115,7 +117,7 @@ def summary(trace: Trace) -> str:
 
 
 def _size(shape: tuple[int, ...]) -> str:
-    return "×".join(map(str, shape))
+    return "×".join(map(str, shape)) or "1"
 
 
 def _per_thread(trace: Trace, blocks: list[Dim3], op: str) -> str:

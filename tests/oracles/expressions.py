@@ -6,13 +6,15 @@ from oracles.sources import import_kernel
 
 ARRAYS = {
     "F": np.float32, "D": np.float64, "I": np.int32, "L": np.int64, "U": np.uint32, "V": np.uint64,
-    "B": np.uint8, "S": np.int16, "T": np.int8, "W": np.uint16,
+    "B": np.uint8, "S": np.int16, "T": np.int8, "W": np.uint16, "H": np.float16, "C": np.complex64, "Z": np.complex128,
 }  # fmt: skip
-SCALARS = {"n": np.int32(3), "u": np.uint32(5), "x": np.float32(0.5), "k": 4, "a": 1.5}
+SCALARS = {"n": np.int32(3), "u": np.uint32(5), "x": np.float32(0.5), "k": 4, "a": 1.5, "h": np.float16(1.5),
+           "c": np.complex64(1 + 2j), "z": 2 - 1j}
 HEADER = """import math
 import numba
 import numpy as np
-from numba import cuda, float32, float64, int8, int32, int64, uint8, uint32, uint64
+from numba import complex64, complex128, cuda, float32, float64, int8, int32, int64, uint8, uint32, uint64
+from numba.types import float16
 COUNT = 7
 PAIR = (4, 5)
 NESTED = ((1, 2), (3, 4))
@@ -20,6 +22,8 @@ RATIO = 1.5
 SMALL = np.float32(2.5)
 INT32 = np.int32(5)
 FLAG = True
+TURN = 1j
+SPIN = np.complex64(1 + 1j)
 """
 
 def words(text):
@@ -52,6 +56,32 @@ not_(n_and_x) COUNT_and_x
 PAIR[n%2] PAIR[0] PAIR[1:][0] NESTED[1][0] (n,x)[1] (PAIR+(x,))[2] len(PAIR) n_in_PAIR n_not_in_(1,2)
 (n,k)==(3,4) x_is_None 2**-1 ~True -True 2**63 True+True 7/7 1<n<k (n,(x,k))[1][0]
 -1 1 1.0 True 3/2 7//2 2**3 1<<40 0xffffffff 1e10""")
+
+COMPLEX = words("""c z C[0] 2j 1+2j -2j TURN SPIN TURN.imag SPIN.real c+1 c+c c-z c*2.0 c*x c*n c*h c*c z*c 2*z c+True
+c+B[0] c+S[0] c+T[0] c+W[0] c+V[0] c/z c/2 c/x 1/c c**2 c**-1 c**n c**x c**c z**2 2**c x**c pow(c,2) 1j*c x*1j SPIN*c
+TURN*c -c +c abs(c) abs(z) abs(-c) c.real c.imag z.imag c.conjugate() z.conjugate().imag x.real x.imag n.real
+n.conjugate() C[0].real (c*c).real 1j.imag complex(x,x) complex(n,x) complex(1,2) complex(B[0],x) complex(x)
+complex(c) complex(a) complex64(1) complex64(z) complex64(h) complex64(n) complex64(True) complex128(c) complex128(x)
+np.complex64(c) bool(c) c_and_c c_or_x not_c c_if_c_else_z c_if_n_else_x n_if_n_else_c c==z c==1 c!=n z==c c==x
+c_in_(1,2)""")
+HALF = words("""h H[0] h+h h-1 h+1.0 h*x h*B[0] h*T[0] h*S[0] h*W[0] h*True h*n h*u h/h h/2 h/T[0] h//h h%h h//B[0]
+h**2 h**-1 h**h h**n h**0.5 2**h B[0]**h -h +h abs(h) h_if_n_else_x h_if_n_else_n h_if_n_else_B[0] h<h h<x h<1 h==0
+h<=B[0] h!=S[0] float16(x) float16(n) float16(1) float16(1.5) float16(True) float16(B[0]) float16(a) np.float16(x)
+float32(h) float64(h) int32(h) int64(h) uint8(h) int8(h) int(h) float(h) round(h) h.real h.imag math.sqrt(h)
+math.sin(h) math.exp(h) math.log2(h) math.floor(h) math.fabs(h) math.trunc(h) math.tan(h) math.tanh(h) math.isnan(h)
+math.isinf(h) math.pow(h,h) math.atan2(h,h) math.atan2(h,n) math.hypot(h,B[0]) math.copysign(h,x) math.degrees(h)
+cuda.shfl_sync(-1,h,0)""")
+HALF_FUNCTIONS = words("""hadd(h,h) hsub(h,h) hmul(h,x) hdiv(h,1) hneg(h) habs(h) hfma(h,h,1) hmax(h,h) hmin(h,h)
+heq(h,h) hne(h,h) hlt(h,h) hle(h,h) hgt(h,h) hge(h,h) hsin(h) hcos(h) hexp(h) hexp2(h) hlog(h) hlog2(h) hlog10(h)
+hsqrt(h) hfloor(h) hceil(h) htrunc(h) hrint(h)""")
+#: What numba refuses.
+REFUSED = words("""c<z c>=1 1<c<z c//c c%c c&1 ~c c<<1 float(c) int(c) float32(c) int32(c) float16(c) round(c)
+divmod(c,c) complex(c,c) complex(x,c) complex(h,h) complex(h) complex(n>1,x) complex64(1,2) (n>1).real
+(n>1).conjugate() math.sqrt(c) math.floor(c) math.atan2(c,x) math.isnan(c) math.exp2(h) cuda.shfl_sync(-1,c,0)
+cuda.shfl_xor_sync(-1,z,1) cuda.all_sync(-1,c) cuda.eq_sync(-1,c) cuda.match_any_sync(-1,c) cuda.syncthreads_count(c)
+cuda.fma(c,c,c) cuda.selp(n>0,c,c) cuda.selp(n>0,h,h) cuda.atomic.add(C,0,c) cuda.atomic.add(Z,0,1)
+cuda.atomic.exch(C,0,c) cuda.atomic.cas(C,0,c,c) cuda.atomic.add(H,0,h) cuda.atomic.max(H,0,h) cuda.atomic.exch(H,0,h)
+cuda.atomic.cas(H,0,h,h) F[c] F[h] h&1 ~h h<<1 cuda.fp16.hadd(c,h)""")
 
 MERGES = [
     "v = 0\nif n > 9:\n    v = 1.0\nv = v",
@@ -92,6 +122,24 @@ MERGES = [
     "w = n\nfor i in range(3):\n    pass\nelse:\n    w = x\nv = w",
     "w = n\nwhile w < 9:\n    w = w + u\n    if w > 5:\n        break\nelse:\n    w = B[0]\nv = w",
     "w = n\nfor j in range(2):\n    for i in range(3):\n        w += u\n    else:\n        w = x\n        break\nv = w",
+    "w = x\nif n > 9:\n    w = c\nv = w",
+    "w = W[0]\nif n > 9:\n    w = c\nv = w",
+    "w = n\nif n > 9:\n    w = h\nv = w",
+    "w = B[0]\nif n > 9:\n    w = h\nv = w",
+    "w = h\nif n > 9:\n    w = x\nv = w",
+    "w = h\nif n > 9:\n    w = c\nv = w",
+    "w = 0\nfor i in range(n):\n    w += c\nv = w",
+    "w = complex64(0)\nfor i in range(n):\n    w += c * x\nv = w",
+    "w = float16(0)\nfor i in range(n):\n    w += h * h\nv = w",
+    "w = 0.0\nfor i in range(n):\n    w += h * h\nv = w",
+    "C[0] += 1\nC[1] *= x\nC[2] = h\nZ[0] = c\nC[3] = z\nC[4] = n\nv = C[0] + Z[0]",
+    "H[0] = x\nH[1] = n\nH[2] += 1\nI[0] = H[0]\nB[0] = h\nF[0] = h\nv = H[0]",
+    "v = 2\nif c:\n    v = 1",
+    "s = cuda.shared.array(4, complex64)\ns[0] = c\nv = s[0] * s[0]",
+    "s = cuda.local.array(4, complex128)\ns[n] = c\nv = s[n]",
+    "s = cuda.shared.array(4, float16)\ns[0] = x\nv = s[0] * s[0]",
+    "for v in (c, c):\n    pass",
+    "for v in C:\n    pass",
     "for v in PAIR:\n    pass",
     "for v in (x, x):\n    pass",
     "for v in A.shape:\n    pass",
@@ -120,7 +168,7 @@ def written(expression):
 
 
 BODIES = [
-    *(f"v = {written(expression)}" for expression in BUILTINS + EXPRESSIONS),
+    *(f"v = {written(expression)}" for expression in BUILTINS + EXPRESSIONS + COMPLEX + HALF),
     *MERGES,
     *(f"for v in range({bounds}):\n    F[0] = v" for bounds in RANGES),
 ]

@@ -18,7 +18,8 @@ from numba.np.numpy_support import as_dtype, from_dtype
 
 SCALARS = tuple(
     np.dtype(name)
-    for name in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+    for name in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+                 "float64", "complex64", "complex128"]
 )
 BINARY = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -57,7 +58,11 @@ def _resolve(function, *argument_types):
 @lru_cache(None)
 def oracle_call(function, *dtypes):
     """Return the dtype of function(*dtypes): an operator, a builtin, a math function. None: refused."""
-    signature = _resolve(function, *(_numba_type(d) for d in dtypes))
+    argument_types = [_numba_type(d) for d in dtypes]
+    try:
+        signature = _resolve(function, *argument_types)
+    except NotImplementedError:  # int() and round() are compiled to be typed, and only a GPU has a float16
+        signature = _resolve(function, *(types.float32 if t == types.float16 else t for t in argument_types))
     if signature is None or not isinstance(signature.return_type, (types.Number, types.Boolean)):
         return None
     return as_dtype(signature.return_type)
@@ -104,6 +109,8 @@ def math_functions(arguments):
 
 
 BUILTINS = {n: getattr(builtins, n) for n in ("abs", "int", "float", "bool", "round", "min", "max")}
+
+PARTS = {np.dtype("complex64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("float64")}
 
 
 class _Device:

@@ -360,6 +360,11 @@ ATOMICS = {
 }  # fmt: skip
 
 
+def conjugated(node):
+    """Say whether a call is that of the method conjugate."""
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate"
+
+
 def exponent_literal(node):
     """Return the value of an exponent written as an int literal, else None."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -378,7 +383,7 @@ def shuffled(dtype):
     if dtype == np.dtype("uint64"):
         return np.dtype("float64")
     if dtype.kind == "f":
-        return dtype
+        return np.dtype("float32") if dtype.itemsize == 2 else dtype
     return INT64 if dtype.itemsize == 8 or dtype == np.dtype("uint32") else INT32
 
 
@@ -401,7 +406,7 @@ class Kinds:
         if node.id in env:
             return env[node.id]
         value = self.function.constants.get(node.id, VARYING)
-        return kind_of_value(literal(value)) if isinstance(value, int | float | np.generic | tuple) else None
+        return kind_of_value(literal(value)) if isinstance(value, int | float | complex | np.generic | tuple) else None
 
     def Attribute(self, node, env):
         name = dotted(node)
@@ -409,6 +414,9 @@ class Kinds:
             return INT32
         if isinstance(node.value, ast.Name) and isinstance(env.get(node.value.id), ArrayKind):
             return (INT64,) * env[node.value.id].ndim if node.attr == "shape" else INT64
+        if node.attr in ("real", "imag"):
+            kind = self(node.value, env)
+            return typing.PARTS.get(kind, kind)
         return scalar.literal(self.function.constant(node)).dtype
 
     def Subscript(self, node, env):
@@ -462,6 +470,8 @@ class Kinds:
         return unify(self(node.body, env), self(node.orelse, env))
 
     def Call(self, node, env):
+        if conjugated(node):
+            return self(node.func.value, env)
         name = dotted(node.func)
         kinds = [self(a, env) for a in node.args]
         if name.startswith("cuda."):
@@ -824,6 +834,8 @@ class Frame:
             value = getattr(self.env[node.value.id].data, node.attr)
             return tuple(map(np.int64, value)) if isinstance(value, tuple) else np.int64(value)
         yield from ()
+        if node.attr in ("real", "imag"):
+            return getattr((yield from self.value(node.value)), node.attr)
         return scalar.literal(self.function.constant(node))
 
     def Tuple(self, node):
@@ -894,6 +906,8 @@ class Frame:
         name = dotted(node.func)
         if name in ("cuda.shared.array", "cuda.local.array"):
             return self.allocate(name.split(".")[1], node)
+        if conjugated(node):
+            return (yield from self.value(node.func.value)).conjugate()
         values = []
         for argument in node.args:
             values.append((yield from self.value(argument)))

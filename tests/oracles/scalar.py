@@ -22,16 +22,23 @@ def literal(value):
         return np.int64(value) if value < 2**63 else np.uint64(value)
     if isinstance(value, float):
         return np.float64(value)
+    if isinstance(value, complex):
+        return np.complex128(value)
     raise TypeError(f"no numba scalar for {value!r}")
 
 
 def cast(value, dtype):
-    """Convert as a GPU does: integers wrap; floats truncate toward zero, and stop at the ends of the range."""
+    """Convert as a GPU does: integers wrap; floats truncate toward zero, and stop at the ends of the range.
+
+    float16 rounds to the nearest integer, and is the one that can be converted to 8 bits.
+    """
     dtype = np.dtype(dtype)
     if value.dtype == dtype:
         return value
     if value.dtype.kind == "f" and dtype.kind in "iu":
-        size = max(dtype.itemsize, 2)  # there is no conversion to 8 bits
+        half = value.dtype == np.float16
+        size = dtype.itemsize if half else max(dtype.itemsize, 2)
+        value = np.rint(value) if half else value
         low, high = (0, 2 ** (8 * size) - 1) if dtype.kind == "u" else (-(2 ** (8 * size - 1)), 2 ** (8 * size - 1) - 1)
         if np.isnan(value):
             whole = 2 ** (8 * size - 1) if 8 in (size, value.dtype.itemsize) else 0
@@ -56,6 +63,8 @@ def binary(symbol, a, b, literal_exponent=None):
     if result.kind in "iu":
         return _integer(symbol, cast(a, result), cast(b, result), result)
     a, b = cast(a, result), cast(b, result)
+    if result.kind == "c" and symbol in "*/":
+        return _product(a, b) if symbol == "*" else _quotient(a, b)
     with np.errstate(all="ignore"):
         return result.type(np.floor_divide(a, b) if symbol == "//" else function(a, b))
 
@@ -69,7 +78,47 @@ def _integer(symbol, a, b, result):
         return result.type(typing.BINARY[symbol](a, b))
 
 
+def _pair(real, imaginary, kind):
+    return kind.type(complex(real, imaginary))
+
+
+def _product(a, b):
+    with np.errstate(all="ignore"):
+        return _pair(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real, a.dtype)
+
+
+def _quotient(a, b):
+    """Divide as CPython does: by the larger part of b first."""
+    if b == 0:
+        raise ZeroDivisionError("complex division by zero")
+    if abs(b.real) >= abs(b.imag):
+        ratio = b.imag / b.real
+        scale = b.real + b.imag * ratio
+        return _pair((a.real + a.imag * ratio) / scale, (a.imag - a.real * ratio) / scale, a.dtype)
+    ratio = b.real / b.imag
+    scale = b.real * ratio + b.imag
+    return _pair((a.real * ratio + a.imag) / scale, (a.imag * ratio - a.real) / scale, a.dtype)
+
+
+def _complex_power(a, b, result):
+    """Raise as numba's code for the CUDA target does."""
+    a, b = cast(a, result), cast(b, result)
+    if b == 0:
+        return result.type(1)
+    if a.real == 0 and b.real == 0:
+        return result.type(0)
+    with np.errstate(all="ignore"):
+        size, angle = np.hypot(a.real, a.imag), np.arctan2(a.imag, a.real)
+        length, phase = size**b.real, angle * b.real
+        if b.imag != 0:
+            length /= np.exp(angle * b.imag)
+            phase += b.imag * np.log(size)
+        return _product(result.type(length), _pair(np.cos(phase), np.sin(phase), result))
+
+
 def _power(a, b, result, literal):
+    if result.kind == "c":
+        return _complex_power(a, b, result)
     if result.kind == "f":
         a = cast(a, result)
         with np.errstate(all="ignore"):
@@ -118,20 +167,26 @@ def unary(symbol, a):
 
 
 def call(function, *values):
-    """Return function(*values) for min, max, abs, int, float, bool, round and math.*"""
+    """Return function(*values) for min, max, abs, int, float, complex, bool, round, pow and math.*"""
+    if function is builtins.pow:
+        return binary("**", *values)
     result = typing.oracle_call(function, *(v.dtype for v in values))
     if result is None:
         raise TypeError(f"numba refuses {function.__name__} of {[str(v.dtype) for v in values]}")
     if function in (builtins.min, builtins.max):
         numpy_function = {builtins.min: np.fmin, builtins.max: np.fmax}[function]
         return result.type(numpy_function.reduce([cast(v, result) for v in values]))
+    if function is builtins.complex:
+        parts = [cast(v, typing.PARTS[result]) for v in values] if values[1:] else [cast(values[0], result)]
+        return _pair(*parts, result) if values[1:] else parts[0]
     if function in (builtins.int, builtins.float):
         return cast(values[0], result)
     if function is builtins.bool:
         return np.bool_(values[0] != 0)
     if function is builtins.abs:
         with np.errstate(all="ignore"):
-            return cast(np.abs(values[0]), result)
+            one = values[0]
+            return np.hypot(one.real, one.imag) if one.dtype.kind == "c" else cast(np.abs(one), result)
     if function is builtins.round:
         return cast(np.round(values[0], *(int(v) for v in values[1:])), result)
     name = {"fabs": "fabs", "pow": "power", "gamma": None}.get(function.__name__, function.__name__)

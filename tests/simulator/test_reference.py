@@ -25,7 +25,7 @@ def test_types_are_numbas(tmp_path):
 def test_values_have_their_types(tmp_path):
     """What the reference stores from v is what the type says: run, it never meets a type it did not foresee."""
     for body in BODIES:
-        kernel = kernel_with(body + "\nD[7] = v", tmp_path)
+        kernel = kernel_with(body + "\nZ[7] = v", tmp_path)
         reference.run(kernel, 1, threads(body), *arguments())
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numba import cuda, int8, typeof, types, uint8
 from oracles import numba_typing as oracle
-from oracles.expressions import BODIES, arguments, kernel_with, threads
+from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, arguments, kernel_with, threads
 
-from course_lib import simulate
+from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator import typing_rules as rules
 
 PAIRS = list(itertools.product(oracle.SCALARS, repeat=2))
@@ -39,11 +39,14 @@ def test_binary_operators(symbol):
 
 def test_comparisons_lose_nothing_that_numba_keeps():
     """Two values are compared in numba's common type, or in one in which these types compare alike."""
+    exact = {frozenset(pair) for pair in (("uint16", "float32"), ("uint16", "float16"), ("uint8", "float16"),
+                                          ("uint16", "complex64"))}
     for a, b in PAIRS:
-        left, right = oracle.oracle_operands(operator.lt, a, b)
-        found = np.dtype(rules.comparison(a.name, b.name))
-        exact = {left, right} == {np.dtype("float64")} and {a.name, b.name} == {"uint16", "float32"}
-        assert found == left == right or (exact and found == np.dtype("float32")), f"{a} < {b}"
+        for function, order in ((operator.lt, True), (operator.ge, True), (operator.eq, False)):
+            wanted = oracle.oracle_operands(function, a, b)
+            found = rule(rules.comparison, a.name, b.name, order)
+            same = wanted == (found and (np.dtype(found),) * 2)
+            assert same or wanted and frozenset((a.name, b.name)) in exact, f"{function} of {a} and {b}"
 
 
 @pytest.mark.parametrize(("symbol", "name"), [("-", "USub"), ("+", "UAdd"), ("~", "Invert"), ("not", "Not")])
@@ -58,12 +61,30 @@ def test_versions_of_a_variable_unify():
     """Where paths meet, a variable has the smallest type that holds both; min and max return the same one."""
     for a, b in PAIRS:
         assert rules.unify(a.name, b.name) == oracle.oracle_unify(a, b).name, f"{a} and {b}"
-    for a, b in PAIRS[::9]:  # numba takes a while over each of these
+    plain = [p for p in PAIRS if not {d.name for d in p} & {"float16", *rules.COMPLEX}]
+    for a, b in plain[::9]:  # numba takes a while over each of these, and needs a GPU for the others
         assert rules.unify(a.name, b.name) == oracle.oracle_call(min, a, b).name
         assert rules.unify(a.name, b.name) == oracle.oracle_call(max, b, a).name
 
 
-@pytest.mark.parametrize("body", BODIES)
+def test_parts_and_complex_numbers():
+    """The types of complex(a) and complex(a, b)."""
+    for arguments_ in [*((a,) for a in oracle.SCALARS), *PAIRS]:
+        wanted = oracle.oracle_call(complex, *arguments_)
+        if len(arguments_) == 2 and {a.kind for a in arguments_} & {"c"}:
+            wanted = None  # numba types it, and has no code for it
+        assert rule(rules.complex_result, *(a.name for a in arguments_)) == (wanted and wanted.name), arguments_
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_what_numba_refuses_is_refused(expression, tmp_path):
+    kernel, launch = kernel_with(f"v = {expression}", tmp_path), arguments()
+    assert oracle.oracle_variable(kernel, [typeof(a) for a in launch], "v") is None
+    with pytest.raises(UnsupportedKernelError, match=r"^line \d+: "):
+        simulate(kernel)[1, 32](*launch)
+
+
+@pytest.mark.parametrize("body", [*BODIES, *(f"v = cuda.fp16.{call}" for call in HALF_FUNCTIONS)])
 def test_variables(body, tmp_path):
     """The last value of v in a kernel has the type that numba's compiler infers for it."""
     kernel, launch = kernel_with(body + "\nend = v", tmp_path), arguments()
