@@ -31,8 +31,10 @@ def simulate(kernel, *, strict: bool = True, schedule: str | int = "in-order", t
             default 20,000,000, of which one execution of a ``while`` loop may take 100,000.
 
     Returns:
-        An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arrays are changed in
-        place; the launch returns a :class:`Run`.
+        An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arguments are numbers and
+        NumPy arrays of bool, integers, float16, float32, float64, complex64 and complex128, C- or
+        Fortran-contiguous, of any number of dimensions. Arrays are changed in place; the launch returns a
+        :class:`Run`.
 
     Raises (on launch):
         KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.

@@ -1,4 +1,10 @@
-"""Accesses and requests, by line, array, space and operation, and per thread."""
+"""Accesses and requests, by line, array, space and operation, and per thread.
+
+What the source accesses as one element counts as one access of the element's size: a complex64 is one of 8 bytes, a
+complex128 one of 16. Numba loads and stores the two parts of a complex number one by one. In global memory an H200
+executes them as two accesses of half the size, and so counts two requests, each over the same sectors; in shared
+memory the compiler joins them, to one access of 16 bytes for a complex128.
+"""
 
 from __future__ import annotations
 

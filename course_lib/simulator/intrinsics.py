@@ -56,7 +56,8 @@ MATH_OF_NUMPY = {theirs: name for name, theirs in (MATH | MATH_TESTS | MATH2).it
 #: What to write instead of a builtin function, a function of math, a NumPy function, and a part of numba.cuda.
 INSTEAD = {"print": "look at run.source, or trace the kernel", "range": "it belongs in a for statement",
            "enumerate": "it belongs in a for statement", "zip": "it belongs in a for statement",
-           "sum": "add in a loop", "any": "use or", "all": "use and", "isinstance": "the types of a kernel are known when it is compiled",
+           "sum": "add in a loop", "any": "use or", "all": "use and",
+           "isinstance": "the types of a kernel are known when it is compiled",
            "tuple": "write the items out, as in (a, b)", "list": "use cuda.local.array", "set": "use a tuple",
            "sorted": "sort before the launch", "str": "compute with numbers"}
 INSTEAD_OF_MATH = {"comb": "multiply in a loop", "perm": "multiply in a loop", "factorial": "multiply in a loop",

@@ -118,21 +118,24 @@ def test_division_by_zero_ends_the_launch():
 
 
 @cuda.jit
-def half_to_integers(h, i, u, b):
+def converted(h, out):
     k = cuda.grid(1)
-    i[k] = h[k]
-    u[k] = int(h[k])
-    b[k] = h[k]
+    out[k] = h[k]
 
 
-def test_float16_becomes_the_nearest_integer():
-    """As an H200 does it (numba-cuda 0.30.4): half to even, and the ends of the range; float32 is cut off."""
-    h = np.array([1.5, 2.5, -1.5, -2.7, 0.4, 3, np.inf, -1], "f2")
-    i, u, b = np.zeros(8, "i4"), np.zeros(8, "i8"), np.zeros(8, "u1")
-    simulate(half_to_integers)[1, 8](h, i, u, b)
-    assert i.tolist() == [2, 2, -2, -3, 0, 3, 2**31 - 1, -1]
-    assert u.tolist() == [2, 2, -2, -3, 0, 3, 2**63 - 1, -1]
-    assert b.tolist() == [2, 2, 0, 0, 0, 3, 255, 0]
+@pytest.mark.parametrize(("dtype", "measured"), [
+    ("i1", [0, -128, 127, -128, 0, 0, 4, 127]), ("u1", [0, 0, 255, 0, 0, 0, 4, 255]),
+    ("i2", [0, -32768, 32767, -32768, 0, 0, 4, 256]), ("u2", [0, 0, 65504, 0, 0, 0, 4, 256]),
+    ("i4", [0, -(2**31), 65504, -65504, 0, 0, 4, 256]), ("u4", [0, 0, 65504, 0, 0, 0, 4, 256]),
+    ("i8", [-(2**63), -(2**63), 65504, -65504, 0, 0, 4, 256]), ("u8", [2**63, 0, 65504, 0, 0, 0, 4, 256]),
+])  # fmt: skip
+def test_float16_becomes_the_nearest_integer(dtype, measured):
+    """As an H200 does it (numba-cuda 0.30.4): half to even, and the ends of the range. float32 would be cut off."""
+    h = np.array([np.nan, -np.inf, 65504, -65504, 0.5, -0.5, 3.5, 255.5], "f2")
+    simulate(converted)[1, 8](h, out := np.full(8, 7, dtype))
+    assert out.tolist() == measured
+    reference.run(converted, 1, 8, h, out := np.full(8, 7, dtype))
+    assert out.tolist() == measured
 
 
 @cuda.jit

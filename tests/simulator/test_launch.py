@@ -47,13 +47,13 @@ def test_a_launch_beyond_cuda_s_limits_is_refused(grid, block, words):
 @pytest.mark.parametrize(("arguments", "words"), [
     ((np.zeros(4, "f4"),), "takes 2 arguments .a, out. and was given 1"),
     ((np.zeros(4, "f4"), [1.0]), "'out' is a list"),
-    ((np.zeros(4, "c8"), np.zeros(4, "f4")), "dtype complex64"),
+    ((np.zeros(4, "g"), np.zeros(4, "f4")), "dtype (longdouble|float128|float96)"),
+    ((np.zeros(4, "M8[s]"), np.zeros(4, "f4")), "dtype datetime64"),
     ((np.zeros(4, ">f4"), np.zeros(4, "f4")), "native byte order"),
     ((np.zeros(8, "f4")[::2], np.zeros(4, "f4")), "'a' is not contiguous"),
-    ((np.zeros((), "f4"), np.zeros(4, "f4")), "no dimensions"),
     ((np.ma.masked_less(np.zeros(4, "f4"), 1), np.zeros(4, "f4")), "'a' is a masked array"),
     ((2**70, np.zeros(4, "f4")), "'a' is an int beyond 64 bits"),
-    ((1j, np.zeros(4, "f4")), "'a' is a complex; .* int, float, bool or NumPy's int8"),
+    (("1", np.zeros(4, "f4")), "'a' is a str; .* int, float, complex, bool or NumPy's int8"),
 ])
 def test_arguments_a_gpu_would_not_take_are_refused(arguments, words):
     with pytest.raises(LaunchError, match=words):

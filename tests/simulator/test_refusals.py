@@ -158,8 +158,13 @@ def refuse_operator_function(a):
     a[0] = operator.add(1, 2)  # here
 
 
-def refuse_complex(a):
-    a[0] = abs(a[0] + 1j)  # here
+def refuse_complex_in_a_real_array(a):
+    a[0] = a[0] + 1j  # here
+
+
+def refuse_order_of_complex(a):
+    if a[0] * 1j < 2:  # here
+        a[0] = 0
 
 
 def refuse_assert(a):
@@ -323,6 +328,7 @@ def test_it_is_refused_at_its_line(kernel):
     (refuse_whole_array_as_number, r"write an element, a\[i\]"),
     (refuse_loop_over_count, r"write range\(a.shape\[0\]\)"), (refuse_lambda, r"@cuda.jit\(device=True\)"),
     (refuse_matrix_product, "multiply and add in a loop"), (refuse_list, "cuda.local.array"),
+    (refuse_complex_in_a_real_array, r"take .real, .imag or abs\(\)"), (refuse_order_of_complex, "compare .real"),
     (refuse_two_meanings, "on every path"), (refuse_libdevice, "functions of math"), (refuse_identity, "== or !="),
 ])
 def test_the_message_says_what_to_write(kernel, words):

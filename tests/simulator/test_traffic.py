@@ -4,7 +4,8 @@ import importlib.util
 
 import numpy as np
 import pytest
-from numba import cuda, float32, float64, int8, int32
+from numba import complex64, cuda, float32, float64, int8, int32
+from numba.types import float16
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels.naive import naive
@@ -113,11 +114,12 @@ def by_hand(index, itemsize):
     return busiest(index[:16], itemsize) + busiest(index[16:], itemsize), 2
 
 
-@pytest.mark.parametrize(("dtype", "itemsize"), [(int8, 1), (float32, 4), (int32, 4), (float64, 8)])
+@pytest.mark.parametrize(("dtype", "itemsize"), [(int8, 1), (float16, 2), (float32, 4), (int32, 4), (float64, 8),
+                                                 (complex64, 8)])
 @pytest.mark.parametrize("stride", [0, 1, 2, 3, 16, 17, 32, 33])
 def test_wavefronts_of_a_strided_shared_load(dtype, itemsize, stride):
     index = np.arange(32) * stride
-    run = simulate(shared_kernel(dtype, 1056))[1, 32](index, np.zeros(32, "f8"))
+    run = simulate(shared_kernel(dtype, 1056))[1, 32](index, np.zeros(32, "c16"))
     load = run.traffic.select(space="shared", op="load")
     wavefronts, ideal = by_hand(index, itemsize)
     assert (load.wavefronts, load.bank_conflicts) == (wavefronts, wavefronts - ideal)
