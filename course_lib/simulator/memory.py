@@ -56,7 +56,7 @@ class Array:
 
     def element_name(self, index) -> str:
         """``A[1, 2]``, for messages."""
-        return f"{self.name}[{', '.join(map(str, index))}]"
+        return f"{self.name}[{', '.join(map(str, index)) or '()'}]"
 
     def update(self, vector, pattern, base, operation, values, used):
         """Read, change and write elements as atomics do; where lanes meet, the lower lane goes first."""
