@@ -398,7 +398,7 @@ class Function(Expressions):
         """Bring variable ``name`` to its unified type in the lanes of ``mask``."""
         if have.type == want.type or want.type == CONFLICT:
             return
-        if typing_rules.is_complex(have.type) and not typing_rules.is_complex(want.type):
+        if unify_types(have.type, want.type) != want.type:
             return  # the loop is compiled again, with a type that holds both
         old, new = self.mangle(name, have.type), self.mangle(name, want.type)
         code = self.converted(Value(old, have.type), want.type)

@@ -486,6 +486,7 @@ class Intrinsics:
     # --- casts, math and builtins -----------------------------------------------------------------------------
 
     def conjugate(self, node) -> Value:
+        """``x.conjugate()`` of a number: a real one is its own."""
         value = self.scalar(node.func.value)
         if value.type == "bool":
             raise TypingError("a bool has no conjugate; leave it out")
@@ -493,6 +494,7 @@ class Intrinsics:
         return Value(code, value.type, origin=value.origin)
 
     def complex_call(self, node) -> Value:
+        """``complex(x)``, which is complex64 of a float32 alone, and ``complex(real, imaginary)``."""
         values = self.arguments(node, (1, 2), "complex", real=False)
         kind = typing_rules.complex_result(*(v.type for v in values))
         if len(values) == 1:

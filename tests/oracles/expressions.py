@@ -138,6 +138,7 @@ MERGES = [
     "s = cuda.shared.array(4, complex64)\ns[0] = c\nv = s[0] * s[0]",
     "s = cuda.local.array(4, complex128)\ns[n] = c\nv = s[n]",
     "s = cuda.shared.array(4, float16)\ns[0] = x\nv = s[0] * s[0]",
+    "p = (0, x)\nfor i in range(n):\n    p = (c, z)\nv = p[0] * p[1]",
     "for v in (c, c):\n    pass",
     "for v in C:\n    pass",
     "for v in PAIR:\n    pass",
