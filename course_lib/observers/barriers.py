@@ -37,7 +37,8 @@ class BarriersObserver(Observer):
                 other, why = elsewhere.line, f"waits at the barrier in line {elsewhere.line}"
         thread = vector.first_thread(absent)
         if why.startswith("took another path") and branch:
-            # they may be the ones who came to the other branch's barrier, or will still come to it
+            # if the other branch has a barrier, the missing threads have met it before, or will meet it later: one
+            # finding with both lines takes the place of the first
             for (at, barrier_line), absentees in list(self._paths.items()):
                 met = [v for v, m in arrivals if (v.full(m) & absentees.get(v.warp, False)).any()]
                 if at == branch and barrier_line != line and met:

@@ -95,10 +95,10 @@ class Unit:
         self.suspected: dict[tuple, Promotion] = {}
         self.device_names = 0
         self.sources: list[Source] = []  # of the kernel and of the device functions that share its file
-        self.written: set[str] = set()  # arguments that the kernel stores to
-        self.writes_unknown = False  # it stores through another name, or in a device function
-        self.fences = False  # it calls threadfence
-        self.local_bytes = 0  # of each thread
+        self.written: set[str] = set()  # arguments that the kernel stores to under their own names
+        self.writes_unknown = False  # the kernel stores under another name too, or in a device function
+        self.fences = False  # the kernel calls threadfence
+        self.local_bytes = 0  # local memory of one thread
         self.static_shared: dict[int, tuple[str, int, int, int]] = {}  # array number: (name, bytes, elements, line)
         self._by_value: dict[tuple, str] = {}
 
@@ -370,7 +370,7 @@ class Function(Expressions):
 
     def assign_name(self, name: str, value: Value, node):
         if isinstance(value.type, ArrayType) and not value.code.startswith("w."):
-            self.unit.writes_unknown = True  # one array under two names
+            self.unit.writes_unknown = True  # the array has two names now, and may be stored to under either
         if value.type == COMPILE_TIME:  # another name for cuda.threadIdx, a device function, a type
             self.env[name] = Variable(COMPILE_TIME, None, value.const)
             return
@@ -402,7 +402,7 @@ class Function(Expressions):
             return  # the loop is compiled again, with a type that holds both
         old, new = self.mangle(name, have.type), self.mangle(name, want.type)
         code = self.converted(Value(old, have.type), want.type)
-        # no lane may be left, and none may have assigned the version
+        # nothing is to convert where no lane is left, or where none has assigned the version
         self.emit(f"if {mask} is not False and {old} is not None: "
                   f"{new} = {self.blended(mask, code, new, want.type, self.line)}")
 
@@ -594,7 +594,7 @@ class Function(Expressions):
             if leaves:
                 self.emit(f"if {normal} is not {normal}0: {before} = minus({before}, minus({normal}0, {normal}))")
             if len(self.lines) == start:
-                del self.lines[-3:]  # nothing happens there
+                del self.lines[-3:]  # the mask, the if and its first line: no statement follows them
             self.indent -= 1
         elif not loop.endless:
             envs.append(loop.header)

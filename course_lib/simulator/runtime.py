@@ -17,6 +17,7 @@ from .findings import KernelError, UnsupportedKernelError
 from .memory import unite
 from .typing_rules import cast  # noqa: F401 (for the compiled kernels)
 
+#: What the generated code puts into each version of a variable before any lane assigns it.
 UNDEFINED = None
 
 
@@ -123,7 +124,7 @@ class Steps:
         self.seen: tuple | None = None  # see waits()
 
     def spend(self, line: int, count: int = 0):
-        """Take one iteration from the budget; ``count`` are those that a ``while`` loop has behind it."""
+        """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
         self.left -= 1
         if self.left < 0:
             self.stop(line)
