@@ -31,6 +31,7 @@ SLOTS = ("latest", "other_lane", "other_warp", "other_block")
 #: A log is replayed early when it holds so many accesses, or so many bytes of offsets, masks and values.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
 SAME_VALUE = " (the same value, this time)"
+WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
 
 
 @dataclass(slots=True)
@@ -127,7 +128,7 @@ class RacesObserver(Observer):
         elif line_a == line_b:
             cure = "read into a variable, put a barrier, and write then"
         elif thread_a % size // WARP_SIZE == thread_b % size // WARP_SIZE:
-            cure = "put cuda.syncwarp() or cuda.syncthreads() between the two"
+            cure = WITHIN_WARP
         else:
             cure = "put cuda.syncthreads() between the two"
         note = SAME_VALUE if same_value else ""
@@ -136,9 +137,14 @@ class RacesObserver(Observer):
             f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
             f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}")
         first = self._findings.get(("race", line_b, line_a, array.name))
-        if first is not None and SAME_VALUE in first.message and not same_value:
+        if first is not None and gravity(finding) > gravity(first):
             self._findings["race", line_b, line_a, array.name] = replace(finding, count=first.count)
         self.add(finding)
+
+
+def gravity(race: Finding) -> tuple[bool, bool]:
+    """Of several races of two lines the one is shown that a syncwarp does not cure, and that no equal values excuse."""
+    return WITHIN_WARP not in race.message, SAME_VALUE not in race.message
 
 
 class SharedLog:

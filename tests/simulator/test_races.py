@@ -327,3 +327,25 @@ def by_atomic_item(a, b):
 def test_a_write_is_watched_however_the_array_is_named(kernel):
     (race,) = findings(kernel, 1, 32, np.zeros(32, "i4"), np.zeros(32, "i4"))
     assert (race.kind, race.array, race.index) == ("race", "a", (0,))
+
+
+def test_the_race_between_warps_is_shown_rather_than_the_one_within():
+    """Threads of one warp race first, but the cure must serve those of two warps as well."""
+    @cuda.jit
+    def transpose(A, C):
+        s = cuda.shared.array((8, 8), float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        s[y, x] = A[y, x]
+        C[y, x] = s[x, y]
+
+    A = np.arange(64, dtype=np.float32).reshape(8, 8)
+    for schedule in ("in-order", "reversed", 3):
+        run = simulate(transpose, strict=False, schedule=schedule)[1, (8, 8)](A, np.zeros_like(A))
+        (race,) = (f for f in run.findings if f.kind == "race")
+        (_, one), (_, other) = race.threads
+        assert (one[0] + 8 * one[1]) // 32 != (other[0] + 8 * other[1]) // 32
+        assert race.message.endswith("put cuda.syncthreads() between the two")
+    half = np.ascontiguousarray(A[:4])
+    run = simulate(transpose, strict=False)[1, (4, 4)](half, np.zeros((4, 8), np.float32))
+    (race,) = (f for f in run.findings if f.kind == "race")
+    assert race.message.endswith("put cuda.syncwarp() or cuda.syncthreads() between the two")
