@@ -65,8 +65,9 @@ def launches(rung):
         columns = next(N for N in range(1, 1025) if rung.launch(1, N + 1, 1)[0][0] > 1)
         # K: less than one tile, one more than whole tiles, and such that rows are whole vectors but tiles are not
         # and, last, so few rows and columns left over that a kernel may compute them in another way
-        edges = (rows + 5, columns + 7, 33), (2 * rows + 8, 2 * columns + 8, 36), (rows + 3, columns + 2, 35)
-        for M, N, K in ((7, 9, 5), *edges):
+        whole = (rows + 5, columns + 7, 33), (2 * rows + 8, 2 * columns + 8, 36)
+        few = (rows + 3, columns + 2, 35), (rows + 3, columns + 20, 37)
+        for M, N, K in ((7, 9, 5), *whole, *few):
             yield (M, N, K), *rung.launch(M, N, K), {}
 
 
