@@ -19,15 +19,13 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 from PIL import Image
 
-from course_lib.program_order import ROWS, slacks
+from course_lib.look import COLOURS, FAINT, INK
+from course_lib.simulator.hardware import SECTOR_BYTES
+from course_lib.trace.reading import ROWS, slacks
 
 if TYPE_CHECKING:
-    from course_lib.observers.trace import Trace
+    from course_lib.trace.record import Trace
 
-COLOURS = {"A": "#0072B2", "B": "#D55E00", "C": "#009E73", "shared": "#E69F00", "register": "#CC79A7"}
-INK = "#1a1a1a"
-FAINT = "#b8b8b8"
-SECTOR_BYTES = 32
 
 _SHOWN_DPI = 96
 _DRAWN_DPI = 120  # 1.25 pixels per shown pixel: sharp on a projector, and still a few tens of kilobytes
@@ -308,7 +306,7 @@ _ROW_COLOURS = ("#6b6b6b", COLOURS["register"], COLOURS["shared"], INK)
 
 
 def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
-    """What one warp does, statement by statement, one strip per entry of ``warps`` (`program_order.timeline_rows`).
+    """What one warp does, statement by statement, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
 
     The horizontal axis counts statements in program order. It is no time axis: the simulator has no clock.
     """

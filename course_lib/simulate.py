@@ -9,11 +9,11 @@ from .observers.coalescing import CoalescingObserver
 from .observers.initialization import InitializationObserver
 from .observers.promotion import PromotionObserver
 from .observers.races import RacesObserver
-from .observers.trace import TraceObserver
 from .observers.traffic import TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
-from .simulator.engine import Engine
 from .simulator.findings import KernelError, LaunchError
+from .simulator.machine.engine import Engine
+from .trace.record import TraceObserver
 
 
 def simulate(kernel, *, strict: bool = True, schedule: str | int = "in-order", trace: bool = False,

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from course_lib import figures
-from course_lib.program_order import slacks, timeline_rows
+from course_lib.trace.reading import slacks, timeline_rows
 
 
 def _texts(ax):

@@ -180,11 +180,6 @@ def eighths(rng: np.random.Generator, rows: int, cols: int) -> np.ndarray:
     return (signs * rng.integers(1, 17, (rows, cols)) / 8).astype(np.float32)
 
 
-def ceil_div(a: int, b: int) -> int:
-    """a / b, rounded up."""
-    return -(-a // b)
-
-
 def _look_at_findings(exercise: Exercise, outcomes: list[Outcome]) -> tuple[bool, str, str | None]:
     found = [finding for outcome in outcomes for finding in outcome.run.findings if finding.kind in _KINDS]
     if not found:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .grading import Budget, Exercise, Outcome, ceil_div
+from course_lib.simulator.hardware import ceil_div
+
+from .grading import Budget, Exercise, Outcome
 from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .grading import Outcome, ceil_div, eighths
+from course_lib.simulator.hardware import ceil_div
+
+from .grading import Outcome, eighths
 
 #: Blocks are 8×8 threads, two warps: a barrier that is missing between warps shows.
 TILE = 8

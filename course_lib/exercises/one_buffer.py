@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from course_lib.program_order import slacks, timeline_rows
+from course_lib.simulator.hardware import ceil_div
+from course_lib.trace.reading import slacks, timeline_rows
 
-from .grading import Budget, Exercise, Outcome, ceil_div
+from .grading import Budget, Exercise, Outcome
 from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs
 
 

@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+from ..simulator.hardware import ceil_div
+
 
 def flop(M, N, K):
     """Return the floating-point operations: one multiplication and one addition per term of each inner product."""
@@ -17,7 +19,7 @@ def global_loads(M, N, K, tile_width=None, tile_columns=None):
     """
     if tile_width is None:
         return 2 * M * N * K
-    return M * K * _ceil_div(N, tile_columns or tile_width) + K * N * _ceil_div(M, tile_width)
+    return M * K * ceil_div(N, tile_columns or tile_width) + K * N * ceil_div(M, tile_width)
 
 
 def global_loads_of_best(M, N, K):
@@ -28,8 +30,8 @@ def global_loads_of_best(M, N, K):
     """
     few_rows, few_columns = (size % tile if size % tile <= 4 else 0 for size, tile in ((M, 128), (N, 256)))
     rows, columns = M - few_rows, N - few_columns
-    for_columns = few_columns * (M * K + 8 * _ceil_div(M, 128) * K)
-    for_rows = few_rows * (K * columns + 32 * _ceil_div(columns, 256) * K)
+    for_columns = few_columns * (M * K + 8 * ceil_div(M, 128) * K)
+    for_rows = few_rows * (K * columns + 32 * ceil_div(columns, 256) * K)
     return global_loads(rows, columns, K, 128, 256) + for_columns + for_rows
 
 
@@ -49,7 +51,3 @@ def flop_per_byte(M, N, K, tile_width=None, tile_columns=None, itemsize=4):
     Source: the computation-to-memory ratio of the TU Eindhoven 5KK73 page, which leaves out the stores of C.
     """
     return Fraction(flop(M, N, K), global_loads(M, N, K, tile_width, tile_columns) * itemsize)
-
-
-def _ceil_div(a, b):
-    return -(-a // b)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from .counts import _ceil_div
-from .requests import WARP
+from ..simulator.hardware import ceil_div
+from .requests import WARP_SIZE
 
 #: Registers are handed out to a warp in pieces of 256, shared memory to a block in pieces of 128 bytes, of which
 #: the driver keeps 1 KiB per block for itself (compute capability 8.0 and later). Source: CUDA's occupancy tables.
@@ -29,10 +29,10 @@ def occupancy(threads, registers, shared_bytes, gpu):
     gpu holds threads_per_multiprocessor, registers_per_multiprocessor and shared_bytes_per_multiprocessor, as a
     recording's provenance does.
     """
-    warps = _ceil_div(threads, WARP)
-    warp_registers = _ceil_div(max(registers, 1) * WARP, REGISTER_PIECE) * REGISTER_PIECE
-    block_shared = _ceil_div(shared_bytes, SHARED_PIECE) * SHARED_PIECE + RESERVED_SHARED
-    most_warps = gpu["threads_per_multiprocessor"] // WARP
+    warps = ceil_div(threads, WARP_SIZE)
+    warp_registers = ceil_div(max(registers, 1) * WARP_SIZE, REGISTER_PIECE) * REGISTER_PIECE
+    block_shared = ceil_div(shared_bytes, SHARED_PIECE) * SHARED_PIECE + RESERVED_SHARED
+    most_warps = gpu["threads_per_multiprocessor"] // WARP_SIZE
     room = {
         "registers": gpu["registers_per_multiprocessor"] // warp_registers // warps,
         "shared memory": gpu["shared_bytes_per_multiprocessor"] // block_shared,

@@ -11,10 +11,10 @@ changes no count of wavefronts: one step stands for all. Wavefronts are for elem
 
 import numpy as np
 
-from .counts import _ceil_div
-from .requests import WARP, Count, _passes, _patches, _quads, _wide_passes
+from ..simulator.hardware import ceil_div
+from .requests import WARP_SIZE, Count, _passes, _patches, _quads, _wide_passes
 
-LANE = np.arange(WARP)
+LANE = np.arange(WARP_SIZE)
 
 
 def outer_product(M, N, K, itemsize=4):
@@ -24,13 +24,13 @@ def outer_product(M, N, K, itemsize=4):
 
 def unrolled(M, N, K, itemsize=4):
     """Count the unrolled outer products: as before, but every tile is used to its full depth of 16."""
-    return _column_per_thread(M, N, K, itemsize, _ceil_div(K, 16) * 16)
+    return _column_per_thread(M, N, K, itemsize, ceil_div(K, 16) * 16)
 
 
 def register_1d(M, N, K, itemsize=4):
     """Count register tiles of 8 results of a column: tiles of 64×8 and 8×64, 16 warps."""
     grid_x, grid_y = _grid(M, N, 64, 64)
-    tiles = _ceil_div(K, 8)
+    tiles = ceil_div(K, 8)
     steps = grid_x * grid_y * tiles * 8 * 16
     return _global(
         _patches(K, (0, M), (0, K), 8, range(4), np.arange(0, M, 4), itemsize) * grid_x,
@@ -39,15 +39,15 @@ def register_1d(M, N, K, itemsize=4):
     ) | {
         ("shared", "store", "A_tile"): _either(M, K, (4, 8), grid_y * 64 * tiles * 8) * grid_x,
         ("shared", "store", "B_tile"): _either(K, N, (1, 32), tiles * 8 * grid_x * 64) * grid_y,
-        ("shared", "load", "A_tile"): Count(WARP, 1, 0, 1) * (8 * steps),  # all lanes the same word
-        ("shared", "load", "B_tile"): Count(WARP, 1, 0, 1) * steps,
+        ("shared", "load", "A_tile"): Count(WARP_SIZE, 1, 0, 1) * (8 * steps),  # all lanes the same word
+        ("shared", "load", "B_tile"): Count(WARP_SIZE, 1, 0, 1) * steps,
     }
 
 
 def register_2d(M, N, K, itemsize=4):
     """Count register tiles of 8×8 results: tiles of 128×8 and 8×128, 8 warps, A's tile stored transposed."""
     grid_x, grid_y = _grid(M, N, 128, 128)
-    rounds = grid_x * grid_y * _ceil_div(K, 8) * 8
+    rounds = grid_x * grid_y * ceil_div(K, 8) * 8
     ty, tx = LANE // 16, LANE % 16
     return _global(
         _patches(K, (0, M), (0, K), 8, range(4), np.arange(0, M, 4), itemsize) * grid_x,
@@ -82,7 +82,7 @@ def best(M, N, K):
     # Blocks of up to four columns, or else of up to four rows, take no tiles: what is left for the others.
     across = grid_x - (N - (grid_x - 1) * 256 <= 4)
     down = grid_y - (M - (grid_y - 1) * 128 <= 4)
-    rows, columns, tiles = min(M, down * 128), min(N, across * 256), _ceil_div(K, 16)
+    rows, columns, tiles = min(M, down * 128), min(N, across * 256), ceil_div(K, 16)
     # Tiles of 128-bit loads: `deep` of K, in blocks that lie wholly within `high` rows and `long` columns.
     aligned = K % 4 == 0 and N % 4 == 0
     high, long, deep = (size // tile * tile * aligned for size, tile in ((M, 128), (N, 256), (K, 16)))
@@ -110,7 +110,7 @@ def best(M, N, K):
     # The few rows: a warp loads an element of A for all its lanes, and a row of B by 32 columns; its sums meet those
     # of the other warps in the memory of B's tile.
     few = M - rows
-    A += Count(WARP, 1, 1) * (K * few * across)
+    A += Count(WARP_SIZE, 1, 1) * (K * few * across)
     B += _patches(N, (0, K), (0, columns), 32) * few
     C += _patches(N, (rows, rows + few), (0, columns), 32)
     counts["shared", "store", "B_tile"] += _narrow(LANE) * (8 * 8 * few * across)
@@ -126,8 +126,8 @@ def _column_per_thread(M, N, K, itemsize, depth):
         _patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
         _patches(N, (0, M), (0, N), 32, itemsize=itemsize),
     ) | {
-        ("shared", "store", "A_tile"): _either(M, K, (2, 16), grid_y * 16 * _ceil_div(K, 16) * 16) * grid_x,
-        ("shared", "load", "A_tile"): Count(WARP, 1, 0, 1) * (2 * 16 * depth * grid_x * grid_y),
+        ("shared", "store", "A_tile"): _either(M, K, (2, 16), grid_y * 16 * ceil_div(K, 16) * 16) * grid_x,
+        ("shared", "load", "A_tile"): Count(WARP_SIZE, 1, 0, 1) * (2 * 16 * depth * grid_x * grid_y),
     }
 
 
@@ -138,7 +138,7 @@ def _four_at_a_time(M, N, K, fragments, stripe, width, buffers=1):
     that a warp stores at a time. Rows whose length is not divisible by 4 are loaded and stored element by element.
     """
     grid_x, grid_y = _grid(M, N, 128, 128)
-    tiles, blocks = _ceil_div(K, 8), grid_x * grid_y
+    tiles, blocks = ceil_div(K, 8), grid_x * grid_y
     suffix = "tile" if buffers == 1 else "tiles"
     stored, steps = 8 * blocks * (tiles + buffers - 1), 8 * blocks * tiles * 8
     of_A, of_B = fragments
@@ -165,7 +165,7 @@ def _fetched(pitch, rows, columns, patch, wide, times):
 
 def _grid(M, N, rows, columns):
     """Return the blocks across and down for tiles of C of rows×columns."""
-    return max(1, _ceil_div(N, columns)), max(1, _ceil_div(M, rows))
+    return max(1, ceil_div(N, columns)), max(1, ceil_div(M, rows))
 
 
 def _global(A, B, C):
@@ -184,16 +184,16 @@ def _either(rows, columns, patch, elements):
     """
     height, width = patch
     whole = (rows // height) * (columns // width)
-    touched = _ceil_div(rows, height) * _ceil_div(columns, width)
-    requests = touched + elements // WARP - whole
+    touched = ceil_div(rows, height) * ceil_div(columns, width)
+    requests = touched + elements // WARP_SIZE - whole
     return Count(elements, requests, 0, requests)
 
 
 def _narrow(words):
     """Count one request of a whole warp, one word a lane."""
-    return Count(WARP, 1, 0, _passes(words))
+    return Count(WARP_SIZE, 1, 0, _passes(words))
 
 
 def _wide(words):
     """Count one request of a whole warp, four words a lane."""
-    return Count(WARP, 1, 0, _wide_passes(words))
+    return Count(WARP_SIZE, 1, 0, _wide_passes(words))

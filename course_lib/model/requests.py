@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-WARP = 32
-SECTOR_BYTES = 32
-BANKS = 32
+from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ def _wide_passes(words):
     warp each lane asks for the same as lane ^ 1, or each for the same as lane ^ 2. `course_lib.observers.banks` has
     the measurements behind the rule.
     """
-    lane = np.arange(WARP)
+    lane = np.arange(WARP_SIZE)
     together = 2 if any((words == words[lane ^ partner]).all() for partner in (1, 2)) else 1
     groups = np.array_split(words, 4 // together)
     return sum(_passes(np.add.outer(group, np.arange(4))) for group in groups)
@@ -80,8 +78,8 @@ def _quads(pitch, rows, columns, width, offsets=(0,), tops=None, wide=True):
 
 def _warps(width, height):
     """Yield, for each warp of a width×height block, its pieces (ty, first tx, last tx + 1) in lane order."""
-    for start in range(0, width * height, WARP):
-        stop = min(start + WARP, width * height)
+    for start in range(0, width * height, WARP_SIZE):
+        stop = min(start + WARP_SIZE, width * height)
         rows = range(start // width, (stop - 1) // width + 1)
         yield [(ty, max(start - ty * width, 0), min(stop - ty * width, width)) for ty in rows]
 
@@ -95,8 +93,8 @@ def _lanes(pieces):
 def _lines(length, width):
     """Yield the positions of the lanes of each warp, where blocks of `width` threads cover a line."""
     for start in range(0, length, width):
-        for first in range(start, min(start + width, length), WARP):
-            yield np.arange(first, min(first + WARP, start + width, length))
+        for first in range(start, min(start + width, length), WARP_SIZE):
+            yield np.arange(first, min(first + WARP_SIZE, start + width, length))
 
 
 def _whole_and_edge(length, width):

@@ -6,10 +6,10 @@ of 4 bytes. `requests` has what the forms are made of.
 
 import numpy as np
 
+from ..simulator.hardware import ceil_div
 from . import register_tiles
-from .counts import _ceil_div
 from .requests import (
-    WARP,
+    WARP_SIZE,
     Count,
     _add,
     _clip,
@@ -31,7 +31,7 @@ def traffic(name, M, N, K, **params):
 
 def naive(M, N, K, block_width=16, itemsize=4):
     """Count the naive kernel: inside the guard, K loads of A and of B and one store of C per thread."""
-    grid_x, grid_y = max(1, _ceil_div(N, block_width)), max(1, _ceil_div(M, block_width))
+    grid_x, grid_y = max(1, ceil_div(N, block_width)), max(1, ceil_div(M, block_width))
     A = B = C = Count()
     ks = np.arange(K)
     for pieces in _warps(block_width, block_width):
@@ -126,15 +126,15 @@ def _square_tiles(M, N, K, T, itemsize, word, down=False):
 
     down: x runs down the rows of B when its tile is loaded, not along them.
     """
-    blocks = max(1, _ceil_div(N, T)) * max(1, _ceil_div(M, T))
+    blocks = max(1, ceil_div(N, T)) * max(1, ceil_div(M, T))
     counts = _tile_traffic(M, N, K, T, itemsize, down)
     A = B = A_loads = B_loads = Count()
     for pieces in _warps(T, T) if K else ():
         x, y = _lanes(pieces)
         k, column = (x, y) if down else (y, x)
-        A += _stores(M, K, T, y, x, y * T + x) * max(1, _ceil_div(N, T))
-        B += _stores(K, N, T, k, column, word(k, column)) * max(1, _ceil_div(M, T))
-        steps = _ceil_div(K, T) * T * blocks  # of the inner products; a step turns all banks alike
+        A += _stores(M, K, T, y, x, y * T + x) * max(1, ceil_div(N, T))
+        B += _stores(K, N, T, k, column, word(k, column)) * max(1, ceil_div(M, T))
+        steps = ceil_div(K, T) * T * blocks  # of the inner products; a step turns all banks alike
         A_loads += Count(len(x), 1, 0, _passes(y * T)) * steps
         B_loads += Count(len(x), 1, 0, _passes(word(0, x))) * steps
     counts["shared", "store", "A_tile"], counts["shared", "store", "B_tile"] = A, B
@@ -188,10 +188,10 @@ def single_block(M, N, K, width=32, itemsize=4):
 def prefetched(M, N, K, tile_width=16, itemsize=4):
     """Count the prefetched kernel: the global traffic of the tiled one, and one more pair of tiles stored."""
     T = tile_width
-    blocks = max(1, _ceil_div(N, T)) * max(1, _ceil_div(M, T))
-    tiles = _ceil_div(K, T)
+    blocks = max(1, ceil_div(N, T)) * max(1, ceil_div(M, T))
+    tiles = ceil_div(K, T)
     counts = _tile_traffic(M, N, K, T, itemsize)
-    warps = _ceil_div(T * T, WARP)
+    warps = ceil_div(T * T, WARP_SIZE)
     for matrix in "AB":
         counts["shared", "store", f"{matrix}_tiles"] = Count(T * T, warps, 0, warps) * (blocks * (tiles + 1))
     counts["shared", "load", "A_tiles"], counts["shared", "load", "B_tiles"] = (
@@ -206,8 +206,8 @@ def _tile_traffic(M, N, K, T, itemsize, down_B=False):
     down_B: x runs down the rows of B, so that a warp touches as many of them as it has different x.
     """
     A = B = C = Count()
-    grid_x, grid_y = max(1, _ceil_div(N, T)), max(1, _ceil_div(M, T))
-    down, along, across = (np.arange(_ceil_div(size, T)) * T for size in (M, K, N))
+    grid_x, grid_y = max(1, ceil_div(N, T)), max(1, ceil_div(M, T))
+    down, along, across = (np.arange(ceil_div(size, T)) * T for size in (M, K, N))
     for pieces in _warps(T, T):
         A += _count([_piece(down, along, K, p) for p in pieces], K, M, itemsize) * grid_x
         in_B = _turned(pieces) if down_B else pieces

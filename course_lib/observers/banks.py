@@ -16,12 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..simulator.geometry import WARP_SIZE
+from ..simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES
 from ..simulator.observer import Observer
 from .traffic import key_of
 
-BANKS = 32
-WORD_BYTES = 4
 #: The word of a lane that is not active.
 NOBODY = np.iinfo(np.int64).max
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..simulator.access import SECTOR_BYTES
+from ..simulator.hardware import SECTOR_BYTES
 from ..simulator.observer import Observer
 from .traffic import key_of
 

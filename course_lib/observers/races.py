@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..simulator.findings import Finding
-from ..simulator.geometry import WARP_SIZE
+from ..simulator.hardware import WARP_SIZE
 from ..simulator.observer import Observer
 
 READ, WRITE, ATOMIC = 0, 1, 2

@@ -31,11 +31,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import runtime, typing_rules
+from . import typing_rules
 from .expressions import Expressions
 from .findings import UnsupportedKernelError
 from .frontend import Source
 from .liveness import Regions, assigned_names, exits
+from .machine import runtime
 from .typing_rules import TypingError
 from .values import (
     COMPILE_TIME,

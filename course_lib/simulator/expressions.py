@@ -13,10 +13,11 @@ from types import ModuleType
 
 import numpy as np
 
-from . import runtime, typing_rules
+from . import typing_rules
 from .conditions import Conditions
 from .frontend import cuda_name, dtype_name, is_cuda_module
 from .intrinsics import Intrinsics
+from .machine import runtime
 from .tuples import Tuples
 from .values import (
     COMPILE_TIME,

@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Every kind of finding, with its severity: an error makes a strict launch raise. In the order in which a reader looks
+#: at them, for the first kinds are the causes of the later ones.
+KINDS = {
+    "out-of-bounds": "error",
+    "misaligned-access": "error",
+    "barrier-divergence": "error",
+    "race": "error",
+    "uninitialized-read": "error",
+    "negative-index": "warning",
+    "float64": "warning",
+    "changed-constant": "warning",
+}
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -15,7 +15,7 @@ import numpy as np
 from . import typing_rules
 from .findings import UnsupportedKernelError
 from .frontend import dtype_name, python_function, read
-from .memory import LOCAL_LIMIT
+from .hardware import LOCAL_LIMIT
 from .typing_rules import DTYPE, TypingError
 from .values import (
     COMPILE_TIME,

@@ -10,8 +10,8 @@ class Observer:
 
     A hook that sees every access in order costs time on every access: ask for it with :meth:`watch`. The other hooks
     are called once for a pattern, a barrier, a broken rule, a chunk of blocks or a launch, and only when tracing for
-    each statement. ``vector`` is a :class:`~course_lib.simulator.warp.WarpVector`, and ``lanes`` a mask over it;
-    ``site``, ``pattern`` and ``base`` say what was accessed, see :mod:`course_lib.simulator.access`.
+    each statement. ``vector`` is a :class:`~course_lib.simulator.machine.warp.WarpVector`, and ``lanes`` a mask over
+    it; ``site``, ``pattern`` and ``base`` say what was accessed, see :mod:`course_lib.simulator.machine.access`.
     """
 
     def __init__(self):
@@ -52,7 +52,8 @@ class Observer:
         """In some blocks of the chunk, only a part of the threads reached ``barrier``.
 
         ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that came; ``missing`` are the masks of the
-        others, by warp. ``waiting`` holds the :class:`~course_lib.simulator.runtime.Barrier` at which a warp stands.
+        others, by warp. ``waiting`` holds the :class:`~course_lib.simulator.machine.runtime.Barrier` at which a
+        warp stands.
         """
 
     def misled(self, line, vector, lanes, what) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..observers.trace import Step, Trace, TraceArray
-from .timeline import accumulators, flat_index, roles, shown_source, tiles
+from ..trace.record import Step, Trace, TraceArray
+from ..trace.replay import accumulators, flat_index, roles, shown_source, tiles
 
 MAX_SIDE = 64
 MAX_BYTES = 4_000_000

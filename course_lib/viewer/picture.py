@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from PIL import Image
 
-from ..observers.trace import TraceArray
-from .timeline import State, Timeline, accumulators, flat_index, roles, shown_source, tiles
+from ..trace.record import TraceArray
+from ..trace.replay import State, Timeline, accumulators, flat_index, roles, shown_source, tiles
 from .words import label, n_dims, sentence, short, thread_position
 
 HUES = {

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from ..trace.replay import Timeline
 from .payload import encode
 from .picture import Picture, draw_picture
-from .timeline import Timeline
 from .words import sentence, summary
 
 if TYPE_CHECKING:
-    from ..observers.trace import Trace
+    from ..trace.record import Trace
     from .explore import Explorer
 
 _HERE = pathlib.Path(__file__).parent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..observers.trace import Trace
-from .timeline import Dim3, Timeline, flat_index
+from ..trace.record import Trace
+from ..trace.replay import Dim3, Timeline, flat_index
 
 
 def n_dims(trace: Trace) -> int:

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from course_lib import simulate
 from course_lib.kernels.tiled import tiled
+from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
-from course_lib.viewer.timeline import Timeline
 from course_lib.viewer.words import sentence, short
 
 SETUP = """\

@@ -13,8 +13,8 @@ from course_lib import simulate
 from course_lib.kernels.naive import naive
 from course_lib.kernels.prefetched import prefetched
 from course_lib.kernels.tiled import tiled
+from course_lib.trace.replay import Timeline, shown_source
 from course_lib.viewer import Stepper
-from course_lib.viewer.timeline import Timeline, shown_source
 from course_lib.viewer.words import sentence, short
 
 VIEWER = Path(course_lib.viewer.__file__).parent

@@ -12,8 +12,8 @@ from oracles.sources import import_kernel
 from simulator.test_differential import examples
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
+from course_lib.trace.replay import Timeline
 from course_lib.viewer.payload import encode
-from course_lib.viewer.timeline import Timeline
 from course_lib.viewer.words import sentence
 
 PARAMETERS = ("C", "Z", "F", "I", "H", "OUT_C", "OUT_Z", "OUT_D")

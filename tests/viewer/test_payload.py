@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib.observers.trace import Step, Trace, TraceAccess, TraceArray
+from course_lib.trace.record import Step, Trace, TraceAccess, TraceArray
 from course_lib.viewer.payload import encode
 
 

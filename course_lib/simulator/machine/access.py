@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..hardware import SECTOR_BYTES
+from ..typing_rules import cast
 from .memory import Array
-from .typing_rules import cast
 
-SECTOR_BYTES = 32
 #: Up to this many elements the indices of an access are compared by content with those of earlier ones.
 COMPARED = 2048
 #: Index elements that all sites of a launch remember together, at about 16 bytes each.

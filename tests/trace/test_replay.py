@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from course_lib.observers.trace import Trace
-from course_lib.viewer.timeline import Timeline, accumulators, roles, shown_source, tiles
+from course_lib.trace.record import Trace
+from course_lib.trace.replay import Timeline, accumulators, roles, shown_source, tiles
 
 
 def matrices(M, K, N, seed=0):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..compiler import Function, Unit
+from ..findings import LaunchError
+from ..frontend import Source, read
+from ..hardware import SHARED_LIMIT
+from ..observer import Observer
+from ..typing_rules import SCALARS, of_value
+from ..values import ArrayType, Variable
 from .access import REMEMBERED, Site, WideSite
-from .compiler import Function, Unit
-from .findings import LaunchError
-from .frontend import Source, read
 from .geometry import Launch
-from .memory import SHARED_LIMIT, GlobalArray
-from .observer import Observer
+from .memory import GlobalArray
 from .runtime import Barrier, Steps
 from .schedule import order
-from .typing_rules import SCALARS, of_value
-from .values import ArrayType, Variable
 from .warp import WarpVector
 
 #: Shared and local memory of the blocks that run together.

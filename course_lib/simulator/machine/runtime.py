@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..findings import KernelError, UnsupportedKernelError
+from ..typing_rules import cast  # noqa: F401 (for the compiled kernels)
 from .complexes import complex_of, complex_power, complex_quotient, product  # noqa: F401 (for the compiled kernels)
-from .findings import KernelError, UnsupportedKernelError
 from .memory import unite
-from .typing_rules import cast  # noqa: F401 (for the compiled kernels)
 
 #: What the generated code puts into each version of a variable before any lane assigns it.
 UNDEFINED = None

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .geometry import WARP_SIZE, Chunk, WarpLanes
+from ..hardware import WARP_SIZE
+from .geometry import Chunk, WarpLanes
 from .memory import LocalArray, SharedArray
 
 

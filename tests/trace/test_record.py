@@ -77,7 +77,7 @@ def test_masked_lanes_are_absent():
 
 
 def test_a_launch_too_large_to_trace_is_refused(monkeypatch):
-    from course_lib.observers.trace import TraceObserver
+    from course_lib.trace.record import TraceObserver
 
     monkeypatch.setattr(TraceObserver, "MAX_STEPS", 50)
     A = np.ones((8, 8), "f4")
@@ -86,7 +86,7 @@ def test_a_launch_too_large_to_trace_is_refused(monkeypatch):
 
 
 def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
-    from course_lib.observers.trace import TraceObserver
+    from course_lib.trace.record import TraceObserver
 
     @cuda.jit
     def copy(a, out):

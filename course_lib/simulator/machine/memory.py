@@ -9,10 +9,7 @@ from math import prod
 
 import numpy as np
 
-from .findings import LaunchError
-
-SHARED_LIMIT = 48 * 1024
-LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread, CUDA's limit since compute capability 2.0
+from ..findings import LaunchError
 
 
 def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

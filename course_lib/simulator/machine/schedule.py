@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .findings import LaunchError
+from ..findings import LaunchError
 
 
 def order(schedule: str | int) -> Callable[[Sequence[int]], list[int]]:

@@ -17,12 +17,9 @@ from math import prod
 
 import numpy as np
 
-from .findings import LaunchError
+from ..findings import LaunchError
+from ..hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, WARP_SIZE
 
-WARP_SIZE = 32
-MAX_THREADS_PER_BLOCK = 1024
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
 #: Vectors of about this many lanes ran fastest (256 lanes: 12x slower; 256 K: 2x slower).
 LANES_PER_VECTOR = 16384
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..observers.trace import Step, Trace, TraceAccess
+from .record import Step, Trace, TraceAccess
 
 Dim3 = tuple[int, int, int]
 # (space, op) pairs in the order in which the viewer lists them; an atomic counts as a store of its space.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .findings import KernelError
+from ..findings import KernelError
 
 
 def complex_of(real, imaginary):

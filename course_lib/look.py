@@ -1,0 +1,11 @@
+"""The palette: a colour means the same thing in every picture of the course.
+
+The colours are from the palette of Okabe and Ito, which colour-blind readers can tell apart.
+"""
+
+from __future__ import annotations
+
+#: What each colour stands for.
+COLOURS = {"A": "#0072B2", "B": "#D55E00", "C": "#009E73", "shared": "#E69F00", "register": "#CC79A7"}
+INK = "#1a1a1a"
+FAINT = "#b8b8b8"

@@ -1,0 +1,1 @@
+"""What a launch did, statement by statement: recorded, replayed and read."""
