@@ -78,8 +78,16 @@ def loads_against_n(
         ax.plot(sizes, [formula(int(n)) for n in sizes], color=_series_colour(label), lw=2.5, zorder=2)
         _label_line_end(ax, label)
     for label, counts in counted.items():
-        ax.plot(list(counts), list(counts.values()), "o", color=_series_colour(label), ms=8, mec="white",
-                label=label, zorder=3)
+        ax.plot(
+            list(counts),
+            list(counts.values()),
+            "o",
+            color=_series_colour(label),
+            ms=8,
+            mec="white",
+            label=label,
+            zorder=3,
+        )
     _log2_axis(ax.xaxis, sizes)
     ax.set_yscale("log")
     ax.yaxis.set_minor_locator(NullLocator())
@@ -106,11 +114,13 @@ def loads_against_tile_width(
     ax = ax or _axes(7.4, 4.3)
     widths = 2 ** np.arange(0, np.log2(max(counted)) + 1e-9)
     ax.axhline(untiled, color=INK, lw=2.5, label="naive")
-    ax.annotate(f"naive: {untiled:,.0f}", (widths[-1], untiled), (0, 7), textcoords="offset points", ha="right",
-                color=INK)
+    ax.annotate(
+        f"naive: {untiled:,.0f}", (widths[-1], untiled), (0, 7), textcoords="offset points", ha="right", color=INK
+    )
     ax.plot(widths, [closed_form(int(w)) for w in widths], color=COLOURS["shared"], lw=2.5, zorder=2)
-    ax.plot(list(counted), list(counted.values()), "o", color=COLOURS["shared"], ms=9, mec="white", zorder=3,
-            label="tiled")
+    ax.plot(
+        list(counted), list(counted.values()), "o", color=COLOURS["shared"], ms=9, mec="white", zorder=3, label="tiled"
+    )
     for width, loads in counted.items():
         ax.annotate(f"{loads:,.0f}", (width, loads), (7, 5), textcoords="offset points", color=INK)
     _log2_axis(ax.xaxis, widths)
@@ -193,8 +203,9 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]], ax: Axes | N
     ax.set_xlim(-1, 33)
     ax.set_ylim(-4.6 * len(requests) + 1.2, 1.6)
     _bare(ax)
-    return _describe(ax, *(f"{label}: {len(requests[label][1])} lanes, {_count(len(s), 'sector')}"
-                           for label, s in counts.items()))
+    return _describe(
+        ax, *(f"{label}: {len(requests[label][1])} lanes, {_count(len(s), 'sector')}" for label, s in counts.items())
+    )
 
 
 def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: float) -> None:
@@ -211,8 +222,14 @@ def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: 
     for sector in sectors:
         corner = ((sector * SECTOR_BYTES - first) * scale, top - 2.4)
         ax.add_patch(Rectangle(corner, SECTOR_BYTES * scale, 0.8, fc=COLOURS[array], ec="white", lw=0.6, zorder=2))
-    ax.text(0, top - 3.0, f"{label}: {_count(len(sectors), 'sector')} in {span:,} bytes of memory", ha="left",
-            va="center", color=INK)
+    ax.text(
+        0,
+        top - 3.0,
+        f"{label}: {_count(len(sectors), 'sector')} in {span:,} bytes of memory",
+        ha="left",
+        va="center",
+        color=INK,
+    )
 
 
 # ---- blocks and tiles ---------------------------------------------------------------------------------------------
@@ -273,8 +290,14 @@ def tile_pairs(
     return _describe(ax, f"C({row},{col}) = " + " + ".join(terms))
 
 
-def _matrix(ax: Axes, name: str, shape: tuple[int, int], corner: tuple[float, float], tile_width: int,
-            chosen: Mapping[tuple[int, int], str]) -> None:
+def _matrix(
+    ax: Axes,
+    name: str,
+    shape: tuple[int, int],
+    corner: tuple[float, float],
+    tile_width: int,
+    chosen: Mapping[tuple[int, int], str],
+) -> None:
     """Draw a matrix with its top left corner at ``corner``; ``chosen`` maps a tile to the text in it."""
     rows, cols = shape
     left, top = corner
@@ -289,15 +312,32 @@ def _matrix(ax: Axes, name: str, shape: tuple[int, int], corner: tuple[float, fl
             at = (left + x * tile_width, top - y * tile_width - high)
             ax.add_patch(Rectangle(at, wide, high, fill=False, ec=INK, lw=2.2, zorder=4))
             if (y, x) in chosen:
-                ax.text(at[0] + wide / 2, at[1] + high / 2, chosen[y, x], ha="center", va="center", fontsize=20,
-                        weight="bold", color=INK, zorder=5)
+                ax.text(
+                    at[0] + wide / 2,
+                    at[1] + high / 2,
+                    chosen[y, x],
+                    ha="center",
+                    va="center",
+                    fontsize=20,
+                    weight="bold",
+                    color=INK,
+                    zorder=5,
+                )
     side = (left - 0.2, top - rows / 2) if name == "A" else (left + cols / 2, top + 0.15)
     if name != "C":
-        ax.text(*side, name, ha="right" if name == "A" else "center", va="center" if name == "A" else "bottom",
-                fontsize=16, weight="bold", color=COLOURS[name])
+        ax.text(
+            *side,
+            name,
+            ha="right" if name == "A" else "center",
+            va="center" if name == "A" else "bottom",
+            fontsize=16,
+            weight="bold",
+            color=COLOURS[name],
+        )
     else:
-        ax.text(left + cols, top - rows - 0.05, name, ha="right", va="top", fontsize=16, weight="bold",
-                color=COLOURS[name])
+        ax.text(
+            left + cols, top - rows - 0.05, name, ha="right", va="top", fontsize=16, weight="bold", color=COLOURS[name]
+        )
 
 
 # ---- order of statements: prefetching -------------------------------------------------------------------------------
@@ -315,8 +355,9 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
     for strip, (label, rows) in enumerate(warps.items()):
         base = -(len(ROWS) + 1.6) * strip
         for order, (name, colour) in enumerate(zip(ROWS, _ROW_COLOURS, strict=True)):
-            ax.broken_barh([(x, 0.92) for x in rows[name]], (base - order - 0.4, 0.8), color=colour,
-                           label=f"{label}: {name}")
+            ax.broken_barh(
+                [(x, 0.92) for x in rows[name]], (base - order - 0.4, 0.8), color=colour, label=f"{label}: {name}"
+            )
             ticks.append(base - order)
             names.append(name)
         ax.text(0, base + 0.75, label, weight="bold", color=INK, va="bottom")
@@ -329,8 +370,14 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
     ax.set_title(message if len(warps) > 1 else "What one warp does, statement by statement", pad=14)
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
-    return _describe(ax, *(f"{label}: {', '.join(map(str, slacks(rows)))} multiplies between each load and its use; "
-                           f"{_count(len(rows['barrier']), 'barrier')}" for label, rows in warps.items()))
+    return _describe(
+        ax,
+        *(
+            f"{label}: {', '.join(map(str, slacks(rows)))} multiplies between each load and its use; "
+            f"{_count(len(rows['barrier']), 'barrier')}"
+            for label, rows in warps.items()
+        ),
+    )
 
 
 # ---- shared pieces ---------------------------------------------------------------------------------------------
@@ -361,8 +408,16 @@ def _series_colour(label: str) -> str:
 
 def _label_line_end(ax: Axes, label: str) -> None:
     x, y = ax.lines[-1].get_data()
-    ax.annotate(label, (x[-1], y[-1]), (7, 0), textcoords="offset points", va="center", color=INK, fontsize=12,
-                annotation_clip=False)
+    ax.annotate(
+        label,
+        (x[-1], y[-1]),
+        (7, 0),
+        textcoords="offset points",
+        va="center",
+        color=INK,
+        fontsize=12,
+        annotation_clip=False,
+    )
 
 
 def _log2_axis(axis, values: Sequence[float]) -> None:
@@ -373,12 +428,29 @@ def _log2_axis(axis, values: Sequence[float]) -> None:
 
 def _dots_and_lines_note(ax: Axes, side: str) -> None:
     note = "dots: counted by the simulator\nlines: closed form"
-    ax.text(0.02 if side == "left" else 0.98, 0.03, note, transform=ax.transAxes, fontsize=11, color=INK, va="bottom",
-            ha=side)
+    ax.text(
+        0.02 if side == "left" else 0.98,
+        0.03,
+        note,
+        transform=ax.transAxes,
+        fontsize=11,
+        color=INK,
+        va="bottom",
+        ha=side,
+    )
 
 
-def _cell(ax: Axes, x: float, y: float, side: float, text: str, colour: str | None, size: int = 11,
-          height: float | None = None, light: float = 1.0) -> None:
+def _cell(
+    ax: Axes,
+    x: float,
+    y: float,
+    side: float,
+    text: str,
+    colour: str | None,
+    size: int = 11,
+    height: float | None = None,
+    light: float = 1.0,
+) -> None:
     """One element: filled with ``colour`` (``light`` < 1 mixes it with white), its text dark or white on it."""
     fill = _mixed(colour, light) if colour else "white"
     height = side if height is None else height

@@ -46,8 +46,9 @@ class Traffic:
         self._observer, self._shape = observer, shape
         self._known = rows if known is None else known  # all rows of the run, to tell a typo from a zero
 
-    def select(self, *, space: str | None = None, op: str | None = None, array: str | None = None,
-               line: int | None = None) -> Traffic:
+    def select(
+        self, *, space: str | None = None, op: str | None = None, array: str | None = None, line: int | None = None
+    ) -> Traffic:
         """The rows that match every filter given.
 
         Raises ValueError for a space or an operation that does not exist, and for an array or a line that the
@@ -89,17 +90,29 @@ class Traffic:
         return table_html(self.rows)
 
 
-COLUMNS = (("line", "line"), ("space", "space"), ("array", "array"), ("op", "op"), ("accesses", "accesses"),
-           ("requests", "requests"), ("sectors", "sectors"), ("wavefronts", "wavefronts"),
-           ("bank_conflicts", "conflicts"))
+COLUMNS = (
+    ("line", "line"),
+    ("space", "space"),
+    ("array", "array"),
+    ("op", "op"),
+    ("accesses", "accesses"),
+    ("requests", "requests"),
+    ("sectors", "sectors"),
+    ("wavefronts", "wavefronts"),
+    ("bank_conflicts", "conflicts"),
+)
 
 
 def cells(row: TrafficRow) -> list[str]:
     values = []
     for name, _ in COLUMNS:
         value = getattr(row, name)
-        absent = (name == "sectors" and row.space != "global"
-                  or name in ("wavefronts", "bank_conflicts") and row.space != "shared")
+        absent = (
+            name == "sectors"
+            and row.space != "global"
+            or name in ("wavefronts", "bank_conflicts")
+            and row.space != "shared"
+        )
         values.append("–" if absent else f"{value:,}" if isinstance(value, int) and name != "line" else str(value))
     return values
 
@@ -109,8 +122,12 @@ def table_text(rows) -> str:
     table = [[title for _, title in COLUMNS], *(cells(r) for r in rows)]
     widths = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
     left = (1, 2, 3)
-    return "\n".join("  ".join(c.ljust(w) if i in left else c.rjust(w)
-                               for i, (c, w) in enumerate(zip(line, widths, strict=True))).rstrip() for line in table)
+    return "\n".join(
+        "  ".join(
+            c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in table
+    )
 
 
 def table_html(rows) -> str:
@@ -152,12 +169,18 @@ class AnnotatedSource:
         for number, text, rows, found in self._notes():
             sums = [sum(getattr(r, n) for r in rows) for n in ("accesses", "requests", "sectors", "wavefronts")]
             heat = f' style="background:rgba(230,159,0,{0.45 * sums[0] / busiest:.2f})"' if sums[0] else ""
-            body.append(f'<tr{heat}><td>{number}</td>'
-                        + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
-                        + f'<td style="text-align:left"><code style="white-space:pre;background:none">'
-                          f"{html.escape(text)}</code></td></tr>")
-            body += [f'<tr><td></td><td colspan="5" style="text-align:left;border-left:3px solid #D55E00">'
-                     f"{html.escape(str(f))}</td></tr>" for f in found if f.line == number]
+            body.append(
+                f"<tr{heat}><td>{number}</td>"
+                + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
+                + f'<td style="text-align:left"><code style="white-space:pre;background:none">'
+                f"{html.escape(text)}</code></td></tr>"
+            )
+            body += [
+                f'<tr><td></td><td colspan="5" style="text-align:left;border-left:3px solid #D55E00">'
+                f"{html.escape(str(f))}</td></tr>"
+                for f in found
+                if f.line == number
+            ]
         head = "".join(f"<th>{t}</th>" for t in ("line", "accesses", "requests", "sectors", "wavefronts", "source"))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
@@ -194,8 +217,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         found = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
-        return (f"<p><b>{html.escape(self._title())}</b></p>{table_html(self.traffic.rows)}"
-                f"<p>{self._verdict()}</p>" + (f"<ul>{found}</ul>" if found else ""))
+        return f"<p><b>{html.escape(self._title())}</b></p>{table_html(self.traffic.rows)}<p>{self._verdict()}</p>" + (
+            f"<ul>{found}</ul>" if found else ""
+        )
 
 
 def trimmed(dims: tuple[int, int, int]) -> str:
@@ -204,5 +228,3 @@ def trimmed(dims: tuple[int, int, int]) -> str:
     while len(dims) > 1 and dims[-1] == 1:
         dims = dims[:-1]
     return "×".join(map(str, dims))
-
-

@@ -16,8 +16,9 @@ from .simulator.machine.engine import Engine
 from .trace.record import TraceObserver
 
 
-def simulate(kernel, *, strict: bool = True, schedule: str | int = "in-order", trace: bool = False,
-             max_steps: int | None = None):
+def simulate(
+    kernel, *, strict: bool = True, schedule: str | int = "in-order", trace: bool = False, max_steps: int | None = None
+):
     """Prepare ``kernel`` for a launch on the CPU simulator.
 
     Args:
@@ -55,8 +56,9 @@ class Simulation:
             raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
         grid, block, *rest = configuration
         if len(rest) == 2 and rest[1] != 0:
-            raise LaunchError("the simulator does not run dynamic shared memory; give cuda.shared.array a constant "
-                              "shape")
+            raise LaunchError(
+                "the simulator does not run dynamic shared memory; give cuda.shared.array a constant shape"
+            )
 
         def launch(*arguments, **named):
             if named:
@@ -75,23 +77,50 @@ class Simulation:
         traffic, coalescing, banks = TrafficObserver(), CoalescingObserver(), BanksObserver()
         judges = [BoundsObserver(), InitializationObserver(), RacesObserver(), BarriersObserver(), PromotionObserver()]
         tracer = [TraceObserver()] if self._trace else []
-        engine = Engine(self._kernel, grid, block, arguments, [traffic, coalescing, banks, *judges, *tracer],
-                        self._schedule, self._trace, self._max_steps)
+        engine = Engine(
+            self._kernel,
+            grid,
+            block,
+            arguments,
+            [traffic, coalescing, banks, *judges, *tracer],
+            self._schedule,
+            self._trace,
+            self._max_steps,
+        )
         stopped = None
         try:
             engine.run()
         except KernelError as error:  # a loop that does not end
             stopped = error
-        rows = tuple(TrafficRow(*key, count.accesses, count.requests, coalescing.sectors.get(key, 0),
-                                banks.wavefronts.get(key, 0), banks.conflicts.get(key, 0))
-                     for key, count in sorted(traffic.counts.items()))
-        findings = tuple(sorted((f for judge in judges for f in judge.findings),
-                                key=lambda f: (f.severity, f.line, f.kind, f.array or "")))
+        rows = tuple(
+            TrafficRow(
+                *key,
+                count.accesses,
+                count.requests,
+                coalescing.sectors.get(key, 0),
+                banks.wavefronts.get(key, 0),
+                banks.conflicts.get(key, 0),
+            )
+            for key, count in sorted(traffic.counts.items())
+        )
+        findings = tuple(
+            sorted(
+                (f for judge in judges for f in judge.findings),
+                key=lambda f: (f.severity, f.line, f.kind, f.array or ""),
+            )
+        )
         launch = engine.launch
         shape = (as_given(grid, launch.grid), as_given(block, launch.block))
-        run = Run(engine.source.name, launch.grid, launch.block, Traffic(rows, traffic, shape), findings,
-                  AnnotatedSource(engine.lines, rows, findings), self._schedule,
-                  tracer[0].trace if tracer else None)
+        run = Run(
+            engine.source.name,
+            launch.grid,
+            launch.block,
+            Traffic(rows, traffic, shape),
+            findings,
+            AnnotatedSource(engine.lines, rows, findings),
+            self._schedule,
+            tracer[0].trace if tracer else None,
+        )
         if stopped is not None:
             before = [f"Before that: {error_text(run, engine.lines)}"] if run.errors else []
             raise KernelError("\n".join([str(stopped), *before]), run.errors, run) from None
@@ -102,7 +131,7 @@ class Simulation:
 
 def as_given(value, dims: tuple[int, int, int]) -> tuple[int, ...]:
     """The dimensions of a grid or block that the launch named: 2 of them for (4, 4)."""
-    return dims[:len(value)] if isinstance(value, (tuple, list)) else dims[:1]
+    return dims[: len(value)] if isinstance(value, (tuple, list)) else dims[:1]
 
 
 def error_text(run: Run, source: tuple[tuple[int, str], ...]) -> str:
@@ -111,6 +140,9 @@ def error_text(run: Run, source: tuple[tuple[int, str], ...]) -> str:
     lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
     more = len(run.errors) - 1
-    tail = [f"(and {more} more finding{'s' * (more != 1)}; simulate(..., strict=False) returns the run with them all)"
-            ] if more else []
+    tail = (
+        [f"(and {more} more finding{'s' * (more != 1)}; simulate(..., strict=False) returns the run with them all)"]
+        if more
+        else []
+    )
     return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown, *tail])

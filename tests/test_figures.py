@@ -19,8 +19,11 @@ def _texts(ax):
 
 def _filled(ax, colour):
     """The corners of the rectangles of exactly this face colour."""
-    return [patch.get_xy() for patch in ax.patches
-            if isinstance(patch, Rectangle) and patch.get_fill() and to_hex(patch.get_facecolor()) == to_hex(colour)]
+    return [
+        patch.get_xy()
+        for patch in ax.patches
+        if isinstance(patch, Rectangle) and patch.get_fill() and to_hex(patch.get_facecolor()) == to_hex(colour)
+    ]
 
 
 def _line(ax, label):
@@ -147,10 +150,23 @@ def test_tile_pairs_names_each_pair_and_colours_its_elements():
 
 def _steps(*kinds, block=(0, 0, 0), warp=0):
     """Steps of a warp: 'load', 'multiply', 'store', 'both' (a load stored at once) or 'barrier'."""
-    touches = {"load": [("A", "load")], "multiply": [("tile", "load")], "store": [("tile", "store")],
-               "both": [("A", "load"), ("tile", "store")], "barrier": [], "other": []}
-    return [SimpleNamespace(block=block, warp=warp, barrier=kind == "barrier",
-                            accesses=[SimpleNamespace(array=a, op=o) for a, o in touches[kind]]) for kind in kinds]
+    touches = {
+        "load": [("A", "load")],
+        "multiply": [("tile", "load")],
+        "store": [("tile", "store")],
+        "both": [("A", "load"), ("tile", "store")],
+        "barrier": [],
+        "other": [],
+    }
+    return [
+        SimpleNamespace(
+            block=block,
+            warp=warp,
+            barrier=kind == "barrier",
+            accesses=[SimpleNamespace(array=a, op=o) for a, o in touches[kind]],
+        )
+        for kind in kinds
+    ]
 
 
 def _warp_trace(steps):
@@ -159,8 +175,12 @@ def _warp_trace(steps):
 
 
 def test_timeline_rows_follow_one_warp_and_skip_other_statements():
-    steps = [*_steps("other", "both", "barrier", "multiply"), *_steps("load", warp=1),
-             *_steps("load", block=(1, 0, 0)), *_steps("multiply")]
+    steps = [
+        *_steps("other", "both", "barrier", "multiply"),
+        *_steps("load", warp=1),
+        *_steps("load", block=(1, 0, 0)),
+        *_steps("multiply"),
+    ]
     rows = timeline_rows(_warp_trace(steps))
     assert list(rows.values()) == [[0], [2, 3], [0], [1]]
 

@@ -38,8 +38,20 @@ def launch(name, which):
 
 def verdict(name, which, tool):
     """Return what one tool says of one kernel."""
-    command = ["compute-sanitizer", "--tool", tool, "--print-limit", "20", sys.executable, "-W", "ignore", __file__,
-               "--launch", name, which]
+    command = [
+        "compute-sanitizer",
+        "--tool",
+        tool,
+        "--print-limit",
+        "20",
+        sys.executable,
+        "-W",
+        "ignore",
+        __file__,
+        "--launch",
+        name,
+        which,
+    ]
     result = {"kernel": name, "which": which, "tool": tool}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -50,8 +62,11 @@ def verdict(name, which, tool):
     if summary is None:
         return {**result, "failed": (done.stderr or done.stdout)[-300:]}
     count = int(re.search(r"SUMMARY: (\d+)", summary)[1])
-    messages = [re.sub(r" by thread.*| at 0x\w+.*| at .*\+0x.*", "", line) for line in report
-                if re.match(r"(Invalid|Error|Warning|Barrier|Uninitialized|Divergent|Program hit)", line)]
+    messages = [
+        re.sub(r" by thread.*| at 0x\w+.*| at .*\+0x.*", "", line)
+        for line in report
+        if re.match(r"(Invalid|Error|Warning|Barrier|Uninitialized|Divergent|Program hit)", line)
+    ]
     lines = sorted({int(n) for line in report for n in re.findall(rf"{name}\.py:(\d+)", line)})
     return {**result, "flagged": count > 0, "count": count, "messages": sorted(set(messages))[:6], "lines": lines}
 
@@ -79,8 +94,7 @@ def main():
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda job: verdict(*job), jobs))
     command = "python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200"
-    recording = {"what": "sanitizer", "command": command,
-                 "provenance": provenance, "results": results}
+    recording = {"what": "sanitizer", "command": command, "provenance": provenance, "results": results}
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "sanitizer.json").write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
     for tool in TOOLS:

@@ -195,8 +195,10 @@ def _look_at_values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[bool, 
         differs = ~np.isclose(outcome.got, outcome.want, rtol=1e-5, atol=1e-5)
         if differs.any():
             where = ", ".join(map(str, np.argwhere(differs)[0]))
-            text = (f"{output} is wrong in {differs.sum():,} of {differs.size:,} elements for {_named(outcome.shape)}, "
-                    f"first in {output}[{where}]")
+            text = (
+                f"{output} is wrong in {differs.sum():,} of {differs.size:,} elements for {_named(outcome.shape)}, "
+                f"first in {output}[{where}]"
+            )
             return False, text, _advice_on_values(exercise, outcomes, outcome)
     sizes = ", ".join(str(outcome.shape) for outcome in outcomes)
     return True, f"{output} equals NumPy's for (M, N, K) = {sizes}", None
@@ -217,8 +219,11 @@ def _advice_on_values(exercise: Exercise, outcomes: list[Outcome], wrong: Outcom
 
 
 def _look_at_budget(budget: Budget, outcomes: list[Outcome]) -> tuple[bool, str, str | None]:
-    measured = [(budget.measure(outcome), budget.limit(outcome.shape), outcome.shape)
-                for outcome in outcomes if budget.limit(outcome.shape) is not None]
+    measured = [
+        (budget.measure(outcome), budget.limit(outcome.shape), outcome.shape)
+        for outcome in outcomes
+        if budget.limit(outcome.shape) is not None
+    ]
     got, limit, shape = max(measured, key=lambda entry: entry[0] - entry[1])
     passed = got <= limit
     text = f"{budget.name}: {got:g} for {_named(shape)}, allowed {limit:g} ({budget.formula})"

@@ -26,8 +26,10 @@ def _diagonal_tiles_only(outcome: Outcome) -> str | None:
     tiles = np.arange(len(want)) // TILE
     diagonal = tiles[:, None] == tiles
     if not diagonal.all() and np.array_equal(got[diagonal], want[diagonal]):
-        return "only the tiles on the diagonal are right: the second tile holds the rows of A that start at " \
-               "blockIdx.x * T, not at blockIdx.y * T."
+        return (
+            "only the tiles on the diagonal are right: the second tile holds the rows of A that start at "
+            "blockIdx.x * T, not at blockIdx.y * T."
+        )
     return None
 
 

@@ -213,62 +213,156 @@ def patterns() -> tuple[Pattern, ...]:
         result.append(Pattern(name, kernel, grid, block, arguments))
 
     for stride in (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33):
-        add(f"global float32, stride {stride}", strided, 4, 64, lambda s=stride: (
-            np.zeros(256 * 33 + 1, "f4"), s, 0, np.zeros(256, "f4")))
+        add(
+            f"global float32, stride {stride}",
+            strided,
+            4,
+            64,
+            lambda s=stride: (np.zeros(256 * 33 + 1, "f4"), s, 0, np.zeros(256, "f4")),
+        )
     for start in (1, 4, 7):
-        add(f"global float32, from element {start}", strided, 4, 64, lambda s=start: (
-            np.zeros(300, "f4"), 1, s, np.zeros(256, "f4")))
+        add(
+            f"global float32, from element {start}",
+            strided,
+            4,
+            64,
+            lambda s=start: (np.zeros(300, "f4"), 1, s, np.zeros(256, "f4")),
+        )
     for dtype in ("int8", "int16", "float64", "int64"):
         for stride in (1, 2, 3, 9):
-            add(f"global {dtype}, stride {stride}", strided, 4, 64, lambda d=dtype, s=stride: (
-                np.zeros(256 * 9 + 1, d), s, 0, np.zeros(256, d)))
+            add(
+                f"global {dtype}, stride {stride}",
+                strided,
+                4,
+                64,
+                lambda d=dtype, s=stride: (np.zeros(256 * 9 + 1, d), s, 0, np.zeros(256, d)),
+            )
     for threads in (5, 40, 100):
-        add(f"global float32, {threads} threads a block", strided, 3, threads, lambda t=threads: (
-            np.zeros(3 * t, "f4"), 1, 0, np.zeros(3 * t, "f4")))
+        add(
+            f"global float32, {threads} threads a block",
+            strided,
+            3,
+            threads,
+            lambda t=threads: (np.zeros(3 * t, "f4"), 1, 0, np.zeros(3 * t, "f4")),
+        )
     add("global float32, every third lane", every_third, 4, 64, lambda: (np.zeros(256, "f4"), np.zeros(256, "f4")))
     for seed in range(3):
-        add(f"global float32, random {seed}", gathered, 4, 64, lambda s=seed: (
-            np.zeros(4096, "f4"), np.random.default_rng(s).integers(0, 4096, 256), np.zeros(256, "f4")))
+        add(
+            f"global float32, random {seed}",
+            gathered,
+            4,
+            64,
+            lambda s=seed: (np.zeros(4096, "f4"), np.random.default_rng(s).integers(0, 4096, 256), np.zeros(256, "f4")),
+        )
     for width, block in ((33, (16, 16)), (64, (16, 16)), (100, (32, 8)), (45, (7, 5)), (33, (45, 3))):
-        add(f"rows of {width} in blocks {block[0]}×{block[1]}", shifted_copy, (-(-width // block[0]), 3), block,
-            lambda w=width, b=block: (np.zeros((3 * b[1], w + 1), "f4"), 1, np.zeros((3 * b[1], w), "f4")))
+        add(
+            f"rows of {width} in blocks {block[0]}×{block[1]}",
+            shifted_copy,
+            (-(-width // block[0]), 3),
+            block,
+            lambda w=width, b=block: (np.zeros((3 * b[1], w + 1), "f4"), 1, np.zeros((3 * b[1], w), "f4")),
+        )
     for n in (64, 100):
-        add(f"transpose {n}×{n}", transpose, (-(-n // 32),) * 2, (32, 8 if n == 64 else 32), lambda n=n: (
-            np.zeros((n, n), "f4"), np.zeros((n, n), "f4")))
+        add(
+            f"transpose {n}×{n}",
+            transpose,
+            (-(-n // 32),) * 2,
+            (32, 8 if n == 64 else 32),
+            lambda n=n: (np.zeros((n, n), "f4"), np.zeros((n, n), "f4")),
+        )
         for pitch in (32, 33):
-            add(f"transpose {n}×{n} through tiles of pitch {pitch}", shared_transpose(pitch), (-(-n // 32),) * 2,
-                (32, 32), lambda n=n: (np.zeros((n, n), "f4"), np.zeros((n, n), "f4")))
+            add(
+                f"transpose {n}×{n} through tiles of pitch {pitch}",
+                shared_transpose(pitch),
+                (-(-n // 32),) * 2,
+                (32, 32),
+                lambda n=n: (np.zeros((n, n), "f4"), np.zeros((n, n), "f4")),
+            )
     for stride in (0, 1, 2, 3, 4, 8, 16, 17, 31, 32, 33):
-        add(f"shared float32, stride {stride}", shared_strided(float32), 1, 32, lambda s=stride: (
-            s, 0, np.zeros(32, "f4")))
-        add(f"shared float64, stride {stride}", shared_strided(float64), 1, 32, lambda s=stride: (
-            s, 0, np.zeros(32, "f8")))
+        add(
+            f"shared float32, stride {stride}",
+            shared_strided(float32),
+            1,
+            32,
+            lambda s=stride: (s, 0, np.zeros(32, "f4")),
+        )
+        add(
+            f"shared float64, stride {stride}",
+            shared_strided(float64),
+            1,
+            32,
+            lambda s=stride: (s, 0, np.zeros(32, "f8")),
+        )
     for stride in (1, 3, 4, 32):
         add(f"shared int8, stride {stride}", shared_strided(int8), 1, 32, lambda s=stride: (s, 0, np.zeros(32, "i1")))
     for kind in _indices():
         for name, dtype in (("float32", float32), ("float64", float64)):
-            add(f"shared {name}, {kind}", shared_gathered(dtype), 1, 32, lambda k=kind, d=name: (
-                _indices()[k], np.zeros(32, d)))
+            add(
+                f"shared {name}, {kind}",
+                shared_gathered(dtype),
+                1,
+                32,
+                lambda k=kind, d=name: (_indices()[k], np.zeros(32, d)),
+            )
         add(f"shared 16 bytes, {kind}", wide_shared, 1, 32, lambda k=kind: (_indices()[k], np.zeros(32, "f4")))
     for seed in range(4):
         for name, dtype in (("float32", float32), ("float64", float64)):
-            add(f"shared {name}, random {seed}", shared_gathered(dtype), 1, 32, lambda s=seed, d=name: (
-                _indices(s + 10)["random"], np.zeros(32, d)))
-        add(f"shared 16 bytes, random {seed}", wide_shared, 1, 32, lambda s=seed: (
-            _indices(s + 10)["random"], np.zeros(32, "f4")))
+            add(
+                f"shared {name}, random {seed}",
+                shared_gathered(dtype),
+                1,
+                32,
+                lambda s=seed, d=name: (_indices(s + 10)["random"], np.zeros(32, d)),
+            )
+        add(
+            f"shared 16 bytes, random {seed}",
+            wide_shared,
+            1,
+            32,
+            lambda s=seed: (_indices(s + 10)["random"], np.zeros(32, "f4")),
+        )
     for stride in (0, 1, 2, 3, 8):
-        add(f"shared 16 bytes, stride {stride}", wide_shared, 1, 32, lambda s=stride: (
-            np.arange(32) * s, np.zeros(32, "f4")))
-        add(f"global 16 bytes, stride {stride}", wide_strided, 1, 32, lambda s=stride: (
-            np.zeros((1, 4096), "f4"), s, np.zeros(32, "f4")))
+        add(
+            f"shared 16 bytes, stride {stride}",
+            wide_shared,
+            1,
+            32,
+            lambda s=stride: (np.arange(32) * s, np.zeros(32, "f4")),
+        )
+        add(
+            f"global 16 bytes, stride {stride}",
+            wide_strided,
+            1,
+            32,
+            lambda s=stride: (np.zeros((1, 4096), "f4"), s, np.zeros(32, "f4")),
+        )
     indices = {"stride 1": np.arange(32), **_indices()}
-    for kind in ("stride 1", "pairs", "quads", "modulo 8", "same bank", "lane and lane ^ 2 equal",
-                 "lane and lane ^ 4 equal", "random", "random in 64"):
+    for kind in (
+        "stride 1",
+        "pairs",
+        "quads",
+        "modulo 8",
+        "same bank",
+        "lane and lane ^ 2 equal",
+        "lane and lane ^ 4 equal",
+        "random",
+        "random in 64",
+    ):
         for mask, active in _masks().items():
-            add(f"shared float64, {kind}, {mask}", shared_masked(float64), 1, 32, lambda k=kind, a=active: (
-                indices[k], a, np.zeros(32, "f8")))
-            add(f"shared 16 bytes, {kind}, {mask}", wide_masked, 1, 32, lambda k=kind, a=active: (
-                indices[k], a, np.zeros(32, "f4")))
+            add(
+                f"shared float64, {kind}, {mask}",
+                shared_masked(float64),
+                1,
+                32,
+                lambda k=kind, a=active: (indices[k], a, np.zeros(32, "f8")),
+            )
+            add(
+                f"shared 16 bytes, {kind}, {mask}",
+                wide_masked,
+                1,
+                32,
+                lambda k=kind, a=active: (indices[k], a, np.zeros(32, "f4")),
+            )
     return tuple(result)
 
 

@@ -25,8 +25,7 @@ def table(recording, counters):
         f"Measured on an {gpu['gpu']} (driver {gpu['driver']}, numba-cuda {gpu['numba-cuda']}, {gpu['date'][:10]}),",
         f"float32, n = {n}: median of up to 20 launches, each kernel first verified against float64.",
         "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
-        "beyond both caches, is Nsight Compute's count. A and B together are "
-        f"{2 * 4 * n * n / 1e9:.2f} GB.",
+        f"beyond both caches, is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
         "",
         "| kernel | block | registers | occupancy | GB from DRAM | GFLOP/s | of cuBLAS |",
         "|---|---|---:|---:|---:|---:|---:|",
@@ -38,9 +37,7 @@ def table(recording, counters):
         speed, share = f"{result['gflops']:,.0f}", f"{result['gflops'] / best:.1%}"
         occupancy = f"{result['occupancy_percent']:.3g}%" if "occupancy_percent" in result else ""
         dram = f"{reads[result['rung']] / 1e9:.2f}" if result["rung"] in reads else ""
-        lines.append(
-            f"| {name} | {block} | {result.get('registers', '')} | {occupancy} | {dram} | {speed} | {share} |"
-        )
+        lines.append(f"| {name} | {block} | {result.get('registers', '')} | {occupancy} | {dram} | {speed} | {share} |")
     return "\n".join(lines)
 
 

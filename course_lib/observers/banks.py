@@ -71,7 +71,7 @@ def wavefronts(pattern, phase: int) -> tuple[int, int]:
         word = np.concatenate([word, idle])
         merged = agree(word, 1) | agree(word, 2)
         for start in range(0, WARP_SIZE, 2 * group):
-            pair = word[start:start + 2 * group]
+            pair = word[start : start + 2 * group]
             both = busiest(pair, words_each)
             first, second = busiest(pair[:group], words_each), busiest(pair[group:], words_each)
             needed += np.where(merged, both, first + second)

@@ -19,8 +19,11 @@ class BarriersObserver(Observer):
         line, branch = barrier.line, barrier.branch
         arrived = {vector.warp for vector, _ in arrivals}
         parted = blocks_of(missing)
-        came = next(v.first_thread(v.full(mask) & parted) for v, mask in sorted(arrivals, key=lambda a: a[0].warp)
-                    if (v.full(mask) & parted).any())
+        came = next(
+            v.first_thread(v.full(mask) & parted)
+            for v, mask in sorted(arrivals, key=lambda a: a[0].warp)
+            if (v.full(mask) & parted).any()
+        )
         count = sum(int(np.count_nonzero(m)) for m in missing.values())
         vector = next(v for v in vectors if missing[v.warp].any())
         absent = missing[vector.warp]
@@ -47,17 +50,40 @@ class BarriersObserver(Observer):
                     break
             else:
                 self._paths[branch, line] = missing
-        self.add(Finding("barrier-divergence", "error", line, other, None, None, (came, thread),
-                         f"{self.name(came)} reached syncthreads() in line {line}, but {self.name(thread)} {why}; "
-                         "every thread of a block must reach the same barrier", count))
+        self.add(
+            Finding(
+                "barrier-divergence",
+                "error",
+                line,
+                other,
+                None,
+                None,
+                (came, thread),
+                f"{self.name(came)} reached syncthreads() in line {line}, but {self.name(thread)} {why}; "
+                "every thread of a block must reach the same barrier",
+                count,
+            )
+        )
 
     def misled(self, line, vector, lanes, what):
         thread = vector.first_thread(lanes)
-        text = {"absent": "is named in the mask of this warp operation but does not arrive at it",
-                "stray": "arrives at this warp operation but is not named in its mask"}[what]
-        self.add(Finding("barrier-divergence", "error", line, None, None, None, (thread,),
-                         f"{self.name(thread)} {text}; the mask must name exactly the lanes that take part",
-                         int(np.count_nonzero(lanes))))
+        text = {
+            "absent": "is named in the mask of this warp operation but does not arrive at it",
+            "stray": "arrives at this warp operation but is not named in its mask",
+        }[what]
+        self.add(
+            Finding(
+                "barrier-divergence",
+                "error",
+                line,
+                None,
+                None,
+                None,
+                (thread,),
+                f"{self.name(thread)} {text}; the mask must name exactly the lanes that take part",
+                int(np.count_nonzero(lanes)),
+            )
+        )
 
 
 def blocks_of(missing) -> np.ndarray:

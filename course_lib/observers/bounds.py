@@ -31,19 +31,42 @@ class BoundsObserver(Observer):
         if site.width == 1:
             what = f"{verb} {element}, outside its shape {array.shape}: valid indices{dim} are {inside}"
         else:
-            what = (f"{verb} {site.width} elements from {element} on, not all inside its shape {array.shape}: such an "
-                    f"access may begin{dim} at " + (f"0 to {size - 1}" if size > 0 else "no index"))
-        self.add(Finding("out-of-bounds", "error", site.line, None, array.name, numbers, (thread,),
-                         f"{self.name(thread)} {what}; guard the access with an if", count))
+            what = (
+                f"{verb} {site.width} elements from {element} on, not all inside its shape {array.shape}: such an "
+                f"access may begin{dim} at " + (f"0 to {size - 1}" if size > 0 else "no index")
+            )
+        self.add(
+            Finding(
+                "out-of-bounds",
+                "error",
+                site.line,
+                None,
+                array.name,
+                numbers,
+                (thread,),
+                f"{self.name(thread)} {what}; guard the access with an if",
+                count,
+            )
+        )
 
     def misaligned(self, site, pattern, base, lanes):
         vector, array = site.vector, pattern.array
         index, thread = pattern.index_at(base, vector.first_lane(lanes)), vector.first_thread(lanes)
-        self.add(Finding("misaligned-access", "error", site.line, None, array.name, index, (thread,),
-                         f"{self.name(thread)} accesses {pattern.access_bytes} bytes at "
-                         f"{array.element_name(index)}, which is no multiple of {pattern.access_bytes} "
-                         "bytes from the array's start; align the index, or use single elements",
-                         int(np.count_nonzero(vector.full(lanes)))))
+        self.add(
+            Finding(
+                "misaligned-access",
+                "error",
+                site.line,
+                None,
+                array.name,
+                index,
+                (thread,),
+                f"{self.name(thread)} accesses {pattern.access_bytes} bytes at "
+                f"{array.element_name(index)}, which is no multiple of {pattern.access_bytes} "
+                "bytes from the array's start; align the index, or use single elements",
+                int(np.count_nonzero(vector.full(lanes))),
+            )
+        )
 
     def negative_index(self, site, array, index, dimension, lanes):
         numbers, thread, count = self._first(site, index, lanes)
@@ -54,6 +77,17 @@ class BoundsObserver(Observer):
             full = full | before
         self._wrapped = index, full
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
-        self.add(Finding("negative-index", "warning", site.line, None, array.name, numbers, (thread,),
-                         f"{self.name(thread)} uses {array.element_name(numbers)}; numba wraps the "
-                         f"negative index{dim} silently to {wrapped}: guard it if that is not meant", count))
+        self.add(
+            Finding(
+                "negative-index",
+                "warning",
+                site.line,
+                None,
+                array.name,
+                numbers,
+                (thread,),
+                f"{self.name(thread)} uses {array.element_name(numbers)}; numba wraps the "
+                f"negative index{dim} silently to {wrapped}: guard it if that is not meant",
+                count,
+            )
+        )

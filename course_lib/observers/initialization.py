@@ -22,20 +22,31 @@ class InitializationObserver(Observer):
     def report(self, site, pattern, base, missing):
         array, vector = pattern.array, site.vector
         index, thread = pattern.index_at(base, vector.first_lane(missing)), vector.first_thread(missing)
-        self.add(Finding("uninitialized-read", "error", site.line, None, array.name, index, (thread,),
-                         f"{self.name(thread)} reads {array.element_name(index)} ({array.space} memory) "
-                         "before any thread wrote it; write every element that is read, and synchronize",
-                         int(np.count_nonzero(vector.full(missing)))))
+        self.add(
+            Finding(
+                "uninitialized-read",
+                "error",
+                site.line,
+                None,
+                array.name,
+                index,
+                (thread,),
+                f"{self.name(thread)} reads {array.element_name(index)} ({array.space} memory) "
+                "before any thread wrote it; write every element that is read, and synchronize",
+                int(np.count_nonzero(vector.full(missing))),
+            )
+        )
 
     def unassigned(self, name, line, vector, lanes):
         thread = vector.first_thread(lanes)
         count = int(np.count_nonzero(lanes))
         if name is None:
-            text = (f"{self.name(thread)} reads a register of a lane that does not take part in this shuffle; let "
-                    "all lanes that are read from reach it")
+            text = (
+                f"{self.name(thread)} reads a register of a lane that does not take part in this shuffle; let "
+                "all lanes that are read from reach it"
+            )
         else:
-            text = (f"{self.name(thread)} reads the variable {name!r} before it assigned it; assign it on every "
-                    "path")
+            text = f"{self.name(thread)} reads the variable {name!r} before it assigned it; assign it on every path"
         self.add(Finding("uninitialized-read", "error", line, None, name, None, (thread,), text, count))
 
 

@@ -11,6 +11,16 @@ class PromotionObserver(Observer):
 
     def warnings(self, unit):
         for promotion in unit.promotions.values():
-            self.add(Finding("float64", "warning", promotion.line, None, None, None, (),
-                             f"{promotion.expression} is computed in {promotion.wide}, because {promotion.operand}; "
-                             f"write {promotion.narrow}(...) around it to stay in {promotion.narrow}"))
+            self.add(
+                Finding(
+                    "float64",
+                    "warning",
+                    promotion.line,
+                    None,
+                    None,
+                    None,
+                    (),
+                    f"{promotion.expression} is computed in {promotion.wide}, because {promotion.operand}; "
+                    f"write {promotion.narrow}(...) around it to stay in {promotion.narrow}",
+                )
+            )

@@ -112,15 +112,18 @@ class RacesObserver(Observer):
     def report(self, array, word: int, one, other, same_value: bool):
         """``one`` and ``other`` are (thread id, line, kind) of two accesses that race, in any order."""
         (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
-            [one, other], key=lambda access: (access[1], access[0]))
+            [one, other], key=lambda access: (access[1], access[0])
+        )
         index = array.index_of_key(word) if array.space == "shared" else array.index_of(int(word))
         place = array.element_name(index)
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
         verbs = ("reads", "writes", "updates")
         size = self.launch.threads_per_block
         if threads[0][0] != threads[1][0] and self.unit.fences:
-            cure = ("if threadfence() and an atomic order them, the simulator does not see it: run the part after the "
-                    "fence as a kernel of its own")
+            cure = (
+                "if threadfence() and an atomic order them, the simulator does not see it: run the part after the "
+                "fence as a kernel of its own"
+            )
         elif threads[0][0] != threads[1][0]:
             cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"
         elif line_a == line_b and READ not in (kind_a, kind_b):
@@ -133,9 +136,16 @@ class RacesObserver(Observer):
             cure = "put cuda.syncthreads() between the two"
         note = SAME_VALUE if same_value else ""
         finding = Finding(
-            "race", "error", line_b, line_a, array.name, index, threads,
+            "race",
+            "error",
+            line_b,
+            line_a,
+            array.name,
+            index,
+            threads,
             f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
-            f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}")
+            f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}",
+        )
         first = self._findings.get(("race", line_b, line_a, array.name))
         if first is not None and gravity(finding) > gravity(first):
             self._findings["race", line_b, line_a, array.name] = replace(finding, count=first.count)
@@ -213,8 +223,9 @@ class SharedLog:
     def _each_once(self, writers) -> bool:
         """Is no word of any block written twice?"""
         if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
-            words = np.concatenate([np.broadcast_to(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1)
-                                    for e in writers])
+            words = np.concatenate(
+                [np.broadcast_to(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]
+            )
             return int(np.bincount(words, minlength=1).max()) <= 1
         count = np.zeros(self.array.words(), np.int64)
         for e in writers:
@@ -249,7 +260,8 @@ class Lanes:
         self.block = np.broadcast_to(vector.chunk.linear, vector.shape)[mask]
         self.who = (self.thread + 1 << LINE_BITS) + access.line
         self.when = (np.broadcast_to(epoch, vector.shape)[mask] << CLOCK_BITS) + np.broadcast_to(
-            np.asarray(clock), vector.shape)[mask]
+            np.asarray(clock), vector.shape
+        )[mask]
         self.place = None  # of each lane's block in the chunk
         if self.known is not None:
             self.place = np.broadcast_to(vector.chunk.places, vector.shape)[mask]
@@ -346,14 +358,20 @@ class Shadow:
         block, warp = self._place(thread)
         mine = me.access.vector.warp
         when = slot.when[keys]
-        racing &= (block != me.block) | ((when >> CLOCK_BITS == me.when >> CLOCK_BITS) & (
-            (warp != mine) | ~me.knows(thread, when, mine * WARP_SIZE)))
+        racing &= (block != me.block) | (
+            (when >> CLOCK_BITS == me.when >> CLOCK_BITS) & ((warp != mine) | ~me.knows(thread, when, mine * WARP_SIZE))
+        )
         places = np.flatnonzero(racing)
         if places.size:
             i, access = places[0], me.access
             same = kind == access.kind == WRITE and (self.values[keys] == self._values(me))[places].all()
-            self.observer.report(self.array, int(keys[i]), (int(thread[i]), int(who[i] & LINE_MASK), kind),
-                                 (int(me.thread[i]), access.line, access.kind), bool(same))
+            self.observer.report(
+                self.array,
+                int(keys[i]),
+                (int(thread[i]), int(who[i] & LINE_MASK), kind),
+                (int(me.thread[i]), access.line, access.kind),
+                bool(same),
+            )
 
     def _place(self, thread):
         """(block, warp in the block) of threads."""
@@ -388,8 +406,13 @@ class Shadow:
         order = np.lexsort((me.thread, keys))
         twice = np.flatnonzero(np.diff(keys[order]) == 0)
         a, b = order[twice], order[twice + 1]
-        self.observer.report(self.array, int(keys[a[0]]), (int(me.thread[a[0]]), me.access.line, WRITE),
-                             (int(me.thread[b[0]]), me.access.line, WRITE), bool((values[a] == values[b]).all()))
+        self.observer.report(
+            self.array,
+            int(keys[a[0]]),
+            (int(me.thread[a[0]]), me.access.line, WRITE),
+            (int(me.thread[b[0]]), me.access.line, WRITE),
+            bool((values[a] == values[b]).all()),
+        )
 
     def _enter(self, keys, me: Lanes, kind: int):
         """One accessor a word: move the slots on."""
@@ -404,9 +427,11 @@ class Shadow:
             same_epoch = same_block & (when >> CLOCK_BITS == me.when >> CLOCK_BITS)
             same_warp = same_epoch & (warp == mine)
             same_step = same_warp & ~me.knows(thread, when, mine * WARP_SIZE)
-            for name, replace, keep in (("other_block", known & ~same_block, same_block),
-                                        ("other_warp", same_epoch & ~same_warp, same_warp),
-                                        ("other_lane", same_step & (thread != me.thread), same_step)):
+            for name, replace, keep in (
+                ("other_block", known & ~same_block, same_block),
+                ("other_warp", same_epoch & ~same_warp, same_warp),
+                ("other_lane", same_step & (thread != me.thread), same_step),
+            ):
                 if (kind, name) not in self.slots and not replace.any():
                     continue
                 slot = self._slot(kind, name)

@@ -165,8 +165,14 @@ class Function(Expressions):
 
     def _snapshot(self):
         unit = self.unit
-        return (len(unit.sites), len(unit.arrays), len(unit.functions), dict(unit.device), dict(unit.promotions),
-                dict(unit.static_shared))
+        return (
+            len(unit.sites),
+            len(unit.arrays),
+            len(unit.functions),
+            dict(unit.device),
+            dict(unit.promotions),
+            dict(unit.static_shared),
+        )
 
     def _restore(self, snapshot):
         unit = self.unit
@@ -196,8 +202,9 @@ class Function(Expressions):
         mangled = [self.mangle(p, self.env[p].type) for p in parameters]
         terminated = self.block(self.source.tree.body)
         if not self.kernel and not terminated and self.results and self.results[0][0] != NONE:
-            self.refuse(self.source.tree, "this device function does not return a value on every path; "
-                                          "end it with a return")
+            self.refuse(
+                self.source.tree, "this device function does not return a value on every path; end it with a return"
+            )
         head = f"    def {name}(w, m, path{''.join(', ' + p for p in mangled)}):\n"
         locals_ = sorted(self.versions - set(mangled))
         start = ["a = m", "r = False"]
@@ -224,8 +231,10 @@ class Function(Expressions):
             result = unify_types(result, kind)
         if result == CONFLICT:
             returned = " on one path and ".join(map(describe_type, dict.fromkeys(kinds)))
-            self.refuse(self.source.tree, f"this device function returns {returned} on another; return one kind of "
-                                          "value on every path")
+            self.refuse(
+                self.source.tree,
+                f"this device function returns {returned} on another; return one kind of value on every path",
+            )
         return result
 
     # --- small services ----------------------------------------------------------------------------------
@@ -273,13 +282,19 @@ class Function(Expressions):
         for i in range(start, len(body)):
             statement = body[i]
             self.line = statement.lineno
-            if self.unit.tracing and not isinstance(statement, (ast.Pass, ast.While, ast.For)) and not docstring(
-                    statement):
+            if (
+                self.unit.tracing
+                and not isinstance(statement, (ast.Pass, ast.While, ast.For))
+                and not docstring(statement)
+            ):
                 self.emit(f"w.statement({statement.lineno}, {self.mask})")
             handler = getattr(self, f"do_{type(statement).__name__}", None)
             if handler is None:
-                reason = REFUSED.get(type(statement), f"the simulator does not run {type(statement).__name__} "
-                                                      "statements; write assignments, if, for and while")
+                reason = REFUSED.get(
+                    type(statement),
+                    f"the simulator does not run {type(statement).__name__} "
+                    "statements; write assignments, if, for and while",
+                )
                 self.refuse(statement, reason)
             try:
                 terminated = handler(statement)
@@ -357,8 +372,11 @@ class Function(Expressions):
             if any(isinstance(e, ast.Starred) for e in target.elts):
                 self.refuse(node, "* cannot collect items in a kernel; name each item")
             if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
-                self.refuse(node, f"{ast.unparse(target)} stands for {len(target.elts)} values and is given "
-                                  f"{describe_type(value.type)}; write one name for each item of a tuple")
+                self.refuse(
+                    node,
+                    f"{ast.unparse(target)} stands for {len(target.elts)} values and is given "
+                    f"{describe_type(value.type)}; write one name for each item of a tuple",
+                )
             items = [self.saved(self.item(value, i), force=True) for i in range(len(target.elts))]
             for element, item in zip(target.elts, items, strict=True):
                 self.assign(element, item, node)
@@ -366,8 +384,9 @@ class Function(Expressions):
             self.refuse_target(target)
 
     def refuse_target(self, target):
-        self.refuse(target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an "
-                            "array element")
+        self.refuse(
+            target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an array element"
+        )
 
     def assign_name(self, name: str, value: Value, node):
         if isinstance(value.type, ArrayType) and not value.code.startswith("w."):
@@ -384,8 +403,10 @@ class Function(Expressions):
             if not code.isidentifier():
                 code = self.fresh("t")
                 self.emit(f"{code} = {value.code}")
-            self.emit(f"{version} = {code} if {self.mask} is {anchor} else "
-                      f"{self.blended(self.mask, code, version, value.type, node.lineno)}")
+            self.emit(
+                f"{version} = {code} if {self.mask} is {anchor} else "
+                f"{self.blended(self.mask, code, version, value.type, node.lineno)}"
+            )
         const = value.const if value.is_const and isinstance(value.const, (int, float, np.generic)) else MISSING
         if not value.literal:
             const = MISSING
@@ -404,8 +425,10 @@ class Function(Expressions):
         old, new = self.mangle(name, have.type), self.mangle(name, want.type)
         code = self.converted(Value(old, have.type), want.type)
         # nothing is to convert where no lane is left, or where none has assigned the version
-        self.emit(f"if {mask} is not False and {old} is not None: "
-                  f"{new} = {self.blended(mask, code, new, want.type, self.line)}")
+        self.emit(
+            f"if {mask} is not False and {old} is not None: "
+            f"{new} = {self.blended(mask, code, new, want.type, self.line)}"
+        )
 
     def reconcile(self, have: dict, want: dict, mask: str):
         """Bring the variables ``have`` to the types that they have in ``want``, in the lanes of ``mask``."""
@@ -419,8 +442,9 @@ class Function(Expressions):
         condition = self.condition(node.test)
         if condition.is_const and condition.literal:
             # numba drops the branch of a compile-time constant too
-            return self.block(node.body if condition.const else node.orelse) if (
-                condition.const or node.orelse) else False
+            return (
+                self.block(node.body if condition.const else node.orelse) if (condition.const or node.orelse) else False
+            )
         before, yes, no = self.mask, self.fresh("m"), self.fresh("m")
         self.emit(f"{yes}, {no} = split({before}, {condition.code})")
         env = dict(self.env)
@@ -555,8 +579,11 @@ class Function(Expressions):
             self.counter, self.position, self.barriers, self.calls = state
             loop.broken = False
         else:
-            self.refuse(node, "the types of this loop's variables change in every iteration; give each variable the "
-                              "type that it keeps before the loop, as in x = float32(0)")
+            self.refuse(
+                node,
+                "the types of this loop's variables change in every iteration; give each variable the "
+                "type that it keeps before the loop, as in x = float32(0)",
+            )
         if loop.broken:
             self.lines.insert(start, "    " * self.indent + f"{loop.live}b = False\n")
         self.env = header if loop.after is None else loop.after
@@ -566,8 +593,11 @@ class Function(Expressions):
     def _watch_for_standstill(self, node, loop, counter: str, sites: range, changed: set[str]):
         """Emit the check at the end of an iteration of a while loop that waits for what no other thread can change."""
         accesses = "".join(f"S{i}, " for i in sites)
-        values = "".join(f"{self.mangle(name, variable.type)}, " for name, variable in self.env.items()
-                         if name in changed and isinstance(variable.type, str))
+        values = "".join(
+            f"{self.mangle(name, variable.type)}, "
+            for name, variable in self.env.items()
+            if name in changed and isinstance(variable.type, str)
+        )
         self.emit(f"w.steps.waits({counter}, ({accesses}), ({values}), {loop.live}[0], {node.lineno})")
 
     def _after_loop(self, node, loop, before: str) -> bool:
@@ -604,8 +634,9 @@ class Function(Expressions):
         for env in envs:
             after = loop.after or env
             loop.after = {name: merge(after.get(name), env.get(name)) for name in {**after, **env}}
-        return all(used.get(name, variable).type == loop.after[name].type
-                   for env in envs for name, variable in env.items())
+        return all(
+            used.get(name, variable).type == loop.after[name].type for env in envs for name, variable in env.items()
+        )
 
     def do_Break(self, node):
         loop = self.loops[-1]
@@ -674,8 +705,9 @@ class Loop:
         merged = dict(self.edges[0])
         for edge in self.edges[1:]:
             for name, variable in edge.items():
-                merged[name] = merge(merged[name], variable) if name in merged else replace(
-                    variable, maybe=True, const=MISSING)
+                merged[name] = (
+                    merge(merged[name], variable) if name in merged else replace(variable, maybe=True, const=MISSING)
+                )
         return merged
 
 

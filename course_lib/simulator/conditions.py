@@ -21,8 +21,9 @@ class Conditions:
         if isinstance(value.type, TupleType) or value.type == NONE:
             return self.number(value.type != NONE and len(value.type.items) > 0)
         if not value.is_scalar:
-            raise typing_rules.TypingError(f"{describe_type(value.type)} is not a condition; compare a number, "
-                                           "as in x > 0")
+            raise typing_rules.TypingError(
+                f"{describe_type(value.type)} is not a condition; compare a number, as in x > 0"
+            )
         if value.type == "float16":
             raise typing_rules.TypingError("numba cannot take a float16 as a condition; compare it, as in x != 0")
         if value.is_const:
@@ -56,6 +57,7 @@ class Conditions:
         first = self.compared(node, type(node.ops[0]).__name__, left, shared[0])
         links = []
         for position in range(1, len(node.ops)):
+
             def link(_, position=position):
                 right = self.scalar(node.comparators[position])
                 if position + 1 < len(node.ops):
@@ -63,6 +65,7 @@ class Conditions:
                 result = self.compared(node, type(node.ops[position]).__name__, shared[-1], right)
                 shared.append(right)
                 return result
+
             links.append((None, link))
         return self.joined(True, first, links)
 
@@ -100,8 +103,11 @@ class Conditions:
     def membership(self, node, left: Value, right: Value) -> Value:
         """``left in right``, of a number and a tuple."""
         if not isinstance(right.type, TupleType):
-            self.refuse(node, f"{ast.unparse(node)}: a kernel can look for a number only in a tuple, such as "
-                              "(1, 2, 4); loop over an array and compare")
+            self.refuse(
+                node,
+                f"{ast.unparse(node)}: a kernel can look for a number only in a tuple, such as "
+                "(1, 2, 4); loop over an array and compare",
+            )
         self.item_type(right, node.comparators[-1])
         left = self.saved(left)
         parts = [self.equal(node, left, item).code for item in self.items(right)]
@@ -145,8 +151,12 @@ class Conditions:
             return all(self.is_condition(v) for v in node.values)
         if isinstance(node, ast.Name) and node.id in self.locals:
             return getattr(self.env.get(node.id), "type", None) == "bool"
-        return isinstance(node, ast.Compare) or isinstance(node, ast.Constant) and isinstance(node.value, bool) or (
-            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+        return (
+            isinstance(node, ast.Compare)
+            or isinstance(node, ast.Constant)
+            and isinstance(node.value, bool)
+            or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+        )
 
     def decide(self, node, wanted: tuple, parts: list, names: list) -> tuple[str, str]:
         """Evaluate ``node`` under the mask; return the masks of the lanes where it is true and where it is false.
@@ -219,8 +229,11 @@ class Conditions:
                 continue
             result = self.fresh("t")
             self.emit(f"{result} = {left.code}")
-            self.emit(f"{mask}, {mask}_ = split({self.mask}, {result})" if conjunction else
-                      f"{mask}_, {mask} = split({self.mask}, {result})")
+            self.emit(
+                f"{mask}, {mask}_ = split({self.mask}, {result})"
+                if conjunction
+                else f"{mask}_, {mask} = split({self.mask}, {result})"
+            )
             self.emit(f"if {mask} is not False:")
             self.lines += lines
             self.emit(f"    {result} = {combine}({result}, {right.code})")

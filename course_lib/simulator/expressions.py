@@ -36,18 +36,42 @@ from .values import (
     version_name,
 )
 
-OPERATORS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
-             "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>"}
+OPERATORS = {
+    "Add": "+",
+    "Sub": "-",
+    "Mult": "*",
+    "Div": "/",
+    "FloorDiv": "//",
+    "Mod": "%",
+    "BitAnd": "&",
+    "BitOr": "|",
+    "BitXor": "^",
+    "LShift": "<<",
+    "RShift": ">>",
+}
 #: What the code of an operator between constants may call.
 FOLDS = ("cast", "complex_power", "power", "product", "quotient", "raised", "np")
 NUMBERS = (bool, int, float, complex)
 #: Types of less than double precision.
 SINGLE = ("float16", "float32", "complex64")
 #: The operators that Python works out between literals.
-PYTHON = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-          ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_,
-          ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
-          ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+PYTHON = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
 
 
 class Expressions(Conditions, Tuples, Intrinsics):
@@ -76,8 +100,9 @@ class Expressions(Conditions, Tuples, Intrinsics):
 
     def refuse_as_number(self, node: ast.AST, value: Value):
         text = ast.unparse(node)
-        self.refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed"
-                          f"{way_to_number(text, value)}")
+        self.refuse(
+            node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(text, value)}"
+        )
 
     def check_index(self, node: ast.AST, part: ast.AST, index: Value):
         """Refuse the index that ``part`` of ``node`` gives unless it is an integer."""
@@ -100,8 +125,11 @@ class Expressions(Conditions, Tuples, Intrinsics):
         if node.value is None:
             return Value("None", NONE)
         if not isinstance(node.value, NUMBERS):
-            self.refuse(node, f"{ast.unparse(node)} is a {type(node.value).__name__}; the simulator runs integers, "
-                              "floats, complex numbers and bools")
+            self.refuse(
+                node,
+                f"{ast.unparse(node)} is a {type(node.value).__name__}; the simulator runs integers, "
+                "floats, complex numbers and bools",
+            )
         origin = f"the literal {ast.unparse(node)}" if isinstance(node.value, (float, complex)) else None
         return self.number(node.value, origin=origin)
 
@@ -114,8 +142,10 @@ class Expressions(Conditions, Tuples, Intrinsics):
             if variable.type == COMPILE_TIME:
                 return self.wrap(self.constant_object(node), node)
             if variable.type == CONFLICT:
-                self.refuse(node, f"{name!r} has different kinds of values on different paths, which no type holds; "
-                                  "use two names")
+                self.refuse(
+                    node,
+                    f"{name!r} has different kinds of values on different paths, which no type holds; use two names",
+                )
             code = self.mangle(name, variable.type)
             if variable.maybe:
                 self.tracked.add(name)
@@ -144,8 +174,10 @@ class Expressions(Conditions, Tuples, Intrinsics):
             except KeyError:
                 self.refuse(node, f"the name {node.id!r} is not defined; define it, or pass it as an argument")
             except ValueError:
-                self.refuse(node, f"the name {node.id!r} has no value yet in the enclosing function; assign it before "
-                                  "the launch")
+                self.refuse(
+                    node,
+                    f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
+                )
             if is_cuda_module(thing):
                 return Symbol("cuda", (), thing)
             known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
@@ -197,15 +229,21 @@ class Expressions(Conditions, Tuples, Intrinsics):
                 return self.number(owner.type.ndim)
             if node.attr == "dtype":
                 return Value("", COMPILE_TIME, typing_rules.DTYPE[owner.type.dtype])
-            self.refuse(node, f"the simulator does not run .{node.attr} of an array in a kernel; "
-                              "it knows shape, size, ndim and dtype, and elements such as A[i, j]")
+            self.refuse(
+                node,
+                f"the simulator does not run .{node.attr} of an array in a kernel; "
+                "it knows shape, size, ndim and dtype, and elements such as A[i, j]",
+            )
         if owner.type == COMPILE_TIME and isinstance(owner.const, np.dtype) and node.attr == "type":
             return owner
         if owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
             part = f"{owner.code}.{node.attr}"
             return self.folded(part, typing_rules.PART.get(owner.type, owner.type), (owner,), owner.origin)
-        self.refuse(node, f"{ast.unparse(node.value)} is {describe_type(owner.type)}, of which the simulator runs no "
-                          f".{node.attr}; write it out with arithmetic and the functions of math")
+        self.refuse(
+            node,
+            f"{ast.unparse(node.value)} is {describe_type(owner.type)}, of which the simulator runs no "
+            f".{node.attr}; write it out with arithmetic and the functions of math",
+        )
 
     # --- conversions -----------------------------------------------------------------------------------------
 
@@ -224,8 +262,7 @@ class Expressions(Conditions, Tuples, Intrinsics):
         if value.type == kind:
             return value.code
         if isinstance(kind, TupleType):
-            return "(" + "".join(self.converted(self.item(value, i), k) + ", "
-                                 for i, k in enumerate(kind.items)) + ")"
+            return "(" + "".join(self.converted(self.item(value, i), k) + ", " for i, k in enumerate(kind.items)) + ")"
         if typing_rules.is_complex(value.type) and not typing_rules.is_complex(kind):
             raise typing_rules.TypingError(f"{value.type} does not convert to {kind}; take .real, .imag or abs() of it")
         if value.is_const:
@@ -265,16 +302,22 @@ class Expressions(Conditions, Tuples, Intrinsics):
         else:
             result, a, b = typing_rules.binary(op, left.type, right.type)
         origin = self.promotion(node, result, left, right, left_node, right_node)
-        if op == "Pow" and typing_rules.is_float(result) and right.literal and abs(int(right.const)) <= 0x10000 and (
-                typing_rules.is_int(right.type)):
+        if (
+            op == "Pow"
+            and typing_rules.is_float(result)
+            and right.literal
+            and abs(int(right.const)) <= 0x10000
+            and (typing_rules.is_int(right.type))
+        ):
             return self.folded(f"raised({self.converted(left, a)}, {int(right.const)})", result, (left, right), origin)
         if typing_rules.is_complex(result) and op in ("Mult", "Div", "Pow"):
             x, y = self.converted(left, a), self.converted(right, b)
             if op == "Div":
                 code = f"complex_quotient({x}, {y}, w.full, {self.mask}, {node.lineno})"
                 return replace(self.effect(code, result), origin=origin)
-            return self.folded(f"{'product' if op == 'Mult' else 'complex_power'}({x}, {y})", result, (left, right),
-                               origin)
+            return self.folded(
+                f"{'product' if op == 'Mult' else 'complex_power'}({x}, {y})", result, (left, right), origin
+            )
         if op == "Pow":
             x, y = self.converted(left, a), self.converted(right, b)
             if typing_rules.is_float(a) and b != a:
@@ -306,8 +349,9 @@ class Expressions(Conditions, Tuples, Intrinsics):
                 operand = reason if " is " in reason else f"{reason} is {other.type}"
             else:
                 reason = operand = f"{text} is {other.type}, and {narrow} with {other.type} gives {result}"
-            self.unit.promotions.setdefault((node.lineno, text), Promotion(
-                node.lineno, operand, ast.unparse(node), narrow, result))
+            self.unit.promotions.setdefault(
+                (node.lineno, text), Promotion(node.lineno, operand, ast.unparse(node), narrow, result)
+            )
             return reason
         if any(t in typing_rules.DOUBLE for t in kinds):
             asked = [v for v in (left, right) if v.type in typing_rules.DOUBLE]
@@ -346,16 +390,20 @@ class Expressions(Conditions, Tuples, Intrinsics):
         (a, a_lines), (b, b_lines) = parts
         kind = unify_types(a.type, b.type)
         if kind == CONFLICT or kind == COMPILE_TIME:
-            self.refuse(node, f"the two sides of {ast.unparse(node)} are {describe_type(a.type)} and "
-                              f"{describe_type(b.type)}; give both sides the same kind of value")
+            self.refuse(
+                node,
+                f"the two sides of {ast.unparse(node)} are {describe_type(a.type)} and "
+                f"{describe_type(b.type)}; give both sides the same kind of value",
+            )
         origin = None
         if kind in typing_rules.DOUBLE:
             asked = [v for v in (a, b) if v.type in typing_rules.DOUBLE]
             if all(v.origin for v in asked):
                 origin = asked[0].origin if asked else f"an {a.type} and a {b.type} that meet"
         if not (a_lines or b_lines) and a.is_scalar:
-            return Value(f"pick({condition.code}, {self.converted(a, kind)}, {self.converted(b, kind)})", kind,
-                         origin=origin)
+            return Value(
+                f"pick({condition.code}, {self.converted(a, kind)}, {self.converted(b, kind)})", kind, origin=origin
+            )
         result = self.fresh("t")
         self.emit(f"{result} = None")
         self.emit(f"{yes}, {no} = split({before}, {condition.code})")
@@ -390,11 +438,16 @@ class Expressions(Conditions, Tuples, Intrinsics):
         """(array, indices) of a chain of subscripts of ``array``, one checked integer for each dimension."""
         base = chain[0].value
         if not isinstance(array.type, ArrayType):
-            self.refuse(node, f"{ast.unparse(base)} is {describe_type(array.type)}, and has no elements; pass an "
-                              "array as an argument")
+            self.refuse(
+                node,
+                f"{ast.unparse(base)} is {describe_type(array.type)}, and has no elements; pass an "
+                "array as an argument",
+            )
         parts = [p for link in chain for p in (link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice])]
-        if any(isinstance(p, (ast.Slice, ast.Starred)) or isinstance(p, ast.Constant) and p.value is Ellipsis
-               for p in parts):
+        if any(
+            isinstance(p, (ast.Slice, ast.Starred)) or isinstance(p, ast.Constant) and p.value is Ellipsis
+            for p in parts
+        ):
             self.refuse(node, "the simulator does not run slices; write a loop over single elements")
         if len(parts) == 1:
             value = self.expr(parts[0])
@@ -406,8 +459,11 @@ class Expressions(Conditions, Tuples, Intrinsics):
         else:
             indices = tuple(self.expr(p) for p in parts)
         if len(indices) != array.type.ndim:
-            self.refuse(node, f"{ast.unparse(base)} has {plural(array.type.ndim, 'dimension')} and is given "
-                              f"{len(indices)} indices; give one index for each dimension")
+            self.refuse(
+                node,
+                f"{ast.unparse(base)} has {plural(array.type.ndim, 'dimension')} and is given "
+                f"{len(indices)} indices; give one index for each dimension",
+            )
         for index, part in zip(indices, parts if len(parts) == len(indices) else [node] * len(indices), strict=True):
             self.check_index(node, part, index)
         return array, indices
@@ -430,8 +486,11 @@ class Expressions(Conditions, Tuples, Intrinsics):
 
     def store(self, node, array: Value, indices, value: Value):
         if not value.is_scalar:
-            self.refuse(node, f"{ast.unparse(node)} holds one number, and cannot take {describe_type(value.type)}; "
-                              "store one number at a time")
+            self.refuse(
+                node,
+                f"{ast.unparse(node)} holds one number, and cannot take {describe_type(value.type)}; "
+                "store one number at a time",
+            )
         if typing_rules.is_complex(value.type):
             self.converted(value, array.type.dtype)  # refused if the array holds real numbers
         self.note_write(array)
@@ -484,7 +543,7 @@ def left_to_run_time(op: ast.operator, operands: list) -> bool:
 def way_to_number(text: str, value: Value) -> str:
     """How to write a number instead of ``text``, which stands for ``value``: the end of a message."""
     if isinstance(value.type, ArrayType) and value.type.ndim:
-        return f"; write an element, {text}[{', '.join('ijklmnop'[:value.type.ndim])}]"
+        return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim])}]"
     if isinstance(value.type, TupleType) and value.type.items:
         return f"; write an item, such as {text}[0]"
     if isinstance(value.const, Symbol) and value.const.path[:1] in [(name,) for name in COORDINATES]:

@@ -48,8 +48,11 @@ class Finding:
     count: int = 1
 
     def __str__(self) -> str:
-        where = f"line {self.line}" if self.other_line in (None, self.line) else (
-            f"lines {self.other_line} and {self.line}")
+        where = (
+            f"line {self.line}"
+            if self.other_line in (None, self.line)
+            else (f"lines {self.other_line} and {self.line}")
+        )
         return f"{self.kind} ({where}): {self.message}"
 
 

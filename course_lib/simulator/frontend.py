@@ -61,8 +61,10 @@ def python_function(kernel) -> FunctionType:
             return inner
     if isinstance(kernel, FunctionType):
         return kernel
-    raise UnsupportedKernelError(f"simulate() was given a {type(kernel).__name__}; give it a function decorated "
-                                 "with @cuda.jit, or a plain Python function")
+    raise UnsupportedKernelError(
+        f"simulate() was given a {type(kernel).__name__}; give it a function decorated "
+        "with @cuda.jit, or a plain Python function"
+    )
 
 
 def read(kernel) -> Source:
@@ -75,22 +77,28 @@ def read(kernel) -> Source:
     except (OSError, TypeError):
         raise UnsupportedKernelError(
             f"the source of {function.__name__!r} cannot be read; define the kernel in a file or a notebook cell, "
-            "not with exec or at a bare Python prompt") from None
+            "not with exec or at a bare Python prompt"
+        ) from None
     first = max(first, 1)
     try:
         module = ast.parse(textwrap.dedent("".join(lines)))
     except SyntaxError:
-        raise UnsupportedKernelError(f"the source of {function.__name__!r} does not stand on its own; define the "
-                                     "kernel with def on a line of its own") from None
+        raise UnsupportedKernelError(
+            f"the source of {function.__name__!r} does not stand on its own; define the "
+            "kernel with def on a line of its own"
+        ) from None
     tree = module.body[0]
     if not isinstance(tree, ast.FunctionDef) or tree.name != function.__code__.co_name:
-        raise UnsupportedKernelError(f"{function.__name__!r} is not a def statement (a lambda, perhaps, or the file "
-                                     "changed since it was imported); define the kernel with def and import it anew")
+        raise UnsupportedKernelError(
+            f"{function.__name__!r} is not a def statement (a lambda, perhaps, or the file "
+            "changed since it was imported); define the kernel with def and import it anew"
+        )
     ast.increment_lineno(tree, first - 1)
     arguments = tree.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        raise UnsupportedKernelError("a kernel cannot take *args, **kwargs or keyword-only arguments; name each "
-                                     "argument", tree.lineno)
+        raise UnsupportedKernelError(
+            "a kernel cannot take *args, **kwargs or keyword-only arguments; name each argument", tree.lineno
+        )
     arguments.args, arguments.posonlyargs = arguments.posonlyargs + arguments.args, []
     text = tuple((first + i, line.rstrip("\n")) for i, line in enumerate(lines))
     source = Source(function, tree, text, function.__code__.co_filename)

@@ -34,63 +34,156 @@ from .values import (
 )
 
 AXES = {"x": 0, "y": 1, "z": 2}
-ATOMICS = ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch", "inc", "dec", "cas",
-           "compare_and_swap")
+ATOMICS = (
+    "add",
+    "sub",
+    "max",
+    "min",
+    "nanmax",
+    "nanmin",
+    "and_",
+    "or_",
+    "xor",
+    "exch",
+    "inc",
+    "dec",
+    "cas",
+    "compare_and_swap",
+)
 #: What an atomic takes after the array, where that is not an index and a value.
-ATOMIC_ARGUMENTS = {"cas": ("the index", "the expected value", "the new value"),
-                    "compare_and_swap": ("the expected value", "the new value")}
+ATOMIC_ARGUMENTS = {
+    "cas": ("the index", "the expected value", "the new value"),
+    "compare_and_swap": ("the expected value", "the new value"),
+}
 SHUFFLES = {"shfl_sync": "at", "shfl_up_sync": "up", "shfl_down_sync": "down", "shfl_xor_sync": "xor"}
 VOTES = {"all_sync": "bool", "any_sync": "bool", "eq_sync": "bool", "ballot_sync": "int32"}
 FENCES = ("threadfence", "threadfence_block", "threadfence_system")
 #: math functions of one argument, by the NumPy function that computes them.
-MATH = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
-        "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-        "exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
-        "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "degrees": "degrees", "radians": "radians",
-        "exp2": "exp2"}
+MATH = {
+    "sqrt": "sqrt",
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "exp": "exp",
+    "expm1": "expm1",
+    "log": "log",
+    "log2": "log2",
+    "log10": "log10",
+    "log1p": "log1p",
+    "fabs": "fabs",
+    "floor": "floor",
+    "ceil": "ceil",
+    "trunc": "trunc",
+    "degrees": "degrees",
+    "radians": "radians",
+    "exp2": "exp2",
+}
 MATH_TESTS = {"isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite"}
 MATH2 = {"atan2": "arctan2", "hypot": "hypot", "fmod": "fmod", "copysign": "copysign", "pow": "power"}
 #: NumPy's functions by the functions of math that do the same.
 MATH_OF_NUMPY = {theirs: name for name, theirs in (MATH | MATH_TESTS | MATH2).items()}
 
 #: What to write instead of a builtin function, a function of math, a NumPy function, and a part of numba.cuda.
-INSTEAD = {"print": "look at run.source, or trace the kernel", "range": "it belongs in a for statement",
-           "enumerate": "it belongs in a for statement", "zip": "it belongs in a for statement",
-           "sum": "add in a loop", "any": "use or", "all": "use and",
-           "isinstance": "the types of a kernel are known when it is compiled",
-           "tuple": "write the items out, as in (a, b)", "list": "use cuda.local.array", "set": "use a tuple",
-           "sorted": "sort before the launch", "str": "compute with numbers"}
-INSTEAD_OF_MATH = {"comb": "multiply in a loop", "perm": "multiply in a loop", "factorial": "multiply in a loop",
-                   "prod": "multiply in a loop", "fsum": "add in a loop", "sumprod": "add in a loop",
-                   "dist": "use math.sqrt of the sum of squares", "gcd": "write Euclid's algorithm as a loop",
-                   "lcm": "write Euclid's algorithm as a loop", "isqrt": "write int(math.sqrt(x))",
-                   "isclose": "write abs(a - b) < tolerance", "remainder": "use math.fmod",
-                   "ldexp": "write x * 2.0 ** n", "modf": "use math.trunc(x) and x - math.trunc(x)",
-                   "frexp": "use math.floor(math.log2(x))"}
-INSTEAD_OF_NUMPY = {"maximum": "max", "fmax": "max", "minimum": "min", "fmin": "min", "absolute": "abs",
-                    "power": "**", "zeros": "cuda.local.array", "empty": "cuda.local.array",
-                    "ones": "cuda.local.array", "where": "a if condition else b", "clip": "min and max",
-                    "sum": "a loop that adds", "dot": "a loop that multiplies and adds",
-                    "matmul": "a loop that multiplies and adds"}
-INSTEAD_OF_CUDA = {"atomic": "call one of its functions, such as cuda.atomic.add",
-                   "shared": "write tile = cuda.shared.array(...)", "local": "write v = cuda.local.array(...)",
-                   "libdevice": "use the functions of math", "fp16": "use float32",
-                   "const": "pass the array as an argument", "nanosleep": "leave it out: it computes nothing",
-                   "cg": "end the kernel, and launch the next one", "match_all_sync": "use all_sync of a comparison",
-                   "clock": "leave it out: the simulator counts, and knows no time",
-                   "clock64": "leave it out: the simulator counts, and knows no time"}
+INSTEAD = {
+    "print": "look at run.source, or trace the kernel",
+    "range": "it belongs in a for statement",
+    "enumerate": "it belongs in a for statement",
+    "zip": "it belongs in a for statement",
+    "sum": "add in a loop",
+    "any": "use or",
+    "all": "use and",
+    "isinstance": "the types of a kernel are known when it is compiled",
+    "tuple": "write the items out, as in (a, b)",
+    "list": "use cuda.local.array",
+    "set": "use a tuple",
+    "sorted": "sort before the launch",
+    "str": "compute with numbers",
+}
+INSTEAD_OF_MATH = {
+    "comb": "multiply in a loop",
+    "perm": "multiply in a loop",
+    "factorial": "multiply in a loop",
+    "prod": "multiply in a loop",
+    "fsum": "add in a loop",
+    "sumprod": "add in a loop",
+    "dist": "use math.sqrt of the sum of squares",
+    "gcd": "write Euclid's algorithm as a loop",
+    "lcm": "write Euclid's algorithm as a loop",
+    "isqrt": "write int(math.sqrt(x))",
+    "isclose": "write abs(a - b) < tolerance",
+    "remainder": "use math.fmod",
+    "ldexp": "write x * 2.0 ** n",
+    "modf": "use math.trunc(x) and x - math.trunc(x)",
+    "frexp": "use math.floor(math.log2(x))",
+}
+INSTEAD_OF_NUMPY = {
+    "maximum": "max",
+    "fmax": "max",
+    "minimum": "min",
+    "fmin": "min",
+    "absolute": "abs",
+    "power": "**",
+    "zeros": "cuda.local.array",
+    "empty": "cuda.local.array",
+    "ones": "cuda.local.array",
+    "where": "a if condition else b",
+    "clip": "min and max",
+    "sum": "a loop that adds",
+    "dot": "a loop that multiplies and adds",
+    "matmul": "a loop that multiplies and adds",
+}
+INSTEAD_OF_CUDA = {
+    "atomic": "call one of its functions, such as cuda.atomic.add",
+    "shared": "write tile = cuda.shared.array(...)",
+    "local": "write v = cuda.local.array(...)",
+    "libdevice": "use the functions of math",
+    "fp16": "use float32",
+    "const": "pass the array as an argument",
+    "nanosleep": "leave it out: it computes nothing",
+    "cg": "end the kernel, and launch the next one",
+    "match_all_sync": "use all_sync of a comparison",
+    "clock": "leave it out: the simulator counts, and knows no time",
+    "clock64": "leave it out: the simulator counts, and knows no time",
+}
 #: What to write instead of an argument that a function of numba does not take.
-NOT_TAKEN = {"round": "; write round(x * 100) / 100 for two digits", "math.log": "; divide by the log of the base",
-             "int": "; it converts one number"}
+NOT_TAKEN = {
+    "round": "; write round(x * 100) / 100 for two digits",
+    "math.log": "; divide by the log of the base",
+    "int": "; it converts one number",
+}
 
 
 #: cuda.fp16 by the code that computes it, in float16.
-FP16 = {"hadd": "({} + {})", "hsub": "({} - {})", "hmul": "({} * {})", "hdiv": "({} / {})", "hneg": "(-{})",
-        "habs": "np.abs({})", "hfma": "fused({}, {}, {})", "hmax": "larger({}, {})", "hmin": "smaller({}, {})",
-        "heq": "({} == {})", "hne": "({} != {})", "hlt": "({} < {})", "hle": "({} <= {})", "hgt": "({} > {})",
-        "hge": "({} >= {})"}
-FP16 |= {f"h{name}": f"np.{name}({{}})" for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt",
-                                                   "floor", "ceil", "trunc", "rint")}
+FP16 = {
+    "hadd": "({} + {})",
+    "hsub": "({} - {})",
+    "hmul": "({} * {})",
+    "hdiv": "({} / {})",
+    "hneg": "(-{})",
+    "habs": "np.abs({})",
+    "hfma": "fused({}, {}, {})",
+    "hmax": "larger({}, {})",
+    "hmin": "smaller({}, {})",
+    "heq": "({} == {})",
+    "hne": "({} != {})",
+    "hlt": "({} < {})",
+    "hle": "({} <= {})",
+    "hgt": "({} > {})",
+    "hge": "({} >= {})",
+}
+FP16 |= {
+    f"h{name}": f"np.{name}({{}})"
+    for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt", "floor", "ceil", "trunc", "rint")
+}
 
 
 class Intrinsics:
@@ -143,12 +236,16 @@ class Intrinsics:
         arguments = dict(zip(("shape", "dtype", "alignment"), call.args, strict=False))
         for keyword in call.keywords:
             if keyword.arg not in ("shape", "dtype", "alignment") or keyword.arg in arguments:
-                self.refuse(node, f"cuda.{space}.array() takes shape, dtype and alignment, once each; leave out "
-                                  f"{keyword.arg!r}")
+                self.refuse(
+                    node, f"cuda.{space}.array() takes shape, dtype and alignment, once each; leave out {keyword.arg!r}"
+                )
             arguments[keyword.arg] = keyword.value
         if "shape" not in arguments or "dtype" not in arguments or len(call.args) > 3:
-            self.refuse(node, f"cuda.{space}.array() takes a shape, a dtype and perhaps an alignment, as in "
-                              f"cuda.{space}.array((16, 16), float32)")
+            self.refuse(
+                node,
+                f"cuda.{space}.array() takes a shape, a dtype and perhaps an alignment, as in "
+                f"cuda.{space}.array((16, 16), float32)",
+            )
         shape = self.static_shape(arguments["shape"], space)
         dtype = self.static_dtype(arguments["dtype"])
         if "alignment" in arguments:
@@ -159,11 +256,15 @@ class Intrinsics:
                 self.refuse(node, "the alignment must be a power of two, such as 16")
         size = prod(shape) * DTYPE[dtype].itemsize
         if space == "local" and size > LOCAL_LIMIT:
-            self.refuse(node, f"the local array {name!r} takes {size:,} bytes a thread, and a GPU allows "
-                              f"{LOCAL_LIMIT:,}; use a smaller one")
+            self.refuse(
+                node,
+                f"the local array {name!r} takes {size:,} bytes a thread, and a GPU allows "
+                f"{LOCAL_LIMIT:,}; use a smaller one",
+            )
         if shape == (0,) and space == "shared":
-            self.refuse(node, "the simulator does not run dynamic shared memory (shape 0); give the shape as a "
-                              "constant")
+            self.refuse(
+                node, "the simulator does not run dynamic shared memory (shape 0); give the shape as a constant"
+            )
         if min(shape) < 1:
             self.refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
         self.unit.arrays.append(name)
@@ -186,13 +287,20 @@ class Intrinsics:
         shape = []
         for part in parts:
             value = self.expr(part)
-            if isinstance(part, ast.BinOp) and not all(isinstance(n, (ast.Constant, ast.operator, ast.BinOp))
-                                                       for n in ast.walk(part)):
-                self.refuse(part, f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "
-                                  "a name outside the kernel and use the name")
+            if isinstance(part, ast.BinOp) and not all(
+                isinstance(n, (ast.Constant, ast.operator, ast.BinOp)) for n in ast.walk(part)
+            ):
+                self.refuse(
+                    part,
+                    f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "
+                    "a name outside the kernel and use the name",
+                )
             if not (value.is_const and value.literal and typing_rules.is_int(value.type)):
-                self.refuse(part, f"the shape of a {space} array must be known when the kernel is compiled, and "
-                                  f"{ast.unparse(part)} is not: use a literal, a global or a closure variable")
+                self.refuse(
+                    part,
+                    f"the shape of a {space} array must be known when the kernel is compiled, and "
+                    f"{ast.unparse(part)} is not: use a literal, a global or a closure variable",
+                )
             shape.append(int(value.const))
         return tuple(shape)
 
@@ -208,11 +316,17 @@ class Intrinsics:
                 thing = None
         name = dtype_name(thing)
         if name is None:
-            self.refuse(node, f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, "
-                              "an integer type or bool")
+            self.refuse(
+                node,
+                f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, "
+                "an integer type or bool",
+            )
         if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one
-            self.refuse(node, f"numba does not take {ast.unparse(node)} as the type of an array; write "
-                              f"{'boolean' if thing is bool else name}")
+            self.refuse(
+                node,
+                f"numba does not take {ast.unparse(node)} as the type of an array; write "
+                f"{'boolean' if thing is bool else name}",
+            )
         return name
 
     # --- calls ------------------------------------------------------------------------------------------------
@@ -251,8 +365,9 @@ class Intrinsics:
             target = self.expr(node.func)
             if target.type != COMPILE_TIME:
                 advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
-                self.refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; "
-                                  f"{advice}")
+                self.refuse(
+                    node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}"
+                )
             thing = target.const
         if isinstance(thing, Symbol):
             return self.cuda_call(node, thing)
@@ -265,32 +380,49 @@ class Intrinsics:
             return self.cast_call(node, thing)
         if getattr(thing, "__module__", None) == "math":
             return self.math_call(node, thing.__name__)
-        builtin = {min: "min", max: "max", abs: "abs", len: "len", round: "round", pow: "pow",
-                   divmod: "divmod"}.get(thing if callable(thing) and getattr(thing, "__hash__", None) else None)
+        builtin = {min: "min", max: "max", abs: "abs", len: "len", round: "round", pow: "pow", divmod: "divmod"}.get(
+            thing if callable(thing) and getattr(thing, "__hash__", None) else None
+        )
         if builtin:
             return getattr(self, f"call_{builtin}")(node)
         if isinstance(thing, np.ufunc) or getattr(thing, "__module__", "").split(".")[0] == "numpy":
             name = getattr(thing, "__name__", str(thing))
             known = f"math.{MATH_OF_NUMPY[name]}" if name in MATH_OF_NUMPY else "math functions and single elements"
-            self.refuse(node, f"the simulator does not run {ast.unparse(node.func)}(), a NumPy function; use "
-                              f"{INSTEAD_OF_NUMPY.get(name, known)}")
+            self.refuse(
+                node,
+                f"the simulator does not run {ast.unparse(node.func)}(), a NumPy function; use "
+                f"{INSTEAD_OF_NUMPY.get(name, known)}",
+            )
         if getattr(thing, "py_func", None) is not None:
             return self.device_call(node, thing)
         if isinstance(thing, FunctionType):
-            self.refuse(node, f"{ast.unparse(node.func)} is a plain Python function; decorate it with "
-                              "@cuda.jit(device=True) to call it from a kernel")
+            self.refuse(
+                node,
+                f"{ast.unparse(node.func)} is a plain Python function; decorate it with "
+                "@cuda.jit(device=True) to call it from a kernel",
+            )
         name = getattr(thing, "__name__", "")
-        advice = "write the operator itself" if getattr(thing, "__module__", "") == "_operator" else INSTEAD.get(
-            name, "write it out with arithmetic, comparisons, if and for")
-        self.refuse(node, f"the simulator does not run {ast.unparse(node.func)}(); {advice}" if callable(thing) else
-                    f"{ast.unparse(node.func)} is no function, and cannot be called; leave out the ( )")
+        advice = (
+            "write the operator itself"
+            if getattr(thing, "__module__", "") == "_operator"
+            else INSTEAD.get(name, "write it out with arithmetic, comparisons, if and for")
+        )
+        self.refuse(
+            node,
+            f"the simulator does not run {ast.unparse(node.func)}(); {advice}"
+            if callable(thing)
+            else f"{ast.unparse(node.func)} is no function, and cannot be called; leave out the ( )",
+        )
 
     def arguments(self, node, count: int | tuple, what: str, real: bool = True) -> list[Value]:
         counts = (count,) if isinstance(count, int) else count
         if node.keywords or len(node.args) not in counts:
             count = " or ".join(map(str, counts[:-1] + (plural(counts[-1], "argument"),)))
-            self.refuse(node, f"{what}() takes {count} without names, and is given "
-                              f"{len(node.args) + len(node.keywords)}{NOT_TAKEN.get(what, '')}")
+            self.refuse(
+                node,
+                f"{what}() takes {count} without names, and is given "
+                f"{len(node.args) + len(node.keywords)}{NOT_TAKEN.get(what, '')}",
+            )
         values = [self.scalar(a) for a in node.args]
         for value in values:
             if real and typing_rules.is_complex(value.type):
@@ -325,8 +457,9 @@ class Intrinsics:
             return self.effect(f"w.vote('match_any_sync', {value.code}, {self.mask})", "int32")
         if path[0] == "activemask":
             self.at_most(node, 0)
-            return self.effect(f"cast(w.vote('ballot_sync', np.True_, {self.mask}), {self.unit.dtype('uint32')})",
-                               "uint32")
+            return self.effect(
+                f"cast(w.vote('ballot_sync', np.True_, {self.mask}), {self.unit.dtype('uint32')})", "uint32"
+            )
         if path[0] == "lanemask_lt":
             self.at_most(node, 0)
             return Value("w.lanemask_lt()", "uint32")
@@ -345,14 +478,16 @@ class Intrinsics:
             kind = unify_types(a.type, b.type)
             if kind == "float16":
                 raise TypingError("cuda.selp does not take float16; write a if condition else b")
-            return Value(f"pick({self.truth(condition).code}, {self.converted(a, kind)}, {self.converted(b, kind)})",
-                         kind)
+            return Value(
+                f"pick({self.truth(condition).code}, {self.converted(a, kind)}, {self.converted(b, kind)})", kind
+            )
         if path[0] in ("popc", "clz", "ffs", "brev"):
             (value,) = self.arguments(node, 1, f"cuda.{name}")
             if not typing_rules.is_int(value.type):
                 raise TypingError(f"cuda.{name} needs an integer, not {value.type}: convert it with int()")
             kind = {"clz": value.type, "ffs": "uint32" if typing_rules.bits(value.type) <= 32 else "uint64"}.get(
-                path[0], value.type)
+                path[0], value.type
+            )
             return Value(f"cast(bit_{path[0]}({value.code}), {self.unit.dtype(kind)})", kind)
         if path[0] in ("cbrt", "rsqrt"):
             (value,) = self.arguments(node, 1, f"cuda.{name}")
@@ -362,8 +497,10 @@ class Intrinsics:
         if path[0] == "fp16" and path[1:] and path[1] in FP16:
             code = FP16[path[1]]
             values = self.arguments(node, code.count("{}"), f"cuda.{name}")
-            return Value(code.format(*(self.converted(v, "float16") for v in values)),
-                         "bool" if "np." not in code and any(c in code for c in "=!<>") else "float16")
+            return Value(
+                code.format(*(self.converted(v, "float16") for v in values)),
+                "bool" if "np." not in code and any(c in code for c in "=!<>") else "float16",
+            )
         if path[0] in ("syncthreads", "syncwarp", *FENCES):
             self.refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
         if path in (("shared", "array"), ("local", "array")):
@@ -399,18 +536,24 @@ class Intrinsics:
     def shuffle(self, node, name: str) -> Value:
         """``cuda.shfl_*_sync(mask, value, lane)``; numba moves small integers as int32."""
         if len(node.args) != 3 or node.keywords:
-            self.refuse(node, f"cuda.{name} takes a mask, a value and a lane or an offset, as in "
-                              f"cuda.{name}(0xFFFFFFFF, x, 1)")
+            self.refuse(
+                node, f"cuda.{name} takes a mask, a value and a lane or an offset, as in cuda.{name}(0xFFFFFFFF, x, 1)"
+            )
         self.member_mask(node, 0)
         value, lane = self.scalar(node.args[1]), self.scalar(node.args[2])
         if typing_rules.is_complex(value.type):
             raise TypingError(f"cuda.{name} does not take {value.type}; move .real and .imag")
-        kind = {"int64": "int64", "uint32": "int64", "uint64": "int64", "float16": "float32", "float32": "float32",
-                "float64": "float64"}.get(value.type, "int32")
+        kind = {
+            "int64": "int64",
+            "uint32": "int64",
+            "uint64": "int64",
+            "float16": "float32",
+            "float32": "float32",
+            "float64": "float64",
+        }.get(value.type, "int32")
         if not typing_rules.is_int(lane.type):
             raise TypingError(f"the lane of cuda.{name} must be an integer, not {lane.type}: convert it with int()")
-        code = (f"w.shuffle({SHUFFLES[name]!r}, {self.converted(value, kind)}, {lane.code}, {self.mask}, "
-                f"{node.lineno})")
+        code = f"w.shuffle({SHUFFLES[name]!r}, {self.converted(value, kind)}, {lane.code}, {self.mask}, {node.lineno})"
         return self.effect(code, kind)
 
     def atomic(self, node, name: str, used: bool) -> Value:
@@ -419,12 +562,18 @@ class Intrinsics:
             self.refuse(node, f"numba.cuda has no atomic.{name}; it has {', '.join(ATOMICS)}")
         takes = ("the array", *ATOMIC_ARGUMENTS.get(name, ("the index", "the value")))
         if node.keywords or len(node.args) != len(takes):
-            self.refuse(node, f"cuda.atomic.{name} takes {len(takes)} arguments without names: {', '.join(takes[:-1])} "
-                              f"and {takes[-1]}")
+            self.refuse(
+                node,
+                f"cuda.atomic.{name} takes {len(takes)} arguments without names: {', '.join(takes[:-1])} "
+                f"and {takes[-1]}",
+            )
         array = self.expr(node.args[0])
         if not isinstance(array.type, ArrayType):
-            self.refuse(node, f"{ast.unparse(node.args[0])} is {describe_type(array.type)}; cuda.atomic.{name} takes "
-                              f"{', '.join(takes[:-1])} and {takes[-1]}")
+            self.refuse(
+                node,
+                f"{ast.unparse(node.args[0])} is {describe_type(array.type)}; cuda.atomic.{name} takes "
+                f"{', '.join(takes[:-1])} and {takes[-1]}",
+            )
         if name == "compare_and_swap":
             index = ast.copy_location(ast.Constant(0), node)
             values = node.args[1:]
@@ -440,17 +589,23 @@ class Intrinsics:
         if not array.type.ndim:
             raise TypingError(f"cuda.atomic.{name} does not take an array without dimensions; pass one of shape (1,)")
         if name in ("inc", "dec") and dtype not in ("uint32", "uint64"):
-            raise TypingError(f"cuda.atomic.{name} needs an array of uint32 or uint64, and {ast.unparse(node.args[0])} "
-                              f"holds {dtype}; convert the array before the launch")
+            raise TypingError(
+                f"cuda.atomic.{name} needs an array of uint32 or uint64, and {ast.unparse(node.args[0])} "
+                f"holds {dtype}; convert the array before the launch"
+            )
         if name in ("and_", "or_", "xor") and not typing_rules.is_int(dtype):
-            raise TypingError(f"cuda.atomic.{name} needs an array of integers, and {ast.unparse(node.args[0])} holds "
-                              f"{dtype}; convert the array before the launch")
+            raise TypingError(
+                f"cuda.atomic.{name} needs an array of integers, and {ast.unparse(node.args[0])} holds "
+                f"{dtype}; convert the array before the launch"
+            )
         codes = [self.converted(self.scalar(v), dtype) for v in values]
         self.note_write(array)
         site = self.unit.site(node.lineno, "atomic")
         result = self.fresh("t")
-        self.emit(f"{result} = {site}.atomic({name!r}, {array.code}, {self.index_code(indices)}, "
-                  f"({', '.join(codes)},), {self.mask}, {used})")
+        self.emit(
+            f"{result} = {site}.atomic({name!r}, {array.code}, {self.index_code(indices)}, "
+            f"({', '.join(codes)},), {self.mask}, {used})"
+        )
         return Value(result, dtype)
 
     def wide_call(self, node, op: str, width: int) -> Value:
@@ -459,12 +614,16 @@ class Intrinsics:
         array = self.expr(node.args[0]) if node.args else None
         if array is None or not isinstance(array.type, ArrayType):
             self.refuse(node, f"{what} takes an array as its first argument; pass the array, then the indices")
-        parts = node.args[1:1 + array.type.ndim]
-        rest = node.args[1 + array.type.ndim:]
+        parts = node.args[1 : 1 + array.type.ndim]
+        rest = node.args[1 + array.type.ndim :]
         if node.keywords or len(parts) != array.type.ndim or len(rest) != (op == "store"):
             indices = "1 index" if array.type.ndim == 1 else f"{array.type.ndim} indices"
-            self.refuse(node, f"{what} takes the array" + (f", {indices} and a tuple of {width} values" if op == "store"
-                                                           else f" and {indices}") + ", without names")
+            self.refuse(
+                node,
+                f"{what} takes the array"
+                + (f", {indices} and a tuple of {width} values" if op == "store" else f" and {indices}")
+                + ", without names",
+            )
         indices = [self.scalar(p) for p in parts]
         for index, part in zip(indices, parts, strict=True):
             self.check_index(node, part, index)
@@ -476,8 +635,11 @@ class Intrinsics:
             return Value(result, TupleType((dtype,) * width))
         values = self.expr(rest[0])
         if values.type != TupleType((dtype,) * width):
-            self.refuse(node, f"{what} stores a tuple of {width} values of {dtype}, and {ast.unparse(rest[0])} is "
-                              f"{describe_type(values.type)}; convert each item")
+            self.refuse(
+                node,
+                f"{what} stores a tuple of {width} values of {dtype}, and {ast.unparse(rest[0])} is "
+                f"{describe_type(values.type)}; convert each item",
+            )
         self.note_write(array)
         site = self.unit.site(node.lineno, op, width)
         self.emit(f"{site}.store({array.code}, {self.index_code(indices)}, {values.code}, {self.mask})")
@@ -513,8 +675,11 @@ class Intrinsics:
         if kind == "bool":
             return replace(self.truth(value), literal=False)
         code = self.converted(value, kind)
-        return self.folded(code, kind, (value,)) if not value.is_const else replace(
-            self.folded(code, kind, (value,)), literal=False)
+        return (
+            self.folded(code, kind, (value,))
+            if not value.is_const
+            else replace(self.folded(code, kind, (value,)), literal=False)
+        )
 
     def math_call(self, node, name: str) -> Value:
         if name in MATH or name in MATH_TESTS:
@@ -534,8 +699,7 @@ class Intrinsics:
             else:
                 kind = typing_rules.math_result2(a.type, b.type)
             origin = self.promotion(node, kind, a, b, *node.args)
-            return Value(f"np.{MATH2[name]}({self.converted(a, kind)}, {self.converted(b, kind)})", kind,
-                         origin=origin)
+            return Value(f"np.{MATH2[name]}({self.converted(a, kind)}, {self.converted(b, kind)})", kind, origin=origin)
         if name in ("erf", "erfc", "gamma", "lgamma"):
             (value,) = self.arguments(node, 1, f"math.{name}")
             kind = typing_rules.math_result(value.type)
@@ -545,8 +709,10 @@ class Intrinsics:
 
     def call_min(self, node, function: str = "smaller") -> Value:
         if len(node.args) < 2 or node.keywords:
-            self.refuse(node, "min() and max() take two or more numbers without names; compare the elements of an "
-                              "array in a loop")
+            self.refuse(
+                node,
+                "min() and max() take two or more numbers without names; compare the elements of an array in a loop",
+            )
         values = [self.scalar(a) for a in node.args]
         kind = values[0].type
         for value in values[1:]:
@@ -568,8 +734,9 @@ class Intrinsics:
         (value,) = self.arguments(node, 1, "abs", real=False)
         if typing_rules.is_complex(value.type):
             value = self.saved(value)
-            return Value(f"np.hypot({value.code}.real, {value.code}.imag)", typing_rules.PART[value.type],
-                         origin=value.origin)
+            return Value(
+                f"np.hypot({value.code}.real, {value.code}.imag)", typing_rules.PART[value.type], origin=value.origin
+            )
         kind = "int8" if value.type == "bool" else value.type
         return Value(f"np.abs({self.converted(value, kind)})", kind, origin=value.origin)
 
@@ -581,8 +748,11 @@ class Intrinsics:
             return Value(f"dim({value.code}, 0)", "int64")
         if isinstance(value.type, TupleType):
             return self.number(len(value.type.items))
-        self.refuse(node, f"len() takes an array or a tuple, and {ast.unparse(node.args[0])} is "
-                          f"{describe_type(value.type)}, which has no length")
+        self.refuse(
+            node,
+            f"len() takes an array or a tuple, and {ast.unparse(node.args[0])} is "
+            f"{describe_type(value.type)}, which has no length",
+        )
 
     def call_round(self, node) -> Value:
         (value,) = self.arguments(node, 1, "round")
@@ -598,8 +768,10 @@ class Intrinsics:
     def call_divmod(self, node) -> Value:
         if len(node.args) != 2 or node.keywords:
             self.refuse(node, "divmod() takes two numbers, without names")
-        parts = [self.on_BinOp(ast.copy_location(ast.BinOp(node.args[0], op, node.args[1]), node))
-                 for op in (ast.FloorDiv(), ast.Mod())]
+        parts = [
+            self.on_BinOp(ast.copy_location(ast.BinOp(node.args[0], op, node.args[1]), node))
+            for op in (ast.FloorDiv(), ast.Mod())
+        ]
         return self.tuple_of(tuple(parts))
 
     # --- device functions --------------------------------------------------------------------------------------
@@ -623,8 +795,9 @@ class Intrinsics:
                 inner.compile(name)
             except UnsupportedKernelError as error:
                 if error.line is not None and source.filename != self.source.filename:
-                    raise UnsupportedKernelError(f"in the device function {function.__name__}: {error}",
-                                                 getattr(node, "own_line", node.lineno)) from None
+                    raise UnsupportedKernelError(
+                        f"in the device function {function.__name__}: {error}", getattr(node, "own_line", node.lineno)
+                    ) from None
                 raise
             self.unit.device[key] = DeviceFunction(name, inner.result_type, inner.barriers)
         device = self.unit.device[key]
@@ -648,20 +821,31 @@ class Intrinsics:
         parts = dict(zip(parameters, node.args, strict=False))
         for keyword in node.keywords:
             if keyword.arg in parts or keyword.arg not in parameters:
-                self.refuse(node, f"{name} takes {', '.join(parameters)}; {keyword.arg!r} is "
-                                  f"{'given twice' if keyword.arg in parts else 'none of them'}")
+                self.refuse(
+                    node,
+                    f"{name} takes {', '.join(parameters)}; {keyword.arg!r} is "
+                    f"{'given twice' if keyword.arg in parts else 'none of them'}",
+                )
             parts[keyword.arg] = keyword.value
         defaults = function.__defaults__ or ()
-        values = dict(zip(parameters[len(parameters) - len(defaults):], defaults, strict=True))
+        values = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
         missing = [p for p in parameters if p not in parts and p not in values]
         if missing or len(node.args) > len(parameters):
-            self.refuse(node, f"{name} takes {len(parameters)} arguments ({', '.join(parameters)}), not "
-                              f"{len(node.args) + len(node.keywords)}")
-        values = {p: self.expr(parts[p]) if p in parts else self.wrap(values[p], node) for p in (
-            *parts, *(p for p in parameters if p not in parts))}  # in the order in which they are written
+            self.refuse(
+                node,
+                f"{name} takes {len(parameters)} arguments ({', '.join(parameters)}), not "
+                f"{len(node.args) + len(node.keywords)}",
+            )
+        values = {
+            p: self.expr(parts[p]) if p in parts else self.wrap(values[p], node)
+            for p in (*parts, *(p for p in parameters if p not in parts))
+        }  # in the order in which they are written
         for parameter, value in values.items():
             if value.type in (COMPILE_TIME, CONFLICT):
                 part = parts.get(parameter, node)
-                self.refuse(part, f"{ast.unparse(part)} is {describe_type(value.type)}, and cannot be passed to a "
-                                  "device function; use it there by its own name")
+                self.refuse(
+                    part,
+                    f"{ast.unparse(part)} is {describe_type(value.type)}, and cannot be passed to a "
+                    "device function; use it there by its own name",
+                )
         return [values[p] for p in parameters]

@@ -28,10 +28,17 @@ class Regions:
         for name, paths in self._paths.items():
             common = paths[0]
             for path in paths[1:]:
-                common = common[:next((i for i, (a, b) in enumerate(zip(common, path, strict=False)) if a != b),
-                                      min(len(common), len(path)))]
-            while len(common) > 1 and name not in self._targets.get(common[-1], ()) and exposed(
-                    self._lists[common[-1]], name):
+                common = common[
+                    : next(
+                        (i for i, (a, b) in enumerate(zip(common, path, strict=False)) if a != b),
+                        min(len(common), len(path)),
+                    )
+                ]
+            while (
+                len(common) > 1
+                and name not in self._targets.get(common[-1], ())
+                and exposed(self._lists[common[-1]], name)
+            ):
                 common = common[:-1]
             self.home[name] = root if name in parameters else common[-1]
 
@@ -59,7 +66,8 @@ class Regions:
 
 def reads(tree: ast.AST | None, name: str) -> bool:
     return tree is not None and any(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(tree))
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(tree)
+    )
 
 
 def writes(tree: ast.AST, name: str) -> bool:
@@ -115,6 +123,7 @@ def exits(body: list[ast.stmt], kinds: tuple) -> bool:
         if isinstance(s, ast.If) and (exits(s.body, kinds) or exits(s.orelse, kinds)):
             return True
         if isinstance(s, (ast.For, ast.While)) and (
-                ast.Return in kinds and exits(s.body, (ast.Return,)) or exits(s.orelse, kinds)):
+            ast.Return in kinds and exits(s.body, (ast.Return,)) or exits(s.orelse, kinds)
+        ):
             return True
     return False

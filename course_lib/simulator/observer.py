@@ -73,6 +73,7 @@ class Observer:
 
     def name(self, thread) -> str:
         """``thread (3, 1) of block (0, 2)``; only ``thread 3 of block 0`` in a launch of one dimension."""
+
         def place(coordinates, sizes):
             dims = max([1, *(d + 1 for d in range(3) if sizes[d] > 1)])
             return coordinates[0] if dims == 1 else coordinates[:dims]

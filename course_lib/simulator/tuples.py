@@ -16,8 +16,12 @@ from . import typing_rules
 from .values import ArrayType, TupleType, Value, describe_type, plural
 
 #: What to write instead of a loop over these.
-NO_LOOP = {"reversed": "write range(n - 1, -1, -1)", "prange": "write range(...); every thread runs the whole loop",
-           "map": "call the function in the loop", "filter": "write an if in the loop"}
+NO_LOOP = {
+    "reversed": "write range(n - 1, -1, -1)",
+    "prange": "write range(...); every thread runs the whole loop",
+    "map": "call the function in the loop",
+    "filter": "write an if in the loop",
+}
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,17 @@ class Tuples:
         kinds = tuple(dict.fromkeys(value.type.items))
         if len(kinds) != 1:
             if not kinds:
-                self.refuse(node, f"{ast.unparse(node)} is an empty tuple, whose items have no type for numba; leave "
-                                  "out what runs through it")
+                self.refuse(
+                    node,
+                    f"{ast.unparse(node)} is an empty tuple, whose items have no type for numba; leave "
+                    "out what runs through it",
+                )
             types = ", ".join(map(describe_type, kinds))
-            self.refuse(node, f"{ast.unparse(node)} has items of different types ({types}); numba runs through tuples "
-                              "of one type: convert the items")
+            self.refuse(
+                node,
+                f"{ast.unparse(node)} has items of different types ({types}); numba runs through tuples "
+                "of one type: convert the items",
+            )
         return kinds[0]
 
     def tuple_item(self, node, owner: Value, place: ast.AST) -> Value:
@@ -85,8 +95,11 @@ class Tuples:
         """An operator between tuples: concatenation."""
         if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
             return self.tuple_of(self.items(left) + self.items(right))
-        self.refuse(node, f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and "
-                          f"{describe_type(right.type)}; + joins two tuples, anything else needs their items")
+        self.refuse(
+            node,
+            f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and "
+            f"{describe_type(right.type)}; + joins two tuples, anything else needs their items",
+        )
 
     # --- what a for loop runs through ------------------------------------------------------------------------
 
@@ -95,7 +108,8 @@ class Tuples:
         if isinstance(node, ast.Call):
             thing = self.constant_object(node.func)
             special = {range: self.range_loop, enumerate: self.enumerate_loop, zip: self.zip_loop}.get(
-                thing if isinstance(thing, type) else None)
+                thing if isinstance(thing, type) else None
+            )
             if special is not None:
                 return special(node, live, whole)
             name = getattr(thing, "__name__", None)
@@ -104,19 +118,27 @@ class Tuples:
         value = self.expr(node)
         if isinstance(value.type, TupleType):
             kind = self.item_type(value, node)
-            return Iterable(f"each(w.steps, {live}, {self.saved(value).code}, {node.lineno})",
-                            lambda name: Value(name, kind))
+            return Iterable(
+                f"each(w.steps, {live}, {self.saved(value).code}, {node.lineno})", lambda name: Value(name, kind)
+            )
         if isinstance(value.type, ArrayType) and value.type.ndim == 1:
             zero, one = self.unit.constant(np.int64(0)), self.unit.constant(np.int64(1))
-            code = (f"iterate(w.steps, {live}, {zero}, dim({value.code}, 0), {one}, {self.unit.dtype('int64')}.type, "
-                    f"{node.lineno}, {whole})")
+            code = (
+                f"iterate(w.steps, {live}, {zero}, dim({value.code}, 0), {one}, {self.unit.dtype('int64')}.type, "
+                f"{node.lineno}, {whole})"
+            )
             return Iterable(code, lambda name: self.load(node, value, (Value(name, "int64"),)))
         if isinstance(value.type, ArrayType):
-            self.refuse(node, f"{ast.unparse(node)} has {value.type.ndim} dimensions; loop over range(...) and use "
-                              "single elements")
+            self.refuse(
+                node,
+                f"{ast.unparse(node)} has {value.type.ndim} dimensions; loop over range(...) and use single elements",
+            )
         advice = f"; write range({ast.unparse(node)})" if typing_rules.is_int(value.type) else ""
-        self.refuse(node, "a kernel loops over range(...), a tuple or an array, and "
-                          f"{ast.unparse(node)} is {describe_type(value.type)}{advice}")
+        self.refuse(
+            node,
+            "a kernel loops over range(...), a tuple or an array, and "
+            f"{ast.unparse(node)} is {describe_type(value.type)}{advice}",
+        )
 
     def range_loop(self, node, live: str, whole: bool) -> Iterable:
         if node.keywords or not 1 <= len(node.args) <= 3:
@@ -135,15 +157,20 @@ class Tuples:
         inner = self.iterable(node.args[0], live, whole)
         start = self.number(0) if len(node.args) == 1 else self.saved(self.scalar(node.args[1]))
         if not typing_rules.is_int(start.type):
-            self.refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an "
-                              "integer")
+            self.refuse(
+                node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer"
+            )
         first = self.converted(start, "int64")
-        return Iterable(f"numbered({inner.code}, {first})", lambda name: self.tuple_of(
-            (Value(f"{name}[0]", "int64"), inner.item(f"{name}[1]"))))
+        return Iterable(
+            f"numbered({inner.code}, {first})",
+            lambda name: self.tuple_of((Value(f"{name}[0]", "int64"), inner.item(f"{name}[1]"))),
+        )
 
     def zip_loop(self, node, live: str, whole: bool) -> Iterable:
         if node.keywords or not node.args:
             self.refuse(node, "zip() takes what to run through, such as zip(a, b)")
         parts = [self.iterable(a, live, False) for a in node.args]
-        return Iterable(f"together([{', '.join(p.code for p in parts)}])", lambda name: self.tuple_of(
-            tuple(p.item(f"{name}[{i}]") for i, p in enumerate(parts))))
+        return Iterable(
+            f"together([{', '.join(p.code for p in parts)}])",
+            lambda name: self.tuple_of(tuple(p.item(f"{name}[{i}]") for i, p in enumerate(parts))),
+        )

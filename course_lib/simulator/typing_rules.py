@@ -82,8 +82,11 @@ def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
             raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
         t = "complex64" if all(t in ("complex64", "float16", "float32", *_NARROW) for t in (a, b)) else "complex128"
         return t, t, t
-    if op in ("Add", "Sub", "Mult", "Div") and "float16" in (a, b) and all(t in ("float16", "bool", "int8")
-                                                                           for t in (a, b)):
+    if (
+        op in ("Add", "Sub", "Mult", "Div")
+        and "float16" in (a, b)
+        and all(t in ("float16", "bool", "int8") for t in (a, b))
+    ):
         return "float16", "float16", "float16"
     if op in ("Add", "Sub", "Mult", "FloorDiv", "Mod"):
         if is_float(a) or is_float(b):
@@ -220,5 +223,5 @@ def of_value(value) -> str | None:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
-        return "int64" if -2**63 <= value < 2**63 else ("uint64" if value < 2**64 and value > 0 else None)
+        return "int64" if -(2**63) <= value < 2**63 else ("uint64" if value < 2**64 and value > 0 else None)
     return "float64" if isinstance(value, float) else "complex128" if isinstance(value, complex) else None

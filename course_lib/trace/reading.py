@@ -23,8 +23,12 @@ def timeline_rows(trace: Trace, block: tuple[int, int, int] = (0, 0, 0), warp: i
         if step.block != block or step.warp != warp:
             continue
         touched = {(trace.arrays[access.array].space, access.op) for access in step.accesses}
-        does = [("global", "load") in touched, ("shared", "load") in touched, ("shared", "store") in touched,
-                step.barrier]
+        does = [
+            ("global", "load") in touched,
+            ("shared", "load") in touched,
+            ("shared", "store") in touched,
+            step.barrier,
+        ]
         for row, yes in zip(ROWS, does, strict=True):
             if yes:
                 found[row].append(position)

@@ -89,8 +89,9 @@ class TraceObserver(Observer):
         self.engine = engine
         for value in engine.values:
             if hasattr(value, "host"):
-                self.arrays[value.name] = TraceArray(value.name, "global", value.dtype.name, value.shape,
-                                                     value.host.copy())
+                self.arrays[value.name] = TraceArray(
+                    value.name, "global", value.dtype.name, value.shape, value.host.copy()
+                )
 
     def watch(self, array):
         self.arrays.setdefault(array.name, TraceArray(array.name, array.space, array.dtype.name, array.shape))
@@ -103,13 +104,24 @@ class TraceObserver(Observer):
         for row, column in np.argwhere(here.any(axis=(0, 1))):
             place = (slice(None), slice(None), row, column)  # of the block in the vector
             active, block = here[place].copy(), int(blocks[row, column])
-            record = {"line": line, "block": block, "warp": vector.warp, "place": place, "active": active,
-                      "threads": lanes[active], "accesses": [], "variables": {}, "barrier": False}
+            record = {
+                "line": line,
+                "block": block,
+                "warp": vector.warp,
+                "place": place,
+                "active": active,
+                "threads": lanes[active],
+                "accesses": [],
+                "variables": {},
+                "barrier": False,
+            }
             self._open[block, vector.warp] = record
             self.records.append(record)
         if len(self.records) > self.MAX_STEPS:
-            raise LaunchError(f"this launch has more than {self.MAX_STEPS:,} steps, too many to trace; "
-                              "use smaller matrices or fewer threads")
+            raise LaunchError(
+                f"this launch has more than {self.MAX_STEPS:,} steps, too many to trace; "
+                "use smaller matrices or fewer threads"
+            )
 
     def _of(self, vector, mask):
         """The open steps of a warp, each with its lanes (of its own block) under ``mask``."""
@@ -132,8 +144,11 @@ class TraceObserver(Observer):
             index = np.empty((at.size, array.ndim), np.int64)
             for d, numbers in enumerate(array.index_of(at)):
                 index[:, d] = numbers
-            step["accesses"].append(TraceAccess(site.op, array.name, threads[lanes], index,
-                                                values[step["place"]][lanes].astype(array.dtype)))
+            step["accesses"].append(
+                TraceAccess(
+                    site.op, array.name, threads[lanes], index, values[step["place"]][lanes].astype(array.dtype)
+                )
+            )
 
     def assigned(self, vector, name, value, mask):
         values = np.broadcast_to(np.asarray(value), vector.shape)
@@ -157,6 +172,16 @@ class TraceObserver(Observer):
     def trace(self) -> Trace:
         """The recording; complete once the launch has finished."""
         launch, source = self.engine.launch, self.engine.source
-        steps = tuple(Step(r["line"], launch.block_at(r["block"]), r["warp"], r["threads"], tuple(r["accesses"]),
-                           r["variables"], r["barrier"]) for r in self.records)
+        steps = tuple(
+            Step(
+                r["line"],
+                launch.block_at(r["block"]),
+                r["warp"],
+                r["threads"],
+                tuple(r["accesses"]),
+                r["variables"],
+                r["barrier"],
+            )
+            for r in self.records
+        )
         return Trace(source.name, launch.grid, launch.block, source.lines, self.arrays, steps)

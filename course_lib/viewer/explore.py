@@ -93,9 +93,7 @@ def _first_sentence(error: Exception) -> str:
     return text.split(". ")[0].rstrip(".") + "."
 
 
-def explore(
-    rungs: Sequence[Any] | None = None, *, kernel: str = "tiled", n: int = 4, tile_width: int = 2
-) -> Explorer:
+def explore(rungs: Sequence[Any] | None = None, *, kernel: str = "tiled", n: int = 4, tile_width: int = 2) -> Explorer:
     """Return a stepper with controls for the kernel, n and the tile width.
 
     ``rungs`` are those of `course_lib.kernels.LADDER` whose tiles fit matrices this small, unless others are
@@ -111,7 +109,5 @@ def explore(
 
         rungs = [rung for rung in LADDER if max(rung.tile(**_params(rung, n, tile_width)) or (1,)) <= SIZES[1]]
     if kernel not in {rung.name for rung in rungs}:
-        raise ValueError(
-            f"There is no kernel {kernel!r}; choose from {', '.join(rung.name for rung in rungs)}."
-        )
+        raise ValueError(f"There is no kernel {kernel!r}; choose from {', '.join(rung.name for rung in rungs)}.")
     return Explorer(rungs, kernel, n, tile_width)

@@ -50,9 +50,7 @@ def encode(trace: Trace) -> str:
             "block": trace.block,
             "source": shown_source(trace),
             "accumulators": accumulators(trace),
-            "arrays": [
-                _array(array, role.get(name), tile.get(name), vectors) for name, array in trace.arrays.items()
-            ],
+            "arrays": [_array(array, role.get(name), tile.get(name), vectors) for name, array in trace.arrays.items()],
             "blocks": [{"at": at, "steps": steps} for at, steps in sorted(blocks.items(), key=_z_y_x)],
             "vectors": vectors.lists,
         },
@@ -79,9 +77,7 @@ def _array(array: TraceArray, role: str | None, tile: Any, vectors: _Vectors) ->
         "shape": array.shape,
         "role": role,
         "tile": tile,
-        "initial": None
-        if array.initial is None
-        else vectors.add(np.ascontiguousarray(array.initial).reshape(-1)),
+        "initial": None if array.initial is None else vectors.add(np.ascontiguousarray(array.initial).reshape(-1)),
     }
 
 

@@ -123,9 +123,7 @@ def _product_shapes(timeline: Timeline) -> tuple[int, int, int] | None:
 
 def _matrices_height(timeline: Timeline) -> float:
     shape = _product_shapes(timeline)
-    return (
-        0 if shape is None else 24 + (shape[0] + max(shape[1], 120 / _side(timeline))) * _side(timeline) + 36
-    )
+    return 0 if shape is None else 24 + (shape[0] + max(shape[1], 120 / _side(timeline))) * _side(timeline) + 36
 
 
 def _matrices(axes, timeline, state, last, looks, thread) -> float:
@@ -243,17 +241,13 @@ def _grid(axes, array, values, look, corner, side, hue, tile=None) -> None:
         if look.read[i] and not look.written[i]:
             axes.add_patch(Circle((x + side / 2, y + side / 2), side / 2 - gap, facecolor=fill, lw=0))
         else:
-            axes.add_patch(
-                Rectangle((x + gap / 2, y + gap / 2), side - gap, side - gap, facecolor=fill, **edge)
-            )
+            axes.add_patch(Rectangle((x + gap / 2, y + gap / 2), side - gap, side - gap, facecolor=fill, **edge))
         if side >= 17 and not empty:
             faint = array.space == "global" and not now and not look.seen[i]
             color = "white" if now and hue == HUES["A"] else SOFT if faint else INK
             text = short(value)
             size = side * (0.27 if len(text) <= 3 else 0.21)
-            axes.text(
-                x + side / 2, y + side / 2, text, size=size, color=color, ha="center", va="center_baseline"
-            )
+            axes.text(x + side / 2, y + side / 2, text, size=size, color=color, ha="center", va="center_baseline")
     _marks(axes, look, columns, corner, side)
     if tile:
         for y in range(tile[0], rows, tile[0]):
@@ -274,9 +268,7 @@ def _marks(axes, look, columns, corner, side) -> None:
     for i in look.mine:
         x, y = corner[0] + i % columns * side, corner[1] + i // columns * side
         style = f"round,pad=0,rounding_size={side * 0.2}"
-        axes.add_patch(
-            FancyBboxPatch((x + 1, y + 1), side - 2, side - 2, style, fc="none", ec=INK, lw=1.8, zorder=5)
-        )
+        axes.add_patch(FancyBboxPatch((x + 1, y + 1), side - 2, side - 2, style, fc="none", ec=INK, lw=1.8, zorder=5))
     for i in look.dots:
         x, y = corner[0] + i % columns * side, corner[1] + i // columns * side
         radius = max(1.8, side * 0.1)

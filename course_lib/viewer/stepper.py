@@ -91,9 +91,7 @@ class Stepper(anywidget.AnyWidget):
     def _in_time(self, proposal: dict[str, Any]) -> int:
         last = len(self.timeline)
         if not 0 <= proposal["value"] <= last:
-            raise traitlets.TraitError(
-                f"There is no step {proposal['value']}: block {self.block} takes {last}."
-            )
+            raise traitlets.TraitError(f"There is no step {proposal['value']}: block {self.block} takes {last}.")
         return proposal["value"]
 
     @traitlets.observe("block")
@@ -125,8 +123,5 @@ class Stepper(anywidget.AnyWidget):
 
 def _payload(run: Any) -> str:
     if getattr(run, "trace", None) is None:
-        raise ValueError(
-            "This run has no trace. Launch it with simulate(kernel, trace=True)[grid, block](...)."
-        )
+        raise ValueError("This run has no trace. Launch it with simulate(kernel, trace=True)[grid, block](...).")
     return encode(run.trace)
-

@@ -110,9 +110,7 @@ def summary(trace: Trace) -> str:
     for space in ("shared", "local"):
         arrays = [a for a in trace.arrays.values() if a.space == space]
         if arrays:
-            lines.append(
-                f"{space} arrays: {', '.join(f'{a.name} {_size(a.shape)} {a.dtype}' for a in arrays)}"
-            )
+            lines.append(f"{space} arrays: {', '.join(f'{a.name} {_size(a.shape)} {a.dtype}' for a in arrays)}")
     return "\n".join(lines)
 
 
@@ -127,17 +125,13 @@ def _per_thread(trace: Trace, blocks: list[Dim3], op: str) -> str:
     for step in trace.steps:
         for access in step.accesses:
             if trace.arrays[access.array].space == "global" and _is(access.op, op):
-                by_array = counts.setdefault(
-                    access.array, np.zeros((len(blocks), int(np.prod(trace.block))), int)
-                )
+                by_array = counts.setdefault(access.array, np.zeros((len(blocks), int(np.prod(trace.block))), int))
                 np.add.at(by_array[places[step.block]], access.threads, 1)
     if not counts:
         return "none"
     total = sum(counts.values())
     arrays = ", ".join(f"{name} {_range(by_array)}" for name, by_array in sorted(counts.items()))
-    return (
-        f"{_range(total)} per thread ({arrays}), {_range(total.sum(axis=1))} per block, {total.sum()} in all"
-    )
+    return f"{_range(total)} per thread ({arrays}), {_range(total.sum(axis=1))} per block, {total.sum()} in all"
 
 
 def _is(op: str, wanted: str) -> bool:

@@ -72,8 +72,14 @@ def child(n, width):
 def numba_simulator(n, width=16):
     """{kernel: seconds} on numba's own simulator, in a process of its own."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    output = subprocess.run([sys.executable, __file__, CHILD, str(n), str(width)], env=environment, check=True,
-                            capture_output=True, text=True, cwd=Path(__file__).parents[2]).stdout
+    output = subprocess.run(
+        [sys.executable, __file__, CHILD, str(n), str(width)],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    ).stdout
     return {name: float(seconds) for name, seconds in (line.split() for line in output.splitlines())}
 
 
@@ -127,8 +133,10 @@ def main():
     if options.numba:
         theirs = numba_simulator(options.numba)
         for name, (ours, _) in simulated(options.numba).items():
-            print(f"numba's simulator, {name}, n={options.numba}: {theirs[name]:.1f} s; ours {ours:.3f} s, "
-                  f"{theirs[name] / ours:,.0f}× faster")
+            print(
+                f"numba's simulator, {name}, n={options.numba}: {theirs[name]:.1f} s; ours {ours:.3f} s, "
+                f"{theirs[name] / ours:,.0f}× faster"
+            )
     if options.profile:
         with cProfile.Profile() as profile:
             simulated(512, repeats=1)

@@ -35,8 +35,9 @@ def skeletons() -> dict[str, str]:
 
 
 def solutions() -> dict[str, str]:
-    return {name: text for lesson in LESSONS
-            for name, text in _cells(NOTEBOOKS / "solutions" / f"{lesson}.ipynb").items()}
+    return {
+        name: text for lesson in LESSONS for name, text in _cells(NOTEBOOKS / "solutions" / f"{lesson}.ipynb").items()
+    }
 
 
 def fill(skeleton: str, *answers: str) -> str:
@@ -111,57 +112,120 @@ FROM_GLOBAL = "(A[row, start + k] * B[start + k, col] if row < M and col < N and
 WRONG = [
     ("transposed", "no guard", [("if row < M and col < N", "if row >= 0 or col >= 0")], "reach beyond C"),
     ("transposed", "B by columns", [("B[col, k]", "B[k, col]")], "order of B's indices"),
-    ("transposed", "x and y swapped", [("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y",
-                                       "blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q"),
-                                      ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x",
-                                       "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
-                                      ("blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q",
-                                       "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")], "x and y look swapped"),
+    (
+        "transposed",
+        "x and y swapped",
+        [
+            ("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y", "blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q"),
+            ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
+            ("blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
+        ],
+        "x and y look swapped",
+    ),
     ("transposed", "one term short", [("range(K)", "range(K - 1)")], "last term"),
-    ("transposed", "sum in C", [("acc += A[row, k] * B[col, k]", "C[row, col] += A[row, k] * B[col, k]"),
-                                ("        C[row, col] = acc", "")], "holds no zeros"),
-    ("transposed", "store in the loop", [("        C[row, col] = acc", "            C[row, col] = acc")],
-     "store it once"),
-    ("transposed", "a load too many", [("acc += A[row, k] * B", "acc += (A[row, k] + A[row, k]) / float32(2) * B")],
-     "one element of A and one of B"),
-    ("two-columns", "A loaded twice", [("+= a *", "+= A[row, k] *"), ("a = A[row, k]", "pass")],
-     "keep it in a variable"),
+    (
+        "transposed",
+        "sum in C",
+        [("acc += A[row, k] * B[col, k]", "C[row, col] += A[row, k] * B[col, k]"), ("        C[row, col] = acc", "")],
+        "holds no zeros",
+    ),
+    (
+        "transposed",
+        "store in the loop",
+        [("        C[row, col] = acc", "            C[row, col] = acc")],
+        "store it once",
+    ),
+    (
+        "transposed",
+        "a load too many",
+        [("acc += A[row, k] * B", "acc += (A[row, k] + A[row, k]) / float32(2) * B")],
+        "one element of A and one of B",
+    ),
+    (
+        "two-columns",
+        "A loaded twice",
+        [("+= a *", "+= A[row, k] *"), ("a = A[row, k]", "pass")],
+        "keep it in a variable",
+    ),
     ("two-columns", "same column twice", [("left + 1", "left")], "both columns hold the same"),
     ("two-columns", "two columns further", [("left + 1", "left + 2")], "left and left + 1"),
     ("barriers", "no first barrier", [("        cuda.syncthreads()\n        for", "        for")], "need a barrier"),
     ("barriers", "no second barrier", [("k, tx]\n        cuda.syncthreads()", "k, tx]")], "need a barrier"),
-    ("barriers", "barrier in the inner loop", [("k, tx]\n        cuda", "k, tx]\n            cuda")],
-     "inside the loop over k"),
+    (
+        "barriers",
+        "barrier in the inner loop",
+        [("k, tx]\n        cuda", "k, tx]\n            cuda")],
+        "inside the loop over k",
+    ),
     ("barriers", "stops one short", [("range(TILE)", "range(TILE - 1)")], "last element of every tile"),
     ("barriers", "from global memory", [("A_tile[ty, k] * B_tile[k, tx]", FROM_GLOBAL)], "leave A and B alone"),
     ("barriers", "starts over", [("        for k", "        acc = float32(0)\n        for k")], "from tile to tile"),
-    ("barriers", "barrier in a guard",
-     [("        cuda.syncthreads()\n        for",
-       "        if row < M and col < N:\n            cuda.syncthreads()\n        for")],
-     "out of any if"),
-    ("gram", "uncoalesced", [("other = cuda.blockIdx.x * TILE + ty", "pass"),
-                             ("if other < M and start + tx < K", "if col < M and start + ty < K"),
-                             ("A[other, start + tx]", "A[col, start + ty]"), ("cols[tx, k]", "cols[k, tx]")],
-     "tx run along the row"),
+    (
+        "barriers",
+        "barrier in a guard",
+        [
+            (
+                "        cuda.syncthreads()\n        for",
+                "        if row < M and col < N:\n            cuda.syncthreads()\n        for",
+            )
+        ],
+        "out of any if",
+    ),
+    (
+        "gram",
+        "uncoalesced",
+        [
+            ("other = cuda.blockIdx.x * TILE + ty", "pass"),
+            ("if other < M and start + tx < K", "if col < M and start + ty < K"),
+            ("A[other, start + tx]", "A[col, start + ty]"),
+            ("cols[tx, k]", "cols[k, tx]"),
+        ],
+        "tx run along the row",
+    ),
     ("gram", "rows of the block's own row", [("cuda.blockIdx.x * TILE + ty", "row")], "not at blockIdx.y"),
     ("gram", "wrong guard", [("if other < M and", "if row < M and")], "not `row`"),
     ("gram", "no second barrier", [("[tx, k]\n        cuda.syncthreads()", "[tx, k]")], "finished with them"),
-    ("gram", "A times A", [("A[other, start + tx]", "A[start + ty, col]"),
-                           ("if other < M and start + tx < K", "if start + ty < M and col < K"),
-                           ("cols[tx, k]", "cols[k, tx]")], "this is A·A"),
-    ("gram", "second tile unused",
-     [("cols[tx, k]", "(A[col, start + k] if col < M and start + k < K else float32(0))")],
-     "one element of each tile"),
-    ("gram", "barrier in the inner loop", [("[tx, k]\n        cuda", "[tx, k]\n            cuda")],
-     "two barriers per pair"),
-    ("one-buffer", "loads twice",
-     [("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])")],
-     "each tile, once"),
-    ("one-buffer", "a barrier too many", [("= a_next\n", "= a_next\n        cuda.syncthreads()\n")],
-     "two barriers per round"),
+    (
+        "gram",
+        "A times A",
+        [
+            ("A[other, start + tx]", "A[start + ty, col]"),
+            ("if other < M and start + tx < K", "if start + ty < M and col < K"),
+            ("cols[tx, k]", "cols[k, tx]"),
+        ],
+        "this is A·A",
+    ),
+    (
+        "gram",
+        "second tile unused",
+        [("cols[tx, k]", "(A[col, start + k] if col < M and start + k < K else float32(0))")],
+        "one element of each tile",
+    ),
+    (
+        "gram",
+        "barrier in the inner loop",
+        [("[tx, k]\n        cuda", "[tx, k]\n            cuda")],
+        "two barriers per pair",
+    ),
+    (
+        "one-buffer",
+        "loads twice",
+        [("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])")],
+        "each tile, once",
+    ),
+    (
+        "one-buffer",
+        "a barrier too many",
+        [("= a_next\n", "= a_next\n        cuda.syncthreads()\n")],
+        "two barriers per round",
+    ),
     ("one-buffer", "one tile too many", [("row < M and start + tx < K", "row < M")], "a tile that does not exist"),
-    ("one-buffer", "no barrier before", [("        cuda.syncthreads()\n        A_tile", "        A_tile")],
-     "must wait twice"),
+    (
+        "one-buffer",
+        "no barrier before",
+        [("        cuda.syncthreads()\n        A_tile", "        A_tile")],
+        "must wait twice",
+    ),
     ("one-buffer", "no barrier after", [("b_next\n        cuda.syncthreads()", "b_next")], "must wait twice"),
     ("last-round", "asks per thread", [("if start < K", "if start + tx < K")], "ask about start"),
     ("last-round", "no question", [("if start < K", "if True")], "nothing to store"),

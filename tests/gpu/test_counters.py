@@ -11,13 +11,23 @@ from course_lib.kernels import rung
 PATTERNS = measurements.load("patterns")
 RUNGS = measurements.load("exact")
 GLOBAL = ("global_load_requests", "global_load_sectors", "global_store_requests", "global_store_sectors")
-SHARED = ("shared_load_requests", "shared_load_wavefronts", "shared_load_bank_conflicts", "shared_store_requests",
-          "shared_store_wavefronts", "shared_store_bank_conflicts")
+SHARED = (
+    "shared_load_requests",
+    "shared_load_wavefronts",
+    "shared_load_bank_conflicts",
+    "shared_store_requests",
+    "shared_store_wavefronts",
+    "shared_store_bank_conflicts",
+)
 #: The compiler fetches four neighbouring words of these arrays with one LDS.128, which the source asks for one by
 #: one; the number is the distance between neighbouring lanes in units of 16 bytes (0: all lanes read the same).
 WIDENED = {
-    "tiled_uncoalesced": {"A_tile": 0}, "padded": {"A_tile": 0}, "tiled": {"A_tile": 0}, "prefetched": {"A_tiles": 0},
-    "unrolled": {"A_tile": 0}, "bank_conflicts": {"A_tile": 0, "B_tile": 8},
+    "tiled_uncoalesced": {"A_tile": 0},
+    "padded": {"A_tile": 0},
+    "tiled": {"A_tile": 0},
+    "prefetched": {"A_tiles": 0},
+    "unrolled": {"A_tile": 0},
+    "bank_conflicts": {"A_tile": 0, "B_tile": 8},
 }
 #: It makes one store of the two in an if/else, so that a warp with lanes in both asks once and not twice.
 MERGED_STORES = {"tiled_uncoalesced", "bank_conflicts", "padded", "tiled", "outer_product", "unrolled", "register_1d"}
@@ -28,7 +38,9 @@ def counters(traffic):
     kinds = {"global": ("requests", "sectors"), "shared": ("requests", "wavefronts", "bank_conflicts")}
     return {
         f"{space}_{op}_{kind}": getattr(traffic.select(space=space, op=op), kind)
-        for space in kinds for op in ("load", "store") for kind in kinds[space]
+        for space in kinds
+        for op in ("load", "store")
+        for kind in kinds[space]
     }
 
 
@@ -37,8 +49,9 @@ def test_at_least_a_hundred_patterns_were_measured():
     assert len(PATTERNS.results) >= 100
 
 
-@pytest.mark.parametrize(("pattern", "recorded"), list(zip(patterns(), PATTERNS.results, strict=True)),
-                         ids=[p.name for p in patterns()])
+@pytest.mark.parametrize(
+    ("pattern", "recorded"), list(zip(patterns(), PATTERNS.results, strict=True)), ids=[p.name for p in patterns()]
+)
 def test_a_pattern_costs_what_the_gpu_counted(pattern, recorded):
     run = simulate(pattern.kernel)[pattern.grid, pattern.block](*pattern.arguments())
     assert counters(run.traffic) == {name: recorded[name] for name in GLOBAL + SHARED}

@@ -55,8 +55,11 @@ def test_prose_is_a_lesson_long(path):
 @lessons
 def test_a_prediction_comes_before_the_cell_that_answers_it(path):
     cells = _read(path)["cells"]
-    predictions = [i for i, cell in enumerate(cells)
-                   if cell["cell_type"] == "markdown" and "**Predict:**" in "".join(cell["source"])]
+    predictions = [
+        i
+        for i, cell in enumerate(cells)
+        if cell["cell_type"] == "markdown" and "**Predict:**" in "".join(cell["source"])
+    ]
     assert len(predictions) >= 8
     for i in predictions:
         assert cells[i + 1]["cell_type"] == "code"

@@ -56,8 +56,12 @@ class ComplexWriter:
 
     def real(self, depth):
         if depth and self.one(True, False):
-            return self.one(f"({self.number(depth - 1)}).real", f"abs({self.number(depth - 1)})",
-                            f"({self.number(depth - 1)}).imag", f"(-{self.real(depth - 1)})")
+            return self.one(
+                f"({self.number(depth - 1)}).real",
+                f"abs({self.number(depth - 1)})",
+                f"({self.number(depth - 1)}).imag",
+                f"(-{self.real(depth - 1)})",
+            )
         return self.one(self.element("F", "I", *"H" * self.gpu), "float32(1.5)", "2", "0.25")
 
     def number(self, depth=2):

@@ -1,11 +1,11 @@
 """The kernels with bugs: each file of tests/kernels_with_bugs holds a bug, its twin and what is expected of them.
 
-    EXPECTED    (kind, tag of the line, tag of the other line or None, array or None) for each finding; the tags
-                stand in the source, as in `s[t] = x[t]  # <- write`. Two kinds break no rule of the
-                machine: "wrong-value", and "extra-stores" (more stores than the twin).
-    ALSO        kinds that may be found besides, as consequences
-    GRID, BLOCK the launch (BUG_GRID: that of the bug, where the launch is the mistake)
-    arguments(rng), answer(*arguments)   inputs, and {position: right array}
+EXPECTED    (kind, tag of the line, tag of the other line or None, array or None) for each finding; the tags
+            stand in the source, as in `s[t] = x[t]  # <- write`. Two kinds break no rule of the
+            machine: "wrong-value", and "extra-stores" (more stores than the twin).
+ALSO        kinds that may be found besides, as consequences
+GRID, BLOCK the launch (BUG_GRID: that of the bug, where the launch is the mistake)
+arguments(rng), answer(*arguments)   inputs, and {position: right array}
 """
 
 import importlib.util

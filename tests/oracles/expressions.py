@@ -8,8 +8,16 @@ ARRAYS = {
     "F": np.float32, "D": np.float64, "I": np.int32, "L": np.int64, "U": np.uint32, "V": np.uint64,
     "B": np.uint8, "S": np.int16, "T": np.int8, "W": np.uint16, "H": np.float16, "C": np.complex64, "Z": np.complex128,
 }  # fmt: skip
-SCALARS = {"n": np.int32(3), "u": np.uint32(5), "x": np.float32(0.5), "k": 4, "a": 1.5, "h": np.float16(1.5),
-           "c": np.complex64(1 + 2j), "z": 2 - 1j}
+SCALARS = {
+    "n": np.int32(3),
+    "u": np.uint32(5),
+    "x": np.float32(0.5),
+    "k": 4,
+    "a": 1.5,
+    "h": np.float16(1.5),
+    "c": np.complex64(1 + 2j),
+    "z": 2 - 1j,
+}
 HEADER = """import math
 import numba
 import numpy as np
@@ -25,6 +33,7 @@ FLAG = True
 TURN = 1j
 SPIN = np.complex64(1 + 1j)
 """
+
 
 def words(text):
     """Return the entries of a list that is written with spaces between them."""
@@ -164,8 +173,12 @@ def written(expression):
     """Return an entry of the lists above as Python source."""
     for word in ("if", "else", "and", "or"):
         expression = expression.replace(f"_{word}_", f" {word} ")
-    return expression.replace("_not_in_", " not in ").replace("_in_", " in ").replace("_is_", " is ").replace(
-        "not_", "not ")
+    return (
+        expression.replace("_not_in_", " not in ")
+        .replace("_in_", " in ")
+        .replace("_is_", " is ")
+        .replace("not_", "not ")
+    )
 
 
 BODIES = [

@@ -64,8 +64,11 @@ def draw(rng: np.random.Generator):
 
 
 def warps(blocks: int, threads: int) -> list[np.ndarray]:
-    return [np.arange(b * threads + w, b * threads + min(w + 32, threads))
-            for b in range(blocks) for w in range(0, threads, 32)]
+    return [
+        np.arange(b * threads + w, b * threads + min(w + 32, threads))
+        for b in range(blocks)
+        for w in range(0, threads, 32)
+    ]
 
 
 def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]]:

@@ -18,17 +18,29 @@ from numba.np.numpy_support import as_dtype, from_dtype
 
 SCALARS = tuple(
     np.dtype(name)
-    for name in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
-                 "float64", "complex64", "complex128"]
+    for name in [
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
 )
 BINARY = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "<<": operator.lshift, ">>": operator.rshift,
 }  # fmt: skip
-INPLACE = {
-    symbol: getattr(operator, "i" + function.__name__.strip("_")) for symbol, function in BINARY.items()
-}
+INPLACE = {symbol: getattr(operator, "i" + function.__name__.strip("_")) for symbol, function in BINARY.items()}
 COMPARE = {
     "<": operator.lt, "<=": operator.le, "==": operator.eq,
     "!=": operator.ne, ">": operator.gt, ">=": operator.ge,

@@ -458,8 +458,15 @@ CASES = [
 EDGES = np.array([0, 0.7, -0.7, 127.5, 128, -129, 255, 256.5, 300, 32768, -32769, 70000, 2147483520, 2147483648,
                   -2147483648, 3e9, -3e9, 4294967296, 9.3e18, -9.3e18, 1.9e19, np.inf, -np.inf, np.nan])  # fmt: skip
 CASES += [
-    (floats_beyond_the_integers, 1, 24, EDGES.astype(np.float32), EDGES, zeros(24, dtype=np.int8),
-     zeros(24, 6, dtype=np.int64)),
+    (
+        floats_beyond_the_integers,
+        1,
+        24,
+        EDGES.astype(np.float32),
+        EDGES,
+        zeros(24, dtype=np.int8),
+        zeros(24, 6, dtype=np.int64),
+    ),
     (literal_powers, 2, 32, F / np.float32(3), F.astype(np.float64) / 7, zeros(64, 2)),
     (a_tuple_of_two_types, 2, 32, F, F.astype(np.float64) / 7, zeros(64, 2)),
     (a_chain_that_guards_a_load, 2, 32, X, zeros(64, 2)),
@@ -489,4 +496,3 @@ def test_special_functions():
     reference.run(special_functions, 2, 32, F, right)
     np.testing.assert_allclose(got, right, rtol=1e-6)
     assert np.isfinite(got).all() and np.ptp(got) > 1
-

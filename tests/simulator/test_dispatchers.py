@@ -103,7 +103,8 @@ def test_a_kernel_a_device_function_and_their_names(cuda, types):
 def test_names_imported_one_by_one(cuda, types):
     """``from numba.cuda import grid, shared, …`` and names that a kernel gives to parts of cuda."""
     threadIdx, blockIdx, blockDim, grid, shared, syncthreads = (
-        getattr(cuda, name) for name in ("threadIdx", "blockIdx", "blockDim", "grid", "shared", "syncthreads"))
+        getattr(cuda, name) for name in ("threadIdx", "blockIdx", "blockDim", "grid", "shared", "syncthreads")
+    )
     float32 = types.float32
 
     @cuda.jit

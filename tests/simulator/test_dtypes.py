@@ -161,8 +161,9 @@ def test_float16_arithmetic():
     np.testing.assert_array_equal(wide[0].astype("f4"), h.astype("f4") ** 2)
     np.testing.assert_array_equal(wide[1], h.astype(float) + 1)
     (finding,) = run.findings
-    assert finding.message.startswith("h[k] + 1 is computed in float64, because 1 is int64, and float16 with int64 "
-                                      "gives float64; write float16(...)")
+    assert finding.message.startswith(
+        "h[k] + 1 is computed in float64, because 1 is int64, and float16 with int64 gives float64; write float16(...)"
+    )
 
 
 @pytest.mark.parametrize("statement", [

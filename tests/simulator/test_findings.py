@@ -240,7 +240,8 @@ def test_uninitialized_shared_local_and_variable():
     assert findings(careless, 1, 64, np.zeros(64, "f4"), 64) == ()
     found = findings(careless, 1, 64, np.zeros(64, "f4"), 50)
     assert {(f.kind, f.array, f.count) for f in found} == {
-        ("uninitialized-read", name, 14) for name in ("tile", "mine", "late")}
+        ("uninitialized-read", name, 14) for name in ("tile", "mine", "late")
+    }
 
 
 def test_accidental_float64_names_its_operand():
@@ -392,6 +393,7 @@ def test_a_race_within_one_line_is_told_from_two_writes():
 
 def test_a_while_loop_has_a_budget_of_its_own(monkeypatch):
     """Without max_steps a loop that never ends is stopped long before a launch of many loops is."""
+
     @cuda.jit
     def climb(a, rounds, length):
         for _ in range(rounds):

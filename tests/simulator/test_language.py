@@ -263,14 +263,35 @@ def choices(a, out):
 def constant_expressions(a, out):
     i = cuda.grid(1)
     nothing = None
-    out[i] = (2 ** -1) * 4 + ~True + (nothing is None) * 7 + (a is not None) + (-7 // 2) + a[i] * (1 + 2 * 3)
+    out[i] = (2**-1) * 4 + ~True + (nothing is None) * 7 + (a is not None) + (-7 // 2) + a[i] * (1 + 2 * 3)
     if nothing is not None:
         out[i] = 0
 
 
-KERNELS = [branches, loops, nested, whiles, early_returns, short_circuit, conditional_loads, tuples, functions, numbers,
-           chained, casts, rows, carried, loop_else, else_leaves_the_outer_loop, over_tuples, numbered,
-           values_of_and_and_or, guarded_values, choices, constant_expressions]
+KERNELS = [
+    branches,
+    loops,
+    nested,
+    whiles,
+    early_returns,
+    short_circuit,
+    conditional_loads,
+    tuples,
+    functions,
+    numbers,
+    chained,
+    casts,
+    rows,
+    carried,
+    loop_else,
+    else_leaves_the_outer_loop,
+    over_tuples,
+    numbered,
+    values_of_and_and_or,
+    guarded_values,
+    choices,
+    constant_expressions,
+]
 ARRAYS_IN_PYTHON = (short_circuit, conditional_loads, guarded_values)  # they ask for a shape
 
 
@@ -292,8 +313,13 @@ class Launch:
 def by_thread(kernel, a):
     """Run ``kernel`` thread by thread with Python's own integers."""
     out = np.zeros(N, np.int64)
-    names = {**kernel.__globals__, "gcd": gcd.py_func, "float32": np.float32,
-             "uint8": lambda v: int(v) % 256, "twice_clipped": lambda v, low: 2 * clipped.py_func(v, low, 10)}
+    names = {
+        **kernel.__globals__,
+        "gcd": gcd.py_func,
+        "float32": np.float32,
+        "uint8": lambda v: int(v) % 256,
+        "twice_clipped": lambda v, low: 2 * clipped.py_func(v, low, 10),
+    }
     for i in range(N):
         names["cuda"] = Launch(i)
         function = type(kernel)(kernel.__code__, names)
@@ -486,8 +512,10 @@ def test_a_loop_over_an_array_loads_its_elements():
     a, out = np.arange(10) * 3, np.zeros(40)
     run = simulate(kernel)[1, 40](a, out)
     np.testing.assert_array_equal(out, [min(a[a > i], default=0) + (a * range(10)).sum() for i in range(40)])
-    first, second = (run.traffic.select(array="a", line=line).accesses for line in sorted({
-        row.line for row in run.traffic.rows if row.array == "a"}))
+    first, second = (
+        run.traffic.select(array="a", line=line).accesses
+        for line in sorted({row.line for row in run.traffic.rows if row.array == "a"})
+    )
     assert (first, second) == (sum(i // 3 + 2 for i in range(27)) + 13 * 10, 400)
 
 
@@ -521,6 +549,7 @@ def chosen(a, b, c=None, scale=3):
 
 def test_a_device_function_has_defaults_and_takes_names():
     """As numba-cuda has it; the arguments are evaluated in the order in which they are written."""
+
     @cuda.jit
     def kernel(out):
         i = cuda.grid(1)

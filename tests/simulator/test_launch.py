@@ -28,33 +28,39 @@ def scaled(a, factor, out):
         out[i] = factor * a[i]
 
 
-@pytest.mark.parametrize(("grid", "block", "words"), [
-    (1, 2048, "2,048 threads; a GPU allows at most 1,024"),
-    ((1, 1), (64, 32), "2,048 threads"),
-    (1, (1, 1, 65), "z dimension is 65"),
-    ((1, 70000), 32, "y dimension is 70,000"),
-    (0, 32, "must be at least 1"),
-    (1, -4, "must be at least 1"),
-    (1.5, 32, "whole numbers"),
-    ((1, 1, 1, 1), 32, "1 to 3"),
-])
+@pytest.mark.parametrize(
+    ("grid", "block", "words"),
+    [
+        (1, 2048, "2,048 threads; a GPU allows at most 1,024"),
+        ((1, 1), (64, 32), "2,048 threads"),
+        (1, (1, 1, 65), "z dimension is 65"),
+        ((1, 70000), 32, "y dimension is 70,000"),
+        (0, 32, "must be at least 1"),
+        (1, -4, "must be at least 1"),
+        (1.5, 32, "whole numbers"),
+        ((1, 1, 1, 1), 32, "1 to 3"),
+    ],
+)
 def test_a_launch_beyond_cuda_s_limits_is_refused(grid, block, words):
     a = np.zeros(4, "f4")
     with pytest.raises(LaunchError, match=words):
         simulate(double)[grid, block](a, a.copy())
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    ((np.zeros(4, "f4"),), "takes 2 arguments .a, out. and was given 1"),
-    ((np.zeros(4, "f4"), [1.0]), "'out' is a list"),
-    ((np.zeros(4, "g"), np.zeros(4, "f4")), "dtype (longdouble|float128|float96)"),
-    ((np.zeros(4, "M8[s]"), np.zeros(4, "f4")), "dtype datetime64"),
-    ((np.zeros(4, ">f4"), np.zeros(4, "f4")), "native byte order"),
-    ((np.zeros(8, "f4")[::2], np.zeros(4, "f4")), "'a' is not contiguous"),
-    ((np.ma.masked_less(np.zeros(4, "f4"), 1), np.zeros(4, "f4")), "'a' is a masked array"),
-    ((2**70, np.zeros(4, "f4")), "'a' is an int beyond 64 bits"),
-    (("1", np.zeros(4, "f4")), "'a' is a str; .* int, float, complex, bool or NumPy's int8"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((np.zeros(4, "f4"),), "takes 2 arguments .a, out. and was given 1"),
+        ((np.zeros(4, "f4"), [1.0]), "'out' is a list"),
+        ((np.zeros(4, "g"), np.zeros(4, "f4")), "dtype (longdouble|float128|float96)"),
+        ((np.zeros(4, "M8[s]"), np.zeros(4, "f4")), "dtype datetime64"),
+        ((np.zeros(4, ">f4"), np.zeros(4, "f4")), "native byte order"),
+        ((np.zeros(8, "f4")[::2], np.zeros(4, "f4")), "'a' is not contiguous"),
+        ((np.ma.masked_less(np.zeros(4, "f4"), 1), np.zeros(4, "f4")), "'a' is a masked array"),
+        ((2**70, np.zeros(4, "f4")), "'a' is an int beyond 64 bits"),
+        (("1", np.zeros(4, "f4")), "'a' is a str; .* int, float, complex, bool or NumPy's int8"),
+    ],
+)
 def test_arguments_a_gpu_would_not_take_are_refused(arguments, words):
     with pytest.raises(LaunchError, match=words):
         simulate(double)[1, 4](*arguments)
@@ -111,8 +117,9 @@ def test_exactly_48_kib_is_accepted():
     np.testing.assert_array_equal(out, np.arange(32))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
-                                   "float64"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_every_dtype_and_order_multiplies(dtype, order):
     A = np.asarray(rng.integers(0, 4, (7, 9)), dtype, order=order)

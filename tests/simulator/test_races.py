@@ -91,10 +91,18 @@ def wrong_way_through_a_third(a, out):
         out[i] = tile[i - 16]
 
 
-@pytest.mark.parametrize(("kernel", "racing"), [
-    (halves, True), (own_half, False), (half_then_whole, False), (quarters, False), (neighbouring_quarter, True),
-    (through_a_third, False), (wrong_way_through_a_third, True),
-])
+@pytest.mark.parametrize(
+    ("kernel", "racing"),
+    [
+        (halves, True),
+        (own_half, False),
+        (half_then_whole, False),
+        (quarters, False),
+        (neighbouring_quarter, True),
+        (through_a_third, False),
+        (wrong_way_through_a_third, True),
+    ],
+)
 def test_a_syncwarp_orders_the_lanes_that_took_part_and_no_others(kernel, racing):
     for schedule in SCHEDULES:
         found = kinds(kernel, 1, 32, np.arange(32, dtype="f4"), np.zeros(32, "f4"), schedule=schedule)
@@ -167,8 +175,10 @@ def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access
     monkeypatch.setattr(races.Shadow, "_enter", counted)
     assert kinds(shared_total, 256, 64, np.zeros(1, "i4"), np.full(4, -1), schedule=schedule) == []
     assert 0 < sum(entered) <= 2 * 2 * 3  # two chunks of blocks, two warps
-    for kernel, arguments in ((shared_total, (np.zeros(1, "i4"), np.full(4, 5000))),
-                              (shared_flag, (np.zeros(1, "i4"), np.zeros(256 * 64, "i4")))):
+    for kernel, arguments in (
+        (shared_total, (np.zeros(1, "i4"), np.full(4, 5000))),
+        (shared_flag, (np.zeros(1, "i4"), np.zeros(256 * 64, "i4"))),
+    ):
         assert set(kinds(kernel, 256, 64, *arguments, schedule=schedule)) == {"race"}
 
 
@@ -260,8 +270,18 @@ def test_random_programs_race_where_vector_clocks_say_so(seed):
         blocks, threads, steps, active, index, members = drawn = happens_before.draw(rng)
         want = {(line[a], line[b]) for a, b in happens_before.races(*drawn)}
         for schedule in ("in-order", seed):
-            found = findings(happens_before.program, blocks, threads, steps, active, index, members,
-                             np.zeros(happens_before.WORDS, "i4"), np.zeros(blocks * threads, "i8"), schedule=schedule)
+            found = findings(
+                happens_before.program,
+                blocks,
+                threads,
+                steps,
+                active,
+                index,
+                members,
+                np.zeros(happens_before.WORDS, "i4"),
+                np.zeros(blocks * threads, "i8"),
+                schedule=schedule,
+            )
             assert {f.kind for f in found} <= {"race"}
             got = {(f.other_line, f.line) for f in found}
             assert got <= want
@@ -331,6 +351,7 @@ def test_a_write_is_watched_however_the_array_is_named(kernel):
 
 def test_the_race_between_warps_is_shown_rather_than_the_one_within():
     """Threads of one warp race first, but the cure must serve those of two warps as well."""
+
     @cuda.jit
     def transpose(A, C):
         s = cuda.shared.array((8, 8), float32)

@@ -313,24 +313,42 @@ def test_it_is_refused_at_its_line(kernel):
     assert message.startswith(f"line {expected}: ") and "\n" not in message and len(message) < 200
 
 
-@pytest.mark.parametrize(("kernel", "words"), [
-    (refuse_numpy, "use math.sqrt"), (refuse_print, "run.source"), (refuse_plain_function, r"@cuda.jit\(device=True\)"),
-    (refuse_slice, "loop over single elements"), (refuse_shared_expression, "name outside the kernel"),
-    (refuse_missing_name, "'missing' is not defined"), (refuse_float_index, "must be an integer"),
-    (refuse_row, "one index for each dimension"), (refuse_loop_over_mixed_tuple, "convert the items"),
-    (refuse_loop_over_rows, "use single elements"), (refuse_builtin_type_of_array, "write float64"),
-    (refuse_builtin_function, "add in a loop"), (refuse_operator_function, "the operator itself"),
-    (refuse_missing_argument, r"takes 2 arguments \(x, factor\), not 0"), (refuse_unknown_argument, "none of them"),
-    (refuse_argument_given_twice, "given twice"),
-    (refuse_argument_of_syncthreads, "takes no arguments"), (refuse_unknown_math, "multiply in a loop"),
-    (refuse_digits_of_round, r"round\(x \* 100\) / 100"), (refuse_base_of_log, "divide by the log of the base"),
-    (refuse_thread_without_axis, r"write cuda.threadIdx.x, .y or .z"),
-    (refuse_whole_array_as_number, r"write an element, a\[i\]"),
-    (refuse_loop_over_count, r"write range\(a.shape\[0\]\)"), (refuse_lambda, r"@cuda.jit\(device=True\)"),
-    (refuse_matrix_product, "multiply and add in a loop"), (refuse_list, "cuda.local.array"),
-    (refuse_complex_in_a_real_array, r"take .real, .imag or abs\(\)"), (refuse_order_of_complex, "compare .real"),
-    (refuse_two_meanings, "on every path"), (refuse_libdevice, "functions of math"), (refuse_identity, "== or !="),
-])
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (refuse_numpy, "use math.sqrt"),
+        (refuse_print, "run.source"),
+        (refuse_plain_function, r"@cuda.jit\(device=True\)"),
+        (refuse_slice, "loop over single elements"),
+        (refuse_shared_expression, "name outside the kernel"),
+        (refuse_missing_name, "'missing' is not defined"),
+        (refuse_float_index, "must be an integer"),
+        (refuse_row, "one index for each dimension"),
+        (refuse_loop_over_mixed_tuple, "convert the items"),
+        (refuse_loop_over_rows, "use single elements"),
+        (refuse_builtin_type_of_array, "write float64"),
+        (refuse_builtin_function, "add in a loop"),
+        (refuse_operator_function, "the operator itself"),
+        (refuse_missing_argument, r"takes 2 arguments \(x, factor\), not 0"),
+        (refuse_unknown_argument, "none of them"),
+        (refuse_argument_given_twice, "given twice"),
+        (refuse_argument_of_syncthreads, "takes no arguments"),
+        (refuse_unknown_math, "multiply in a loop"),
+        (refuse_digits_of_round, r"round\(x \* 100\) / 100"),
+        (refuse_base_of_log, "divide by the log of the base"),
+        (refuse_thread_without_axis, r"write cuda.threadIdx.x, .y or .z"),
+        (refuse_whole_array_as_number, r"write an element, a\[i\]"),
+        (refuse_loop_over_count, r"write range\(a.shape\[0\]\)"),
+        (refuse_lambda, r"@cuda.jit\(device=True\)"),
+        (refuse_matrix_product, "multiply and add in a loop"),
+        (refuse_list, "cuda.local.array"),
+        (refuse_complex_in_a_real_array, r"take .real, .imag or abs\(\)"),
+        (refuse_order_of_complex, "compare .real"),
+        (refuse_two_meanings, "on every path"),
+        (refuse_libdevice, "functions of math"),
+        (refuse_identity, "== or !="),
+    ],
+)
 def test_the_message_says_what_to_write(kernel, words):
     with pytest.raises(UnsupportedKernelError, match=words):
         simulate(kernel)[1, 4](np.ones(8, "f4"))

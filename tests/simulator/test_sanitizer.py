@@ -10,19 +10,35 @@ TOOLS = {"racecheck": "race", "memcheck": "out-of-bounds", "synccheck": "barrier
 #: Errors that the simulator finds and no tool reports, by the reason.
 UNSEEN = {
     "racecheck watches shared memory, and these race in global memory": {
-        "atomic_and_plain_read", "blocks_split_the_sum", "histogram_without_atomics", "neighbour_block",
-        "row_index_without_block", "same_value_written_by_all", "scan_in_place", "stencil_in_place",
+        "atomic_and_plain_read",
+        "blocks_split_the_sum",
+        "histogram_without_atomics",
+        "neighbour_block",
+        "row_index_without_block",
+        "same_value_written_by_all",
+        "scan_in_place",
+        "stencil_in_place",
         "stride_of_one_block",
     },
     "memcheck sees the bytes of an allocation: these miss a dimension or a local array and stay inside": {
-        "inner_dimension_wraps_to_next_row", "local_array_out_of_bounds", "swapped_x_and_y",
+        "inner_dimension_wraps_to_next_row",
+        "local_array_out_of_bounds",
+        "swapped_x_and_y",
     },
     "initcheck watches global memory, and these read shared or local words that nobody wrote": {
-        "uninitialised_halo", "uninitialised_local", "uninitialised_shared_histogram", "uninitialised_tile_edge",
+        "uninitialised_halo",
+        "uninitialised_local",
+        "uninitialised_shared_histogram",
+        "uninitialised_tile_edge",
     },
     "threads that have left the kernel, or warps that skip the barrier as a whole, do not disturb this GPU's barrier": {
-        "barrier_after_break", "barrier_in_a_device_function", "barrier_in_ragged_loop", "barrier_under_condition",
-        "barrier_under_condition_of_a_warp", "early_return_before_barrier", "early_return_of_a_whole_warp",
+        "barrier_after_break",
+        "barrier_in_a_device_function",
+        "barrier_in_ragged_loop",
+        "barrier_under_condition",
+        "barrier_under_condition_of_a_warp",
+        "early_return_before_barrier",
+        "early_return_of_a_whole_warp",
         "reduction_barrier_inside_the_step",
     },
 }

@@ -54,11 +54,13 @@ def test_requests_follow_warps_however_the_block_is_folded(block):
     sectors = requests = 0
     for by in range(2):
         for bx in range(3):
-            linear = [(by * block[1] + t // block[0]) * shape[1] + bx * block[0] + t % block[0]
-                      for t in range(block[0] * block[1])]
+            linear = [
+                (by * block[1] + t // block[0]) * shape[1] + bx * block[0] + t % block[0]
+                for t in range(block[0] * block[1])
+            ]
             for w in range(0, len(linear), 32):
                 requests += 1
-                sectors += len({4 * i // 32 for i in linear[w:w + 32]})
+                sectors += len({4 * i // 32 for i in linear[w : w + 32]})
     load = run.traffic.select(op="load")
     assert (load.requests, load.sectors) == (requests, sectors)
 
@@ -114,8 +116,9 @@ def by_hand(index, itemsize):
     return busiest(index[:16], itemsize) + busiest(index[16:], itemsize), 2
 
 
-@pytest.mark.parametrize(("dtype", "itemsize"), [(int8, 1), (float16, 2), (float32, 4), (int32, 4), (float64, 8),
-                                                 (complex64, 8)])
+@pytest.mark.parametrize(
+    ("dtype", "itemsize"), [(int8, 1), (float16, 2), (float32, 4), (int32, 4), (float64, 8), (complex64, 8)]
+)
 @pytest.mark.parametrize("stride", [0, 1, 2, 3, 16, 17, 32, 33])
 def test_wavefronts_of_a_strided_shared_load(dtype, itemsize, stride):
     index = np.arange(32) * stride

@@ -39,8 +39,10 @@ def test_binary_operators(symbol):
 
 def test_comparisons_lose_nothing_that_numba_keeps():
     """Two values are compared in numba's common type, or in one in which these types compare alike."""
-    exact = {frozenset(pair) for pair in (("uint16", "float32"), ("uint16", "float16"), ("uint8", "float16"),
-                                          ("uint16", "complex64"))}
+    exact = {
+        frozenset(pair)
+        for pair in (("uint16", "float32"), ("uint16", "float16"), ("uint8", "float16"), ("uint16", "complex64"))
+    }
     for a, b in PAIRS:
         for function, order in ((operator.lt, True), (operator.ge, True), (operator.eq, False)):
             wanted = oracle.oracle_operands(function, a, b)

@@ -19,7 +19,12 @@ def test_a_tiled_product_can_be_replayed_from_its_trace():
     trace = run.trace
     np.testing.assert_array_equal(trace.arrays["A"].initial, before)
     assert {(a.name, a.space) for a in trace.arrays.values()} == {
-        ("A", "global"), ("B", "global"), ("C", "global"), ("A_tile", "shared"), ("B_tile", "shared")}
+        ("A", "global"),
+        ("B", "global"),
+        ("C", "global"),
+        ("A_tile", "shared"),
+        ("B_tile", "shared"),
+    }
     counted = {}
     replayed, tiles = np.zeros((4, 4), "f4"), {}
     for step in trace.steps:

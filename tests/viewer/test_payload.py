@@ -34,9 +34,7 @@ def test_every_access_survives(tiled_run):
             assert (step.warp, step.threads.tolist()) == (warp, sent["vectors"][threads])
             assert step.barrier == bool(barrier)
             assert list(step.variables) == list(variables)
-            for access, (op, array, lanes, base, pattern, values) in zip(
-                step.accesses, accesses, strict=True
-            ):
+            for access, (op, array, lanes, base, pattern, values) in zip(step.accesses, accesses, strict=True):
                 n = len(access.threads)
                 flat = np.ravel_multi_index(tuple(access.index.T), trace.arrays[access.array].shape)
                 assert access.array == names[array]

@@ -26,8 +26,10 @@ def product(a, b):
 def complex_quotient(a, b, full, mask, line: int):
     """``a / b``: CPython's way, which is numba's. Raises KernelError where an active lane divides by zero."""
     if np.any(b == 0) and (full(b == 0) & full(mask)).any():
-        raise KernelError(f"line {line}: a complex number is divided by zero; numba ends such a thread there, in the "
-                          "middle of the kernel and without a word: check the divisor first")
+        raise KernelError(
+            f"line {line}: a complex number is divided by zero; numba ends such a thread there, in the "
+            "middle of the kernel and without a word: check the divisor first"
+        )
     by_real = np.abs(b.real) >= np.abs(b.imag)
     large, small = np.where(by_real, b.real, b.imag), np.where(by_real, b.imag, b.real)
     ratio = small / large
@@ -38,8 +40,7 @@ def complex_quotient(a, b, full, mask, line: int):
 
 
 def complex_power(a, b):
-    """``a ** b`` in polar form, as the code that numba compiles for a GPU; 0 where both real parts are 0, but b is not.
-    """
+    """``a ** b`` in polar form, as the code that numba compiles for a GPU; 0 where both real parts are 0, but b is not."""
     kind = a.dtype.type
     size, angle = np.hypot(a.real, a.imag), np.arctan2(a.imag, a.real)
     length, phase = np.power(size, b.real), angle * b.real

@@ -25,25 +25,50 @@ WATCHING_BYTES = 40
 #: Threads of one launch: a thread is counted by itself, and a grid that large by mistake would run for hours.
 MAX_THREADS = 2**28
 #: What :meth:`Engine.tell` can tell; ``start`` and ``watch`` are called on every observer.
-HOOKS = ("warnings", "tallied", "negative_index", "out_of_bounds", "misaligned", "unwritten",
-         "unassigned", "barrier", "divergence", "misled", "statement", "assigned", "end_of_chunk")
+HOOKS = (
+    "warnings",
+    "tallied",
+    "negative_index",
+    "out_of_bounds",
+    "misaligned",
+    "unwritten",
+    "unassigned",
+    "barrier",
+    "divergence",
+    "misled",
+    "statement",
+    "assigned",
+    "end_of_chunk",
+)
 
 
 class Engine:
     """One launch of one kernel. ``observers`` are fed while :meth:`run` runs."""
 
-    def __init__(self, kernel, grid, block, arguments, observers: list[Observer], schedule="in-order",
-                 tracing: bool = False, max_steps: int | None = None):
+    def __init__(
+        self,
+        kernel,
+        grid,
+        block,
+        arguments,
+        observers: list[Observer],
+        schedule="in-order",
+        tracing: bool = False,
+        max_steps: int | None = None,
+    ):
         self.launch = Launch.of(grid, block)
         threads = self.launch.blocks * self.launch.threads_per_block
         if threads > MAX_THREADS:
-            raise LaunchError(f"the launch has {threads:,} threads, and the simulator runs at most {MAX_THREADS:,}; "
-                              "use a smaller grid")
+            raise LaunchError(
+                f"the launch has {threads:,} threads, and the simulator runs at most {MAX_THREADS:,}; "
+                "use a smaller grid"
+            )
         self.source: Source = read(kernel)
         self.observers = observers
         self.order = order(schedule)
         if max_steps is not None and (
-                isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1):
+            isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1
+        ):
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
         self.steps = Steps(None if max_steps is None else int(max_steps))
         names = [a.arg for a in self.source.tree.args.args]
@@ -51,8 +76,12 @@ class Engine:
         self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]
         mark_aliases(self.values)
         self.unit = Unit(self.launch, tracing)
-        function = Function(self.unit, self.source, [variable_of(n, a, v) for n, a, v in zip(
-            names, arguments, self.values, strict=True)], kernel=True)
+        function = Function(
+            self.unit,
+            self.source,
+            [variable_of(n, a, v) for n, a, v in zip(names, arguments, self.values, strict=True)],
+            kernel=True,
+        )
         function.compile("kernel")
         self._check_shared()
         self.make = self.unit.build("kernel")
@@ -62,17 +91,20 @@ class Engine:
         defaults = self.source.function.__defaults__ or ()
         missing = len(names) - len(arguments)
         if missing < 0 or missing > len(defaults):
-            raise LaunchError(f"{self.source.name} takes {len(names)} arguments ({', '.join(names)}) and was given "
-                              f"{len(arguments)}")
-        return (*arguments, *(defaults[len(defaults) - missing:] if missing else ()))
+            raise LaunchError(
+                f"{self.source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {len(arguments)}"
+            )
+        return (*arguments, *(defaults[len(defaults) - missing :] if missing else ()))
 
     def _check_shared(self):
         used = sum(size for _, size, *_ in self.unit.static_shared.values())
         if used > SHARED_LIMIT:
             parts = ", ".join(f"{name} {size:,}" for name, size, *_ in self.unit.static_shared.values())
             line = max(line for *_, line in self.unit.static_shared.values())
-            raise LaunchError(f"line {line}: the kernel's shared arrays take {used:,} bytes a block ({parts}); the "
-                              f"limit of static shared memory is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles")
+            raise LaunchError(
+                f"line {line}: the kernel's shared arrays take {used:,} bytes a block ({parts}); the "
+                f"limit of static shared memory is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles"
+            )
 
     @property
     def lines(self) -> tuple[tuple[int, str], ...]:
@@ -182,8 +214,9 @@ class Engine:
             return {}
         kind, _ = waiting[group[0]].reduction
         predicates = {warp: waiting[warp].reduction[1] for warp in group}
-        count = sum((vector.full(predicates[vector.warp]) & vector.full(mask)).sum(axis=(0, 1))
-                    for vector, mask in arrivals)
+        count = sum(
+            (vector.full(predicates[vector.warp]) & vector.full(mask)).sum(axis=(0, 1)) for vector, mask in arrivals
+        )
         if kind == "syncthreads_and":
             count = count == sum(vector.full(mask).sum(axis=(0, 1)) for vector, mask in arrivals)
         elif kind == "syncthreads_or":
@@ -204,17 +237,23 @@ def take_argument(name: str, value):
     if isinstance(value, np.ndarray):
         value = np.asarray(value)
         if value.dtype.name not in SCALARS or not value.dtype.isnative:
-            raise LaunchError(f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
-                              "in native byte order: convert it with .astype()")
+            raise LaunchError(
+                f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
+                "in native byte order: convert it with .astype()"
+            )
         if not (value.flags.c_contiguous or value.flags.f_contiguous):
-            raise LaunchError(f"the array {name!r} is not contiguous, and numba does not copy such an array to the "
-                              "GPU; pass np.ascontiguousarray(...)")
+            raise LaunchError(
+                f"the array {name!r} is not contiguous, and numba does not copy such an array to the "
+                "GPU; pass np.ascontiguousarray(...)"
+            )
         return GlobalArray(name, value)
     kind = of_value(value)
     if kind is None:
         what = "an int beyond 64 bits" if type(value) is int else f"a {type(value).__name__}"
-        raise LaunchError(f"the argument {name!r} is {what}; a kernel takes NumPy arrays and numbers: int, float, "
-                          f"complex, bool or NumPy's {', '.join(SCALARS[1:])}")
+        raise LaunchError(
+            f"the argument {name!r} is {what}; a kernel takes NumPy arrays and numbers: int, float, "
+            f"complex, bool or NumPy's {', '.join(SCALARS[1:])}"
+        )
     return np.dtype(kind).type(value)
 
 

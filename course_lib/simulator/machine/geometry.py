@@ -51,13 +51,16 @@ class Launch:
         grid, block = dim3(grid, "the grid"), dim3(block, "the block")
         threads = prod(block)
         if threads > MAX_THREADS_PER_BLOCK:
-            raise LaunchError(f"the block {block} has {threads:,} threads; a GPU allows at most "
-                              f"{MAX_THREADS_PER_BLOCK:,} a block: use smaller blocks and a larger grid")
+            raise LaunchError(
+                f"the block {block} has {threads:,} threads; a GPU allows at most "
+                f"{MAX_THREADS_PER_BLOCK:,} a block: use smaller blocks and a larger grid"
+            )
         for name, dims, limits in (("block", block, MAX_BLOCK), ("grid", grid, MAX_GRID)):
             for axis, size, limit in zip("xyz", dims, limits, strict=True):
                 if size > limit:
-                    raise LaunchError(f"the {name}'s {axis} dimension is {size:,}; a GPU allows at most {limit:,}: "
-                                      "use a smaller one")
+                    raise LaunchError(
+                        f"the {name}'s {axis} dimension is {size:,}; a GPU allows at most {limit:,}: use a smaller one"
+                    )
         return cls(grid, block)
 
     @property

@@ -14,13 +14,21 @@ from ..findings import LaunchError
 
 def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Strides in elements of a C-ordered array."""
-    return tuple(prod(shape[d + 1:]) for d in range(len(shape)))
+    return tuple(prod(shape[d + 1 :]) for d in range(len(shape)))
 
 
 #: ``new = f(old, value)``. max and min ignore NaN as CUDA's do; nanmax and nanmin are the same operations.
 ATOMIC = {
-    "add": np.add, "sub": np.subtract, "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor,
-    "max": np.fmax, "min": np.fmin, "nanmax": np.fmax, "nanmin": np.fmin, "exch": lambda old, value: value,
+    "add": np.add,
+    "sub": np.subtract,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "max": np.fmax,
+    "min": np.fmin,
+    "nanmax": np.fmax,
+    "nanmin": np.fmin,
+    "exch": lambda old, value: value,
     "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
     "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),
     "cas": lambda old, expected, value: np.where(old == expected, value, old),
@@ -123,8 +131,10 @@ class GlobalArray(Array):
 
     def _check_writable(self):
         if self.aliases:
-            raise LaunchError(f"the arguments {self.aliases!r} and {self.name!r} share memory and the kernel writes "
-                              "it; a GPU gets a copy of each host array, so pass two separate arrays")
+            raise LaunchError(
+                f"the arguments {self.aliases!r} and {self.name!r} share memory and the kernel writes "
+                "it; a GPU gets a copy of each host array, so pass two separate arrays"
+            )
         if not self.flat.flags.writeable:
             raise LaunchError(f"the kernel writes the array {self.name!r}, which is read-only; pass a copy")
 

@@ -72,8 +72,11 @@ def choose(mask, new, old, line):
         return tuple(choose(mask, n, o, line) for n, o in zip(new, old, strict=True))
     if isinstance(new, (np.ndarray, np.generic)):
         return blend(mask, new, old)
-    raise UnsupportedKernelError("threads of one warp choose different arrays for one variable; the simulator needs "
-                                 "one array for all of them: use one array with an index that differs", line)
+    raise UnsupportedKernelError(
+        "threads of one warp choose different arrays for one variable; the simulator needs "
+        "one array for all of them: use one array with an index that differs",
+        line,
+    )
 
 
 def both(left, right):
@@ -142,15 +145,20 @@ class Steps:
         elif count % 1000 == 1 and self.seen:
             (before, values, written, copies), self.seen = self.seen, None
             if all(map(np.array_equal, (before, *values), (mask, *variables))) and all(
-                    np.array_equal(array.storage(), copy) for array, copy in zip(written, copies, strict=True)):
-                raise KernelError(f"line {line}: this loop waits for something that no longer changes. A warp runs "
-                                  "alone up to its next barrier here, so no other thread ends the wait, and on a GPU "
-                                  "threads that wait for each other can hang too: use a barrier, or an atomic that "
-                                  "nobody waits for")
+                np.array_equal(array.storage(), copy) for array, copy in zip(written, copies, strict=True)
+            ):
+                raise KernelError(
+                    f"line {line}: this loop waits for something that no longer changes. A warp runs "
+                    "alone up to its next barrier here, so no other thread ends the wait, and on a GPU "
+                    "threads that wait for each other can hang too: use a barrier, or an atomic that "
+                    "nobody waits for"
+                )
 
     def stop(self, line: int, limit: int | None = None, where: str = " in one launch"):
-        raise KernelError(f"line {line}: this loop was still running after {limit or self.limit:,} iterations{where}; "
-                          "check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long")
+        raise KernelError(
+            f"line {line}: this loop was still running after {limit or self.limit:,} iterations{where}; "
+            "check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long"
+        )
 
 
 def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole: bool):
@@ -216,8 +224,10 @@ def item_at(items: tuple, index, full, mask, line: int, text: str):
     wrong = full((index < -count) | (index >= count)) & full(mask)
     if wrong.any():
         found = np.broadcast_to(index, wrong.shape)[wrong][0]
-        raise KernelError(f"line {line}: the index of {text} is {found}, and the tuple has {count} items; keep it "
-                          f"below {count}, with an if or %")
+        raise KernelError(
+            f"line {line}: the index of {text} is {found}, and the tuple has {count} items; keep it "
+            f"below {count}, with an if or %"
+        )
     if type(index) is not np.ndarray:
         return items[int(index)]
     result = items[0]
@@ -241,7 +251,7 @@ def power(a, b):
     if np.asarray(a).dtype.kind == "f" or not (np.asarray(b) < 0).any():
         return np.power(a, b)
     value = np.power(a, np.where(b < 0, 0, b))
-    small = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), np.where(a == 0, -2**63, 0)))
+    small = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), np.where(a == 0, -(2**63), 0)))
     return np.where(b < 0, small, value).astype(np.asarray(a).dtype)[()]
 
 
@@ -280,11 +290,13 @@ def fused(a, b, c):
 
 def elementwise(function, value):
     """A ``math`` function that NumPy has not, lane by lane; nan where it is not defined."""
+
     def one(x):
         try:
             return function(x)
         except (ValueError, OverflowError):
             return math.nan
+
     result = np.vectorize(one, otypes=[np.float64])(value)
     return result.astype(value.dtype)[()]
 

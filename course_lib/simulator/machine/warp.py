@@ -78,8 +78,9 @@ class WarpVector:
         """``threadIdx + blockIdx * blockDim`` along an axis, as int64."""
         key = ("id", axis)
         if key not in self._cache:
-            self._cache[key] = (self.thread[axis].astype(np.int64)
-                                + self.block[axis].astype(np.int64) * self.launch.block[axis])
+            self._cache[key] = (
+                self.thread[axis].astype(np.int64) + self.block[axis].astype(np.int64) * self.launch.block[axis]
+            )
         return self._cache[key]
 
     def shared_array(self, number: int, name: str, dtype, shape, mask) -> SharedArray:
@@ -204,8 +205,12 @@ class WarpVector:
         value, here = self._by_lane(value), self._by_lane(mask)
         own = np.arange(self.lanes.count).reshape(-1, 1, 1)
         lane = self._by_lane(lane).astype(np.int64)
-        source = {"at": lambda: lane % WARP_SIZE, "up": lambda: own - lane, "down": lambda: own + lane,
-                  "xor": lambda: own ^ lane}[kind]()
+        source = {
+            "at": lambda: lane % WARP_SIZE,
+            "up": lambda: own - lane,
+            "down": lambda: own + lane,
+            "xor": lambda: own ^ lane,
+        }[kind]()
         source = np.where((source < 0) | (source >= WARP_SIZE), own, source)
         valid = source < self.lanes.count
         safe = np.where(valid, source, own)
