@@ -40,7 +40,7 @@ def complex_quotient(a, b, full, mask, line: int):
 
 
 def complex_power(a, b):
-    """``a ** b`` in polar form, as the code that numba compiles for a GPU; 0 where both real parts are 0, but b is not."""
+    """``a ** b`` in polar form, as numba compiles it for a GPU; 0 where both real parts are 0, but b is not."""
     kind = a.dtype.type
     size, angle = np.hypot(a.real, a.imag), np.arctan2(a.imag, a.real)
     length, phase = np.power(size, b.real), angle * b.real
