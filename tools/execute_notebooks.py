@@ -1,7 +1,7 @@
 """Run notebooks from top to bottom and store their outputs, so that a second run changes no byte.
 
     uv run python tools/execute_notebooks.py                          every lesson and solution
-    uv run python tools/execute_notebooks.py notebooks/01_naive.ipynb
+    uv run python tools/execute_notebooks.py notebooks/02_naive.ipynb
 
 What differs from run to run is not stored: times, process ids, the ids of live widgets. Without its widget,
 an output falls back on its picture or text, which a reader sees before running anything.

@@ -1,4 +1,4 @@
-"""Lesson 2, exercise 1: the heart of the tiled kernel, with exactly the barriers that it needs."""
+"""Lesson 4, exercise 1: the heart of the tiled kernel, with exactly the barriers that it needs."""
 
 from __future__ import annotations
 

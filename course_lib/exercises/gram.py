@@ -1,4 +1,4 @@
-"""Lesson 2, exercise 2: C = A·Aᵀ by tiles; both tiles come from A."""
+"""Lesson 4, exercise 2: C = A·Aᵀ by tiles; both tiles come from A."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 1, exercise 1: one thread per element of C = A·Bᵀ, with B stored as N×K."""
+"""Lesson 2, exercise 1: one thread per element of C = A·Bᵀ, with B stored as N×K."""
 
 from __future__ import annotations
 

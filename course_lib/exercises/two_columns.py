@@ -1,4 +1,4 @@
-"""Lesson 1, exercise 2: each thread computes two neighbouring elements of C and loads A only once for both."""
+"""Lesson 2, exercise 2: each thread computes two neighbouring elements of C and loads A only once for both."""
 
 from __future__ import annotations
 

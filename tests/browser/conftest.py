@@ -1,7 +1,7 @@
 """Fixtures for tests that look at the course through JupyterLab in a real browser.
 
 `open_notebook(notebook)` opens a notebook in JupyterLab and returns an `OpenNotebook`. The notebook is either
-a name relative to notebooks/ ("01_naive.ipynb") or a list of code cells, which becomes a notebook beside them:
+a name relative to notebooks/ ("02_naive.ipynb") or a list of code cells, which becomes a notebook beside them:
 
     def test_slider_moves(open_notebook):
         notebook = open_notebook(["import ipywidgets", "ipywidgets.IntSlider(value=3)"])

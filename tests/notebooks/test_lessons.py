@@ -117,10 +117,10 @@ def test_links_lead_somewhere(path):
 
 
 SHOWN = [
-    ("01_naive.ipynb", "matmul_host", "host.py", "matmul_host"),
-    ("01_naive.ipynb", "naive", "naive.py", "naive"),
-    ("02_tiling.ipynb", "single_block", "single_block.py", "single_block"),
-    ("02_tiling.ipynb", "tiled_any", "tiled.py", "tiled"),
+    ("02_naive.ipynb", "matmul_host", "host.py", "matmul_host"),
+    ("02_naive.ipynb", "naive", "naive.py", "naive"),
+    ("04_tiling.ipynb", "single_block", "single_block.py", "single_block"),
+    ("04_tiling.ipynb", "tiled_any", "tiled.py", "tiled"),
     ("03_prefetching.ipynb", "prefetched", "prefetched.py", "prefetched"),
 ]
 
