@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 from dataclasses import dataclass
 
@@ -90,22 +91,28 @@ class Traffic:
         return table_html(self.rows)
 
 
-COLUMNS = (
-    ("line", "line"),
-    ("space", "space"),
-    ("array", "array"),
-    ("op", "op"),
-    ("accesses", "accesses"),
-    ("requests", "requests"),
-    ("sectors", "sectors"),
-    ("wavefronts", "wavefronts"),
-    ("bank_conflicts", "conflicts"),
-)
+#: What names a row of traffic, and what is counted in it.
+NAMES = ("line", "space", "array", "op")
+COUNTS = ("accesses", "requests", "sectors", "wavefronts", "bank_conflicts")
 
 
-def cells(row: TrafficRow) -> list[str]:
+def known_counts(names: tuple[str, ...]) -> tuple[str, ...]:
+    """``names`` in the order of COUNTS; ValueError where there is none, or one that is not counted."""
+    unknown = [name for name in names if name not in COUNTS]
+    if unknown or not names:
+        said = f"{unknown[0]!r} is not counted" if unknown else "no count is named"
+        raise ValueError(f"{said}; a run counts {', '.join(COUNTS)}")
+    return tuple(name for name in COUNTS if name in names)
+
+
+def title(name: str) -> str:
+    """The head of a column: bank_conflicts as conflicts."""
+    return name.removeprefix("bank_")
+
+
+def cells(row: TrafficRow, counts: tuple[str, ...] = COUNTS) -> list[str]:
     values = []
-    for name, _ in COLUMNS:
+    for name in (*NAMES, *counts):
         value = getattr(row, name)
         absent = (
             name == "sectors"
@@ -117,10 +124,10 @@ def cells(row: TrafficRow) -> list[str]:
     return values
 
 
-def table_text(rows) -> str:
-    """The rows as an aligned table."""
-    table = [[title for _, title in COLUMNS], *(cells(r) for r in rows)]
-    widths = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
+def table_text(rows, counts: tuple[str, ...] = COUNTS) -> str:
+    """The rows as an aligned table, with a column for each of ``counts``."""
+    table = [[title(name) for name in (*NAMES, *counts)], *(cells(r, counts) for r in rows)]
+    widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     left = (1, 2, 3)
     return "\n".join(
         "  ".join(
@@ -130,9 +137,9 @@ def table_text(rows) -> str:
     )
 
 
-def table_html(rows) -> str:
-    head = "".join(f"<th>{title}</th>" for _, title in COLUMNS)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r)) + "</tr>" for r in rows)
+def table_html(rows, counts: tuple[str, ...] = COUNTS) -> str:
+    head = "".join(f"<th>{title(name)}</th>" for name in (*NAMES, *counts))
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r, counts)) + "</tr>" for r in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -142,8 +149,12 @@ class AnnotatedSource:
     What a device function of another file or notebook cell does is counted on the line that calls it.
     """
 
-    def __init__(self, lines, rows, findings):
-        self.lines, self.rows, self.findings = lines, rows, findings
+    def __init__(self, lines, rows, findings, counts: tuple[str, ...] = COUNTS[:-1]):
+        self.lines, self.rows, self.findings, self.counts = lines, rows, findings, counts
+
+    def only(self, *counts: str) -> AnnotatedSource:
+        """The same source with these counts beside it, of accesses, requests, sectors, wavefronts, bank_conflicts."""
+        return AnnotatedSource(self.lines, self.rows, self.findings, known_counts(counts))
 
     def _notes(self):
         for number, text in self.lines:
@@ -152,11 +163,13 @@ class AnnotatedSource:
             yield number, text, rows, found
 
     def __str__(self) -> str:
-        out = [f"{'line':>5} {'accesses':>12} {'requests':>10} {'sectors':>10} {'wavefronts':>10}"]
+        widths = [12 if name == "accesses" else 10 for name in self.counts]
+        heads = " ".join(f"{title(name):>{width}}" for name, width in zip(self.counts, widths, strict=True))
+        out = [f"{'line':>5} {heads}"]
         width = len(out[0])
         for number, text, rows, found in self._notes():
-            sums = [sum(getattr(r, n) for r in rows) for n in ("accesses", "requests", "sectors", "wavefronts")]
-            counts = " ".join(f"{s:>{w},}" if s else " " * w for s, w in zip(sums, (12, 10, 10, 10), strict=True))
+            sums = [sum(getattr(r, n) for r in rows) for n in self.counts]
+            counts = " ".join(f"{s:>{w},}" if s else " " * w for s, w in zip(sums, widths, strict=True))
             out.append(f"{number:>5} {counts}  {text}".rstrip())
             out += [f"{'':>{width}}  ^ {f}" for f in found if f.line == number]
         return "\n".join(out)
@@ -166,9 +179,11 @@ class AnnotatedSource:
     def _repr_html_(self) -> str:
         busiest = max((sum(r.accesses for r in rows) for _, _, rows, _ in self._notes()), default=0) or 1
         body = []
+        rest = len(self.counts) + 1
         for number, text, rows, found in self._notes():
-            sums = [sum(getattr(r, n) for r in rows) for n in ("accesses", "requests", "sectors", "wavefronts")]
-            heat = f' style="background:rgba(230,159,0,{0.45 * sums[0] / busiest:.2f})"' if sums[0] else ""
+            sums = [sum(getattr(r, n) for r in rows) for n in self.counts]
+            accesses = sum(r.accesses for r in rows)
+            heat = f' style="background:rgba(230,159,0,{0.45 * accesses / busiest:.2f})"' if accesses else ""
             body.append(
                 f"<tr{heat}><td>{number}</td>"
                 + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
@@ -176,12 +191,12 @@ class AnnotatedSource:
                 f"{html.escape(text)}</code></td></tr>"
             )
             body += [
-                f'<tr><td></td><td colspan="5" style="text-align:left;border-left:3px solid #D55E00">'
+                f'<tr><td></td><td colspan="{rest}" style="text-align:left;border-left:3px solid #D55E00">'
                 f"{html.escape(str(f))}</td></tr>"
                 for f in found
                 if f.line == number
             ]
-        head = "".join(f"<th>{t}</th>" for t in ("line", "accesses", "requests", "sectors", "wavefronts", "source"))
+        head = "".join(f"<th>{t}</th>" for t in ("line", *map(title, self.counts), "source"))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
@@ -198,6 +213,17 @@ class Run:
         self.findings: tuple[Finding, ...] = findings
         self.source: AnnotatedSource = source
         self.schedule, self.trace = schedule, trace
+        self._counts = COUNTS
+
+    def only(self, *counts: str) -> Run:
+        """The same run, whose table and source show these counts alone: ``run.only("accesses")``.
+
+        The counts are accesses, requests, sectors, wavefronts and bank_conflicts; ValueError for any other.
+        """
+        same = copy.copy(self)
+        same._counts = known_counts(counts)
+        same.source = self.source.only(*counts)
+        return same
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -212,12 +238,18 @@ class Run:
         return f"{len(self.findings)} finding" + "s" * (len(self.findings) != 1)
 
     def __repr__(self) -> str:
-        lines = [self._title(), table_text(self.traffic.rows), self._verdict(), *(f"  {f}" for f in self.findings)]
+        lines = [
+            self._title(),
+            table_text(self.traffic.rows, self._counts),
+            self._verdict(),
+            *(f"  {f}" for f in self.findings),
+        ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         found = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
-        return f"<p><b>{html.escape(self._title())}</b></p>{table_html(self.traffic.rows)}<p>{self._verdict()}</p>" + (
+        table = table_html(self.traffic.rows, self._counts)
+        return f"<p><b>{html.escape(self._title())}</b></p>{table}<p>{self._verdict()}</p>" + (
             f"<ul>{found}</ul>" if found else ""
         )
 

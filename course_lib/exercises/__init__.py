@@ -6,6 +6,7 @@
 
 from . import barriers, gram, last_round, one_buffer, transposed, two_columns
 from .grading import Verdict, grade
+from .missing_gpu import explain_missing_gpu
 
 EXERCISES = {
     exercise.name: exercise
@@ -18,6 +19,8 @@ EXERCISES = {
         last_round.EXERCISE,
     )
 }
+
+explain_missing_gpu()
 
 
 def check(name, kernel) -> Verdict:

@@ -55,6 +55,13 @@ def test_asks_nothing(open_notebook):
     assert json.loads(settings)["buildCheck"] is False
 
 
+def test_cells_number_their_lines(open_notebook):
+    """Findings and verdicts quote lines, so a student must see their numbers without a setting."""
+    notebook = open_notebook(["a = 1\nb = 2\na + b"])
+
+    expect(notebook.cell(0).locator(".cm-lineNumbers .cm-gutterElement", has_text="3")).to_be_visible(timeout=30_000)
+
+
 def test_opens_the_first_lesson(lab, new_page):
     """The bare address leads to the lesson with the lowest number, and its heading is there to read."""
     first = min((lab.folder / "notebooks").glob("*.ipynb"))
