@@ -106,7 +106,7 @@ class Simulation:
         findings = tuple(
             sorted(
                 (f for judge in judges for f in judge.findings),
-                key=lambda f: (f.severity, f.line, f.kind, f.array or ""),
+                key=lambda finding: finding.rank,
             )
         )
         launch = engine.launch

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.simulate import simulate
-from course_lib.simulator.findings import KernelError, LaunchError, UnsupportedKernelError
+from course_lib.simulator.findings import RANK, KernelError, LaunchError, UnsupportedKernelError
 
 Shape = tuple[int, int, int]
 
@@ -109,8 +109,8 @@ class Verdict:
 #: ends is reported within a second.
 _MAX_STEPS = 3_000
 
-#: Findings are looked at in this order: the first kinds are the causes of the later ones.
-_KINDS = ("out-of-bounds", "barrier-divergence", "race", "uninitialized-read", "negative-index")
+#: Warnings that fail a kernel as errors do: an index that wraps reads what nobody meant.
+_GRAVE = ("negative-index",)
 
 
 def grade(exercise: Exercise, kernel) -> Verdict:
@@ -181,10 +181,15 @@ def eighths(rng: np.random.Generator, rows: int, cols: int) -> np.ndarray:
 
 
 def _look_at_findings(exercise: Exercise, outcomes: list[Outcome]) -> tuple[bool, str, str | None]:
-    found = [finding for outcome in outcomes for finding in outcome.run.findings if finding.kind in _KINDS]
+    found = [
+        finding
+        for outcome in outcomes
+        for finding in outcome.run.findings
+        if finding.severity == "error" or finding.kind in _GRAVE
+    ]
     if not found:
         return True, "no race, no access out of bounds, no barrier that part of a block misses", None
-    worst = min(found, key=lambda finding: _KINDS.index(finding.kind))
+    worst = min(found, key=lambda finding: RANK[finding.kind])
     advice = exercise.hints.get(worst.kind)
     return False, str(worst), advice or worst.message
 

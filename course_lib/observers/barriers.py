@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..simulator.findings import Finding
+from ..simulator.findings import Finding, FindingKey
 from ..simulator.observer import Observer
 
 
@@ -28,42 +28,48 @@ class BarriersObserver(Observer):
         vector = next(v for v in vectors if missing[v.warp].any())
         absent = missing[vector.warp]
         other, why = branch, "took another path" + (f" at line {branch}" if branch else "")
+        elsewhere = waiting.get(vector.warp)
+        if vector.warp in arrived or elsewhere is None or not (vector.full(elsewhere.mask) & absent).any():
+            elsewhere = None
         for mask, at in vector.returned:
             if (vector.full(mask) & absent).any():
                 absent = vector.full(mask) & absent
                 other, why = at, f"had returned at line {at}"
                 break
         else:
-            elsewhere = waiting.get(vector.warp)
-            if elsewhere is not None and vector.warp not in arrived and (vector.full(elsewhere.mask) & absent).any():
+            if elsewhere is not None:
                 absent = vector.full(elsewhere.mask) & absent
                 other, why = elsewhere.line, f"waits at the barrier in line {elsewhere.line}"
+            elif branch:
+                met = self._barrier_of_the_other_path(barrier, arrivals)
+                if met is None:
+                    self._paths[branch, line] = missing
+                else:
+                    self._findings.pop(FindingKey("barrier-divergence", met, branch, None), None)
+                    other, why = met, f"went to the barrier in line {met}"
         thread = vector.first_thread(absent)
-        if why.startswith("took another path") and branch:
-            # if the other branch has a barrier, the missing threads have met it before, or will meet it later: one
-            # finding with both lines takes the place of the first
-            for (at, barrier_line), absentees in list(self._paths.items()):
-                met = [v for v, m in arrivals if (v.full(m) & absentees.get(v.warp, False)).any()]
-                if at == branch and barrier_line != line and met:
-                    self._findings.pop(("barrier-divergence", barrier_line, branch, None), None)
-                    other, why = barrier_line, f"went to the barrier in line {barrier_line}"
-                    break
-            else:
-                self._paths[branch, line] = missing
         self.add(
             Finding(
                 "barrier-divergence",
-                "error",
                 line,
-                other,
-                None,
-                None,
-                (came, thread),
                 f"{self.name(came)} reached syncthreads() in line {line}, but {self.name(thread)} {why}; "
                 "every thread of a block must reach the same barrier",
-                count,
+                other_line=other,
+                threads=(came, thread),
+                count=count,
             )
         )
+
+    def _barrier_of_the_other_path(self, barrier, arrivals) -> int | None:
+        """The line of the barrier on the branch's other path, where those who are here now were missed before.
+
+        One finding with both lines then takes the place of the first.
+        """
+        for (branch, line), absentees in self._paths.items():
+            if branch == barrier.branch and line != barrier.line:
+                if any((v.full(mask) & absentees.get(v.warp, False)).any() for v, mask in arrivals):
+                    return line
+        return None
 
     def misled(self, line, vector, lanes, what):
         thread = vector.first_thread(lanes)
@@ -74,14 +80,10 @@ class BarriersObserver(Observer):
         self.add(
             Finding(
                 "barrier-divergence",
-                "error",
                 line,
-                None,
-                None,
-                None,
-                (thread,),
                 f"{self.name(thread)} {text}; the mask must name exactly the lanes that take part",
-                int(np.count_nonzero(lanes)),
+                threads=(thread,),
+                count=int(np.count_nonzero(lanes)),
             )
         )
 

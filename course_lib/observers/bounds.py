@@ -38,14 +38,12 @@ class BoundsObserver(Observer):
         self.add(
             Finding(
                 "out-of-bounds",
-                "error",
                 site.line,
-                None,
-                array.name,
-                numbers,
-                (thread,),
                 f"{self.name(thread)} {what}; guard the access with an if",
-                count,
+                array=array.name,
+                index=numbers,
+                threads=(thread,),
+                count=count,
             )
         )
 
@@ -55,16 +53,14 @@ class BoundsObserver(Observer):
         self.add(
             Finding(
                 "misaligned-access",
-                "error",
                 site.line,
-                None,
-                array.name,
-                index,
-                (thread,),
                 f"{self.name(thread)} accesses {pattern.access_bytes} bytes at "
                 f"{array.element_name(index)}, which is no multiple of {pattern.access_bytes} "
                 "bytes from the array's start; align the index, or use single elements",
-                int(np.count_nonzero(vector.full(lanes))),
+                array=array.name,
+                index=index,
+                threads=(thread,),
+                count=int(np.count_nonzero(vector.full(lanes))),
             )
         )
 
@@ -80,14 +76,12 @@ class BoundsObserver(Observer):
         self.add(
             Finding(
                 "negative-index",
-                "warning",
                 site.line,
-                None,
-                array.name,
-                numbers,
-                (thread,),
                 f"{self.name(thread)} uses {array.element_name(numbers)}; numba wraps the "
                 f"negative index{dim} silently to {wrapped}: guard it if that is not meant",
-                count,
+                array=array.name,
+                index=numbers,
+                threads=(thread,),
+                count=count,
             )
         )

@@ -25,15 +25,13 @@ class InitializationObserver(Observer):
         self.add(
             Finding(
                 "uninitialized-read",
-                "error",
                 site.line,
-                None,
-                array.name,
-                index,
-                (thread,),
                 f"{self.name(thread)} reads {array.element_name(index)} ({array.space} memory) "
                 "before any thread wrote it; write every element that is read, and synchronize",
-                int(np.count_nonzero(vector.full(missing))),
+                array=array.name,
+                index=index,
+                threads=(thread,),
+                count=int(np.count_nonzero(vector.full(missing))),
             )
         )
 
@@ -47,7 +45,7 @@ class InitializationObserver(Observer):
             )
         else:
             text = f"{self.name(thread)} reads the variable {name!r} before it assigned it; assign it on every path"
-        self.add(Finding("uninitialized-read", "error", line, None, name, None, (thread,), text, count))
+        self.add(Finding("uninitialized-read", line, text, array=name, threads=(thread,), count=count))
 
 
 class SharedInitialization:

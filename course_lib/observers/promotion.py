@@ -14,12 +14,7 @@ class PromotionObserver(Observer):
             self.add(
                 Finding(
                     "float64",
-                    "warning",
                     promotion.line,
-                    None,
-                    None,
-                    None,
-                    (),
                     f"{promotion.expression} is computed in {promotion.wide}, because {promotion.operand}; "
                     f"write {promotion.narrow}(...) around it to stay in {promotion.narrow}",
                 )

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..simulator.findings import Finding
+from ..simulator.findings import Finding, FindingKey
 from ..simulator.hardware import WARP_SIZE
 from ..simulator.observer import Observer
 
@@ -30,7 +30,6 @@ KIND = {"load": READ, "store": WRITE, "atomic": ATOMIC}
 SLOTS = ("latest", "other_lane", "other_warp", "other_block")
 #: A log is replayed early when it holds so many accesses, or so many bytes of offsets, masks and values.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
-SAME_VALUE = " (the same value, this time)"
 WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
 
 
@@ -65,6 +64,7 @@ class RacesObserver(Observer):
         self.logs: dict[object, SharedLog] = {}
         self.shadows: dict[object, Shadow] = {}
         self.epochs: dict[object, np.ndarray] = {}
+        self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
         self.unit = engine.unit
 
     def watch(self, array):
@@ -134,27 +134,24 @@ class RacesObserver(Observer):
             cure = WITHIN_WARP
         else:
             cure = "put cuda.syncthreads() between the two"
-        note = SAME_VALUE if same_value else ""
+        note = " (the same value, this time)" if same_value else ""
         finding = Finding(
             "race",
-            "error",
             line_b,
-            line_a,
-            array.name,
-            index,
-            threads,
             f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
             f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}",
+            other_line=line_a,
+            array=array.name,
+            index=index,
+            threads=threads,
         )
-        first = self._findings.get(("race", line_b, line_a, array.name))
-        if first is not None and gravity(finding) > gravity(first):
-            self._findings["race", line_b, line_a, array.name] = replace(finding, count=first.count)
+        # of several races of two lines the one is shown that a syncwarp does not cure, and no equal values excuse
+        gravity = cure is not WITHIN_WARP, not same_value
+        first = self._findings.get(finding.key)
+        if first is not None and gravity > self.gravity[finding.key]:
+            self._findings[finding.key] = replace(finding, count=first.count)
+        self.gravity[finding.key] = max(gravity, self.gravity.get(finding.key, gravity))
         self.add(finding)
-
-
-def gravity(race: Finding) -> tuple[bool, bool]:
-    """Of several races of two lines the one is shown that a syncwarp does not cure, and that no equal values excuse."""
-    return WITHIN_WARP not in race.message, SAME_VALUE not in race.message
 
 
 class SharedLog:

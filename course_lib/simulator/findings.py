@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+Coordinates = tuple[int, int, int]
+#: A thread: (bx, by, bz) of its block and (tx, ty, tz) in it.
+Thread = tuple[Coordinates, Coordinates]
 
 #: Every kind of finding, with its severity: an error makes a strict launch raise. In the order in which a reader looks
 #: at them, for the first kinds are the causes of the later ones.
@@ -16,6 +21,16 @@ KINDS = {
     "float64": "warning",
     "changed-constant": "warning",
 }
+RANK = {kind: rank for rank, kind in enumerate(KINDS)}
+
+
+class FindingKey(NamedTuple):
+    """What two findings have in common that are one: a broken rule is reported once for each of these."""
+
+    kind: str
+    line: int
+    other_line: int | None
+    array: str | None
 
 
 @dataclass(frozen=True)
@@ -23,29 +38,44 @@ class Finding:
     """One broken rule, reported once for each pair of source lines and array.
 
     Attributes:
-        kind: "race", "barrier-divergence", "out-of-bounds", "uninitialized-read" or "misaligned-access", which are
-            errors; "negative-index" or "float64", which are warnings.
-        severity: "error" (a strict launch raises) or "warning".
+        kind: one of ``KINDS``, which gives its severity.
         line: the line that broke the rule, as numbered in the student's file or notebook cell.
+        message: one sentence: what, where, what to do.
         other_line: the other line that takes part (the earlier access of a race, the return that keeps a
             thread from a barrier), or None.
         array: the kernel's own name for the array, or None.
         index: the element of the first occurrence, one number per dimension, or None.
         threads: the threads of the first occurrence, each ``((bx, by, bz), (tx, ty, tz))``.
-        message: one sentence: what, where, what to do.
         count: how many times threads broke the rule at these lines; for a race, how often an instruction was
             seen to race; for "float64", how many operands did it.
     """
 
     kind: str
-    severity: str
     line: int
-    other_line: int | None
-    array: str | None
-    index: tuple[int, ...] | None
-    threads: tuple
     message: str
+    other_line: int | None = None
+    array: str | None = None
+    index: tuple[int, ...] | None = None
+    threads: tuple[Thread, ...] = ()
     count: int = 1
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"no kind of finding is called {self.kind!r}; there are {', '.join(KINDS)}")
+
+    @property
+    def severity(self) -> str:
+        """ "error" (a strict launch raises) or "warning"."""
+        return KINDS[self.kind]
+
+    @property
+    def key(self) -> FindingKey:
+        return FindingKey(self.kind, self.line, self.other_line, self.array)
+
+    @property
+    def rank(self) -> tuple[bool, int, int, str]:
+        """Sorts findings for a reader: errors first, then line by line, and causes before what follows from them."""
+        return self.severity != "error", self.line, RANK[self.kind], self.array or ""
 
     def __str__(self) -> str:
         where = (
@@ -59,14 +89,14 @@ class Finding:
 class SimulatorError(Exception):
     """Base of the errors a user can cause. In a notebook only the message is shown, no internal frames."""
 
-    def _render_traceback_(self):
+    def _render_traceback_(self) -> list[str]:
         return [f"{type(self).__name__}: {self}"]
 
 
 class KernelError(SimulatorError):
-    """A strict launch broke a rule. ``findings`` holds what was found, ``run`` the whole run."""
+    """A strict launch broke a rule. ``findings`` holds what was found, ``run`` the whole :class:`Run`."""
 
-    def __init__(self, message: str, findings: tuple[Finding, ...] = (), run=None):
+    def __init__(self, message: str, findings: tuple[Finding, ...] = (), run: Any = None):
         super().__init__(message)
         self.findings = findings
         self.run = run

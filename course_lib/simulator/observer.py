@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .findings import Finding
+from dataclasses import replace
+
+from .findings import Finding, FindingKey
 
 
 class Observer:
@@ -15,7 +17,7 @@ class Observer:
     """
 
     def __init__(self):
-        self._findings: dict[tuple, Finding] = {}
+        self._findings: dict[FindingKey, Finding] = {}
 
     def start(self, engine) -> None:
         """A launch begins: its kernel is compiled (``engine.unit``) and its arguments are taken (``engine.values``)."""
@@ -87,8 +89,5 @@ class Observer:
 
     def add(self, finding: Finding) -> None:
         """Keep the first finding of its kind at these lines and array; add the later ones to its count."""
-        key = (finding.kind, finding.line, finding.other_line, finding.array)
-        first = self._findings.get(key)
-        if first is not None:
-            finding = Finding(**{**vars(first), "count": first.count + finding.count})
-        self._findings[key] = finding
+        first = self._findings.get(finding.key)
+        self._findings[finding.key] = finding if first is None else replace(first, count=first.count + finding.count)

@@ -1,0 +1,63 @@
+"""A finding's kind, severity, key and rank come from one table."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import course_lib
+from course_lib.simulator.findings import KINDS, RANK, Finding, FindingKey
+
+
+def test_severity_is_the_kinds():
+    for kind, severity in KINDS.items():
+        assert Finding(kind, 3, "what").severity == severity
+    with pytest.raises(TypeError):
+        Finding("race", 3, "what", severity="warning")
+
+
+def test_a_kind_that_is_not_in_the_table_is_refused():
+    with pytest.raises(ValueError, match="no kind of finding is called 'rase'; there are out-of-bounds, "):
+        Finding("rase", 3, "what")
+
+
+def test_findings_of_one_key_are_one():
+    finding = Finding("race", 7, "what", other_line=3, array="A", index=(1,), count=5)
+
+    assert finding.key == FindingKey("race", 7, 3, "A")
+
+
+def test_rank_puts_errors_first_and_causes_before_what_follows_from_them():
+    found = [
+        Finding("float64", 1, ""),
+        Finding("race", 4, "", array="B"),
+        Finding("race", 4, "", array="A"),
+        Finding("uninitialized-read", 4, ""),
+        Finding("out-of-bounds", 4, ""),
+        Finding("uninitialized-read", 2, ""),
+    ]
+
+    ranked = sorted(found, key=lambda finding: finding.rank)
+
+    assert [(f.line, f.kind, f.array) for f in ranked] == [
+        (2, "uninitialized-read", None),
+        (4, "out-of-bounds", None),
+        (4, "race", "A"),
+        (4, "race", "B"),
+        (4, "uninitialized-read", None),
+        (1, "float64", None),
+    ]
+
+
+def test_nobody_else_lists_the_kinds():
+    """No list, tuple or set of the package's source names three of them. (An exercise's hints are a dict by kind.)"""
+    package = Path(course_lib.__file__).parent
+    lists = []
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            items = getattr(node, "elts", ())
+            kinds = [item.value for item in items if isinstance(item, ast.Constant) and item.value in RANK]
+            if len(kinds) > 2:
+                lists.append(path.relative_to(package).as_posix())
+
+    assert lists == []
