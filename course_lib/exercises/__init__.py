@@ -7,6 +7,7 @@
 from . import barriers, gram, last_round, one_buffer, transposed, two_columns
 from .grading import Verdict, grade
 from .missing_gpu import explain_missing_gpu
+from .predict import predict, score
 
 EXERCISES = {
     exercise.name: exercise
@@ -36,4 +37,4 @@ def check(name, kernel) -> Verdict:
     return grade(EXERCISES[name], kernel)
 
 
-__all__ = ["EXERCISES", "Verdict", "check"]
+__all__ = ["EXERCISES", "Verdict", "check", "predict", "score"]

@@ -1,0 +1,247 @@
+"""predict(): a guess first, the truth after it, and the score of a lesson."""
+
+from __future__ import annotations
+
+import html
+import math
+import pathlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anywidget
+import traitlets
+
+_HERE = pathlib.Path(__file__).parent
+
+#: A number with a fraction is right within this share of the truth; a whole number only exactly.
+TOLERANCE = 0.01
+
+Range = tuple[float | None, float | None]
+
+
+@dataclass
+class Score:
+    """What a lesson's reader has predicted and solved since the notebook's kernel started.
+
+    ``guesses`` maps a question to whether its *first* guess was right, None where there was none yet; ``points``
+    maps an exercise to (reached, of), by its latest verdict.
+    """
+
+    guesses: dict[str, bool | None] = field(default_factory=dict)
+    points: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def ask(self, question: str) -> None:
+        """Count the question, once."""
+        self.guesses.setdefault(question, None)
+
+    def guess(self, question: str, right: bool) -> None:
+        """Count a guess, unless the question has one already."""
+        if self.guesses.get(question) is None:
+            self.guesses[question] = right
+
+    def __str__(self) -> str:
+        given = [right for right in self.guesses.values() if right is not None]
+        lines = [f"predictions: {sum(given)} right of {len(given)} given, {len(self.guesses)} asked"]
+        if self.points:
+            reached, of = (sum(column) for column in zip(*self.points.values(), strict=True))
+            lines.append(f"exercises: {reached} of {of} points")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
+
+
+#: A notebook has a Python process of its own, so this is the lesson's.
+SCORE = Score()
+
+
+def score() -> Score:
+    """The lesson's score: predictions that were right, and points of the exercises."""
+    return SCORE
+
+
+class Prediction(anywidget.AnyWidget):
+    """A question with a box for a number, or with buttons: see `predict`.
+
+    ``guess`` is the reader's text ("" before there is one), ``right`` what became of it: "", "yes" or "no".
+    """
+
+    _esm = _HERE / "predict.js"
+    _css = _HERE / "predict.css"
+    question = traitlets.Unicode().tag(sync=True)
+    choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    answer = traitlets.Unicode().tag(sync=True)
+    because = traitlets.Unicode().tag(sync=True)
+    guess = traitlets.Unicode().tag(sync=True)
+    right = traitlets.Unicode().tag(sync=True)
+    problem = traitlets.Unicode().tag(sync=True)
+    score = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, question: str, truth: Any, choices: Sequence[Any] = (), because: str = "") -> None:
+        self._truth, self._ranges = _plain(truth), _ranges(choices)
+        names = list(self._ranges) if self._ranges else [str(choice) for choice in choices]
+        answer = _answer(self._truth, names, self._ranges)
+        super().__init__(question=question, choices=names, answer=answer, because=because)
+        SCORE.ask(question)
+        self.score = str(SCORE).splitlines()[0]
+
+    @traitlets.observe("guess")
+    def _judge(self, change: dict[str, Any]) -> None:
+        """Compare the guess with the truth, and count it; a text that is no number is asked for again."""
+        text = change["new"].strip()
+        right = self._is_right(text) if text else None
+        if right is None:
+            wanted = f"one of: {', '.join(self.choices)}" if self.choices else _wanted(self._truth)
+            self.right, self.problem = "", f"{text!r} cannot be compared; please give {wanted}" if text else ""
+            return
+        SCORE.guess(self.question, right)
+        self.problem, self.right, self.score = "", "yes" if right else "no", str(SCORE).splitlines()[0]
+
+    def _is_right(self, text: str) -> bool | None:
+        if self.choices:
+            return text == (_range_of(self._truth, self._ranges) or self._truth) if text in self.choices else None
+        if isinstance(self._truth, bool | str):
+            words = {"yes": "true", "no": "false"}
+            given = words.get(text.lower(), text.lower())
+            return given == str(self._truth).lower()
+        truths = self._truth if isinstance(self._truth, tuple) else (self._truth,)
+        numbers = _numbers(text, len(truths))
+        if numbers is None:
+            return None
+        return all(_equal(number, truth) for number, truth in zip(numbers, truths, strict=True))
+
+    def __repr__(self) -> str:
+        offered = f" ({' · '.join(self.choices)})" if self.choices else ""
+        told = {"yes": f"your guess {self.guess} is right", "no": f"your guess was {self.guess}"}
+        lines = [f"Predict: {self.question}{offered}", f"  {told.get(self.right) or self.problem or _NO_GUESS}"]
+        return "\n".join([*lines, f"  answer: {self._said()}"])
+
+    def _said(self) -> str:
+        return f"{self.answer}. {self.because}".rstrip() if self.because else self.answer
+
+    def _repr_html_(self) -> str:
+        """For readers without widgets: the answer is folded until a guess was given."""
+        offered = "".join(f"<li>{html.escape(choice)}</li>" for choice in self.choices)
+        head = f"<p><b>Predict:</b> {_marked(self.question)}</p>" + (f"<ul>{offered}</ul>" if offered else "")
+        if not self.right:
+            said = html.escape(self.problem or _NO_GUESS)
+            return f"{head}<p>{said}</p><details><summary>The answer</summary><p>{_marked(self._said())}</p></details>"
+        mark = "✓" if self.right == "yes" else "✗"
+        return f"{head}<p>{mark} your guess: {html.escape(self.guess)} · the answer: {_marked(self._said())}</p>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Offer the widget, and beside it the folded answer and the text."""
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        return data | {"text/plain": repr(self), "text/html": self._repr_html_()}, metadata
+
+
+_NO_GUESS = "no guess yet; type one in the box, or add guess=… to the cell"
+
+
+def predict(
+    question: str, truth: Any, *, choices: Sequence[Any] = (), because: str = "", guess: Any = None
+) -> Prediction:
+    """Ask ``question``, take a guess, and only then show the truth beside it.
+
+    Args:
+        question: what to predict, as a sentence.
+        truth: what a run gave: a number, a bool, a text, or a tuple of numbers, which are guessed as "1, 4".
+            Whole numbers are compared exactly, others within `TOLERANCE`.
+        choices: where no number can be known: texts, of which ``truth`` is one, or ranges (low, high) of a number,
+            with low ≤ truth < high and None for no limit.
+        because: why, in a sentence or two; shown with the truth.
+        guess: the reader's guess, for a notebook without widgets.
+
+    Raises ValueError where the truth is not among the choices, TypeError where it cannot be guessed at all.
+    """
+    prediction = Prediction(question, truth, choices, because)
+    if guess is not None:
+        given = ", ".join(map(str, guess)) if isinstance(guess, tuple | list) else str(guess)
+        prediction.guess = given
+    return prediction
+
+
+def _plain(truth: Any) -> Any:
+    """The truth as Python's own bool, int, float, str or tuple of these; NumPy's numbers are unpacked."""
+    if isinstance(truth, tuple | list):
+        return tuple(_plain(part) for part in truth)
+    value = truth.item() if hasattr(truth, "item") else truth
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return int(value) if value.is_integer() else value
+    raise TypeError(f"predict takes a finite number, a bool, a text or a tuple of numbers for the truth, not {truth!r}")
+
+
+def _ranges(choices: Sequence[Any]) -> dict[str, Range]:
+    """The name of each range, where the choices are ranges."""
+    return {_range_name(*choice): tuple(choice) for choice in choices if isinstance(choice, tuple | list)}
+
+
+def _range_name(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"under {high:,}"
+    return f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
+
+
+def _range_of(truth: Any, ranges: dict[str, Range]) -> str | None:
+    inside = [
+        name for name, (low, high) in ranges.items() if (low is None or low <= truth) and (high is None or truth < high)
+    ]
+    return inside[0] if inside else None
+
+
+def _answer(truth: Any, names: list[str], ranges: dict[str, Range]) -> str:
+    """The truth as a reader sees it; ValueError where no choice is right."""
+    shown = ", ".join(map(_shown, truth)) if isinstance(truth, tuple) else _shown(truth)
+    if ranges:
+        name = _range_of(truth, ranges)
+        if name is None:
+            raise ValueError(f"no range of the choices holds the truth {shown}: {', '.join(names)}")
+        return f"{shown} ({name})"
+    if names and truth not in names:
+        raise ValueError(f"the truth {shown!r} is none of the choices: {', '.join(names)}")
+    return shown
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _wanted(truth: Any) -> str:
+    if isinstance(truth, tuple):
+        return f"{len(truth)} numbers with a space between them"
+    return "yes or no" if isinstance(truth, bool) else "a number"
+
+
+def _numbers(text: str, count: int) -> list[float] | None:
+    """The ``count`` numbers in a text such as "1, 4", "1,024" or "3/4"; None where there are others."""
+    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text) if count == 1 else text
+    parts = [part for part in re.split(r"[\s,;]+|\band\b", text) if part]
+    try:
+        numbers = [_number(part) for part in parts]
+    except (ValueError, ZeroDivisionError):
+        return None
+    return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None
+
+
+def _number(text: str) -> float:
+    over, _, under = text.rstrip("%×").replace("_", "").partition("/")
+    return float(over) / (float(under) if under else 1)
+
+
+def _equal(guess: float, truth: float) -> bool:
+    return guess == truth if isinstance(truth, int) else math.isclose(guess, truth, rel_tol=TOLERANCE)
+
+
+def _marked(text: str) -> str:
+    """HTML of a sentence; words in backquotes become code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))

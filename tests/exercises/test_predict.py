@@ -1,0 +1,99 @@
+"""predict(): guesses are compared with what a run gave, counted once, and the answer is folded until there is one."""
+
+import numpy as np
+import pytest
+
+from course_lib.exercises import predict
+from course_lib.exercises import predict as exported
+from course_lib.exercises.predict import SCORE, Score
+
+
+@pytest.fixture(autouse=True)
+def fresh_score():
+    SCORE.guesses.clear()
+    SCORE.points.clear()
+
+
+def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
+    asked = predict("How many loads?", np.int64(8), because="`2*K` of them.")
+    assert exported is predict
+    assert repr(asked) == (
+        "Predict: How many loads?\n  no guess yet; type one in the box, or add guess=… to the cell\n"
+        "  answer: 8. `2*K` of them."
+    )
+    before, folded = asked._repr_html_().split("<details>")
+    assert "8" not in before and "8. <code>2*K</code> of them." in folded
+    assert repr(predict("How many loads?", 8, because="`2*K` of them.")) == repr(asked)
+    assert str(SCORE) == "predictions: 0 right of 0 given, 1 asked"
+
+
+@pytest.mark.parametrize(
+    "truth, guess, right",
+    [
+        (8, 8, "yes"),
+        (8, "8", "yes"),
+        (8, " 8.0 ", "yes"),
+        (8, 9, "no"),
+        (1024, "1,024", "yes"),
+        (1024, "1 024", ""),
+        (1000, 1001, "no"),  # whole numbers are compared exactly
+        (np.float32(4), 4, "yes"),
+        (0.25, "1/4", "yes"),
+        (1.3333, "1.33", "yes"),
+        (1.3333, "1.3", "no"),
+        (0.5, "50%", "no"),
+        ((1, 4), "1, 4", "yes"),
+        ((1, 4), "1 and 4", "yes"),
+        ((1, 4), (1, 4), "yes"),
+        ((1, 4), "4 1", "no"),
+        ((1, 4), "1", ""),
+        (True, "yes", "yes"),
+        (np.True_, False, "no"),
+        ("line 12", "Line 12", "yes"),
+        (8, "many", ""),
+        (8, "nan", ""),
+        (8, "1/0", ""),
+        (8, "", ""),
+    ],
+)
+def test_a_guess_is_compared(truth, guess, right):
+    asked = predict("?", truth, guess=guess)
+    assert asked.right == right
+    assert bool(asked.problem) == (right == "" and guess != "")
+
+
+def test_ranges_hold_a_number_and_texts_hold_the_truth():
+    ranges = ((None, 2), (2, 8), (8, None))
+    asked = predict("How much faster?", 5.9, choices=ranges, guess="2 to 8")
+    assert (asked.right, asked.answer) == ("yes", "5.9 (2 to 8)")
+    assert predict("?", 2, choices=ranges, guess="under 2").right == "no"
+    assert predict("?", 8, choices=ranges, guess="8 or more").right == "yes"
+    assert predict("?", 8, choices=ranges, guess="8").problem.startswith("'8' cannot be compared; please give one of")
+    assert predict("?", "A", choices=("A", "B"), guess="B").right == "no"
+    with pytest.raises(ValueError, match="no range of the choices holds the truth 9"):
+        predict("?", 9, choices=((0, 2), (2, 8)))
+    with pytest.raises(ValueError, match="none of the choices"):
+        predict("?", "C", choices=("A", "B"))
+    with pytest.raises(TypeError, match="not nan"):
+        predict("?", float("nan"))
+
+
+def test_the_first_guess_counts_and_every_question_once():
+    for guess in (7, 8, None):
+        predict("first", 8, guess=guess)
+    predict("second", 8, guess=8)
+    predict("third", 8)
+    assert str(SCORE) == "predictions: 1 right of 2 given, 3 asked"
+    assert str(Score({}, {"a": (2, 4), "b": (3, 3)})).endswith("exercises: 5 of 7 points")
+
+
+def test_a_given_guess_stands_beside_the_truth():
+    wrong = predict("How <many>?", 8, guess="<b>")
+    assert "&lt;many&gt;" in wrong._repr_html_() and "&lt;b&gt;" in wrong._repr_html_()
+    assert "✗ your guess: 7 · the answer: 8" in predict("How many?", 8, guess=7)._repr_html_()
+    assert "your guess 8 is right\n  answer: 8" in repr(predict("How many?", 8, guess=8))
+
+
+def test_the_widget_comes_with_a_text_and_folded_html():
+    data, _ = predict("How many?", 8)._repr_mimebundle_()
+    assert {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"} <= set(data)
