@@ -135,7 +135,7 @@ class Prediction(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the widget, and beside it the folded answer and the text."""
-        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return data | {"text/plain": repr(self), "text/html": self._repr_html_()}, metadata
 
 
