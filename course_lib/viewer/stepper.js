@@ -1,241 +1,125 @@
-// The stepper's browser side. The whole trace is here, so a step is replayed and drawn without the kernel.
-
-const SVG = "http://www.w3.org/2000/svg";
-const LOAD = 0;
-const UNIT = 20; // side of one element in SVG units
-const READ = 1;
-const WRITTEN = 2;
-// How an element looks: its number here is its state, FAINT added where its value is not the kernel's business.
-const LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
-const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
-const FAINT = 8;
-const SPEEDS = [1, 2, 4, 8, 16, 32]; // steps per second
-const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
-const SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
-const ICONS = {
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 5de2102b371672ee bundle d4283ca6c0887d36 */
+// dom.js
+var SVG = "http://www.w3.org/2000/svg";
+var ICONS = {
   start: "M4 3h2v10H4zM13 3v10L6.5 8z",
   back: "M11.5 3v10L4.5 8z",
   play: "M4 2.5v11L13 8z",
   pause: "M4 3h3v10H4zM9 3h3v10H9z",
   forward: "M4.5 3v10l7-5z",
   barrier: "M3 3v10l6.5-5zM10.5 3h2.5v10h-2.5z",
-  end: "M10 3h2v10h-2zM3 3v10l6.5-5z",
+  end: "M10 3h2v10h-2zM3 3v10l6.5-5z"
 };
-
-// --- the trace, decoded --------------------------------------------------------------------------------
-
-class Trace {
-  constructor(text) {
-    Object.assign(this, JSON.parse(text));
-    this.threads = this.block[0] * this.block[1] * this.block[2];
-    this.dims = Math.max(...[this.grid, this.block].map((d) => (d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1)));
-    for (const array of this.arrays) {
-      array.size = array.shape.reduce((a, b) => a * b, 1);
-      array.hue = HUES[array.role] ?? SPACE_HUES[array.space];
-    }
-    this.owners = new Map(); // "array:element" -> the block and thread that store it
-    this.blocks.forEach((block, number) => {
-      for (const step of block.steps) {
-        for (const [op, array, threads, base, pattern] of step[4]) {
-          if (op === LOAD || this.arrays[array].space !== "global") continue;
-          const elements = this.vectors[pattern];
-          const n = Math.max(elements.length, this.vectors[threads].length);
-          for (let lane = 0; lane < n; lane++) {
-            this.owners.set(`${array}:${base + at(elements, lane)}`, [number, at(this.vectors[threads], lane)]);
-          }
-        }
-      }
-    });
-  }
-
-  blockNumber(position) {
-    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === position[i])));
-  }
-
-  threadNumber([x, y, z]) {
-    return x + this.block[0] * (y + this.block[1] * z);
-  }
-
-  threadPosition(number) {
-    const [bx, by] = this.block;
-    return [number % bx, Math.floor(number / bx) % by, Math.floor(number / (bx * by))];
-  }
-
-  label(position) {
-    return this.dims === 1 ? `${position[0]}` : `(${position.slice(0, this.dims).join(", ")})`;
-  }
-
-  element(array, flat) {
-    const index = [];
-    for (const extent of [...array.shape].reverse()) {
-      index.unshift(flat % extent);
-      flat = Math.floor(flat / extent);
-    }
-    return `${array.name}[${index.join(", ")}]`;
-  }
-}
-
-// A list whose entries are all equal was sent as its first entry.
-function at(vector, lane) {
-  return vector.length === 1 ? vector[0] : vector[lane];
-}
-
-// --- the machine, as one block and one of its threads see it ----------------------------------------------
-
-class Machine {
-  constructor(trace, blockNumber, thread) {
-    this.trace = trace;
-    this.thread = thread;
-    this.steps = trace.blocks[blockNumber].steps;
-    this.region = trace.arrays.map((a) => new Uint8Array(a.size)); // what the block touches in the whole launch
-    this.releases = this.findReleases();
-    this.seek(this.steps.length);
-    this.total = this.counts;
-    trace.arrays.forEach((a, i) => {
-      for (let e = 0; e < a.size; e++) this.region[i][e] = this.loaded[i][e] | this.stored[i][e];
-    });
-    this.seek(0);
-  }
-
-  // A barrier opens at its last arrival: the step before a warp that had arrived runs again.
-  findReleases() {
-    const releases = [];
-    let waiting = new Set();
-    let last = -1;
-    this.steps.forEach(([, warp, , barrier], i) => {
-      if (waiting.has(warp)) {
-        releases.push(last + 1);
-        waiting = new Set();
-      }
-      if (barrier) {
-        waiting.add(warp);
-        last = i;
-      }
-    });
-    if (waiting.size) releases.push(last + 1);
-    return releases;
-  }
-
-  reset() {
-    const { arrays, vectors, threads, source } = this.trace;
-    const zeros = () => new Uint32Array(threads);
-    this.position = 0;
-    this.values = arrays.map((a) => {
-      if (a.initial !== null) return Array.from({ length: a.size }, (_, i) => at(vectors[a.initial], i));
-      return new Array(a.space === "local" ? a.size * threads : a.size).fill(null);
-    });
-    this.loaded = arrays.map((a) => new Uint8Array(a.size));
-    this.stored = arrays.map((a) => new Uint8Array(a.size));
-    this.mine = arrays.map((a) => new Uint8Array(a.size)); // loaded by the chosen thread
-    this.variables = new Map();
-    this.counts = { global: [zeros(), zeros()], shared: [zeros(), zeros()], local: [zeros(), zeros()] };
-    this.runs = new Map(source.map(([line]) => [line, zeros()]));
-    this.loads = new Map(source.map(([line]) => [line, zeros()]));
-    this.quiet();
-  }
-
-  quiet() {
-    this.line = null;
-    this.active = new Set();
-    this.changed = new Set();
-    this.now = this.trace.arrays.map(() => new Map()); // element -> READ | WRITTEN
-    this.nowMine = this.trace.arrays.map(() => new Map());
-    this.events = [];
-  }
-
-  // Replaying from the start is cheap (a step touches one warp's lanes) and leaves no undo to go wrong.
-  seek(position) {
-    if (this.position === undefined || position < this.position) this.reset();
-    while (this.position < position) {
-      this.quiet();
-      this.apply(this.steps[this.position]);
-      this.position += 1;
-    }
-  }
-
-  apply([line, warp, threads, barrier, accesses, variables]) {
-    const { vectors, arrays } = this.trace;
-    this.line = line;
-    this.warp = warp;
-    this.barrier = barrier;
-    this.active = new Set(vectors[threads]);
-    for (const thread of this.active) if (this.runs.has(line)) this.runs.get(line)[thread] += 1;
-    for (const [op, number, lanes, base, pattern, stored] of accesses) {
-      const array = arrays[number];
-      const elements = vectors[pattern];
-      const n = Math.max(elements.length, vectors[lanes].length);
-      for (let lane = 0; lane < n; lane++) {
-        const thread = at(vectors[lanes], lane);
-        const value = op === LOAD ? null : at(vectors[stored], lane);
-        this.access(op, array, number, thread, base + at(elements, lane), value);
-      }
-    }
-    for (const [name, vector] of Object.entries(variables)) {
-      if (!this.variables.has(name)) this.variables.set(name, new Array(this.trace.threads).fill(null));
-      const held = this.variables.get(name);
-      vectors[threads].forEach((thread, lane) => (held[thread] = at(vectors[vector], lane)));
-      if (this.active.has(this.thread)) this.changed.add(name);
-    }
-  }
-
-  access(op, array, number, thread, element, value) {
-    const loading = op === LOAD;
-    const mark = loading ? READ : WRITTEN;
-    const mine = thread === this.thread;
-    const slot = array.space === "local" ? element + thread * array.size : element;
-    this.counts[array.space][loading ? 0 : 1][thread] += 1;
-    if (loading && array.space === "global" && this.loads.has(this.line)) this.loads.get(this.line)[thread] += 1;
-    if (array.space !== "local" || mine) {
-      (loading ? this.loaded : this.stored)[number][element] = 1;
-      this.now[number].set(element, (this.now[number].get(element) ?? 0) | mark);
-    }
-    if (!loading) this.values[number][slot] = value;
-    if (mine) {
-      if (loading) this.mine[number][element] = 1;
-      this.nowMine[number].set(element, (this.nowMine[number].get(element) ?? 0) | mark);
-      this.events.push({ loading, array, element, value: this.values[number][slot] });
-    }
-  }
-}
-
-// --- drawing ---------------------------------------------------------------------------------------------
-
 function html(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
   node.append(...children);
   return node;
 }
-
 function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
   node.append(...children);
-  return node;
+  return (
+    /** @type {SVGElement} */
+    node
+  );
 }
-
 function icon(name) {
   return svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }
+function part(root, name) {
+  const node = root.querySelector(`.tt-${name}`);
+  if (!node) throw new Error(`The layout has no .tt-${name}.`);
+  return (
+    /** @type {HTMLElement} */
+    node
+  );
+}
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
 
-// At most five characters, so that a value fits its cell.
+// text.js
 function short(value) {
-  if (value === null || value === undefined) return "";
+  if (value === null || value === void 0) return "";
   if (typeof value === "string") return value;
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e5) return String(value);
-  if (size >= 1e4 || (size < 0.005 && size > 0)) return value.toExponential(0).replace("e+", "e");
+  if (size >= 1e4 || size < 5e-3 && size > 0) return value.toExponential(0).replace("e+", "e");
   return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0).replace(/^(-?)0\./, "$1.");
 }
-
 function full(value) {
   return typeof value === "number" ? String(Number(value.toPrecision(7))) : String(value ?? "empty");
 }
+function lanes(active) {
+  const sorted = [...active].sort((a, b) => a - b);
+  const [first, last] = [sorted[0], sorted[sorted.length - 1]];
+  if (sorted.length === 1) return `thread ${first}`;
+  return last - first + 1 === sorted.length ? `threads ${first}–${last}` : `${sorted.length} threads`;
+}
+function sentence(machine) {
+  const { trace, block } = machine;
+  if (machine.line === null) {
+    return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Press space to play, → to step.`];
+  }
+  const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.active)}). `];
+  if (machine.barrier) {
+    const open = block.releases.includes(machine.position);
+    return [...lead, open ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps."];
+  }
+  const thread = `Thread ${trace.label(trace.threadPosition(machine.thread))}`;
+  if (!machine.active.includes(machine.thread)) return [...lead, `${thread} takes no part.`];
+  const named = ({ array, element, value }) => `${trace.element(array, element)} = ${full(value)}`;
+  const parts = [
+    ["reads", machine.events.filter((e) => e.loading).map(named)],
+    ["writes", machine.events.filter((e) => !e.loading).map(named)],
+    ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)]
+  ].filter(([, what]) => what.length);
+  const done = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */
+  what.join(", ")}`).join("; ");
+  return [...lead, `${thread} ${done || "runs it"}.`];
+}
+var KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|return|while|True|False|None)$/;
+var TOKENS = /(#.*$)|("[^"]*"|'[^']*')|([A-Za-z_]\w*)|(\d[\w.]*)/g;
+function highlight(text, hues) {
+  const line = html("code", { class: "tt-code" });
+  let from = 0;
+  for (const match of text.matchAll(TOKENS)) {
+    line.append(text.slice(from, match.index));
+    const [word, remark, string, name, number] = match;
+    const attribute = name && text[match.index - 1] === ".";
+    const kind = remark ? "remark" : string ? "string" : number ? "digits" : KEYWORDS.test(word) ? "keyword" : null;
+    const hue = name && !attribute ? hues.get(name) : void 0;
+    if (hue) {
+      const node = html("span", { class: "tt-array" }, word);
+      node.style.setProperty("--hue", hue);
+      line.append(node);
+    } else {
+      line.append(kind ? html("span", { class: `tt-${kind}` }, word) : word);
+    }
+    from = match.index + word.length;
+  }
+  line.append(text.slice(from));
+  return line;
+}
 
-// A grid of elements: a matrix, one buffer of a shared array, or the threads of a block.
-class Grid {
+// grid.js
+var UNIT = 20;
+var LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
+var [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
+var FAINT = 8;
+var Grid = class {
+  /**
+   * @param {{name: string, rows: number, columns: number, hue: string, offset?: number} & GridOptions} options
+   */
   constructor({ name, rows, columns, hue, tile = null, margin = 15, labels = true, text = true, offset = 0 }) {
-    Object.assign(this, { name, hue, rows, columns, margin, offset, text });
+    this.rows = rows;
+    this.columns = columns;
+    this.margin = margin;
+    this.offset = offset;
+    this.text = text;
+    this.size = rows * columns;
     this.width = columns * UNIT + margin;
     this.height = rows * UNIT + margin;
     const gap = rows * columns > 1024 ? 0.4 : 1;
@@ -243,7 +127,7 @@ class Grid {
     this.node = svg(
       "svg",
       { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}`, role: "img", "aria-label": name },
-      this.tip,
+      this.tip
     );
     this.node.style.setProperty("--hue", hue);
     const corner = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
@@ -252,33 +136,31 @@ class Grid {
     this.cells = [];
     this.texts = [];
     const cells = svg("g", { class: "tt-cells" });
-    const texts = svg("g", { class: "tt-texts" });
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        const [x, y] = this.corner(row * columns + column);
-        const side = UNIT - gap;
-        cells.append(svg("rect", { x: x + gap / 2, y: y + gap / 2, width: side, height: side, class: "tt-c" }));
-        this.cells.push(cells.lastChild);
-        if (!text) continue;
-        texts.append(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
-        this.texts.push(texts.lastChild);
-      }
+    this.labels = svg("g", { class: "tt-texts" });
+    for (let i = 0; i < this.size; i++) {
+      const [x, y] = this.corner(i);
+      const side = UNIT - gap;
+      this.cells.push(svg("rect", { x: x + gap / 2, y: y + gap / 2, width: side, height: side, class: "tt-c" }));
+      if (text) this.texts.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
     }
+    cells.append(...this.cells);
+    this.labels.append(...this.texts);
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5 });
-    this.node.append(cells, this.tileLines(tile), this.outline, texts, this.dots, this.rings);
-    this.labels = texts;
-    this.looks = new Uint8Array(this.cells.length).fill(PLAIN);
-    this.held = this.cells.map(() => null);
+    this.node.append(cells, this.tileLines(tile), this.outline, this.labels, this.dots, this.rings);
+    this.looks = new Uint8Array(this.size).fill(PLAIN);
+    this.held = new Array(this.size).fill(null);
     this.dotted = "";
     this.ringed = "";
   }
-
+  /**
+   * @param {number} i
+   * @returns {[number, number]}
+   */
   corner(i) {
-    return [this.margin + (i % this.columns) * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
+    return [this.margin + i % this.columns * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
   }
-
   indices() {
     const side = this.margin * 0.5;
     for (let c = 0; c < this.columns; c++) {
@@ -288,7 +170,7 @@ class Grid {
       this.node.append(svg("text", { class: "tt-index", x: side, y: this.margin + (r + 0.5) * UNIT }, String(r)));
     }
   }
-
+  /** @param {[number, number] | null} tile */
   tileLines(tile) {
     const lines = svg("g", { class: "tt-tiles" });
     if (!tile) return lines;
@@ -301,12 +183,14 @@ class Grid {
     }
     return lines;
   }
-
-  // Frame the smallest rectangle around the marked elements.
+  /**
+   * Frame the smallest rectangle around the marked elements; without any, nothing.
+   * @param {(element: number) => boolean} marked
+   */
   frame(marked) {
     let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
-    for (let i = 0; i < this.cells.length; i++) {
-      if (!marked[i + this.offset]) continue;
+    for (let i = 0; i < this.size; i++) {
+      if (!marked(i + this.offset)) continue;
       const [row, column] = [Math.floor(i / this.columns), i % this.columns];
       [top, left] = [Math.min(top, row), Math.min(left, column)];
       [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
@@ -315,10 +199,14 @@ class Grid {
     if (bottom < 0) return;
     const [x, y] = this.corner(top * this.columns + left);
     const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
-    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, value);
+    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
   }
-
-  // Touch only what differs from what is on the page.
+  /**
+   * Touch only what differs from what is on the page.
+   * @param {number} i
+   * @param {number} look
+   * @param {Value} value
+   */
   cell(i, look, value) {
     if (this.looks[i] !== look) {
       if ((this.looks[i] ^ look) & ~FAINT) this.cells[i].setAttribute("class", `tt-c${LOOKS[look & ~FAINT]}`);
@@ -332,10 +220,13 @@ class Grid {
     this.held[i] = value;
     this.texts[i].textContent = short(value);
   }
-
-  // What follows the last cell of a drawing: one text size for the whole grid, dots and rings.
+  /**
+   * What follows the last cell of a drawing: one text size for the whole grid, dots and rings.
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
   finish(dots, rings) {
-    const longest = Math.max(...this.texts.map((t) => t.textContent.length), 0);
+    const longest = this.texts.reduce((most, text) => Math.max(most, text.textContent?.length ?? 0), 0);
     const size = `tt-texts tt-wide-${Math.min(4, Math.max(2, longest))}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
     if (this.dotted !== String(dots)) {
@@ -345,7 +236,7 @@ class Grid {
           const [x, y] = this.corner(i);
           const r = this.text ? 2 : 4;
           return svg("circle", { cx: x + UNIT - 1.6 - r, cy: y + 1.6 + r, r });
-        }),
+        })
       );
     }
     if (this.ringed !== String(rings)) {
@@ -354,11 +245,14 @@ class Grid {
         ...rings.map((i) => {
           const [x, y] = this.corner(i);
           return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
-        }),
+        })
       );
     }
   }
-
+  /**
+   * The element under the pointer.
+   * @param {MouseEvent} event
+   */
   elementAt(event) {
     const box = this.node.getBoundingClientRect();
     const scale = (this.width + 2) / box.width;
@@ -367,9 +261,7 @@ class Grid {
     if (row < 0 || column < 0 || row >= this.rows || column >= this.columns) return null;
     return row * this.columns + column;
   }
-}
-
-// The grids of one array: a vector is one row, and every leading index of a buffer has a grid of its own.
+};
 function arrayGrids(array, options = {}) {
   const shape = array.shape.length === 1 ? [1, ...array.shape] : array.shape.length === 0 ? [1, 1] : array.shape;
   const [rows, columns] = shape.slice(-2);
@@ -380,33 +272,792 @@ function arrayGrids(array, options = {}) {
     return new Grid({ name, rows, columns, hue: array.hue, offset: s * rows * columns, text, ...options });
   });
 }
-
-const KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|return|while|True|False|None)$/;
-const TOKENS = /(#.*$)|("[^"]*"|'[^']*')|([A-Za-z_]\w*)|(\d[\w.]*)/g;
-
-// Colour a line of Python: words of the language, numbers, remarks, and the arrays in their own colours.
-function highlight(text, hues) {
-  const line = html("code", { class: "tt-code" });
-  let from = 0;
-  for (const match of text.matchAll(TOKENS)) {
-    line.append(text.slice(from, match.index));
-    const [word, remark, string, name, number] = match;
-    const attribute = name && text[match.index - 1] === ".";
-    const kind = remark ? "remark" : string ? "string" : number ? "digits" : KEYWORDS.test(word) ? "keyword" : null;
-    if (name && !attribute && hues.has(name)) {
-      const node = html("span", { class: "tt-array" }, word);
-      node.style.setProperty("--hue", hues.get(name));
-      line.append(node);
-    } else {
-      line.append(kind ? html("span", { class: `tt-${kind}` }, word) : word);
-    }
-    from = match.index + word.length;
+function figure(array, grids) {
+  for (const grid of grids) {
+    const side = grid.columns <= 4 ? grids.length > 1 ? 28 : 34 : Math.max(4, Math.min(25, 210 / grid.columns));
+    grid.node.style.width = `${(grid.width + 2) / UNIT * side}px`;
   }
-  line.append(text.slice(from));
-  return line;
+  const caption = html("figcaption", {}, array.name);
+  caption.style.setProperty("--hue", array.hue);
+  if (grids.length === 1) return html("figure", {}, caption, grids[0].node);
+  const buffers = grids.map((grid, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), grid.node));
+  return html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers));
+}
+var LEGEND = [
+  ["tt-c tt-region", "the block's region"],
+  ["tt-c tt-seen", "loaded or stored by the block"],
+  ["tt-c tt-now tt-read", "read in this step"],
+  ["tt-c tt-now tt-written", "written in this step"],
+  ["ring", "by the chosen thread"],
+  ["dot", "loaded by the chosen thread"],
+  ["tt-c tt-empty", "nothing stored yet"]
+];
+function legend() {
+  return LEGEND.map(([look, text]) => {
+    const box = { x: 1, y: 1, width: 18, height: 18 };
+    const sample = svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" });
+    if (look === "ring") {
+      const ring = svg("g", { class: "tt-rings" }, svg("rect", { ...box, rx: 4 }));
+      sample.append(svg("rect", { ...box, class: "tt-c tt-now tt-read" }), ring);
+    } else if (look === "dot") {
+      const dot = svg("g", { class: "tt-dots" }, svg("circle", { cx: 15.5, cy: 4.5, r: 2.4 }));
+      sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), dot);
+    } else {
+      sample.append(svg("rect", { ...box, class: look }));
+    }
+    return html("span", {}, sample, text);
+  });
 }
 
-const LAYOUT = `
+// trace.js
+var LOAD = 0;
+var HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
+var SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
+function at(vector, lane) {
+  return vector.length === 1 ? vector[0] : vector[lane];
+}
+var Block = class {
+  /**
+   * @param {any} sent
+   * @param {any[][]} vectors
+   */
+  constructor(sent, vectors) {
+    this.at = sent.at;
+    this.steps = sent.steps;
+    this.vectors = vectors;
+    this.length = sent.steps.length;
+    this.releases = this.findReleases();
+  }
+  /** @param {number} i */
+  line(i) {
+    return (
+      /** @type {number} */
+      this.steps[i][0]
+    );
+  }
+  /** @param {number} i */
+  warp(i) {
+    return (
+      /** @type {number} */
+      this.steps[i][1]
+    );
+  }
+  /** @param {number} i */
+  threads(i) {
+    return (
+      /** @type {number[]} */
+      this.vectors[this.steps[i][2]]
+    );
+  }
+  /** @param {number} i */
+  barrier(i) {
+    return Boolean(this.steps[i][3]);
+  }
+  /**
+   * @param {number} i
+   * @returns {Access[]}
+   */
+  accesses(i) {
+    const { vectors } = this;
+    return this.steps[i][4].map(([op, array, lanes2, base, pattern, stored]) => {
+      const [threads2, elements] = [vectors[lanes2], vectors[pattern]];
+      return {
+        loading: op === LOAD,
+        array,
+        threads: threads2,
+        base,
+        elements,
+        values: op === LOAD ? null : vectors[stored],
+        lanes: Math.max(threads2.length, elements.length)
+      };
+    });
+  }
+  /**
+   * The variables that a statement assigned, with a value per active thread.
+   * @param {number} i
+   * @returns {[string, Value[]][]}
+   */
+  variables(i) {
+    return Object.entries(this.steps[i][5]).map(([name, vector]) => [name, this.vectors[vector]]);
+  }
+  // A barrier opens at its last arrival: the step before a warp that had arrived runs again.
+  findReleases() {
+    const releases = [];
+    let waiting = /* @__PURE__ */ new Set();
+    let last = -1;
+    for (let i = 0; i < this.length; i++) {
+      if (waiting.has(this.warp(i))) {
+        releases.push(last + 1);
+        waiting = /* @__PURE__ */ new Set();
+      }
+      if (this.barrier(i)) {
+        waiting.add(this.warp(i));
+        last = i;
+      }
+    }
+    if (waiting.size) releases.push(last + 1);
+    return releases;
+  }
+};
+var Trace = class {
+  /** @param {string} text */
+  constructor(text) {
+    const sent = JSON.parse(text);
+    this.kernel = sent.kernel;
+    this.grid = sent.grid;
+    this.block = sent.block;
+    this.source = sent.source;
+    this.accumulators = sent.accumulators;
+    this.vectors = sent.vectors;
+    this.arrays = sent.arrays;
+    this.threads = this.block[0] * this.block[1] * this.block[2];
+    this.dims = Math.max(...[this.grid, this.block].map((d) => d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1));
+    for (const array of this.arrays) {
+      array.size = array.shape.reduce((a, b) => a * b, 1);
+      array.hue = array.role ? HUES[array.role] : SPACE_HUES[array.space];
+    }
+    this.blocks = sent.blocks.map((block) => new Block(block, sent.vectors));
+    this.owners = this.findOwners();
+  }
+  /** Of an element of C, as "array:element", the block and the thread that store it. */
+  findOwners() {
+    const owners = /* @__PURE__ */ new Map();
+    this.blocks.forEach((block, number) => {
+      for (let i = 0; i < block.length; i++) {
+        for (const { loading, array, threads: threads2, base, elements, lanes: lanes2 } of block.accesses(i)) {
+          if (loading || this.arrays[array].space !== "global") continue;
+          for (let lane = 0; lane < lanes2; lane++) {
+            owners.set(`${array}:${base + at(elements, lane)}`, [number, at(threads2, lane)]);
+          }
+        }
+      }
+    });
+    return owners;
+  }
+  /**
+   * The contents of an array before the block starts.
+   * @param {TraceArray} array
+   * @returns {Value[]}
+   */
+  initial(array) {
+    if (array.initial === null) return new Array(array.space === "local" ? array.size * this.threads : array.size).fill(null);
+    const vector = this.vectors[array.initial];
+    return vector.length === array.size ? vector.slice() : new Array(array.size).fill(vector[0]);
+  }
+  /** @param {Position} position */
+  blockNumber(position) {
+    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === position[i])));
+  }
+  /** @param {Position} position */
+  threadNumber([x, y, z]) {
+    return x + this.block[0] * (y + this.block[1] * z);
+  }
+  /**
+   * @param {number} number
+   * @returns {Position}
+   */
+  threadPosition(number) {
+    const [bx, by] = this.block;
+    return [number % bx, Math.floor(number / bx) % by, Math.floor(number / (bx * by))];
+  }
+  /** @param {readonly number[]} position */
+  label(position) {
+    return this.dims === 1 ? `${position[0]}` : `(${position.slice(0, this.dims).join(", ")})`;
+  }
+  /**
+   * The element as the kernel writes it.
+   * @param {TraceArray} array
+   * @param {number} flat
+   */
+  element(array, flat) {
+    const index = [];
+    for (const extent of [...array.shape].reverse()) {
+      index.unshift(flat % extent);
+      flat = Math.floor(flat / extent);
+    }
+    return `${array.name}[${index.join(", ")}]`;
+  }
+};
+
+// machine.js
+var READ = 1;
+var WRITTEN = 2;
+var SPACES = ["global", "shared", "local"];
+var SNAPSHOTS = 64;
+function countUpTo(sorted, bound) {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = low + high >> 1;
+    if (sorted[middle] <= bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+var Survey = class {
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {import("./trace.js").Block} block
+   */
+  constructor(trace, block) {
+    const never = block.length + 1;
+    this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
+    this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
+    this.counts = Object.fromEntries(
+      SPACES.map((space) => [space, [0, 1].map(() => new Uint32Array(block.length + 1))])
+    );
+    for (let i = 0; i < block.length; i++) {
+      for (const space of SPACES) for (const op of [0, 1]) this.counts[space][op][i + 1] = this.counts[space][op][i];
+      for (const { loading, array, base, elements, lanes: lanes2 } of block.accesses(i)) {
+        this.counts[trace.arrays[array].space][loading ? 0 : 1][i + 1] += lanes2;
+        const first = (loading ? this.loaded : this.stored)[array];
+        for (const element of elements) if (first[base + element] > i + 1) first[base + element] = i + 1;
+      }
+    }
+  }
+};
+var ThreadSurvey = class {
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {import("./trace.js").Block} block
+   * @param {number} thread
+   */
+  constructor(trace, block, thread) {
+    const never = block.length + 1;
+    this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
+    this.counts = { global: [[], []], shared: [[], []], local: [[], []] };
+    this.runs = new Map(trace.source.map(([line]) => [line, []]));
+    this.loads = new Map(trace.source.map(([line]) => [line, []]));
+    for (let i = 0; i < block.length; i++) {
+      if (!block.threads(i).includes(thread)) continue;
+      const line = block.line(i);
+      this.runs.get(line)?.push(i + 1);
+      for (const access of block.accesses(i)) {
+        const { space } = trace.arrays[access.array];
+        for (let lane = 0; lane < access.lanes; lane++) {
+          if (at(access.threads, lane) !== thread) continue;
+          this.counts[space][access.loading ? 0 : 1].push(i + 1);
+          if (!access.loading) continue;
+          const element = access.base + at(access.elements, lane);
+          if (this.loaded[access.array][element] > i + 1) this.loaded[access.array][element] = i + 1;
+          if (space === "global") this.loads.get(line)?.push(i + 1);
+        }
+      }
+    }
+  }
+};
+var Machine = class {
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {number} blockNumber
+   * @param {number} thread
+   */
+  constructor(trace, blockNumber, thread) {
+    this.trace = trace;
+    this.blockNumber = blockNumber;
+    this.block = trace.blocks[blockNumber];
+    this.survey = new Survey(trace, this.block);
+    this.every = Math.max(256, Math.ceil(this.block.length / SNAPSHOTS));
+    this.snapshots = [];
+    this.thread = thread;
+    this.own = new ThreadSurvey(trace, this.block, thread);
+    this.position = 0;
+    this.values = [];
+    this.variables = /* @__PURE__ */ new Map();
+    this.quiet();
+    this.reset(0);
+  }
+  /** @param {number} thread */
+  choose(thread) {
+    this.thread = thread;
+    this.own = new ThreadSurvey(this.trace, this.block, thread);
+    this.reset(0);
+  }
+  get length() {
+    return this.block.length;
+  }
+  /**
+   * Go back to a copy of the memory.
+   * @param {number} number
+   */
+  reset(number) {
+    const kept = this.snapshots[number];
+    this.position = number * this.every;
+    this.values = kept ? kept.values.map((v) => v.slice()) : this.trace.arrays.map((a) => this.trace.initial(a));
+    this.variables = new Map(kept ? [...kept.variables].map(([name, held]) => [name, held.slice()]) : []);
+    this.quiet();
+  }
+  quiet() {
+    this.line = null;
+    this.warp = 0;
+    this.barrier = false;
+    this.active = [];
+    this.assigned = /* @__PURE__ */ new Set();
+    this.changed = /* @__PURE__ */ new Set();
+    this.now = this.trace.arrays.map(() => /* @__PURE__ */ new Map());
+    this.nowMine = this.trace.arrays.map(() => /* @__PURE__ */ new Map());
+    this.events = [];
+  }
+  /**
+   * Replay up to a number of steps, from the nearest copy of the memory if it lies behind.
+   * @param {number} position
+   */
+  seek(position) {
+    if (position === this.position) return;
+    const nearest = Math.min(this.snapshots.length - 1, Math.floor((position - 1) / this.every));
+    if (position <= this.position || nearest * this.every > this.position) this.reset(Math.max(0, nearest));
+    while (this.position < position) {
+      if (this.position % this.every === 0 && this.snapshots.length === this.position / this.every) this.keep();
+      const last = this.position === position - 1;
+      if (last) this.quiet();
+      this.apply(this.position, last);
+      this.position += 1;
+    }
+  }
+  keep() {
+    const variables = new Map([...this.variables].map(([name, held]) => [name, held.slice()]));
+    this.snapshots.push({ values: this.values.map((v) => v.slice()), variables });
+  }
+  /**
+   * @param {number} i
+   * @param {boolean} shown  whether the page will show this step
+   */
+  apply(i, shown) {
+    const { block } = this;
+    const threads2 = block.threads(i);
+    if (shown) {
+      this.line = block.line(i);
+      this.warp = block.warp(i);
+      this.barrier = block.barrier(i);
+      this.active = threads2;
+    }
+    for (const access of block.accesses(i)) this.access(access, shown);
+    for (const [name, values] of block.variables(i)) {
+      let held = this.variables.get(name);
+      if (!held) this.variables.set(name, held = new Array(this.trace.threads).fill(null));
+      for (let lane = 0; lane < threads2.length; lane++) held[threads2[lane]] = at(values, lane);
+      if (shown) this.assigned.add(name);
+      if (shown && threads2.includes(this.thread)) this.changed.add(name);
+    }
+  }
+  /**
+   * @param {import("./trace.js").Access} access
+   * @param {boolean} shown
+   */
+  access({ loading, array: number, threads: threads2, base, elements, values, lanes: lanes2 }, shown) {
+    if (loading && !shown) return;
+    const array = this.trace.arrays[number];
+    const local = array.space === "local" ? array.size : 0;
+    const held = this.values[number];
+    for (let lane = 0; lane < lanes2; lane++) {
+      const thread = at(threads2, lane);
+      const element = base + at(elements, lane);
+      const slot = element + thread * local;
+      if (values) held[slot] = at(values, lane);
+      if (shown) this.mark(loading, number, thread, element, held[slot]);
+    }
+  }
+  /**
+   * @param {boolean} loading
+   * @param {number} number
+   * @param {number} thread
+   * @param {number} element
+   * @param {Value} value
+   */
+  mark(loading, number, thread, element, value) {
+    const array = this.trace.arrays[number];
+    const mine = thread === this.thread;
+    const how = loading ? READ : WRITTEN;
+    if (array.space !== "local" || mine) {
+      this.now[number].set(element, (this.now[number].get(element) ?? 0) | how);
+    }
+    if (!mine) return;
+    this.nowMine[number].set(element, (this.nowMine[number].get(element) ?? 0) | how);
+    this.events.push({ loading, array, element, value });
+  }
+  /**
+   * Does the block load or store the element in the launch, by now, or did the chosen thread load it by now?
+   * @param {number} array
+   * @param {number} element
+   */
+  inRegion(array, element) {
+    const { loaded, stored } = this.survey;
+    return Math.min(loaded[array][element], stored[array][element]) <= this.block.length;
+  }
+  /**
+   * @param {number} array
+   * @param {number} element
+   */
+  touched(array, element) {
+    return Math.min(this.survey.loaded[array][element], this.survey.stored[array][element]) <= this.position;
+  }
+  /**
+   * @param {number} array
+   * @param {number} element
+   */
+  stored(array, element) {
+    return this.survey.stored[array][element] <= this.position;
+  }
+  /**
+   * @param {number} array
+   * @param {number} element
+   */
+  loadedByThread(array, element) {
+    return this.own.loaded[array][element] <= this.position;
+  }
+  /**
+   * What the chosen thread finds in an element.
+   * @param {number} array
+   * @param {number} element
+   */
+  value(array, element) {
+    const { space, size } = this.trace.arrays[array];
+    return this.values[array][space === "local" ? element + this.thread * size : element];
+  }
+  /**
+   * The chosen thread's value of a variable.
+   * @param {string} name
+   */
+  variable(name) {
+    return this.variables.get(name)?.[this.thread] ?? null;
+  }
+  /**
+   * Loads (0) or stores (1) of a space: by the chosen thread and by the block, so far or after all steps.
+   * @param {Space} space
+   * @param {number} op
+   * @param {number} position
+   */
+  count(space, op, position = this.position) {
+    return { thread: countUpTo(this.own.counts[space][op], position), block: this.survey.counts[space][op][position] };
+  }
+  /**
+   * How often the chosen thread has run a line, and its global loads there.
+   * @param {number} line
+   */
+  onLine(line) {
+    return {
+      runs: countUpTo(this.own.runs.get(line) ?? [], this.position),
+      loads: countUpTo(this.own.loads.get(line) ?? [], this.position)
+    };
+  }
+};
+
+// panels/arrays.js
+var UNIT2 = 20;
+var arrays = {
+  wants: () => true,
+  build: (place, context) => new Arrays(place, context)
+};
+var Arrays = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.grids = context.trace.arrays.map(() => []);
+    this.product(part(place, "product"));
+    this.others(place);
+  }
+  /** @param {HTMLElement} place */
+  product(place) {
+    const { arrays: arrays2 } = this.context.trace;
+    for (const old of place.querySelectorAll(".tt-grid")) old.remove();
+    const matrix = Object.fromEntries(arrays2.map((a, i) => [a.role, i]).filter(([role]) => role));
+    place.style.display = "A" in matrix ? "" : "none";
+    if (!("A" in matrix)) return;
+    const [[M, K], N] = [arrays2[matrix.A].shape, arrays2[matrix.B].shape[1]];
+    const margin = Math.max(15, 0.045 * (K + N) * UNIT2);
+    const text = Math.max(K + N, K + M) <= 20;
+    for (const role of "ABC") {
+      const array = arrays2[matrix[role]];
+      const [grid] = this.grids[matrix[role]] = arrayGrids(array, { tile: array.tile, margin, text });
+      grid.node.classList.add(`tt-matrix-${role}`);
+      place.append(grid.node);
+      this.interact(grid, matrix[role]);
+    }
+    const side = (n) => n * UNIT2 + margin + 2;
+    place.style.gridTemplateColumns = `minmax(8.5em, ${side(K)}fr) ${side(N)}fr`;
+    place.style.maxWidth = `${(K + N) * 44 + 40}px`;
+  }
+  /** @param {HTMLElement} place */
+  others(place) {
+    const rows = { shared: [], local: [], global: [] };
+    this.context.trace.arrays.forEach((array, i) => {
+      if (array.role) return;
+      this.grids[i] = arrayGrids(array, { labels: false, margin: 10 });
+      rows[array.space].push(figure(array, this.grids[i]));
+      for (const grid of this.grids[i]) this.interact(grid, i);
+    });
+    for (const [name, figures] of [["shared", rows.shared], ["locals", rows.local], ["others", rows.global]]) {
+      const section = part(place, String(name));
+      section.style.display = figures.length ? "" : "none";
+      section.querySelector(".tt-row")?.replaceChildren(.../** @type {HTMLElement[]} */
+      figures);
+    }
+    this.locals = part(place, "locals");
+  }
+  /**
+   * A click on an element of C chooses the block and thread that store it.
+   * @param {import("../grid.js").Grid} grid
+   * @param {number} number
+   */
+  interact(grid, number) {
+    const { trace } = this.context;
+    const array = trace.arrays[number];
+    grid.node.addEventListener("pointermove", (event) => {
+      const i = grid.elementAt(event);
+      if (i === null) return;
+      const element = i + grid.offset;
+      const text = `${trace.element(array, element)} = ${full(this.context.machine.value(number, element))}`;
+      if (grid.tip.textContent !== text) grid.tip.textContent = text;
+    });
+    if (array.role !== "C") return;
+    grid.node.classList.add("tt-click");
+    grid.node.addEventListener("click", (event) => {
+      const owner = trace.owners.get(`${number}:${grid.elementAt(event)}`);
+      if (!owner) return;
+      this.context.choose({ block: trace.blocks[owner[0]].at, thread: trace.threadPosition(owner[1]) });
+    });
+  }
+  choose() {
+    const { machine, trace } = this.context;
+    const heading = this.locals?.querySelector("h4");
+    if (heading) heading.textContent = `Local arrays of thread ${trace.label(trace.threadPosition(machine.thread))}`;
+    this.grids.forEach((grids, number) => {
+      for (const grid of grids) {
+        if (trace.arrays[number].role) grid.frame((element) => machine.inRegion(number, element));
+        else grid.outline.style.display = "none";
+      }
+    });
+  }
+  draw() {
+    const { machine, trace } = this.context;
+    trace.arrays.forEach((array, number) => {
+      const [now, mine] = [machine.now[number], machine.nowMine[number]];
+      for (const grid of this.grids[number]) {
+        const dots = [];
+        const rings = [];
+        for (let i = 0; i < grid.size; i++) {
+          const element = i + grid.offset;
+          const value = machine.value(number, element);
+          const marked = now.get(element) ?? 0;
+          const touched = array.space !== "global" || machine.touched(number, element);
+          const inside = machine.inRegion(number, element);
+          const state = value === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
+          const faint = !inside || array.role === "C" && !machine.stored(number, element);
+          grid.cell(i, marked & WRITTEN ? NOW_WRITTEN : marked & READ ? NOW_READ : state | (faint ? FAINT : 0), value);
+          if (array.space === "global" && machine.loadedByThread(number, element)) dots.push(i);
+          if (mine.has(element)) rings.push(i);
+        }
+        grid.finish(dots, rings);
+      }
+    });
+  }
+};
+
+// panels/counts.js
+var counts = {
+  wants: () => true,
+  build: (place, context) => new Counts(place, context)
+};
+var Counts = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.callout = part(place, "callout");
+    this.table = part(place, "traffic").querySelector("table");
+    this.numbers = [];
+  }
+  // The counts' places, with the totals of the whole launch; a step only changes the numbers.
+  choose() {
+    const { machine } = this.context;
+    const last = machine.length;
+    const [thread, block] = [html("b", { class: "tt-mine" }), html("b", { class: "tt-all" })];
+    this.numbers = [{ space: "global", op: 0, thread, block }];
+    const beside = (count, who) => html("span", {}, `of ${count}`, html("br"), who);
+    const total = machine.count("global", 0, last);
+    this.callout.replaceChildren(
+      html("h4", {}, "Global loads"),
+      html("p", {}, thread, beside(total.thread, "this thread")),
+      html("p", {}, block, beside(total.block, "this block"))
+    );
+    const rows = [html("tr", {}, html("td"), html("th", {}, "thread"), html("th", {}, "block"))];
+    for (
+      const space of
+      /** @type {Space[]} */
+      ["global", "shared", "local"]
+    ) {
+      ["loads", "stores"].forEach((what, op) => {
+        if (space !== "global" && !machine.count(space, op, last).block) return;
+        const cells = [html("td"), html("td")];
+        this.numbers.push({ space, op, thread: cells[0], block: cells[1] });
+        rows.push(html("tr", {}, html("th", {}, `${space} ${what}`), ...cells));
+      });
+    }
+    this.table?.replaceChildren(...rows);
+  }
+  draw() {
+    const { machine } = this.context;
+    for (const { space, op, thread, block } of this.numbers) {
+      const count = machine.count(space, op);
+      write(thread, String(count.thread));
+      write(block, String(count.block));
+    }
+  }
+};
+
+// panels/registers.js
+var registers = {
+  wants: () => true,
+  build: (place, context) => new Registers(part(place, "registers"), context)
+};
+var Registers = class {
+  /**
+   * @param {HTMLElement} section
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(section, context) {
+    this.context = context;
+    this.heading = section.querySelector("h4");
+    this.list = section.querySelector("dl");
+  }
+  choose() {
+    const { machine, trace } = this.context;
+    const thread = trace.label(trace.threadPosition(machine.thread));
+    if (this.heading) this.heading.textContent = `Registers of thread ${thread}`;
+  }
+  draw() {
+    const { machine } = this.context;
+    const rows = [];
+    for (const name of machine.variables.keys()) {
+      const value = machine.variable(name);
+      if (value === null) continue;
+      const look = machine.changed.has(name) ? "tt-changed" : "";
+      rows.push(html("div", { class: look }, html("dt", {}, name), html("dd", {}, full(value))));
+    }
+    this.list?.replaceChildren(...rows);
+  }
+};
+
+// panels/source.js
+var source = {
+  wants: () => true,
+  build: (place, context) => new Source(part(place, "source"), context)
+};
+var Source = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.place = place;
+    this.context = context;
+    const { trace } = context;
+    const hues = new Map(trace.arrays.map((a) => [a.name, a.hue]));
+    for (const name of trace.accumulators) hues.set(name, "var(--tt-register)");
+    this.head = html("div", { class: "tt-line tt-columns" });
+    for (const [text, title] of [
+      ["", ""],
+      ["runs", "How often the chosen thread has run the line"],
+      ["loads", "Global loads of the chosen thread on the line"]
+    ]) {
+      this.head.append(html("span", { title }, html("small", {}, text)));
+    }
+    this.lines = /* @__PURE__ */ new Map();
+    const rows = trace.source.map(([number, text]) => {
+      const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
+      const label = html("span", { class: "tt-number" }, String(number));
+      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text, hues));
+      this.lines.set(number, { node, runs, loads });
+      return node;
+    });
+    place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...rows));
+    this.current = void 0;
+  }
+  choose() {
+    const { machine, trace } = this.context;
+    this.head.title = `Counts of thread ${trace.label(trace.threadPosition(machine.thread))}`;
+  }
+  draw() {
+    const { machine } = this.context;
+    for (const [number, line] of this.lines) {
+      const { runs, loads } = machine.onLine(number);
+      write(line.runs, runs ? String(runs) : "");
+      write(line.loads, loads ? String(loads) : "");
+    }
+    const current = machine.line === null ? void 0 : this.lines.get(machine.line)?.node;
+    if (current !== this.current) {
+      this.current?.classList.remove("tt-current");
+      this.current?.removeAttribute("aria-current");
+      current?.classList.add("tt-current");
+      current?.setAttribute("aria-current", "step");
+      this.current = current;
+    }
+  }
+  // Keep the current line in sight; asked last, so that the page is laid out once a step.
+  scroll() {
+    if (!this.current) return;
+    const { place } = this;
+    const { offsetTop: top, offsetHeight: height } = this.current;
+    if (top < place.scrollTop + 2 * height) place.scrollTop = top - 2 * height;
+    const below = top + 2 * height - place.clientHeight;
+    if (below > place.scrollTop) place.scrollTop = below;
+  }
+};
+
+// panels/threads.js
+var threads = {
+  wants: () => true,
+  build: (place, context) => new Threads(part(place, "accumulators"), context)
+};
+var Threads = class {
+  /**
+   * @param {HTMLElement} section
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(section, context) {
+    this.context = context;
+    const { trace } = context;
+    const [bx, by, bz] = trace.block;
+    const shape = by * bz === 1 && bx % 32 === 0 ? [bx / 32, 32] : [by * bz, bx];
+    const names = trace.accumulators.length ? trace.accumulators : ["threads"];
+    this.rows = names.map((name) => {
+      const array = { name, shape, size: bx * by * bz, hue: "var(--tt-register)" };
+      const [grid] = arrayGrids(array, { labels: false, margin: 2 });
+      grid.outline.style.display = "none";
+      grid.node.addEventListener("click", (event) => {
+        const thread = grid.elementAt(event);
+        if (thread !== null) context.choose({ thread: trace.threadPosition(thread) });
+      });
+      return { name, grid, figure: figure(array, [grid]) };
+    });
+    section.querySelector(".tt-row")?.replaceChildren(...this.rows.map((row) => row.figure));
+    const heading = section.querySelector("h4");
+    if (heading) heading.textContent = trace.accumulators.length ? "All threads" : "Threads of the block";
+  }
+  choose() {
+  }
+  draw() {
+    const { machine } = this.context;
+    const active = new Set(machine.active);
+    for (const { name, grid } of this.rows) {
+      const held = machine.variables.get(name);
+      for (let thread = 0; thread < grid.size; thread++) {
+        const value = held ? held[thread] : null;
+        const changed = active.has(thread) && machine.assigned.has(name);
+        grid.cell(thread, changed ? NOW_WRITTEN : active.has(thread) ? ACTIVE : value === null ? EMPTY : SEEN, value);
+      }
+      grid.finish([], [machine.thread]);
+    }
+  }
+};
+
+// stage.js
+var PANELS = [arrays, threads, source, registers, counts];
+var LAYOUT = `
   <div class="tt-head">
     <div class="tt-title"><code class="tt-kernel"></code><span class="tt-launch"></span></div>
     <label>Block <select class="tt-block"></select></label>
@@ -446,154 +1097,226 @@ const LAYOUT = `
     </div>
   </div>
   <div class="tt-legend"></div>`;
-
-const LEGEND = [
-  ["tt-c tt-region", "the block's region"],
-  ["tt-c tt-seen", "loaded or stored by the block"],
-  ["tt-c tt-now tt-read", "read in this step"],
-  ["tt-c tt-now tt-written", "written in this step"],
-  ["ring", "by the chosen thread"],
-  ["dot", "loaded by the chosen thread"],
-  ["tt-c tt-empty", "nothing stored yet"],
-];
-
-function legend() {
-  return LEGEND.map(([look, text]) => {
-    const box = { x: 1, y: 1, width: 18, height: 18 };
-    const sample = svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" });
-    if (look === "ring") {
-      const ring = svg("g", { class: "tt-rings" }, svg("rect", { ...box, rx: 4 }));
-      sample.append(svg("rect", { ...box, class: "tt-c tt-now tt-read" }), ring);
-    } else if (look === "dot") {
-      const dot = svg("g", { class: "tt-dots" }, svg("circle", { cx: 15.5, cy: 4.5, r: 2.4 }));
-      sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), dot);
-    } else {
-      sample.append(svg("rect", { ...box, class: look }));
-    }
-    return html("span", {}, sample, text);
-  });
+function layOut(root) {
+  root.innerHTML = LAYOUT;
+  part(root, "legend").append(...legend());
 }
+var Stage = class {
+  /**
+   * @param {HTMLElement} root
+   * @param {import("./trace.js").Trace} trace
+   * @param {Pick<import("./panel.js").Context, "choose" | "go">} actions
+   */
+  constructor(root, trace, actions) {
+    this.root = root;
+    this.trace = trace;
+    write(part(root, "kernel"), trace.kernel);
+    write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
+    root.setAttribute("aria-label", `Stepper of the kernel ${trace.kernel}`);
+    const option = (value, text) => html("option", { value }, text);
+    part(root, "block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
+    part(root, "thread").replaceChildren(
+      ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.label(trace.threadPosition(i))))
+    );
+    this.context = { trace, machine: new Machine(trace, 0, 0), ...actions };
+    this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(root, this.context));
+  }
+  get machine() {
+    return this.context.machine;
+  }
+  /**
+   * @param {number} blockNumber
+   * @param {number} thread
+   */
+  choose(blockNumber, thread) {
+    const { root } = this;
+    if (this.machine.blockNumber === blockNumber) this.machine.choose(thread);
+    else this.context.machine = new Machine(this.trace, blockNumber, thread);
+    part(root, "block").value = String(blockNumber);
+    part(root, "thread").value = String(thread);
+    const last = this.machine.length;
+    part(root, "scrub").max = String(last);
+    part(root, "ticks").replaceChildren(
+      ...this.machine.block.releases.map((release) => {
+        const tick = html("i");
+        tick.style.setProperty("--at", String(release / last));
+        return tick;
+      })
+    );
+    for (const view of this.views) view.choose();
+  }
+  /** @param {number} step */
+  draw(step) {
+    const { machine, root } = this;
+    machine.seek(step);
+    part(root, "scrub").value = String(step);
+    write(part(root, "count"), `step ${step} of ${machine.length}`);
+    for (const view of this.views) view.draw();
+    part(root, "say").replaceChildren(...sentence(machine));
+    for (const view of this.views) view.scroll?.();
+  }
+};
 
-// --- the view ----------------------------------------------------------------------------------------------
-
-class View {
+// player.js
+var SPEEDS = [1, 2, 4, 8, 16, 32];
+var SAVE_AFTER = 300;
+var Player = class {
+  /**
+   * @param {Model} model
+   * @param {HTMLElement} el
+   */
   constructor(model, el) {
     this.model = model;
     this.root = html("div", { class: "tt-root", tabindex: "0", role: "group" });
-    // Lab looks for this attribute before it reads a key press as one of its shortcuts.
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
-    this.root.innerHTML = LAYOUT;
     el.append(this.root);
-    this.find = (name) => this.root.querySelector(`.tt-${name}`);
+    layOut(this.root);
+    this.stage = this.newStage();
     this.timer = null;
+    this.saving = void 0;
     this.speed = 2;
-    this.find("legend").append(...legend());
     this.unsaved = {};
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.listeners = {
       "change:_data": () => this.load(),
-      "change:step": () => this.changed("step", () => this.draw()),
+      "change:step": () => this.changed("step", () => this.stage.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
-      "change:thread": () => this.changed("thread", () => this.choose()),
+      "change:thread": () => this.changed("thread", () => this.choose())
     };
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
-    this.load();
+    this.choose();
   }
-
   destroy() {
     this.pause();
     clearTimeout(this.saving);
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
   }
-
+  load() {
+    this.pause();
+    this.stage = this.newStage();
+    this.choose();
+  }
+  newStage() {
+    const actions = {
+      choose: (choice) => this.set(choice),
+      go: (step) => this.go(step)
+    };
+    return new Stage(this.root, new Trace(this.model.get("_data")), actions);
+  }
+  choose() {
+    const { model, stage } = this;
+    const { trace } = stage;
+    const thread = Math.min(trace.threads - 1, trace.threadNumber(model.get("thread")));
+    stage.choose(trace.blockNumber(model.get("block")), thread);
+    if (model.get("step") > this.last) this.set({ step: this.last });
+    stage.draw(this.step);
+  }
+  get last() {
+    return this.stage.machine.length;
+  }
+  get step() {
+    return Math.min(this.model.get("step"), this.last);
+  }
   buttons() {
+    const find = (name) => part(this.root, name);
     const on = (name, image, action) => {
-      const button = this.find(name);
+      const button = find(name);
       button.append(icon(image));
       button.setAttribute("aria-label", button.title);
       button.addEventListener("click", action);
     };
     on("start", "start", () => this.go(0));
     on("back", "back", () => this.go(this.step - 1));
-    on("play", "play", () => (this.timer === null ? this.play() : this.pause()));
+    on("play", "play", () => this.toggle());
     on("forward", "forward", () => this.go(this.step + 1));
     on("next", "barrier", () => this.go(this.barrier(1)));
-    on("end", "end", () => this.go(this.machine.steps.length));
-    this.find("scrub").addEventListener("input", (event) => this.go(Number(event.target.value)));
-    this.find("block").addEventListener("change", (event) => {
-      this.set({ block: this.trace.blocks[event.target.value].at });
-    });
-    this.find("thread").addEventListener("change", (event) => {
-      this.set({ thread: this.trace.threadPosition(Number(event.target.value)) });
-    });
-    const speed = this.find("speed");
-    speed.append(...SPEEDS.map((s, i) => html("option", { value: i }, `${s} a second`)));
-    speed.addEventListener("change", () => this.setSpeed(Number(speed.value)));
+    on("end", "end", () => this.go(this.last));
+    const follow = (name, type, action) => {
+      const input = (
+        /** @type {HTMLInputElement | HTMLSelectElement} */
+        find(name)
+      );
+      input.addEventListener(type, () => action(Number(input.value)));
+    };
+    follow("scrub", "input", (step) => this.go(step));
+    follow("block", "change", (number) => this.set({ block: this.stage.trace.blocks[number].at }));
+    follow("thread", "change", (number) => this.set({ thread: this.stage.trace.threadPosition(number) }));
+    follow("speed", "change", (number) => this.setSpeed(number));
+    find("speed").append(...SPEEDS.map((s, i) => html("option", { value: i }, `${s} a second`)));
     this.setSpeed(this.speed);
   }
-
+  /** @param {number} number */
   setSpeed(number) {
     this.speed = Math.min(SPEEDS.length - 1, Math.max(0, number));
-    this.find("speed").value = this.speed;
+    part(this.root, "speed").value = String(this.speed);
   }
-
-  // Every key stays inside: what leaks, the notebook takes as its own (two d's delete the cell).
+  /**
+   * Every key stays inside: what leaks, the notebook takes as its own (two d's delete the cell).
+   * @param {KeyboardEvent} event
+   */
   key(event) {
     event.stopPropagation();
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const tag = event.target.tagName;
-    if (event.key === "Escape") return event.target.blur();
-    if (tag === "SELECT" || (tag === "BUTTON" && (event.key === " " || event.key === "Enter"))) return;
-    const barrier = event.shiftKey ? (way) => this.go(this.barrier(way)) : (way) => this.go(this.step + way);
+    const target = (
+      /** @type {HTMLElement} */
+      event.target
+    );
+    if (event.key === "Escape") return target.blur();
+    const presses = event.key === " " || event.key === "Enter";
+    if (target.tagName === "SELECT" || target.tagName === "BUTTON" && presses) return;
+    const arrow = (way) => this.go(event.shiftKey ? this.barrier(way) : this.step + way);
     const actions = {
-      " ": () => (this.timer === null ? this.play() : this.pause()),
-      ArrowRight: () => barrier(1),
-      ArrowLeft: () => barrier(-1),
+      " ": () => this.toggle(),
+      ArrowRight: () => arrow(1),
+      ArrowLeft: () => arrow(-1),
       PageDown: () => this.go(this.barrier(1)),
       PageUp: () => this.go(this.barrier(-1)),
       n: () => this.go(this.barrier(1)),
       p: () => this.go(this.barrier(-1)),
       Home: () => this.go(0),
-      End: () => this.go(this.machine.steps.length),
+      End: () => this.go(this.last),
       "+": () => this.setSpeed(this.speed + 1),
       "-": () => this.setSpeed(this.speed - 1),
       t: () => this.cycleThread(1),
       T: () => this.cycleThread(-1),
       b: () => this.cycleBlock(1),
-      B: () => this.cycleBlock(-1),
+      B: () => this.cycleBlock(-1)
     };
     if (!(event.key in actions)) return;
     event.preventDefault();
     actions[event.key]();
   }
-
+  /** @param {number} way */
   cycleThread(way) {
-    const n = this.trace.threads;
-    this.set({ thread: this.trace.threadPosition((this.machine.thread + way + n) % n) });
+    const { machine, trace } = this.stage;
+    this.set({ thread: trace.threadPosition((machine.thread + way + trace.threads) % trace.threads) });
   }
-
+  /** @param {number} way */
   cycleBlock(way) {
-    const n = this.trace.blocks.length;
-    this.set({ block: this.trace.blocks[(this.blockNumber + way + n) % n].at });
+    const { machine, trace } = this.stage;
+    const n = trace.blocks.length;
+    this.set({ block: trace.blocks[(machine.blockNumber + way + n) % n].at });
   }
-
-  get step() {
-    return Math.min(this.model.get("step"), this.machine.steps.length);
-  }
-
+  /**
+   * The step at which the next barrier opens, or the last one before.
+   * @param {number} way
+   * @returns {number}
+   */
   barrier(way) {
-    const { releases, steps } = this.machine;
-    if (way > 0) return releases.find((r) => r > this.step) ?? steps.length;
-    return releases.findLast((r) => r < this.step) ?? 0;
+    const { releases } = this.stage.machine.block;
+    if (way > 0) return releases.find((r) => r > this.step) ?? this.last;
+    return releases.filter((r) => r < this.step).pop() ?? 0;
   }
-
+  /** @param {number} step */
   go(step) {
-    this.find("say").setAttribute("aria-live", this.timer === null ? "polite" : "off");
-    this.set({ step: Math.min(this.machine.steps.length, Math.max(0, step)) });
+    part(this.root, "say").setAttribute("aria-live", this.timer === null ? "polite" : "off");
+    this.set({ step: Math.min(this.last, Math.max(0, step)) });
   }
-
-  // The views follow the model at once; the kernel hears of it when things have come to rest.
+  /**
+   * The views follow the model at once; the kernel hears of it when things have come to rest.
+   * @param {Record<string, unknown>} values
+   */
   set(values) {
     Object.assign(this.unsaved, values);
     for (const [name, value] of Object.entries(values)) this.model.set(name, value);
@@ -601,368 +1324,54 @@ class View {
     this.saving = setTimeout(() => {
       this.unsaved = {};
       this.model.save_changes();
-    }, 300);
+    }, SAVE_AFTER);
   }
-
-  // What the kernel echoes is older than what the reader has done since, and gives way to it.
+  /**
+   * What the kernel echoes is older than what the reader has done since, and gives way to it.
+   * @param {string} name
+   * @param {() => void} show
+   */
   changed(name, show) {
     const mine = this.unsaved[name];
-    if (mine === undefined || JSON.stringify(mine) === JSON.stringify(this.model.get(name))) show();
+    if (mine === void 0 || JSON.stringify(mine) === JSON.stringify(this.model.get(name))) show();
     else this.model.set(name, mine);
   }
-
+  toggle() {
+    if (this.timer === null) this.play();
+    else this.pause();
+  }
   play() {
-    if (this.step === this.machine.steps.length) this.go(0);
+    if (this.step === this.last) this.go(0);
     const tick = () => {
-      this.timer = setTimeout(tick, 1000 / SPEEDS[this.speed]);
+      this.timer = setTimeout(tick, 1e3 / SPEEDS[this.speed]);
       this.go(this.step + 1);
-      if (this.step === this.machine.steps.length) this.pause();
+      if (this.step === this.last) this.pause();
     };
-    this.timer = setTimeout(tick, 1000 / SPEEDS[this.speed]);
+    this.timer = setTimeout(tick, 1e3 / SPEEDS[this.speed]);
     this.playing();
   }
-
   pause() {
-    clearTimeout(this.timer);
+    if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     this.playing();
   }
-
   playing() {
-    const [button, image, title] = [
-      this.find("play"),
-      this.timer === null ? "play" : "pause",
-      this.timer === null ? "Play (space)" : "Pause (space)",
-    ];
-    button.replaceChildren(icon(image));
+    const button = part(this.root, "play");
+    const title = this.timer === null ? "Play (space)" : "Pause (space)";
+    button.replaceChildren(icon(this.timer === null ? "play" : "pause"));
     button.title = title;
     button.setAttribute("aria-label", title);
   }
+};
 
-  // A new trace: build everything that stays the same from step to step.
-  load() {
-    this.pause();
-    const trace = (this.trace = new Trace(this.model.get("_data")));
-    this.find("kernel").textContent = trace.kernel;
-    this.find("launch").textContent = `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`;
-    this.root.setAttribute("aria-label", `Stepper of the kernel ${trace.kernel}`);
-    const option = (value, text) => html("option", { value }, text);
-    this.find("block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
-    this.find("thread").replaceChildren(
-      ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.label(trace.threadPosition(i)))),
-    );
-    this.buildProduct();
-    this.buildStrip();
-    this.buildSource();
-    this.choose();
-  }
-
-  buildProduct() {
-    const { arrays } = this.trace;
-    this.grids = arrays.map(() => []);
-    const place = this.find("product");
-    for (const old of place.querySelectorAll(".tt-grid")) old.remove();
-    const matrix = Object.fromEntries(arrays.map((a, i) => [a.role, i]).filter(([role]) => role));
-    place.style.display = "A" in matrix ? "" : "none";
-    if (!("A" in matrix)) return;
-    const [[M, K], N] = [arrays[matrix.A].shape, arrays[matrix.B].shape[1]];
-    const margin = Math.max(15, 0.045 * (K + N) * UNIT);
-    const text = Math.max(K + N, K + M) <= 20;
-    for (const role of "ABC") {
-      const array = arrays[matrix[role]];
-      const [grid] = (this.grids[matrix[role]] = arrayGrids(array, { tile: array.tile, margin, text }));
-      grid.node.classList.add(`tt-matrix-${role}`);
-      place.append(grid.node);
-      this.interact(grid, matrix[role]);
-    }
-    const side = (n) => n * UNIT + margin + 2;
-    place.style.gridTemplateColumns = `minmax(8.5em, ${side(K)}fr) ${side(N)}fr`;
-    place.style.maxWidth = `${(K + N) * 44 + 40}px`;
-  }
-
-  buildStrip() {
-    const { arrays } = this.trace;
-    const rows = { shared: [], local: [], global: [] };
-    arrays.forEach((array, i) => {
-      if (array.role) return;
-      this.grids[i] = arrayGrids(array, { labels: false, margin: 10 });
-      rows[array.space].push(this.figure(array, this.grids[i]));
-      for (const grid of this.grids[i]) this.interact(grid, i);
-    });
-    const show = (name, figures) => {
-      const place = this.find(name);
-      place.style.display = figures.length ? "" : "none";
-      place.querySelector(".tt-row").replaceChildren(...figures);
-    };
-    show("shared", rows.shared);
-    show("locals", rows.local);
-    show("others", rows.global);
-    const [bx, by, bz] = this.trace.block;
-    const names = this.trace.accumulators.length ? this.trace.accumulators : ["threads"];
-    this.lanes = names.map((name) => {
-      const shape = by * bz === 1 && bx % 32 === 0 ? [bx / 32, 32] : [by * bz, bx]; // a row is a warp, if it can be
-      const array = { name, shape, size: by * bx * bz, hue: "var(--tt-register)" };
-      const [grid] = arrayGrids(array, { labels: false, margin: 2 });
-      grid.node.addEventListener("click", (event) => {
-        const thread = grid.elementAt(event);
-        if (thread !== null) this.set({ thread: this.trace.threadPosition(thread) });
-      });
-      return { name, grid, figure: this.figure(array, [grid]) };
-    });
-    show("accumulators", this.lanes.map((lane) => lane.figure));
-    this.find("accumulators").querySelector("h4").textContent = this.trace.accumulators.length
-      ? "All threads"
-      : "Threads of the block";
-  }
-
-  // A shared array with its buffers side by side, or the threads: as large as it can be read, in pixels.
-  figure(array, grids) {
-    for (const grid of grids) {
-      const side = grid.columns <= 4 ? (grids.length > 1 ? 28 : 34) : Math.max(4, Math.min(25, 210 / grid.columns));
-      grid.node.style.width = `${((grid.width + 2) / UNIT) * side}px`;
-    }
-    const caption = html("figcaption", {}, array.name);
-    caption.style.setProperty("--hue", array.hue);
-    if (grids.length === 1) return html("figure", {}, caption, grids[0].node);
-    const buffers = grids.map((grid, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), grid.node));
-    return html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers));
-  }
-
-  buildSource() {
-    const hues = new Map(this.trace.arrays.map((a) => [a.name, a.hue]));
-    for (const name of this.trace.accumulators) hues.set(name, "var(--tt-register)");
-    const head = html("div", { class: "tt-line tt-columns" });
-    for (const [text, title] of [
-      ["", ""],
-      ["runs", "How often the chosen thread has run the line"],
-      ["loads", "Global loads of the chosen thread on the line"],
-    ]) {
-      head.append(html("span", { title }, html("small", {}, text)));
-    }
-    this.lines = new Map();
-    const rows = this.trace.source.map(([number, text]) => {
-      const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
-      const label = html("span", { class: "tt-number" }, String(number));
-      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text, hues));
-      this.lines.set(number, { node, runs, loads });
-      return node;
-    });
-    this.find("source").replaceChildren(head, html("div", { class: "tt-lines" }, ...rows));
-    this.current = null;
-  }
-
-  // A click on an element of C chooses the block and thread that store it.
-  interact(grid, number) {
-    const array = this.trace.arrays[number];
-    grid.node.addEventListener("pointermove", (event) => {
-      const i = grid.elementAt(event);
-      if (i === null) return;
-      const element = i + grid.offset;
-      const slot = array.space === "local" ? element + this.machine.thread * array.size : element;
-      const text = `${this.trace.element(array, element)} = ${full(this.machine.values[number][slot])}`;
-      if (grid.tip.textContent !== text) grid.tip.textContent = text;
-    });
-    if (array.role !== "C") return;
-    grid.node.classList.add("tt-click");
-    grid.node.addEventListener("click", (event) => {
-      const owner = this.trace.owners.get(`${number}:${grid.elementAt(event)}`);
-      if (!owner) return;
-      this.set({ block: this.trace.blocks[owner[0]].at, thread: this.trace.threadPosition(owner[1]) });
-    });
-  }
-
-  choose() {
-    const { trace, model } = this;
-    this.blockNumber = trace.blockNumber(model.get("block"));
-    const thread = Math.min(trace.threads - 1, trace.threadNumber(model.get("thread")));
-    this.machine = new Machine(trace, this.blockNumber, thread);
-    this.find("block").value = this.blockNumber;
-    this.find("thread").value = thread;
-    const name = trace.label(trace.threadPosition(thread));
-    this.find("registers").querySelector("h4").textContent = `Registers of thread ${name}`;
-    this.find("locals").querySelector("h4").textContent = `Local arrays of thread ${name}`;
-    this.root.querySelector(".tt-columns").title = `Counts of thread ${name}`;
-    const last = this.machine.steps.length;
-    this.find("scrub").max = last;
-    this.find("ticks").replaceChildren(
-      ...this.machine.releases.map((r) => {
-        const tick = html("i");
-        tick.style.setProperty("--at", r / last);
-        return tick;
-      }),
-    );
-    this.grids.forEach((grids, i) => {
-      for (const grid of grids) {
-        if (trace.arrays[i].role) grid.frame(this.machine.region[i]);
-        else grid.outline.style.display = "none";
-      }
-    });
-    this.buildCounts();
-    if (model.get("step") > last) this.set({ step: last });
-    this.draw();
-  }
-
-  // The counts' places, with the totals of the whole launch; a step only changes the numbers.
-  buildCounts() {
-    const { total, thread } = this.machine;
-    const sum = (counts) => counts.reduce((a, b) => a + b, 0);
-    this.traffic = [];
-    const place = (mine, all, ...of) => this.traffic.push({ of, mine, all });
-    const [mine, all] = [html("b", { class: "tt-mine" }), html("b", { class: "tt-all" })];
-    const beside = (count, who) => html("span", {}, `of ${count}`, html("br"), who);
-    place(mine, all, "global", 0);
-    this.find("callout").replaceChildren(
-      html("h4", {}, "Global loads"),
-      html("p", {}, mine, beside(total.global[0][thread], "this thread")),
-      html("p", {}, all, beside(sum(total.global[0]), "this block")),
-    );
-    const rows = [html("tr", {}, html("td"), html("th", {}, "thread"), html("th", {}, "block"))];
-    for (const space of ["global", "shared", "local"]) {
-      ["loads", "stores"].forEach((what, op) => {
-        if (space !== "global" && !sum(total[space][op])) return;
-        const row = html("tr", {}, html("th", {}, `${space} ${what}`), html("td"), html("td"));
-        place(row.children[1], row.children[2], space, op);
-        rows.push(row);
-      });
-    }
-    this.find("traffic").querySelector("table").replaceChildren(...rows);
-  }
-
-  draw() {
-    this.machine.seek(this.step);
-    const { machine } = this;
-    this.find("scrub").value = this.step;
-    this.find("count").textContent = `step ${this.step} of ${machine.steps.length}`;
-    this.drawArrays();
-    this.drawLanes();
-    this.drawSource();
-    this.drawCounts();
-    this.find("say").replaceChildren(...this.sentence());
-    this.scroll();
-  }
-
-  drawArrays() {
-    const { machine, trace } = this;
-    trace.arrays.forEach((array, number) => {
-      const [now, mine, own] = [machine.now[number], machine.nowMine[number], machine.mine[number]];
-      const base = array.space === "local" ? machine.thread * array.size : 0;
-      for (const grid of this.grids[number]) {
-        const [dots, rings] = [[], []];
-        for (let i = 0; i < grid.cells.length; i++) {
-          const element = i + grid.offset;
-          const value = machine.values[number][base + element];
-          const marked = now.get(element) ?? 0;
-          const touched = array.space === "global" ? machine.loaded[number][element] | machine.stored[number][element] : 1;
-          const inside = machine.region[number][element];
-          const state = value === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
-          const faint = !inside || (array.role === "C" && !machine.stored[number][element]);
-          const look = marked & WRITTEN ? NOW_WRITTEN : marked & READ ? NOW_READ : state | (faint ? FAINT : 0);
-          grid.cell(i, look, value);
-          if (array.space === "global" && own[element]) dots.push(i);
-          if (mine.has(element)) rings.push(i);
-        }
-        grid.finish(dots, rings);
-      }
-    });
-  }
-
-  drawLanes() {
-    for (const { name, grid } of this.lanes) {
-      const held = this.machine.variables.get(name);
-      for (let thread = 0; thread < grid.cells.length; thread++) {
-        const value = held ? held[thread] : null;
-        const active = this.machine.active.has(thread);
-        const changed = active && this.machine.steps[this.step - 1]?.[5][name] !== undefined;
-        const look = changed ? NOW_WRITTEN : active ? ACTIVE : value === null ? EMPTY : SEEN;
-        grid.cell(thread, look, value);
-      }
-      grid.outline.style.display = "none";
-      grid.finish([], [this.machine.thread]);
-    }
-  }
-
-  drawSource() {
-    const { machine } = this;
-    for (const [number, line] of this.lines) {
-      const [runs, loads] = [machine.runs.get(number)[machine.thread], machine.loads.get(number)[machine.thread]];
-      const texts = [runs ? String(runs) : "", loads ? String(loads) : ""];
-      if (line.runs.textContent !== texts[0]) line.runs.textContent = texts[0];
-      if (line.loads.textContent !== texts[1]) line.loads.textContent = texts[1];
-    }
-    const current = this.lines.get(machine.line);
-    if (current === this.current) return;
-    this.current?.node.classList.remove("tt-current");
-    this.current?.node.removeAttribute("aria-current");
-    this.current = current;
-    if (!current) return;
-    current.node.classList.add("tt-current");
-    current.node.setAttribute("aria-current", "step");
-  }
-
-  // Keep the current line in sight; asked last, so that the page is laid out once a step.
-  scroll() {
-    if (!this.current) return;
-    const place = this.find("source");
-    const { offsetTop: top, offsetHeight: height } = this.current.node;
-    if (top < place.scrollTop + 2 * height) place.scrollTop = top - 2 * height;
-    const below = top + 2 * height - place.clientHeight;
-    if (below > place.scrollTop) place.scrollTop = below;
-  }
-
-  drawCounts() {
-    const { machine, trace } = this;
-    const sum = (counts) => counts.reduce((a, b) => a + b, 0);
-    const now = machine.counts;
-    const own = (counts) => counts[machine.thread];
-    for (const cells of this.traffic) {
-      const [space, op] = cells.of;
-      cells.mine.textContent = own(now[space][op]);
-      cells.all.textContent = sum(now[space][op]);
-    }
-    const registers = [];
-    for (const [name, held] of machine.variables) {
-      const value = held[machine.thread];
-      if (value === null) continue;
-      const look = machine.changed.has(name) ? "tt-changed" : "";
-      registers.push(html("div", { class: look }, html("dt", {}, name), html("dd", {}, full(value))));
-    }
-    this.find("registers").querySelector("dl").replaceChildren(...registers);
-  }
-
-  // The step in words, with the numbers of the chosen thread.
-  sentence() {
-    const { machine, trace } = this;
-    const thread = `Thread ${trace.label(trace.threadPosition(machine.thread))}`;
-    if (machine.line === null) {
-      const n = machine.steps.length;
-      return [`Block ${trace.label(trace.blocks[this.blockNumber].at)} is about to start: ${n} steps. Press space to play, → to step.`];
-    }
-    const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.active)}). `];
-    if (machine.barrier) {
-      const open = machine.releases.includes(this.step);
-      return [...lead, open ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps."];
-    }
-    if (!machine.active.has(machine.thread)) return [...lead, `${thread} takes no part.`];
-    const named = ({ array, element, value }) => `${trace.element(array, element)} = ${full(value)}`;
-    const parts = [
-      ["reads", machine.events.filter((e) => e.loading).map(named)],
-      ["writes", machine.events.filter((e) => !e.loading).map(named)],
-      ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variables.get(name)[machine.thread])}`)],
-    ].filter(([, what]) => what.length);
-    return [...lead, `${thread} ${parts.map(([verb, what]) => `${verb} ${what.join(", ")}`).join("; ") || "runs it"}.`];
-  }
-}
-
-function lanes(active) {
-  const sorted = [...active].sort((a, b) => a - b);
-  const [first, last] = [sorted[0], sorted.at(-1)];
-  if (sorted.length === 1) return `thread ${first}`;
-  return last - first + 1 === sorted.length ? `threads ${first}–${last}` : `${sorted.length} threads`;
-}
-
-export default {
+// index.js
+var index_default = {
+  /** @param {{model: import("./player.js").Model, el: HTMLElement}} place */
   render({ model, el }) {
-    const view = new View(model, el);
-    return () => view.destroy();
-  },
+    const player = new Player(model, el);
+    return () => player.destroy();
+  }
+};
+export {
+  index_default as default
 };

@@ -1,0 +1,64 @@
+// Building the page: elements of HTML and SVG, and the icons of the buttons.
+
+const SVG = "http://www.w3.org/2000/svg";
+const ICONS = {
+  start: "M4 3h2v10H4zM13 3v10L6.5 8z",
+  back: "M11.5 3v10L4.5 8z",
+  play: "M4 2.5v11L13 8z",
+  pause: "M4 3h3v10H4zM9 3h3v10H9z",
+  forward: "M4.5 3v10l7-5z",
+  barrier: "M3 3v10l6.5-5zM10.5 3h2.5v10h-2.5z",
+  end: "M10 3h2v10h-2zM3 3v10l6.5-5z",
+};
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {...(Node | string)} children
+ * @returns {HTMLElement}
+ */
+export function html(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+  node.append(...children);
+  return node;
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {...(Node | string)} children
+ * @returns {SVGElement}
+ */
+export function svg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+  node.append(...children);
+  return /** @type {SVGElement} */ (node);
+}
+
+/** @param {keyof typeof ICONS} name */
+export function icon(name) {
+  return svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
+}
+
+/**
+ * The element of this class, which the layout is known to hold.
+ * @param {ParentNode} root
+ * @param {string} name
+ * @returns {HTMLElement}
+ */
+export function part(root, name) {
+  const node = root.querySelector(`.tt-${name}`);
+  if (!node) throw new Error(`The layout has no .tt-${name}.`);
+  return /** @type {HTMLElement} */ (node);
+}
+
+/**
+ * Writing the text that is there already would cost a layout.
+ * @param {Node} node
+ * @param {string} text
+ */
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}

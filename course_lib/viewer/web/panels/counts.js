@@ -1,0 +1,60 @@
+// The accesses so far, of the chosen thread and of its block; the global loads stand out beside the matrices.
+
+import { html, part, write } from "../dom.js";
+
+/** @typedef {import("../machine.js").Space} Space */
+
+/** @type {import("../panel.js").Panel} */
+export const counts = {
+  wants: () => true,
+  build: (place, context) => new Counts(place, context),
+};
+
+class Counts {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.callout = part(place, "callout");
+    this.table = part(place, "traffic").querySelector("table");
+    /** @type {{space: Space, op: number, thread: HTMLElement, block: HTMLElement}[]} */
+    this.numbers = [];
+  }
+
+  // The counts' places, with the totals of the whole launch; a step only changes the numbers.
+  choose() {
+    const { machine } = this.context;
+    const last = machine.length;
+    const [thread, block] = [html("b", { class: "tt-mine" }), html("b", { class: "tt-all" })];
+    this.numbers = [{ space: "global", op: 0, thread, block }];
+    /** @type {(count: number, who: string) => HTMLElement} */
+    const beside = (count, who) => html("span", {}, `of ${count}`, html("br"), who);
+    const total = machine.count("global", 0, last);
+    this.callout.replaceChildren(
+      html("h4", {}, "Global loads"),
+      html("p", {}, thread, beside(total.thread, "this thread")),
+      html("p", {}, block, beside(total.block, "this block")),
+    );
+    const rows = [html("tr", {}, html("td"), html("th", {}, "thread"), html("th", {}, "block"))];
+    for (const space of /** @type {Space[]} */ (["global", "shared", "local"])) {
+      ["loads", "stores"].forEach((what, op) => {
+        if (space !== "global" && !machine.count(space, op, last).block) return;
+        const cells = [html("td"), html("td")];
+        this.numbers.push({ space, op, thread: cells[0], block: cells[1] });
+        rows.push(html("tr", {}, html("th", {}, `${space} ${what}`), ...cells));
+      });
+    }
+    this.table?.replaceChildren(...rows);
+  }
+
+  draw() {
+    const { machine } = this.context;
+    for (const { space, op, thread, block } of this.numbers) {
+      const count = machine.count(space, op);
+      write(thread, String(count.thread));
+      write(block, String(count.block));
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// The kernel's source: the line that runs, how often the chosen thread ran each, and its global loads there.
+
+import { html, part, write } from "../dom.js";
+import { highlight } from "../text.js";
+
+/** @type {import("../panel.js").Panel} */
+export const source = {
+  wants: () => true,
+  build: (place, context) => new Source(part(place, "source"), context),
+};
+
+class Source {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.place = place;
+    this.context = context;
+    const { trace } = context;
+    const hues = new Map(trace.arrays.map((a) => [a.name, a.hue]));
+    for (const name of trace.accumulators) hues.set(name, "var(--tt-register)");
+    this.head = html("div", { class: "tt-line tt-columns" });
+    for (const [text, title] of [
+      ["", ""],
+      ["runs", "How often the chosen thread has run the line"],
+      ["loads", "Global loads of the chosen thread on the line"],
+    ]) {
+      this.head.append(html("span", { title }, html("small", {}, text)));
+    }
+    /** @type {Map<number, {node: HTMLElement, runs: HTMLElement, loads: HTMLElement}>} */
+    this.lines = new Map();
+    const rows = trace.source.map(([number, text]) => {
+      const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
+      const label = html("span", { class: "tt-number" }, String(number));
+      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text, hues));
+      this.lines.set(number, { node, runs, loads });
+      return node;
+    });
+    place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...rows));
+    /** @type {HTMLElement | undefined} */
+    this.current = undefined;
+  }
+
+  choose() {
+    const { machine, trace } = this.context;
+    this.head.title = `Counts of thread ${trace.label(trace.threadPosition(machine.thread))}`;
+  }
+
+  draw() {
+    const { machine } = this.context;
+    for (const [number, line] of this.lines) {
+      const { runs, loads } = machine.onLine(number);
+      write(line.runs, runs ? String(runs) : "");
+      write(line.loads, loads ? String(loads) : "");
+    }
+    const current = machine.line === null ? undefined : this.lines.get(machine.line)?.node;
+    if (current !== this.current) {
+      this.current?.classList.remove("tt-current");
+      this.current?.removeAttribute("aria-current");
+      current?.classList.add("tt-current");
+      current?.setAttribute("aria-current", "step");
+      this.current = current;
+    }
+  }
+
+  // Keep the current line in sight; asked last, so that the page is laid out once a step.
+  scroll() {
+    if (!this.current) return;
+    const { place } = this;
+    const { offsetTop: top, offsetHeight: height } = this.current;
+    if (top < place.scrollTop + 2 * height) place.scrollTop = top - 2 * height;
+    const below = top + 2 * height - place.clientHeight;
+    if (below > place.scrollTop) place.scrollTop = below;
+  }
+}

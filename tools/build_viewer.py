@@ -1,0 +1,99 @@
+"""Bundles the stepper's browser side into the one module and the one stylesheet that its widget takes.
+
+    uv run python tools/build_viewer.py          check the types, then bundle
+    uv run python tools/build_viewer.py --check  say whether the bundle is that of these sources; write nothing
+
+The sources are course_lib/viewer/web/; the bundle, course_lib/viewer/stepper.js and .css, is committed, so only
+who changes the sources needs Node.js with npm, which fetches the compilers that tools/viewer/package.json names.
+The first line of a bundle holds two digests, of the sources and of what follows it: without Node.js, they tell
+whether somebody changed the one and not the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+SOURCES = REPOSITORY / "course_lib" / "viewer" / "web"
+COMPILERS = REPOSITORY / "tools" / "viewer"
+#: The entry of each bundle, and the bundle.
+BUNDLES = {
+    SOURCES / "index.js": SOURCES.parent / "stepper.js",
+    SOURCES / "style" / "index.css": SOURCES.parent / "stepper.css",
+}
+HEAD = "/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources {} bundle {} */\n"
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def digest_of_sources(entry: Path) -> str:
+    """Digest the files from which an entry is bundled: all those of its kind."""
+    paths = sorted(path for path in SOURCES.rglob(f"*{entry.suffix}"))
+    files = [f"{path.relative_to(SOURCES).as_posix()}\n{path.read_text(encoding='utf-8')}" for path in paths]
+    return digest("\0".join([*files, (COMPILERS / "package.json").read_text(encoding="utf-8")]))
+
+
+def stale(entry: Path, bundle: Path) -> str | None:
+    """Say what is wrong with a bundle, judged by its digests; None where nothing is."""
+    head, _, body = bundle.read_text(encoding="utf-8").partition("\n")
+    if head + "\n" != HEAD.format(digest_of_sources(entry), digest(body)):
+        return f"{bundle.name} is not the bundle of course_lib/viewer/web: run tools/build_viewer.py"
+    return None
+
+
+def compilers() -> Path | None:
+    """Return the folder of the compilers' commands, fetched if need be, or None where there is no npm."""
+    commands = COMPILERS / "node_modules" / ".bin"
+    npm = shutil.which("npm")
+    if not (commands / "esbuild").exists():
+        if npm is None:
+            return None
+        subprocess.run([npm, "install", "--no-package-lock", "--no-audit", "--no-fund"], cwd=COMPILERS, check=True)
+    return commands
+
+
+def check_types(commands: Path) -> None:
+    """Raise CalledProcessError, after TypeScript has said why, where the JSDoc types do not fit."""
+    subprocess.run([commands / "tsc", "--project", SOURCES / "jsconfig.json"], check=True)
+
+
+def bundled(commands: Path, entry: Path) -> str:
+    """Return the bundle of an entry with its first line."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / entry.name
+        options = ["--bundle", "--format=esm", "--target=es2022", "--charset=utf8", "--log-level=warning"]
+        subprocess.run([commands / "esbuild", entry, *options, f"--outfile={out}"], cwd=SOURCES, check=True)
+        body = out.read_text(encoding="utf-8")
+    return HEAD.format(digest_of_sources(entry), digest(body)) + body
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Bundle the stepper's browser side.")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if a bundle is not that of its sources"
+    )
+    if parser.parse_args().check:
+        faults = list(filter(None, (stale(entry, bundle) for entry, bundle in BUNDLES.items())))
+        print("\n".join(faults) or "The bundle is that of these sources.")
+        return bool(faults)
+    commands = compilers()
+    if commands is None:
+        print("Bundling needs Node.js with npm, and neither npm nor tools/viewer/node_modules is here.")
+        return 1
+    check_types(commands)
+    for entry, bundle in BUNDLES.items():
+        bundle.write_text(bundled(commands, entry), encoding="utf-8")
+        print(f"{bundle.name}: {bundle.stat().st_size / 1000:.0f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
