@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "kernels": set(),
     "trace": {"simulator"},
     "look": set(),
+    "lab": set(),
     "model": {"simulator", "trace"},
     "measurements": set(),
     "gpu": {"kernels", "model", "measurements"},
@@ -45,6 +46,7 @@ THIRD_PARTY = {
     "simulate": {"numpy"},
     "trace": {"numpy"},
     "look": set(),
+    "lab": set(),  # a Jupyter server starts with it
     "model": {"numpy"},
     "measurements": {"numpy"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses

@@ -1,0 +1,157 @@
+"""What is installed, and what the files for packagers, citers and continuous integration say."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+from traitlets.config import Config
+
+import course_lib
+from course_lib import lab
+
+REPOSITORY = Path(__file__).parents[1]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def page(*parts):
+    return REPOSITORY.joinpath(*parts).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def uv():
+    path = shutil.which("uv")
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("uv is not installed")
+
+    def uv(*arguments):
+        done = subprocess.run([path, *map(str, arguments)], cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+
+    return uv
+
+
+@pytest.fixture(scope="module")
+def wheel(uv, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    uv("build", "--wheel", "--quiet", "--out-dir", folder)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_wheel_holds_the_licence_the_types_and_files_of_our_own_name(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    outside = [n for n in names if "/data/" in n and not n.endswith("/")]
+
+    assert "course_lib/py.typed" in names
+    assert [n for n in names if n.endswith(".dist-info/licenses/LICENSE")]
+    assert outside and all("tile-by-tile" in n.split("/data/")[1] for n in outside)
+
+
+def test_installing_leaves_other_configuration_alone(uv, wheel, tmp_path):
+    """Nor does uninstalling take it away."""
+    environment = tmp_path / "environment"
+    uv("venv", "--quiet", environment)
+    somebodys = environment / "etc" / "jupyter" / "jupyter_server_config.py"
+    somebodys.parent.mkdir(parents=True)
+    somebodys.write_text("c.ServerApp.port = 9999\n", encoding="utf-8")
+    own = somebodys.parent / "jupyter_server_config.d" / "tile-by-tile.json"
+
+    uv("pip", "install", "--quiet", "--python", environment, "--no-deps", wheel)
+    assert own.is_file()
+    assert somebodys.read_text(encoding="utf-8") == "c.ServerApp.port = 9999\n"
+
+    uv("pip", "uninstall", "--quiet", "--python", environment, "tile-by-tile")
+    assert not own.exists()
+    assert somebodys.read_text(encoding="utf-8") == "c.ServerApp.port = 9999\n"
+
+
+class Server:
+    """As much of a Jupyter server as the extension sees."""
+
+    def __init__(self, **configured):
+        self.config = Config(configured)
+
+    def update_config(self, config):
+        self.config.merge(config)
+
+
+def test_jupyter_opens_the_first_lesson_in_the_courses_folder_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    elsewhere = Server()
+    lab._link_jupyter_server_extension(elsewhere)
+    assert elsewhere.config == {}
+
+    monkeypatch.chdir(REPOSITORY)
+    here, first = Server(), min((REPOSITORY / "notebooks").glob("[0-9]*.ipynb")).name
+    lab._link_jupyter_server_extension(here)
+    assert here.config.LabApp.default_url == f"/lab/tree/notebooks/{first}"
+    assert here.config.ServerApp.allow_root is True
+    shown = here.config.ServerApp.tornado_settings["page_config_hook"](None, {"disabledExtensions": ["other"]})
+    assert shown == {"disabledExtensions": ["other", lab.NEWS], "buildCheck": False, "buildAvailable": False}
+
+
+def test_what_the_user_configured_stays(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    server = Server(ServerApp={"allow_root": False}, LabApp={"default_url": "/tree"})
+
+    lab._link_jupyter_server_extension(server)
+
+    assert server.config.ServerApp.allow_root is False
+    assert server.config.LabApp.default_url == "/tree"
+
+
+def test_one_version_and_one_licence():
+    citation = yaml.safe_load(page("CITATION.cff"))
+    latest = re.search(r"^## (\S+)", page("CHANGELOG.md"), re.MULTILINE)
+
+    assert citation["version"] == latest[1] == PROJECT["version"]
+    assert citation["license"] == PROJECT["license"] == "BSD-3-Clause"
+    assert page("LICENSE").startswith("BSD 3-Clause License\n")
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert "CC-BY-4.0" in page("notebooks", "LICENSE.md")
+
+
+def test_every_supported_python_is_checked_on_every_system():
+    workflow = yaml.safe_load(page(".github", "workflows", "check.yml"))
+    job = workflow["jobs"]["check"]
+    matrix = job["strategy"]["matrix"]
+    supported = SpecifierSet(PROJECT["requires-python"])
+    versions = [f"3.{minor}" for minor in range(30) if f"3.{minor}" in supported]
+    listed = [c.rsplit(" ", 1)[1] for c in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", c)]
+
+    assert matrix["python"] == versions == listed
+    assert {name.split("-")[0] for name in matrix["system"]} == {"ubuntu", "macos", "windows"}
+    assert job["steps"][-1]["run"] == ".ci/check"
+
+
+def test_hooks_run_what_is_checked():
+    """Each hook is a command of .ci/check, but for the options that suit a hook; and none of its linters is missing."""
+    hooks = [hook for repo in yaml.safe_load(page(".pre-commit-config.yaml"))["repos"] for hook in repo["hooks"]]
+    checks = re.findall(r"^\S+ run (?!pytest)(.*)$", page(".ci", "check"), re.MULTILINE)
+
+    hooked = [re.sub(r" --\S+", "", hook["entry"]).removeprefix("uv run ") for hook in hooks]
+    assert hooked == [re.sub(r" --\S+", "", command) for command in checks] != []
+
+
+def test_the_api_has_pages(tmp_path):
+    """Every public name is on the front page, with the first sentence of its docstring; pdoc has nothing to warn of."""
+    tool = REPOSITORY / "tools" / "build_api.py"
+    strict = [sys.executable, "-W", "error::UserWarning"]
+    done = subprocess.run([*strict, tool, tmp_path], cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    front = (tmp_path / "course_lib.html").read_text(encoding="utf-8")
+
+    assert (tmp_path / "index.html").is_file()
+    for name in course_lib.__all__:
+        assert f'id="{name}"' in front
+    assert "Prepare <code>kernel</code> for a launch" in front
+    assert "Prepare <code>kernel</code> for a launch" in (tmp_path / "course_lib/simulate.html").read_text("utf-8")

@@ -1,0 +1,38 @@
+"""Write the API's pages from the docstrings, with pdoc: python tools/build_api.py [FOLDER] (default build/api).
+
+The front page is course_lib's, with the public names; every module has a page, so that those who read or change the
+simulator find its parts too.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+import warnings
+from pathlib import Path
+
+import pdoc
+import pdoc.render
+
+import course_lib
+
+
+def modules() -> list[str]:
+    """The package and all its modules, without the command lines."""
+    found = pkgutil.walk_packages(course_lib.__path__, "course_lib.")
+    return ["course_lib", *(module.name for module in found if not module.name.endswith("__main__"))]
+
+
+def build(folder: Path) -> None:
+    """Write a page for each module into ``folder``, and index.html, which leads to the package's."""
+    pdoc.render.configure(docformat="google", show_source=False, footer_text="Tile by Tile")
+    with warnings.catch_warnings():
+        # pdoc finds the modules of a package itself, except where its __all__ does not name them
+        warnings.filterwarnings("ignore", "The module specification")
+        pdoc.pdoc(*modules(), output_directory=folder)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("build", "api")
+    build(target)
+    print(target / "index.html")
