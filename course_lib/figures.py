@@ -132,6 +132,73 @@ def loads_against_tile_width(
     return _describe(ax, f"naive: {untiled:,.0f} for every tile width", f"tiled, counted: {_pairs(counted)}")
 
 
+# ---- the machine ------------------------------------------------------------------------------------------------
+
+
+def machine(gpu: Mapping[str, int | str], shown: int = 3, ax: Axes | None = None) -> Axes:
+    """A GPU beside its host: multiprocessors with their registers and shared memory, the L2 cache, global memory.
+
+    ``gpu`` is a recording's provenance: gpu, multiprocessors, threads_per_multiprocessor, registers_per_multiprocessor
+    (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown`` multiprocessors are drawn.
+    """
+    ax = ax or _axes(10.5, 5.2)
+    count = int(gpu["multiprocessors"])
+    threads = int(gpu["threads_per_multiprocessor"])
+    registers = int(gpu["registers_per_multiprocessor"]) * 4 // 1024
+    shared = int(gpu["shared_bytes_per_multiprocessor"]) // 1024
+    cache = int(gpu["l2_bytes"]) // 2**20
+    _part(ax, (0, 0), 2.4, 7.6, "host", "white", size=13, top=True)
+    _part(ax, (0.3, 4.6), 1.8, 1.8, "CPU:\nPython", "white")
+    _part(ax, (0.3, 0.4), 1.8, 1.4, "its memory", "white")
+    ax.annotate("", (3.9, 1.1), (2.15, 1.1), arrowprops={"arrowstyle": "<->", "color": INK, "lw": 2})
+    ax.text(3.02, 1.28, "copies", ha="center", color=INK, fontsize=11)
+    _part(ax, (3.6, 0), 12.4, 7.6, f"GPU ({gpu['gpu']})", "white", size=13, top=True)
+    wide = 12.0 / (shown + 0.75)
+    for i in range(shown):
+        left = 3.9 + i * wide
+        _part(ax, (left, 3.0), wide - 0.25, 3.8, "multiprocessor", "#f2f2f2", top=True)
+        inner = wide - 0.65
+        _part(ax, (left + 0.2, 5.3), inner, 0.75, f"{threads:,} threads", "white", size=10)
+        _part(
+            ax, (left + 0.2, 4.25), inner, 0.9, f"registers, {registers} KiB", _mixed(COLOURS["register"], 0.5), size=10
+        )
+        _part(ax, (left + 0.2, 3.2), inner, 0.9, f"shared, {shared} KiB", _mixed(COLOURS["shared"], 0.5), size=10)
+    ax.text(3.9 + shown * wide + 0.25, 4.9, f"… {count}\nof them", va="center", color=INK, fontsize=12)
+    _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all", "#dddddd")
+    _part(ax, (3.9, 0.3), 11.8, 1.35, "", "white")
+    ax.text(4.2, 0.97, "global memory", va="center", color=INK, fontsize=12)
+    for i, name in enumerate("ABC"):
+        _part(ax, (9.3 + 2.1 * i, 0.5), 1.8, 0.95, name, _mixed(COLOURS[name], 0.45), size=13)
+    ax.set_title("Small and near, or large and far: where a number can lie")
+    ax.set_xlim(-0.2, 16.2)
+    ax.set_ylim(-0.2, 7.8)
+    _bare(ax)
+    return _describe(
+        ax,
+        f"A host (CPU and its memory), and a GPU, {gpu['gpu']}, with {count} multiprocessors",
+        f"Each holds up to {threads:,} threads, and has {registers} KiB of registers and {shared} KiB of shared memory",
+        f"All of them share an L2 cache of {cache} MiB and the global memory, where A, B and C lie",
+        "The host copies between its own memory and global memory",
+    )
+
+
+def _part(
+    ax: Axes,
+    corner: tuple[float, float],
+    wide: float,
+    high: float,
+    text: str,
+    fill: object,
+    size: int = 11,
+    top: bool = False,
+) -> None:
+    """A named box; its name in the middle, or along the top."""
+    x, y = corner
+    ax.add_patch(Rectangle(corner, wide, high, fc=fill, ec=INK, lw=1.4, zorder=1))
+    at = y + high - 0.15 if top else y + high / 2
+    ax.text(x + wide / 2, at, text, ha="center", va="top" if top else "center", color=INK, fontsize=size, zorder=3)
+
+
 # ---- where elements lie in memory -------------------------------------------------------------------------------
 
 
@@ -288,6 +355,21 @@ def tile_pairs(
     terms = [f"A({row},{t})·B({t},{col})" for t in pairs]
     ax.set_title(f"Tile C({row},{col}) needs {_count(len(pairs), 'tile pair')}")
     return _describe(ax, f"C({row},{col}) = " + " + ".join(terms))
+
+
+def footprint(M: int, N: int, K: int, element: tuple[int, int], ax: Axes | None = None) -> Axes:
+    """A left of C and B above it: what the thread of one element (row, col) of C reads, a row of A, a column of B."""
+    row, col = element
+    gap = 0.6
+    ax = ax or _axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))
+    _matrix(ax, "A", (M, K), (0, 0), 1, {(row, k): "" for k in range(K)})
+    _matrix(ax, "B", (K, N), (K + gap, K + gap), 1, {(k, col): "" for k in range(K)})
+    _matrix(ax, "C", (M, N), (K + gap, 0), 1, {element: ""})
+    ax.set_xlim(-0.8, K + gap + N + 0.3)
+    ax.set_ylim(-M - 0.3, K + gap + 0.8)
+    _bare(ax, equal=True)
+    ax.set_title(f"C[{row}, {col}] reads {2 * K} elements")
+    return _describe(ax, f"row {row} of A, {_count(K, 'element')}, and column {col} of B, {_count(K, 'element')}")
 
 
 def _matrix(

@@ -234,3 +234,33 @@ def test_a_picture_is_a_small_png_and_a_stable_text():
         assert min(np.abs(np.subtract(colour, wanted)).max() for colour in colours) <= 4
     assert repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
     assert " at 0x" not in repr(picture)
+
+
+# ---- the machine
+
+
+def test_the_machine_shows_the_sizes_of_the_gpu_that_it_is_given():
+    gpu = {
+        "gpu": "Some GPU",
+        "multiprocessors": 17,
+        "threads_per_multiprocessor": 1536,
+        "registers_per_multiprocessor": 8192,
+        "shared_bytes_per_multiprocessor": 100 * 1024,
+        "l2_bytes": 6 * 2**20,
+    }
+    ax = figures.machine(gpu, shown=2)
+    texts = _texts(ax)
+    for text in ("1,536 threads", "registers, 32 KiB", "shared, 100 KiB"):
+        assert texts.count(text) == 2
+    assert "GPU (Some GPU)" in texts and "… 17\nof them" in texts and "L2 cache, 6 MiB, for all" in texts
+    for words in ("17 multiprocessors", "1,536 threads", "32 KiB", "100 KiB", "6 MiB"):
+        assert words in ax.get_label()
+
+
+def test_the_footprint_is_one_row_of_A_and_one_column_of_B():
+    ax = figures.footprint(3, 5, 4, (2, 1))
+    light = {name: [0.45 * part + 0.55 for part in to_rgb(figures.COLOURS[name])] for name in "ABC"}
+    assert {y for _, y in _filled(ax, light["A"])} == {-3.0} and len(_filled(ax, light["A"])) == 4
+    assert {x for x, _ in _filled(ax, light["B"])} == {4.6 + 1} and len(_filled(ax, light["B"])) == 4
+    assert len(_filled(ax, light["C"])) == 1
+    assert "C[2, 1] reads 8 elements" in ax.get_label()

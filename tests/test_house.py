@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "lab": set(),
     "model": {"simulator", "trace"},
     "measurements": set(),
+    "roadmap": {"kernels", "measurements", "model"},
     "gpu": {"kernels", "model", "measurements"},
     "figures": CORE | {"model", "measurements", "trace", "look"},
     "viewer": CORE | {"model", "kernels", "figures", "trace", "look"},

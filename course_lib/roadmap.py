@@ -1,0 +1,123 @@
+"""The way through the course: what each rung of the ladder costs, how fast it is, and which lesson explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from course_lib import measurements
+from course_lib.kernels import rung
+from course_lib.model import loads_per_output
+
+#: The lesson that explains each rung, in the order of the course.
+LESSONS = {
+    "per_row": "01_threads_and_data",
+    "per_column": "01_threads_and_data",
+    "naive": "02_naive",
+    "tiled": "04_tiling",
+    "uncoalesced": "05_coalescing",
+    "tiled_uncoalesced": "05_coalescing",
+    "bank_conflicts": "06_bank_conflicts",
+    "padded": "06_bank_conflicts",
+    "outer_product": "07_register_tiles",
+    "register_1d": "07_register_tiles",
+    "register_2d": "07_register_tiles",
+    "unrolled": "08_unrolling_and_occupancy",
+    "prefetched": "09_prefetching",
+    "vectorized": "10_to_the_limit",
+    "warp_tiled": "10_to_the_limit",
+    "staged": "10_to_the_limit",
+    "best": "10_to_the_limit",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One rung: global loads and 32-byte sectors per element of C, GFLOP/s, and the lesson that explains it.
+
+    ``loads`` is the closed form, ``sectors`` what the GPU's hardware counters counted (None where they did not),
+    ``speed`` the median of the launches measured.
+    """
+
+    rung: str
+    title: str
+    lesson: str
+    loads: float
+    sectors: float | None
+    speed: float
+
+
+@dataclass(frozen=True, repr=False)
+class Roadmap:
+    """The steps as a table: Markdown with links to the lessons in a notebook, else text."""
+
+    gpu: str
+    n: int
+    steps: tuple[Step, ...]
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def step(self, name: str) -> Step:
+        """The step of the rung called ``name``; KeyError where the map has none."""
+        for step in self.steps:
+            if step.rung == name:
+                return step
+        raise KeyError(f"no rung {name!r} on the map; it has {', '.join(step.rung for step in self.steps)}")
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                step.title,
+                f"{step.loads:,.0f}",
+                "–" if step.sectors is None else f"{step.sectors:,.0f}",
+                f"{step.speed:,.0f}",
+            ]
+            for step in self.steps
+        ]
+
+    def __repr__(self) -> str:
+        head = ["kernel", "loads", "sectors", "GFLOP/s", "lesson"]
+        rows = [head, *([*cells, step.lesson[:2]] for cells, step in zip(self._cells(), self.steps, strict=True))]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        lines = [f"{self.gpu}, n = {self.n:,}, per element of C:"]
+        for row in rows:
+            first, *others = row
+            counts = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+            lines.append("  ".join([first.ljust(widths[0]), *counts]))
+        return "\n".join(lines)
+
+    def _repr_markdown_(self) -> str:
+        lines = [
+            f"{self.gpu}, float32, n = {self.n:,}; loads and sectors are per element of C.",
+            "",
+            "| lesson | kernel | loads | sectors | GFLOP/s |",
+            "|---|---|---:|---:|---:|",
+        ]
+        for step, cells in zip(self.steps, self._cells(), strict=True):
+            number, name = step.lesson[:2], step.lesson[3:].replace("_", " ")
+            lines.append(f"| [{number} {name}]({step.lesson}.ipynb) | {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+
+def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
+    """The Roadmap from the recordings of a GPU: speeds from its ladder, sectors from its counters at the same n."""
+    ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
+    counted = {(r["rung"], r["M"]): r["global_load_sectors"] for r in counters.results if "skipped" not in r}
+    steps = []
+    for name, lesson in LESSONS.items():
+        result = ladder.result(name)
+        n = result["M"]
+        tile = rung(name).tile(**result["params"]) or ()
+        sectors = counted.get((name, n))
+        steps.append(
+            Step(
+                name,
+                result["title"],
+                lesson,
+                float(loads_per_output(n, n, n, *tile)),
+                None if sectors is None else sectors / n**2,
+                result["gflops"],
+            )
+        )
+    return Roadmap(ladder.provenance["gpu"], n, tuple(steps))
