@@ -1,40 +1,70 @@
 """Exercises graded on the mechanism: values, broken rules and memory traffic of the student's own kernel.
 
-`check("name", kernel)` runs the kernel on the thread simulator and returns a `Verdict`. One file per exercise;
-`EXERCISES` lists them in the order of the course.
+`check("name", kernel)` runs the kernel on the thread simulator and returns a `Verdict`; `explain("name", "words")`
+puts an answer in words beside a model answer; `predict(question, truth)` takes a guess before it shows the truth.
+One file per lesson; `EXERCISES` lists them all, in the order of the course.
 """
 
-from . import barriers, gram, last_round, one_buffer, transposed, two_columns
-from .grading import Verdict, grade
-from .missing_gpu import explain_missing_gpu
-from .predict import predict, score
+from __future__ import annotations
 
-EXERCISES = {
-    exercise.name: exercise
-    for exercise in (
-        transposed.EXERCISE,
-        two_columns.EXERCISE,
-        barriers.EXERCISE,
-        gram.EXERCISE,
-        one_buffer.EXERCISE,
-        last_round.EXERCISE,
-    )
+from typing import Any
+
+from . import naive, prefetching, tiling
+from .exercise import Exercise
+from .explain import Explanation, compare
+from .grading import grade
+from .missing_gpu import explain_missing_gpu
+from .predict import count_points, predict, score
+from .verdict import Verdict
+
+LESSONS = {
+    "02_naive": naive.EXERCISES,
+    "04_tiling": tiling.EXERCISES,
+    "09_prefetching": prefetching.EXERCISES,
+}
+EXERCISES: dict[str, Exercise | Explanation] = {
+    exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises
 }
 
 explain_missing_gpu()
 
 
-def check(name, kernel) -> Verdict:
-    """Grade ``kernel`` against the exercise called ``name``.
+def check(name: str, kernel: Any) -> Verdict:
+    """Grade ``kernel`` against the exercise called ``name``. Whatever is wrong with the kernel is in the verdict.
 
-    Raises ValueError for a name that no exercise has, and for a kernel with the wrong parameters; TypeError
-    where ``name`` is no text or ``kernel`` no kernel.
+    Raises ValueError for a name that no exercise has, TypeError where ``name`` is no text.
     """
+    exercise = _exercise(name, "check")
+    if isinstance(exercise, Explanation):
+        raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
+    return _counted(grade(exercise, kernel))
+
+
+def explain(name: str, answer: str) -> Verdict:
+    """Show which ideas of the model answer to ``name`` are in ``answer``, and the model answer.
+
+    Raises ValueError for a name that no exercise has, TypeError where ``name`` or ``answer`` is no text.
+    """
+    exercise = _exercise(name, "explain")
+    if isinstance(exercise, Exercise):
+        raise ValueError(f'{name!r} is answered with a kernel: check("{name}", kernel)')
+    if not isinstance(answer, str):
+        raise TypeError(f"explain takes your answer as a text, not {answer!r}")
+    return _counted(compare(exercise, answer))
+
+
+def _exercise(name: Any, called: str) -> Exercise | Explanation:
     if not isinstance(name, str):
-        raise TypeError(f'check takes the name of the exercise first, as in check("barriers", kernel), not {name!r}')
+        what = {"check": 'check("barriers", kernel)', "explain": 'explain("name", "…")'}[called]
+        raise TypeError(f"{called} takes the name of the exercise first, as in {what}, not {name!r}")
     if name not in EXERCISES:
         raise ValueError(f"there is no exercise {name!r}; the exercises are {', '.join(EXERCISES)}")
-    return grade(EXERCISES[name], kernel)
+    return EXERCISES[name]
 
 
-__all__ = ["EXERCISES", "Verdict", "check", "predict", "score"]
+def _counted(verdict: Verdict) -> Verdict:
+    count_points(verdict.exercise, verdict.points, EXERCISES[verdict.exercise].points)
+    return verdict
+
+
+__all__ = ["EXERCISES", "LESSONS", "Verdict", "check", "explain", "predict", "score"]

@@ -6,18 +6,19 @@ import numpy as np
 
 from course_lib.simulator.hardware import ceil_div
 
-from .grading import Outcome, eighths
+from .exercise import Array, Outcome, Shape
+from .grading import eighths
 
 #: Blocks are 8×8 threads, two warps: a barrier that is missing between warps shows.
 TILE = 8
 
 
-def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:
+def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
     """A of M×K and B of K×N."""
     return eighths(rng, M, K), eighths(rng, K, N)
 
 
-def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def product(A: Array, B: Array) -> Array:
     """A·B by NumPy."""
     return A @ B
 
@@ -25,6 +26,11 @@ def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 def launch_per_element(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """One thread per element of an M×N result, in blocks of TILE×TILE."""
     return (ceil_div(N, TILE), ceil_div(M, TILE)), (TILE, TILE)
+
+
+def turns_of_tiles(shape: Shape) -> int:
+    """The turns of a loop from tile to tile along K, with a loop along the tile inside it."""
+    return ceil_div(shape[2], TILE) * (TILE + 1)
 
 
 def last_term_missing(outcome: Outcome) -> str | None:

@@ -64,6 +64,11 @@ def score() -> Score:
     return SCORE
 
 
+def count_points(exercise: str, reached: int, of: int) -> None:
+    """Count the latest verdict on an exercise."""
+    SCORE.points[exercise] = (reached, of)
+
+
 class Prediction(anywidget.AnyWidget):
     """A question with a box for a number, or with buttons: see `predict`.
 

@@ -1,20 +1,39 @@
-"""Each exercise: the skeleton says "not yet", the solution passes, a typical mistake meets the hint that names it."""
+"""Each exercise: the skeleton says "not yet", right answers pass, plausible wrong ones meet the hint that names them.
+
+The answers lie in answers/, a file for each lesson: ``WRONG`` lists (exercise, what is wrong, change, words of the
+hint), ``RIGHT`` (exercise, what is different, change). A change is a list of (old, new) texts, applied to the cell of
+the solution, or a list with one text for each fill-in of the skeleton.
+"""
 
 import importlib.util
+import itertools
 import json
 import re
+import runpy
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from course_lib.exercises import EXERCISES, check
+from course_lib.exercises import EXERCISES, check, explain
+from course_lib.exercises.explain import Explanation
+from course_lib.exercises.verdict import Check, Verdict
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-LESSONS = ("02_naive", "04_tiling", "03_prefetching")
+LESSONS = sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
+ANSWERS = [runpy.run_path(str(path)) for path in sorted((Path(__file__).parent / "answers").glob("*.py"))]
+WRONG = [answer for lesson in ANSWERS for answer in lesson["WRONG"]]
+RIGHT = [answer for lesson in ANSWERS for answer in lesson["RIGHT"]]
+#: What stands above a lesson's exercises, where it is not this.
+HEADERS = {answer[0]: lesson["HEADER"] for lesson in ANSWERS if "HEADER" in lesson for answer in lesson["WRONG"]}
 
 HEADER = "from numba import cuda, float32\n\nTILE = 8\n\n\n"
 DOTS = re.compile(r"^ *\.\.\.\n", re.MULTILINE)
+KERNELS = [name for name, exercise in EXERCISES.items() if not isinstance(exercise, Explanation)]
+IN_WORDS = [name for name in EXERCISES if name not in KERNELS]
+FILLED = [name for name in KERNELS if not EXERCISES[name].given]
+GIVEN = [name for name in KERNELS if EXERCISES[name].given]
 
 
 @cache
@@ -23,21 +42,26 @@ def _cells(path: Path) -> dict[str, str]:
     found = {}
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
+        if cell["cell_type"] != "code":
+            continue
         called = re.search(r'^check\("([\w-]+)", (\w+)\)$', source, re.MULTILINE)
-        if cell["cell_type"] == "code" and called:
-            assert called[1] not in found
-            found[called[1]] = source[: called.start()].rstrip() + "\n"
+        asked = re.search(r'^explain\(\s*"([\w-]+)",\s*"""(.*?)"""\s*\)$', source, re.MULTILINE | re.DOTALL)
+        if called or asked:
+            name = (called or asked)[1]
+            assert name not in found, name
+            found[name] = source[: called.start()].rstrip() + "\n" if called else asked[2]
     return found
 
 
+@cache
 def skeletons() -> dict[str, str]:
-    return {name: text for lesson in LESSONS for name, text in _cells(NOTEBOOKS / f"{lesson}.ipynb").items()}
+    return {name: text for lesson in LESSONS for name, text in _cells(NOTEBOOKS / lesson).items()}
 
 
+@cache
 def solutions() -> dict[str, str]:
-    return {
-        name: text for lesson in LESSONS for name, text in _cells(NOTEBOOKS / "solutions" / f"{lesson}.ipynb").items()
-    }
+    paths = [NOTEBOOKS / "solutions" / lesson for lesson in LESSONS]
+    return {name: text for path in paths if path.exists() for name, text in _cells(path).items()}
 
 
 def fill(skeleton: str, *answers: str) -> str:
@@ -47,14 +71,17 @@ def fill(skeleton: str, *answers: str) -> str:
     return parts[0] + "".join(f"{answer.rstrip()}\n{rest}" for answer, rest in zip(answers, parts[1:], strict=True))
 
 
-def kernel_from(text: str, folder: Path):
+_numbers = itertools.count()
+
+
+def kernel_from(text: str, folder: Path, header: str = HEADER):
     """Import ``text`` as a module, so that its source can be found, and return the kernel in it."""
-    file = folder / "answer.py"
-    file.write_text(HEADER + text, encoding="utf-8")
+    file = folder / f"answer{next(_numbers)}.py"
+    file.write_text(header + text, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("answer", file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    name = re.search(r"^def (\w+)\(", text, re.MULTILINE)[1]
+    *_, name = re.findall(r"^def (\w+)\(", text, re.MULTILINE)
     return getattr(module, name)
 
 
@@ -64,15 +91,40 @@ def _fill_ins(name):
     return list(re.fullmatch(pattern, solutions()[name], re.DOTALL).groups())
 
 
-def _verdict(name, tmp_path, *answers):
-    return check(name, kernel_from(fill(skeletons()[name], *answers), tmp_path))
+def _text(name, change):
+    """The solution's cell with some text replaced, or the skeleton with other fill-ins."""
+    if change and isinstance(change[0], str):
+        return fill(skeletons()[name], *change)
+    text = solutions()[name]
+    for old, new in change:
+        assert old in text, f"{old!r} is not in the solution of {name}"
+        text = text.replace(old, new)
+    return text
+
+
+def _verdict(name, tmp_path, change):
+    return check(name, kernel_from(_text(name, change), tmp_path, HEADERS.get(name, HEADER)))
+
+
+# ---- every exercise -------------------------------------------------------------------------------------------
 
 
 def test_every_exercise_is_in_a_lesson_and_has_a_solution():
-    assert list(skeletons()) == list(EXERCISES) == list(solutions())
+    assert set(skeletons()) == set(EXERCISES) == set(solutions())
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", KERNELS)
+def test_enough_answers_are_tried(name):
+    """Four plausible wrong ones, each with a hint of its own words, and two right ones: the solution is one."""
+    assert Counter(answer[0] for answer in WRONG)[name] >= 4
+    assert Counter(answer[0] for answer in RIGHT)[name] >= 1
+
+
+def test_answers_belong_to_exercises():
+    assert {answer[0] for answer in WRONG + RIGHT} <= set(KERNELS)
+
+
+@pytest.mark.parametrize("name", FILLED)
 def test_solution_and_skeleton_are_equal_outside_the_fill_in(name):
     """And the skeleton says truly how many lines are missing, give or take one."""
     answers = _fill_ins(name)
@@ -82,199 +134,155 @@ def test_solution_and_skeleton_are_equal_outside_the_fill_in(name):
         assert abs(answer.count("\n") - lines) <= 1
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", GIVEN)
+def test_the_kernel_given_is_the_one_in_the_lesson(name, tmp_path):
+    """Both do the same to the letter, and the solution keeps the name and the parameters."""
+    head = re.compile(r"^def .*$", re.MULTILINE)
+    assert check(name, kernel_from(EXERCISES[name].given, tmp_path)).status == "not yet"
+    assert head.findall(skeletons()[name]) == head.findall(solutions()[name])
+
+
+@pytest.mark.parametrize("name", KERNELS)
 def test_skeleton_is_not_yet_done(name, tmp_path):
-    verdict = check(name, kernel_from(skeletons()[name], tmp_path))
-    assert (verdict.status, verdict.passed) == ("not yet", False)
+    verdict = check(name, kernel_from(skeletons()[name], tmp_path, HEADERS.get(name, HEADER)))
+    assert (verdict.status, verdict.passed, bool(verdict)) == ("not yet", False, False)
     assert repr(verdict).startswith(f"{name}: not yet\n")
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", KERNELS)
 def test_solution_passes_and_shows_its_counts(name, tmp_path):
-    verdict = check(name, kernel_from(solutions()[name], tmp_path))
-    assert verdict.passed, verdict
+    verdict = _verdict(name, tmp_path, [])
+    assert verdict, verdict
     assert verdict.hint is None
-    assert len(verdict.checks) == 2 + len(EXERCISES[name].budgets)
-    assert repr(verdict) == repr(check(name, kernel_from(solutions()[name], tmp_path)))
+    assert len(verdict.checks) == verdict.points == verdict.of == EXERCISES[name].points
+    assert repr(verdict) == repr(_verdict(name, tmp_path, []))
 
 
-def _replaced(name, *changes):
-    """The solution's fill-ins with some text replaced; each text must be there."""
-    answers = _fill_ins(name)
-    for old, new in changes:
-        assert any(old in answer for answer in answers), old
-        answers = [answer.replace(old, new) for answer in answers]
-    return answers
+@pytest.mark.parametrize("name, different, change", RIGHT, ids=[f"{r[0]}: {r[1]}" for r in RIGHT])
+def test_another_right_answer_passes(name, different, change, tmp_path):
+    verdict = _verdict(name, tmp_path, change)
+    assert verdict, verdict
 
 
-FROM_GLOBAL = "(A[row, start + k] * B[start + k, col] if row < M and col < N and start + k < K else float32(0))"
-
-WRONG = [
-    ("transposed", "no guard", [("if row < M and col < N", "if row >= 0 or col >= 0")], "reach beyond C"),
-    ("transposed", "B by columns", [("B[col, k]", "B[k, col]")], "order of B's indices"),
-    (
-        "transposed",
-        "x and y swapped",
-        [
-            ("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y", "blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q"),
-            ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
-            ("blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
-        ],
-        "x and y look swapped",
-    ),
-    ("transposed", "one term short", [("range(K)", "range(K - 1)")], "last term"),
-    (
-        "transposed",
-        "sum in C",
-        [("acc += A[row, k] * B[col, k]", "C[row, col] += A[row, k] * B[col, k]"), ("        C[row, col] = acc", "")],
-        "holds no zeros",
-    ),
-    (
-        "transposed",
-        "store in the loop",
-        [("        C[row, col] = acc", "            C[row, col] = acc")],
-        "store it once",
-    ),
-    (
-        "transposed",
-        "a load too many",
-        [("acc += A[row, k] * B", "acc += (A[row, k] + A[row, k]) / float32(2) * B")],
-        "one element of A and one of B",
-    ),
-    (
-        "two-columns",
-        "A loaded twice",
-        [("+= a *", "+= A[row, k] *"), ("a = A[row, k]", "pass")],
-        "keep it in a variable",
-    ),
-    ("two-columns", "same column twice", [("left + 1", "left")], "both columns hold the same"),
-    ("two-columns", "two columns further", [("left + 1", "left + 2")], "left and left + 1"),
-    ("barriers", "no first barrier", [("        cuda.syncthreads()\n        for", "        for")], "need a barrier"),
-    ("barriers", "no second barrier", [("k, tx]\n        cuda.syncthreads()", "k, tx]")], "need a barrier"),
-    (
-        "barriers",
-        "barrier in the inner loop",
-        [("k, tx]\n        cuda", "k, tx]\n            cuda")],
-        "inside the loop over k",
-    ),
-    ("barriers", "stops one short", [("range(TILE)", "range(TILE - 1)")], "last element of every tile"),
-    ("barriers", "from global memory", [("A_tile[ty, k] * B_tile[k, tx]", FROM_GLOBAL)], "leave A and B alone"),
-    ("barriers", "starts over", [("        for k", "        acc = float32(0)\n        for k")], "from tile to tile"),
-    (
-        "barriers",
-        "barrier in a guard",
-        [
-            (
-                "        cuda.syncthreads()\n        for",
-                "        if row < M and col < N:\n            cuda.syncthreads()\n        for",
-            )
-        ],
-        "out of any if",
-    ),
-    (
-        "gram",
-        "uncoalesced",
-        [
-            ("other = cuda.blockIdx.x * TILE + ty", "pass"),
-            ("if other < M and start + tx < K", "if col < M and start + ty < K"),
-            ("A[other, start + tx]", "A[col, start + ty]"),
-            ("cols[tx, k]", "cols[k, tx]"),
-        ],
-        "tx run along the row",
-    ),
-    ("gram", "rows of the block's own row", [("cuda.blockIdx.x * TILE + ty", "row")], "not at blockIdx.y"),
-    ("gram", "wrong guard", [("if other < M and", "if row < M and")], "not `row`"),
-    ("gram", "no second barrier", [("[tx, k]\n        cuda.syncthreads()", "[tx, k]")], "finished with them"),
-    (
-        "gram",
-        "A times A",
-        [
-            ("A[other, start + tx]", "A[start + ty, col]"),
-            ("if other < M and start + tx < K", "if start + ty < M and col < K"),
-            ("cols[tx, k]", "cols[k, tx]"),
-        ],
-        "this is A·A",
-    ),
-    (
-        "gram",
-        "second tile unused",
-        [("cols[tx, k]", "(A[col, start + k] if col < M and start + k < K else float32(0))")],
-        "one element of each tile",
-    ),
-    (
-        "gram",
-        "barrier in the inner loop",
-        [("[tx, k]\n        cuda", "[tx, k]\n            cuda")],
-        "two barriers per pair",
-    ),
-    (
-        "one-buffer",
-        "loads twice",
-        [("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])")],
-        "each tile, once",
-    ),
-    (
-        "one-buffer",
-        "a barrier too many",
-        [("= a_next\n", "= a_next\n        cuda.syncthreads()\n")],
-        "two barriers per round",
-    ),
-    ("one-buffer", "one tile too many", [("row < M and start + tx < K", "row < M")], "a tile that does not exist"),
-    (
-        "one-buffer",
-        "no barrier before",
-        [("        cuda.syncthreads()\n        A_tile", "        A_tile")],
-        "must wait twice",
-    ),
-    ("one-buffer", "no barrier after", [("b_next\n        cuda.syncthreads()", "b_next")], "must wait twice"),
-    ("last-round", "asks per thread", [("if start < K", "if start + tx < K")], "ask about start"),
-    ("last-round", "no question", [("if start < K", "if True")], "nothing to store"),
-    ("last-round", "barrier outside", [("            cuda.syncthreads()", "        cuda.syncthreads()")], "can go too"),
-    ("last-round", "no barrier", [("            cuda.syncthreads()", "")], "must also wait"),
-]
-
-
-@pytest.mark.parametrize("name, mistake, changes, hint", WRONG, ids=[f"{w[0]}: {w[1]}" for w in WRONG])
-def test_a_typical_mistake_fails_with_the_hint_that_names_it(name, mistake, changes, hint, tmp_path):
-    verdict = _verdict(name, tmp_path, *_replaced(name, *changes))
+@pytest.mark.parametrize("name, mistake, change, hint", WRONG, ids=[f"{w[0]}: {w[1]}" for w in WRONG])
+def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, mistake, change, hint, tmp_path):
+    verdict = _verdict(name, tmp_path, change)
     assert verdict.status == "failed"
+    assert not verdict
     assert hint in verdict.hint, verdict
+    assert max(map(len, repr(verdict).splitlines())) <= 140  # a quoted line may be longer than the text
+
+
+@pytest.mark.parametrize("name", IN_WORDS)
+def test_words_are_mirrored_in_the_model_answer(name):
+    exercise = EXERCISES[name]
+    assert explain(name, skeletons()[name]).status == "not yet"
+    assert explain(name, exercise.model), "the model answer itself lacks an idea"
+    assert explain(name, solutions()[name]).status in ("passed", "answered")
+    off_topic = explain(name, "I would rather not say anything about it now, if you do not mind at all.")
+    assert (off_topic.status, off_topic.points) == ("answered", 0)
+    assert exercise.model[:40] in " ".join(repr(off_topic).split())
+
+
+# ---- how verdicts are found -----------------------------------------------------------------------------------
 
 
 def test_late_loads_are_no_prefetch(tmp_path):
     """The loads move behind the multiplies: right values, and the order is graded."""
     fetch, store = _fill_ins("one-buffer")
-    verdict = _verdict("one-buffer", tmp_path, "        pass\n", fetch + store)
+    verdict = _verdict("one-buffer", tmp_path, ["        pass\n", fetch + store])
     assert verdict.status == "failed"
-    assert [passed for passed, _ in verdict.checks[:3]] == [True] * 3
+    assert [check.passed for check in verdict.checks[:4]] == [True, True, True, False]
     assert "before the multiplies" in verdict.hint
 
 
-def test_a_kernel_that_does_nothing_is_not_yet_done(tmp_path):
-    assert _verdict("transposed", tmp_path, "    pass").status == "not yet"
+def test_a_kernel_that_stores_nothing_is_told_so(tmp_path):
+    verdict = _verdict("transposed", tmp_path, ["    pass"])
+    assert verdict.status == "failed"
+    assert verdict.checks[1].text == "your kernel never stores into C for (M, N, K) = (16, 16, 16)"
+    assert [check.passed for check in verdict.checks] == [True, False, None, None]
+    assert verdict.points == 0
 
 
 def test_what_the_simulator_refuses_is_a_failure_with_its_words(tmp_path):
-    verdict = _verdict("transposed", tmp_path, "    C[0, 0] = [1, 2]")
+    verdict = _verdict("transposed", tmp_path, ["    C[0, 0] = [1, 2]"])
     assert verdict.status == "failed"
     assert "line" in verdict.hint
     assert "Traceback" not in repr(verdict)
+    assert [check.passed for check in verdict.checks] == [False, None]
 
 
 def test_a_loop_that_never_ends_is_reported_with_its_line(tmp_path):
-    answer = "    row = cuda.grid(1)\n    while row >= 0:\n        row += 1"
-    verdict = _verdict("transposed", tmp_path, answer)
+    kernel = kernel_from(
+        _text("transposed", ["    row = cuda.grid(1)\n    while row >= 0:\n        row += 1"]), tmp_path
+    )
+    (file,) = tmp_path.iterdir()
+    lines = file.read_text(encoding="utf-8").splitlines()
+    verdict = check("transposed", kernel)
     assert verdict.status == "failed"
-    lines = (tmp_path / "answer.py").read_text(encoding="utf-8").splitlines()
     assert f"line {lines.index('    while row >= 0:') + 1}: this loop" in verdict.hint
 
 
 def test_a_constant_answer_cannot_pass(tmp_path):
     """What is right for 1×1 matrices, or all zeros, is wrong for the others."""
-    verdict = _verdict("transposed", tmp_path, "    if cuda.grid(1) == 0:\n        C[0, 0] = A[0, 0] * B[0, 0]")
+    verdict = _verdict("transposed", tmp_path, ["    if cuda.grid(1) == 0:\n        C[0, 0] = A[0, 0] * B[0, 0]"])
     assert verdict.status == "failed"
-    assert "C is wrong in" in repr(verdict)
+    assert "C is wrong in 256 of 256 elements" in repr(verdict)
+    assert re.search(r"first C\[0, 0\]: got -?[\d.]+, wanted -?[\d.]+", " ".join(repr(verdict).split()))
     assert max(map(len, repr(verdict).splitlines())) <= 100
+
+
+def test_got_and_wanted_stand_side_by_side(tmp_path):
+    verdict = _verdict("transposed", tmp_path, [("C[row, col] = acc", "C[row, col] = 1000")])
+    assert "got 1000, wanted " in " ".join(repr(verdict).split())
+
+
+def test_a_broken_rule_quotes_the_students_lines(tmp_path):
+    verdict = _verdict("barriers", tmp_path, [("k, tx]\n        cuda.syncthreads()", "k, tx]")])
+    quoted = [text.strip() for _, text in verdict.checks[0].lines]
+    assert quoted == ["A_tile[ty, tx] = 0", "acc += A_tile[ty, k] * B_tile[k, tx]"]
+    assert "| acc += A_tile[ty, k] * B_tile[k, tx]" in repr(verdict)
+    assert "| acc += A_tile[ty, k] * B_tile[k, tx]</code>" in verdict._repr_html_()
+
+
+def test_no_cause_is_named_that_is_not_one(tmp_path):
+    """Two mistakes at once: undoing one of them does not make the kernel right, so it is not blamed."""
+    change = [("A_tile[ty, k]", "A_tile[k, ty]"), ("C[row, col] = acc", "C[row, col] = acc + acc")]
+    verdict = _verdict("barriers", tmp_path, change)
+    assert verdict.status == "failed"
+    assert "wrong way round" not in verdict.hint
+
+
+def test_remarks_are_no_faults(tmp_path):
+    verdict = _verdict("transposed", tmp_path, [("acc = float32(0)", "acc = 0.0"), ("@cuda.jit\n", "")])
+    assert verdict.passed
+    plain, double = verdict.remarks
+    assert "put @cuda.jit on the line above" in plain
+    assert "acc = 0.0 is a double-precision number" in double
+    assert repr(verdict).count("Remark: ") == 2
+
+
+def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path):
+    verdict = _verdict("barriers", tmp_path, [("k, tx]\n        cuda.syncthreads()", "k, tx]")])
+    stepper = verdict.show()
+    line = verdict.checks[0].lines[-1][0]
+    assert stepper.timeline.steps[stepper.step - 1].line in (line, verdict.checks[0].lines[0][0])
+    wrong = _verdict("barriers", tmp_path, [("C[row, col] = acc", "C[row, col] = acc + 1")])
+    stepper = wrong.show()
+    stored = stepper.timeline.steps[stepper.step - 1].accesses[0]
+    assert (stored.array, stored.op) == ("C", "store")
+    assert "application/vnd.jupyter.widget-view+json" in wrong._repr_mimebundle_()
+    passed = _verdict("barriers", tmp_path, [])
+    assert set(passed._repr_mimebundle_()) == {"text/plain", "text/html"}
+    with pytest.raises(ValueError, match="no step to show"):
+        passed.show()
+
+
+def test_grey_is_no_tick():
+    verdict = Verdict("x", "failed", (Check(True, "a"), Check(False, "b"), Check(None, "c")), "do <this>")
+    assert repr(verdict) == "x: failed, 0 of 0 points\n  ✓ a\n  ✗ b\n  ○ c\n  Hint: do <this>"
+    shown = verdict._repr_html_()
+    assert "#8c8c8c" in shown and "do &lt;this&gt;" in shown
 
 
 def test_wrong_arguments_meet_one_clear_sentence():
@@ -283,10 +291,12 @@ def test_wrong_arguments_meet_one_clear_sentence():
 
     with pytest.raises(TypeError, match="name of the exercise first"):
         check(no_matrices, "barriers")
-    with pytest.raises(ValueError, match="there is no exercise 'barrier'; the exercises are transposed"):
+    with pytest.raises(ValueError, match="there is no exercise 'barrier'; the exercises are"):
         check("barrier", no_matrices)
-    with pytest.raises(TypeError, match="takes the kernel itself.*not NoneType"):
-        check("barriers", None)
-    with pytest.raises(ValueError, match=r"takes \(A, B, C\), and no_matrices takes \(x\)"):
-        check("barriers", no_matrices)
-    assert check("barriers", lambda A, B, C: None).status in ("failed", "not yet")
+    with pytest.raises(ValueError, match="answered with a kernel"):
+        explain("barriers", "words")
+    for thing, said in ((None, "got None"), (no_matrices, "no_matrices takes (x)"), (3, "got an int")):
+        verdict = check("barriers", thing)
+        assert verdict.status == "failed"
+        assert said in verdict.checks[0].text
+    assert check("barriers", lambda A, B, C: None).status == "failed"

@@ -1,14 +1,17 @@
-"""Lesson 2, exercise 1: one thread per element of C = A·Bᵀ, with B stored as N×K."""
+"""The exercises of the lesson on the naive kernel."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .grading import Budget, Exercise, Outcome, eighths
-from .matrices import launch_per_element
+from course_lib.simulator.hardware import ceil_div
+
+from .exercise import Array, Budget, Exercise, Outcome
+from .grading import eighths
+from .matrices import TILE, last_term_missing, launch_per_element, product, product_inputs
 
 
-def _inputs(rng, M, N, K):
+def _inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
     return eighths(rng, M, K), eighths(rng, N, K)
 
 
@@ -35,7 +38,8 @@ def _row_and_column_swapped(outcome: Outcome) -> str | None:
     return None
 
 
-EXERCISE = Exercise(
+#: One thread per element of C = A·Bᵀ, with B stored as N×K.
+TRANSPOSED = Exercise(
     name="transposed",
     parameters=("A", "B", "C"),
     shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1)),
@@ -64,3 +68,38 @@ EXERCISE = Exercise(
     },
     diagnoses=(_not_transposed, _row_and_column_swapped, _last_term_missing),
 )
+
+
+def _launch(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (ceil_div(N, 2 * TILE), ceil_div(M, TILE)), (TILE, TILE)
+
+
+def _same_column_twice(outcome: Outcome) -> str | None:
+    if outcome.got.shape[1] > 1 and np.array_equal(outcome.got[:, 0::2], outcome.got[:, 1::2]):
+        return "both columns hold the same sums: the right one needs B[k, left + 1]."
+    return None
+
+
+#: Each thread computes two neighbouring elements of C and loads A only once for both.
+TWO_COLUMNS = Exercise(
+    name="two-columns",
+    parameters=("A", "B", "C"),
+    shapes=((16, 16, 16), (13, 22, 10), (19, 6, 5), (1, 2, 1)),  # N is even, as the exercise promises
+    inputs=product_inputs,
+    answer=product,
+    launch=_launch,
+    budgets=(
+        Budget(
+            "global loads per thread",
+            "3·K",
+            Outcome.loads_per_thread,
+            lambda shape: 3 * shape[2],
+            "A[row, k] is loaded twice: keep it in a variable, which lives in a register, and use it in both sums.",
+        ),
+    ),
+    hints={"out-of-bounds": "the columns of this thread are left and left + 1, and k runs over range(K)."},
+    diagnoses=(_same_column_twice, last_term_missing),
+)
+
+
+EXERCISES = (TRANSPOSED, TWO_COLUMNS)

@@ -1,0 +1,124 @@
+"""Mistakes that the text of a kernel gives away: each cause names its line and what to write instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .source import Source
+
+_WAITS = {"syncthreads", "syncwarp", "threadfence"}
+_OF_CUDA = {"blockIdx", "threadIdx", "blockDim", "gridDim", "shared", "local", "atomic", "grid", *_WAITS}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a kernel fails: a line of it, and advice."""
+
+    line: int
+    advice: str
+
+
+def cause_in_text(source: Source, output: str) -> Cause | None:
+    """The first mistake in the text that no right kernel contains, or None."""
+    if source.tree is None:
+        return None
+    for look in (_without_brackets, _without_cuda, _unknown_width):
+        for cause in look(source.tree, source):
+            return cause
+    return next(_whole_result_in_every_thread(source.tree, output), None)
+
+
+def remarks_on_text(source: Source) -> tuple[str, ...]:
+    """What is no fault of the answer, and still worth knowing on a GPU."""
+    remarks = []
+    if not source.decorated:
+        remarks.append("this is a plain Python function; for a GPU, put @cuda.jit on the line above its def.")
+    nodes = ast.walk(source.tree) if source.tree else ()
+    for node in nodes:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, float)
+        ):
+            name, value = node.targets[0].id, node.value.value
+            remarks.append(
+                f"line {node.lineno}: {name} = {value} is a double-precision number (float64), and so is every sum "
+                f"with it; float32({value:g}) keeps the arithmetic in single precision."
+            )
+    return tuple(remarks)
+
+
+def _without_brackets(tree: ast.FunctionDef, source: Source) -> Iterator[Cause]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute | ast.Name):
+            name = ast.unparse(node.value)
+            if name.split(".")[-1] in _WAITS:
+                yield Cause(node.lineno, f"line {node.lineno}: {name} without brackets calls nothing: write {name}().")
+
+
+def _without_cuda(tree: ast.FunctionDef, source: Source) -> Iterator[Cause]:
+    for name, line in _unknown_names(tree, source):
+        if name in _OF_CUDA:
+            yield Cause(line, f"line {line}: {name} is a part of cuda: write cuda.{name}.")
+
+
+def _unknown_width(tree: ast.FunctionDef, source: Source) -> Iterator[Cause]:
+    width = tile_width(tree)
+    for name, line in _unknown_names(tree, source):
+        if width and name in ("T", "TILE", "TILE_WIDTH", "BLOCK", "BLOCK_SIZE", "width"):
+            yield Cause(line, f"line {line}: {name} is not known here; the width of the tiles is called {width}.")
+
+
+def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterator[Cause]:
+    """A store whose indices are all counted by loops from 0: then every thread stores all of the output."""
+    counted = {
+        node.target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.For)
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.iter, ast.Call)
+        and ast.unparse(node.iter.func) == "range"
+        and len(node.iter.args) == 1
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == output:
+            names = {part.id for part in ast.walk(node.slice) if isinstance(part, ast.Name)}
+            if names and names <= counted:
+                yield Cause(
+                    node.lineno,
+                    f"line {node.lineno}: the loops over {' and '.join(sorted(names))} make every thread compute all "
+                    f"of {output}. A thread needs no such loops: it takes its own row and column from blockIdx, "
+                    "blockDim and threadIdx.",
+                )
+
+
+def tile_width(tree: ast.FunctionDef) -> str | None:
+    """The name that gives the kernel's shared arrays their size."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("shared.array") and node.args:
+            names = [part.id for part in ast.walk(node.args[0]) if isinstance(part, ast.Name)]
+            if names:
+                return names[0]
+    return None
+
+
+def shared_arrays(tree: ast.FunctionDef) -> set[str]:
+    """The names of the kernel's arrays in shared memory."""
+    return {
+        node.targets[0].id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func).endswith("shared.array")
+    }
+
+
+def _unknown_names(tree: ast.FunctionDef, source: Source) -> list[tuple[str, int]]:
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    bound |= {argument.arg for argument in tree.args.args} | set(source.known)
+    return sorted({(node.id, node.lineno) for node in names if node.id not in bound}, key=lambda found: found[1])

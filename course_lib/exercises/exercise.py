@@ -1,0 +1,111 @@
+"""What an exercise is: its launches, its right values, its budgets, and the advice it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: The sizes that a launch is made from: (M, N, K), unless the exercise names others.
+Shape = tuple[int, ...]
+Array = NDArray[Any]
+
+FILL_IN, WRITE, CHEAPER, FIND = "fill in", "write", "make it cheaper", "find the bug"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One launch of the student's kernel: ``got`` and ``want`` are the output after it and its right values;
+    ``inputs`` are the arrays that the kernel was given, ``loops`` the lines on which its loops begin."""
+
+    shape: Shape
+    inputs: tuple[Array, ...]
+    got: Array
+    want: Array
+    run: Any
+    loops: frozenset[int] = frozenset()
+
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """Where the output is wrong; NaN, which is what nobody stored, is wrong everywhere."""
+        return ~np.isclose(self.got, self.want, rtol=1e-5, atol=1e-5)
+
+    def count(self, what: str, op: str, array: str | None = None, space: str = "global") -> int:
+        """The sum of "accesses", "requests", "sectors" or "wavefronts" for one array, or for all of the space."""
+        return sum(
+            getattr(row, what)
+            for row in self.run.traffic.rows
+            if (row.space, row.op) == (space, op) and array in (None, row.array)
+        )
+
+    def most_per_thread(self, space: str, op: str) -> int:
+        """The most accesses of this kind that any one thread made."""
+        return int(self.run.traffic.per_thread(space=space, op=op).max(initial=0))
+
+    def loads_per_thread(self) -> int:
+        """The most global loads that any one thread made."""
+        return self.most_per_thread("global", "load")
+
+    def barriers(self) -> int:
+        """How many barriers one warp waited at, in the block where it waited most."""
+        return self._most_steps(lambda step: step.barrier)
+
+    def iterations(self) -> int:
+        """How many turns its loops took in the warp that took most; turns of a loop inside another all count."""
+        return self._most_steps(lambda step: step.line in self.loops)
+
+    def _most_steps(self, counted: Callable[[Any], bool]) -> int:
+        turns: dict[tuple[Any, int], int] = {}
+        for step in self.run.trace.steps:
+            if counted(step):
+                turns[step.block, step.warp] = turns.get((step.block, step.warp), 0) + 1
+        return max(turns.values(), default=0)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A limit on what a kernel may cost: ``measure(outcome)`` ≤ ``limit(shape)``, or the student reads ``hint``.
+
+    ``name`` says what is counted, ``formula`` the limit as the exercise states it. Where ``limit`` returns None,
+    the shape is not measured.
+    """
+
+    name: str
+    formula: str
+    measure: Callable[[Outcome], float]
+    limit: Callable[[Shape], float | None]
+    hint: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What `grade` needs to know.
+
+    ``inputs(rng, *shape)`` makes the arrays that the kernel reads, ``answer(*inputs)`` the output that it must
+    store; ``launch(*shape)`` is (grid, block). The output is the last parameter and starts full of NaN. ``hints``
+    maps a kind of finding to advice; ``diagnoses`` look at an outcome and return advice where they recognise a
+    mistake, else None. ``given`` is the kernel as the lesson shows it, for an exercise that changes one; in the
+    others the place to fill holds three dots. ``max_steps`` are the turns that the loops of one warp may take.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    inputs: Callable[..., tuple[Array, ...]]
+    answer: Callable[..., Array]
+    launch: Callable[..., tuple[tuple[int, ...], tuple[int, ...]]]
+    budgets: tuple[Budget, ...] = ()
+    hints: Mapping[str, str] = field(default_factory=dict)
+    diagnoses: tuple[Callable[[Outcome], str | None], ...] = ()
+    kind: str = FILL_IN
+    sizes: str = "(M, N, K)"
+    given: str = ""
+    max_steps: int = 3_000
+
+    @property
+    def points(self) -> int:
+        """One for the rules, one for the values, one for each budget."""
+        return 2 + len(self.budgets)

@@ -1,0 +1,111 @@
+"""The exercises of the lesson on prefetching."""
+
+from __future__ import annotations
+
+from course_lib.simulator.hardware import ceil_div
+from course_lib.trace.reading import slacks, timeline_rows
+
+from .budgets import iterations
+from .exercise import Budget, Exercise, Outcome
+from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
+
+
+def _hidden_behind_too_little(outcome: Outcome) -> int:
+    """How many loads, of those after the first pair, have fewer than T multiplies before their value is used."""
+    gaps = slacks(timeline_rows(outcome.run.trace))
+    return sum(gap < TILE for gap in gaps[2:])
+
+
+#: Prefetch into registers, with a single pair of tiles in shared memory.
+ONE_BUFFER = Exercise(
+    name="one-buffer",
+    parameters=("A", "B", "C"),
+    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
+    inputs=product_inputs,
+    answer=product,
+    launch=launch_per_element,
+    budgets=(
+        Budget(
+            "global loads per thread",
+            "2·⌈K/T⌉",
+            Outcome.loads_per_thread,
+            lambda shape: 2 * ceil_div(shape[2], TILE),
+            "each thread loads one element of each tile, once.",
+        ),
+        Budget(
+            "loads after the first pair that are used before T multiplies",
+            "none",
+            _hidden_behind_too_little,
+            lambda shape: 0,
+            "load into a_next and b_next before the multiplies, and store those two to the tiles after them.",
+        ),
+        Budget(
+            "barriers per warp",
+            "2·(⌈K/T⌉ + 1)",
+            Outcome.barriers,
+            lambda shape: 2 * (ceil_div(shape[2], TILE) + 1),
+            "two barriers per round: one before the tiles are overwritten, one after.",
+        ),
+        iterations(
+            "⌈K/T⌉·(T + 1) + 1",
+            lambda shape: turns_of_tiles(shape) + 1,
+            "one loop goes from tile to tile, and one inside it along the tile: T turns for each tile, no more.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "the last round fetches a tile that does not exist: load only where start + tx < K (for A) "
+        "and start + ty < K (for B), and inside the rows of A and the columns of B.",
+        "race": "with a single pair of tiles the block must wait twice: before the new elements overwrite the tiles, "
+        "and before anybody reads them.",
+        "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
+        "tx or ty.",
+    },
+    diagnoses=(last_tile_missing,),
+)
+
+
+def _shared_stores_per_thread(outcome: Outcome) -> int:
+    return int(outcome.run.traffic.per_thread(space="shared", op="store").max(initial=0))
+
+
+#: The double-buffered kernel without the stores and the barrier that its last round wastes.
+LAST_ROUND = Exercise(
+    name="last-round",
+    parameters=("A", "B", "C"),
+    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
+    inputs=product_inputs,
+    answer=product,
+    launch=launch_per_element,
+    budgets=(
+        Budget(
+            "shared stores per thread",
+            "2·⌈K/T⌉",
+            _shared_stores_per_thread,
+            lambda shape: 2 * ceil_div(shape[2], TILE),
+            "the round in which start has reached K has fetched nothing: there is nothing to store.",
+        ),
+        Budget(
+            "barriers per warp",
+            "⌈K/T⌉",
+            Outcome.barriers,
+            lambda shape: ceil_div(shape[2], TILE),
+            "when nothing was stored, nobody needs to wait: the barrier of the last round can go too.",
+        ),
+        iterations(
+            "⌈K/T⌉·(T + 1) + 1",
+            lambda shape: turns_of_tiles(shape) + 1,
+            "one loop goes from tile to tile, and one inside it along the tile: T turns for each tile, no more.",
+        ),
+    ),
+    hints={
+        "barrier-divergence": "the test must come out the same for every thread of the block: ask about start, "
+        "which all threads share, and not about tx, ty, row or col.",
+        "race": "the other buffer may be read only after a barrier: every round that stores must also wait.",
+        "uninitialized-read": "some thread skipped a store that another thread needs: the test must be the same for "
+        "the whole block, so ask about start alone.",
+    },
+    diagnoses=(last_tile_missing,),
+)
+
+
+EXERCISES = (ONE_BUFFER, LAST_ROUND)

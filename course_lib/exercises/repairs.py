@@ -1,0 +1,173 @@
+"""Find the cause of a wrong kernel by mending it: one likely mistake at a time is undone, and the kernel launched.
+
+A cause that is found in this way is certain: with that change, the kernel gives the right values.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import linecache
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import FunctionType
+
+from .causes import Cause, shared_arrays, tile_width
+from .source import Source
+
+#: A candidate: the node of the tree to replace, what to put there, and the cause that this would prove.
+Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
+
+#: More would keep a student waiting: a launch on small matrices takes some hundredths of a second.
+_MOST = 40
+
+
+def cause_by_repair(source: Source, is_right: Callable[[FunctionType], bool]) -> Cause | None:
+    """The first likely mistake whose repair makes ``is_right(kernel)`` true, or None."""
+    if source.tree is None:
+        return None
+    for number, (changes, cause) in enumerate(_candidates(source.tree, source)):
+        if number == _MOST:
+            break
+        if is_right(_repaired(source, changes)):
+            return cause
+    return None
+
+
+def _candidates(tree: ast.FunctionDef, source: Source) -> Iterator[Candidate]:
+    yield from _forgotten_sums(tree)
+    yield from _other_widths(tree, source)
+    yield from _too_long_ranges(tree)
+    yield from _swapped_indices(tree)
+
+
+def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
+    """``acc = a * b`` in a loop, for ``acc += a * b``: one of them, or all."""
+    inside = {inner for loop in ast.walk(tree) if isinstance(loop, ast.For | ast.While) for inner in ast.walk(loop)}
+    stored = Counter(
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    found: list[Candidate] = []
+    for node in ast.walk(tree):
+        if node in inside and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            # A sum is set to zero somewhere else; what is assigned once is a name for something.
+            if stored[name] < 2 or name in {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}:
+                continue
+            added = ast.AugAssign(ast.Name(name, ast.Store()), ast.Add(), node.value)
+            if any(isinstance(part, ast.Subscript) for part in ast.walk(node.value)):
+                advice = f"`{name} = …` forgets the sum so far in every turn; add to it with `{name} += …`."
+            else:
+                advice = f"{name} starts again in every turn of the loop: set it to zero once, before the loop."
+            advice = f"line {node.lineno}: {advice}"
+            found.append((((node, added),), Cause(node.lineno, advice)))
+    yield from found
+    if len(found) > 1:
+        yield tuple(change for changes, _ in found for change in changes), found[0][1]
+
+
+def _other_widths(tree: ast.FunctionDef, source: Source) -> Iterator[Candidate]:
+    """Another constant of the notebook where the width of the tiles belongs."""
+    width, known = tile_width(tree), source.known
+    if width is None or not isinstance(known.get(width), int):
+        return
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    others = {node.id for node in names if type(known.get(node.id)) is int and known[node.id] != known[width]}
+    for other in sorted(others - {width}):
+        places = [node for node in names if node.id == other]
+        changes = tuple((place, ast.Name(width, ast.Load())) for place in places)
+        line = min(place.lineno for place in places)
+        advice = f"line {line}: {other} is {known[other]}; these tiles are {width} = {known[width]} wide."
+        yield changes, Cause(line, advice)
+
+
+def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
+    """A loop inside the loop over tiles that runs over the whole row."""
+    width = tile_width(tree)
+    if width is None:
+        return
+    for outer in ast.walk(tree):
+        if not isinstance(outer, ast.For):
+            continue
+        for loop in ast.walk(outer):
+            if loop is outer or not isinstance(loop, ast.For) or not _is_short_range(loop.iter):
+                continue
+            assert isinstance(loop.iter, ast.Call)
+            length = loop.iter.args[0]
+            written = ast.unparse(length)
+            if written != width:
+                if written == f"{width} - 1":
+                    advice = f"leaves out the end of the tile: range({width}) already stops at {width} - 1."
+                else:
+                    advice = (
+                        "is not the length of a tile: the outer loop goes from tile to tile, and inside a tile it is "
+                        f"range({width})."
+                    )
+                advice = f"line {loop.lineno}: range({written}) {advice}"
+                yield ((length, ast.Name(width, ast.Load())),), Cause(loop.lineno, advice)
+
+
+def _is_short_range(called: ast.expr) -> bool:
+    return isinstance(called, ast.Call) and ast.unparse(called.func) == "range" and len(called.args) == 1
+
+
+def _swapped_indices(tree: ast.FunctionDef) -> Iterator[Candidate]:
+    """Two indices of a shared array exchanged: in one place, or in every place of one statement."""
+    arrays = shared_arrays(tree)
+    for statement in ast.walk(tree):
+        if not isinstance(statement, ast.Assign | ast.AugAssign):
+            continue
+        places = [
+            node
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Subscript)
+            and ast.unparse(node.value) in arrays
+            and isinstance(node.slice, ast.Tuple)
+            and len(node.slice.elts) == 2
+        ]
+        for chosen in [[place] for place in places] + ([places] if len(places) > 1 else []):
+            changes = tuple((place, _exchanged(place)) for place in chosen)
+            shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
+            advice = (
+                f"line {statement.lineno}: the indices of {shown} are the wrong way round: the first counts rows of "
+                "the tile, the second columns."
+            )
+            yield changes, Cause(statement.lineno, advice)
+
+
+def _exchanged(place: ast.Subscript) -> ast.Subscript:
+    assert isinstance(place.slice, ast.Tuple)
+    first, second = place.slice.elts
+    return ast.Subscript(place.value, ast.Tuple([second, first], ast.Load()), place.ctx)
+
+
+class _Replace(ast.NodeTransformer):
+    """Puts new nodes in the place of old ones."""
+
+    def __init__(self, changes: dict[ast.AST, ast.AST]):
+        self.changes = changes
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if node in self.changes:
+            return self.changes[node]
+        changed: ast.AST = self.generic_visit(node)
+        return changed
+
+
+def _repaired(source: Source, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
+    """The function with the changes made, as one whose source can be read."""
+    assert source.tree is not None
+    memo: dict[int, ast.AST] = {}
+    tree = copy.deepcopy(source.tree, memo)
+    moved = {memo[id(old)]: new for old, new in changes}
+    mended = _Replace(moved).visit(tree)
+    assert isinstance(mended, ast.FunctionDef)
+    mended.decorator_list = []
+    text = ast.unparse(ast.fix_missing_locations(mended)) + "\n"
+    file = f"<a repair of {mended.name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names = dict(source.known)
+    exec(compile(text, file, "exec"), names)
+    function = names[mended.name]
+    assert isinstance(function, FunctionType)
+    return function

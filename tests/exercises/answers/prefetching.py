@@ -1,0 +1,51 @@
+"""Answers to the exercises on prefetching: plausible wrong ones with the first hint they meet, and right ones."""
+
+WRONG = [
+    (
+        "one-buffer",
+        "loads twice",
+        [("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])")],
+        "each tile, once",
+    ),
+    (
+        "one-buffer",
+        "a barrier too many",
+        [("= a_next\n", "= a_next\n        cuda.syncthreads()\n")],
+        "two barriers per round",
+    ),
+    ("one-buffer", "one tile too many", [("row < M and start + tx < K", "row < M")], "a tile that does not exist"),
+    (
+        "one-buffer",
+        "no barrier before",
+        [("        cuda.syncthreads()\n        A_tile", "        A_tile")],
+        "must wait twice",
+    ),
+    ("one-buffer", "no barrier after", [("b_next\n        cuda.syncthreads()", "b_next")], "must wait twice"),
+    ("last-round", "asks per thread", [("if start < K", "if start + tx < K")], "ask about start"),
+    ("last-round", "no question", [("if start < K", "if True")], "nothing to store"),
+    ("last-round", "barrier outside", [("            cuda.syncthreads()", "        cuda.syncthreads()")], "can go too"),
+    ("last-round", "no barrier", [("            cuda.syncthreads()", "")], "must also wait"),
+    ("one-buffer", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
+]
+
+RIGHT = [
+    (
+        "one-buffer",
+        "conditional expressions",
+        [
+            "        a_next = A[row, start + tx] if row < M and start + tx < K else float32(0)\n"
+            "        b_next = B[start + ty, col] if start + ty < K and col < N else float32(0)",
+            "        cuda.syncthreads()\n        B_tile[ty, tx] = b_next\n        A_tile[ty, tx] = a_next\n"
+            "        cuda.syncthreads()",
+        ],
+    ),
+    (
+        "last-round",
+        "stores first, then switches",
+        [
+            "        if start < K:\n            A_tiles[1 - now, ty, tx] = a_next\n"
+            "            B_tiles[1 - now, ty, tx] = b_next\n"
+            "            now = 1 - now\n            cuda.syncthreads()",
+        ],
+    ),
+]

@@ -1,0 +1,121 @@
+"""Answers to the exercises on tiling: plausible wrong ones with the first hint they meet, and right ones."""
+
+HEADER = "from numba import cuda, float32\n\nTILE = 8\nT = 4\n\n\n"
+
+FROM_GLOBAL = "(A[row, start + k] * B[start + k, col] if row < M and col < N and start + k < K else float32(0))"
+
+WRONG = [
+    ("barriers", "no first barrier", [("        cuda.syncthreads()\n        for", "        for")], "need a barrier"),
+    ("barriers", "no second barrier", [("k, tx]\n        cuda.syncthreads()", "k, tx]")], "need a barrier"),
+    (
+        "barriers",
+        "barrier in the inner loop",
+        [("k, tx]\n        cuda", "k, tx]\n            cuda")],
+        "inside the loop over k",
+    ),
+    ("barriers", "stops one short", [("range(TILE)", "range(TILE - 1)")], "already stops at TILE - 1"),
+    ("barriers", "from global memory", [("A_tile[ty, k] * B_tile[k, tx]", FROM_GLOBAL)], "leave A and B alone"),
+    (
+        "barriers",
+        "starts over",
+        [("        for k", "        acc = float32(0)\n        for k")],
+        "set it to zero once, before the loop",
+    ),
+    (
+        "barriers",
+        "barrier in a guard",
+        [
+            (
+                "        cuda.syncthreads()\n        for",
+                "        if row < M and col < N:\n            cuda.syncthreads()\n        for",
+            )
+        ],
+        "out of any if",
+    ),
+    (
+        "gram",
+        "uncoalesced",
+        [
+            ("other = cuda.blockIdx.x * TILE + ty", "pass"),
+            ("if other < M and start + tx < K", "if col < M and start + ty < K"),
+            ("A[other, start + tx]", "A[col, start + ty]"),
+            ("cols[tx, k]", "cols[k, tx]"),
+        ],
+        "tx run along the row",
+    ),
+    ("gram", "rows of the block's own row", [("cuda.blockIdx.x * TILE + ty", "row")], "not at blockIdx.y"),
+    ("gram", "wrong guard", [("if other < M and", "if row < M and")], "not `row`"),
+    ("gram", "no second barrier", [("[tx, k]\n        cuda.syncthreads()", "[tx, k]")], "finished with them"),
+    (
+        "gram",
+        "A times A",
+        [
+            ("A[other, start + tx]", "A[start + ty, col]"),
+            ("if other < M and start + tx < K", "if start + ty < M and col < K"),
+            ("cols[tx, k]", "cols[k, tx]"),
+        ],
+        "this is A·A",
+    ),
+    (
+        "gram",
+        "second tile unused",
+        [("cols[tx, k]", "(A[col, start + k] if col < M and start + k < K else float32(0))")],
+        "one element of each tile",
+    ),
+    (
+        "gram",
+        "barrier in the inner loop",
+        [("[tx, k]\n        cuda", "[tx, k]\n            cuda")],
+        "two barriers per pair",
+    ),
+    ("barriers", "range(K) for range(TILE)", [("range(TILE)", "range(K)")], "range(K) is not the length of a tile"),
+    ("barriers", "T for TILE", [("range(TILE)", "range(T)")], "T is 4; these tiles are TILE = 8 wide"),
+    ("barriers", "an unknown T", [("range(TILE)", "range(BLOCK_SIZE)")], "the width of the tiles is called TILE"),
+    ("barriers", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
+    (
+        "barriers",
+        "A's indices swapped",
+        [("A_tile[ty, k]", "A_tile[k, ty]")],
+        "`A_tile[k, ty]` are the wrong way round",
+    ),
+    (
+        "barriers",
+        "all indices swapped",
+        [("A_tile[ty, k] * B_tile[k, tx]", "A_tile[k, ty] * B_tile[tx, k]")],
+        "`A_tile[k, ty]` and `B_tile[tx, k]` are the wrong way round",
+    ),
+    ("barriers", "no brackets", [("cuda.syncthreads()", "cuda.syncthreads")], "write cuda.syncthreads()"),
+    ("barriers", "syncthreads without cuda", [("cuda.syncthreads()", "syncthreads()")], "write cuda.syncthreads"),
+    (
+        "barriers",
+        "only silences the finding",
+        [
+            ("range(TILE)", "range(K)"),
+            ("            acc += A_tile[ty, k]", "            if k < TILE:\n                acc += A_tile[ty, k]"),
+        ],
+        "T turns for each tile, no more",
+    ),
+    ("gram", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
+    ("gram", "the second tile's indices", [("cols[tx, k]", "cols[k, tx]")], "`cols[k, tx]` are the wrong way round"),
+]
+
+RIGHT = [
+    (
+        "barriers",
+        "a sum of the tile in between",
+        [
+            "        cuda.syncthreads()\n        part = float32(0)\n        for k in range(TILE - 1, -1, -1):\n"
+            "            part += A_tile[ty, k] * B_tile[k, tx]\n        acc += part\n        cuda.syncthreads()",
+        ],
+    ),
+    (
+        "gram",
+        "a conditional expression, and backwards along the tile",
+        [
+            "        other = cuda.blockIdx.x * TILE + ty\n"
+            "        cols[ty, tx] = A[other, start + tx] if other < M and start + tx < K else 0\n"
+            "        cuda.syncthreads()\n        for k in range(TILE - 1, -1, -1):\n"
+            "            acc += cols[tx, k] * rows[ty, k]\n        cuda.syncthreads()",
+        ],
+    ),
+]
