@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from .observers.banks import BanksObserver
+import numpy as np
+
+from .observers.banks import BanksObserver, wavefronts_by_block
 from .observers.barriers import BarriersObserver
 from .observers.bounds import BoundsObserver
-from .observers.coalescing import CoalescingObserver
+from .observers.coalescing import CoalescingObserver, sectors_by_block
 from .observers.initialization import InitializationObserver
 from .observers.promotion import PromotionObserver
 from .observers.races import RacesObserver
@@ -76,7 +78,7 @@ class Simulation:
     def _launch(self, grid, block, arguments) -> Run:
         traffic, coalescing, banks = TrafficObserver(), CoalescingObserver(), BanksObserver()
         judges = [BoundsObserver(), InitializationObserver(), RacesObserver(), BarriersObserver(), PromotionObserver()]
-        tracer = [TraceObserver()] if self._trace else []
+        tracer = [TraceObserver(request_figures)] if self._trace else []
         engine = Engine(
             self._kernel,
             grid,
@@ -119,7 +121,7 @@ class Simulation:
             findings,
             AnnotatedSource(engine.lines, rows, findings),
             self._schedule,
-            tracer[0].trace if tracer else None,
+            tracer[0].trace(findings, rows) if tracer else None,
         )
         if stopped is not None:
             before = [f"Before that: {error_text(run, engine.lines)}"] if run.errors else []
@@ -127,6 +129,19 @@ class Simulation:
         if self._strict and run.errors:
             raise KernelError(error_text(run, engine.lines), run.errors, run)
         return run
+
+
+def request_figures(pattern, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(sectors, wavefronts, bank conflicts) of one access, for each block of the chunk; 0 where they do not apply."""
+    blocks = pattern.vector.chunk.shape
+    none = np.zeros(blocks, np.int64)
+    figures = [none, none, none]
+    if pattern.array.space == "global":
+        figures[0] = sectors_by_block(pattern, phase)
+    elif pattern.array.space == "shared":
+        figures[1:] = wavefronts_by_block(pattern, phase)
+    sectors, needed, beyond = (np.broadcast_to(figure, blocks).reshape(-1) for figure in figures)
+    return sectors, needed, beyond
 
 
 def as_given(value, dims: tuple[int, int, int]) -> tuple[int, ...]:

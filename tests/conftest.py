@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib.trace.record import Step, Trace, TraceAccess, TraceArray
+from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 
 NAIVE = """\
 def naive(A, B, C):

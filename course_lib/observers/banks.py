@@ -51,9 +51,16 @@ class BanksObserver(Observer):
 
 def wavefronts(pattern, phase: int) -> tuple[int, int]:
     """(wavefronts, bank conflicts) of one access, summed over the warps of the vector."""
+    needed, beyond = wavefronts_by_block(pattern, phase)
+    repeats = pattern.vector.chunk.count // needed.size
+    return repeats * int(needed.sum()), repeats * int(beyond.sum())
+
+
+def wavefronts_by_block(pattern, phase: int) -> tuple[np.ndarray, np.ndarray]:
+    """(wavefronts, bank conflicts) of one access, for each block: arrays that broadcast to (block rows, columns)."""
     vector, mask, size = pattern.vector, pattern.mask, pattern.array.itemsize
     if mask is False:
-        return 0, 0
+        return np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64)
     words_each = max(1, pattern.access_bytes // WORD_BYTES)
     offsets = np.zeros((1, 1, 1, 1), np.int64) if pattern.offsets is None else pattern.offsets
     word = (offsets * size + phase) // WORD_BYTES
@@ -76,8 +83,7 @@ def wavefronts(pattern, phase: int) -> tuple[int, int]:
             first, second = busiest(pair[:group], words_each), busiest(pair[group:], words_each)
             needed += np.where(merged, both, first + second)
             ideal += np.where(merged, np.minimum(both, 1), np.minimum(first, 1) + np.minimum(second, 1))
-    repeats = vector.chunk.count // columns
-    return repeats * int(needed.sum()), repeats * int((needed - ideal).sum())
+    return needed.reshape(blocks), (needed - ideal).reshape(blocks)
 
 
 def agree(word: np.ndarray, partner: int) -> np.ndarray:

@@ -31,28 +31,33 @@ class CoalescingObserver(Observer):
     def _sectors(self, pattern, phase: int) -> int:
         if pattern.offsets is None:
             return pattern.vector.warps_active(pattern.mask)
-        sector = (pattern.offsets * pattern.array.itemsize + phase) // SECTOR_BYTES
-        return distinct_in_warps(sector, pattern.mask, pattern.vector)
+        counts = sectors_by_block(pattern, phase)
+        return int(counts.sum()) * (pattern.vector.chunk.count // counts.size)
 
 
-def distinct_in_warps(numbers: np.ndarray, mask, vector) -> int:
-    """Distinct ``numbers`` among the active lanes of each warp, summed over the warps of the vector."""
+def sectors_by_block(pattern, phase: int) -> np.ndarray:
+    """Sectors of one access, for each block: an array that broadcasts to (block rows, block columns)."""
+    mask = pattern.mask
     if mask is False:
-        return 0
+        return np.zeros((1, 1), np.int64)
+    offsets = np.zeros((1, 1, 1, 1), np.int64) if pattern.offsets is None else pattern.offsets
+    sector = (offsets * pattern.array.itemsize + phase) // SECTOR_BYTES
+    return distinct(sector, mask)
+
+
+def distinct(numbers: np.ndarray, mask) -> np.ndarray:
+    """How many distinct ``numbers`` the active lanes have, for each column of the last two axes."""
     if mask is True:
-        rows, columns = numbers.shape[2:]
-        numbers = numbers.reshape(-1, rows * columns)
-        repeats = vector.chunk.count // (rows * columns)
+        blocks = numbers.shape[2:]
+        numbers = numbers.reshape(-1, blocks[0] * blocks[1])
         steps = np.diff(numbers, axis=0)
         if steps.size and steps.min() < 0:
             steps = np.diff(np.sort(numbers, axis=0), axis=0)
-        return repeats * (rows * columns + int(np.count_nonzero(steps)))
+        return 1 + np.count_nonzero(steps, axis=0).reshape(blocks)
     shape = np.broadcast_shapes(numbers.shape, mask.shape)
-    rows, columns = shape[2:]
-    repeats = vector.chunk.count // (rows * columns)
     none = np.iinfo(np.int64).max
-    kept = np.where(mask, numbers, none).reshape(-1, rows * columns)
+    kept = np.broadcast_to(np.where(mask, numbers, none), shape).reshape(-1, shape[2] * shape[3])
     kept = np.sort(kept, axis=0)
     first = np.ones(kept.shape, bool)
     first[1:] = kept[1:] != kept[:-1]
-    return repeats * int(np.count_nonzero(first & (kept != none)))
+    return np.count_nonzero(first & (kept != none), axis=0).reshape(shape[2:])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .record import Trace
+    from .trace import Trace
 
 ROWS = ("load A and B from global", "multiply and add", "store to shared", "barrier")
 

@@ -1,187 +1,169 @@
-"""What the viewer draws: every statement that every warp executed, with its accesses and assignments."""
+"""What a launch did, statement by statement, as it is recorded: accesses, assignments, tests, and what missed.
+
+While the kernel runs, only references are kept; a chunk of blocks is turned into columns when it has ended
+(:mod:`pack`), so that tracing costs little more than the launch.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..simulator.findings import LaunchError
+from ..simulator.findings import Finding, LaunchError
 from ..simulator.observer import Observer
+from .columns import BARRIER, RESUMED, TURN
+from .pack import Chunk, Packer
+from .program import Statements
+from .trace import RecordedSteps, Trace, TraceArray
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-@dataclass(frozen=True)
-class TraceArray:
-    """An array that the kernel touched.
-
-    ``space`` is "global", "shared" or "local"; ``shape`` is in elements. ``initial`` is a copy of a global
-    array's contents before the launch, and None for the arrays of the other spaces.
-    """
-
-    name: str
-    space: str
-    dtype: str
-    shape: tuple[int, ...]
-    initial: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class TraceAccess:
-    """The part of one statement that touched one array: a row of ``index`` and a value per active thread.
-
-    ``threads`` (n,) are linear thread ids in the block, x fastest; ``index`` is (n, ndim); ``values`` is (n,).
-    """
-
-    op: str
-    array: str
-    threads: np.ndarray
-    index: np.ndarray
-    values: np.ndarray
-
-
-@dataclass(frozen=True)
-class Step:
-    """One source statement, executed once by one warp of one block.
-
-    ``threads`` (n,) are the active linear thread ids; ``variables`` maps each name that the statement
-    assigned to its new values, one per active thread.
-    """
-
-    line: int
-    block: tuple[int, int, int]
-    warp: int
-    threads: np.ndarray
-    accesses: tuple[TraceAccess, ...] = ()
-    variables: dict[str, np.ndarray] = field(default_factory=dict)
-    barrier: bool = False
-
-
-@dataclass(frozen=True)
-class Trace:
-    """A launch as the viewer sees it: ``steps`` in the order in which the simulator executed them."""
-
-    kernel_name: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    source: tuple[tuple[int, str], ...]
-    arrays: dict[str, TraceArray]
-    steps: tuple[Step, ...]
-
-    def __repr__(self) -> str:
-        return f"Trace({self.kernel_name}: {len(self.steps)} steps, {len(self.arrays)} arrays)"
+#: A trace with more steps is refused: neither the recording nor the page that shows it would be small.
+MAX_STEPS = 200_000
 
 
 class TraceObserver(Observer):
-    """Records a :class:`Trace` of a whole launch, which must be small.
+    """Records a :class:`Trace` of a whole launch.
 
-    Raises LaunchError beyond ``MAX_STEPS`` steps: a viewer could not show them.
+    ``figures(pattern, phase)`` gives the (sectors, wavefronts, bank conflicts) of one access of a pattern, an array
+    each with a number for every block of the chunk: the rules are the observers'.
+
+    Raises LaunchError beyond ``MAX_STEPS`` steps, with what to trace instead.
     """
 
-    MAX_STEPS = 200_000
-
-    def __init__(self):
+    def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
         super().__init__()
-        self.records: list[dict] = []  # in the order in which the statements began
-        self.arrays: dict[str, TraceArray] = {}
-        self._open: dict[tuple, dict] = {}  # (block, warp) -> the step being recorded
+        self._packer = Packer(figures)
+        self._arrays: dict[str, TraceArray] = {}
+        self._steps = 0
 
-    def start(self, engine):
+    def start(self, engine: Any) -> None:
+        super().start(engine)
         self.engine = engine
+        self._program = Statements(engine.unit.sources)
         for value in engine.values:
             if hasattr(value, "host"):
-                self.arrays[value.name] = TraceArray(
-                    value.name, "global", value.dtype.name, value.shape, value.host.copy()
+                self._arrays[value.name] = TraceArray(
+                    value.name, "global", value.dtype.name, value.shape, value.host.copy(), tuple(value.strides)
                 )
+        self._begin()
 
-    def watch(self, array):
-        self.arrays.setdefault(array.name, TraceArray(array.name, array.space, array.dtype.name, array.shape))
+    def _begin(self) -> None:
+        self._chunk = Chunk()
+        self._now: dict[int, int] = {}  # warp -> the event that is being recorded
+        self._latest: dict[tuple[int, int], int] = {}  # (warp, line) -> its latest event
+
+    def watch(self, array: Any) -> Callable[..., None]:
+        if array.name not in self._arrays:
+            self._arrays[array.name] = TraceArray(
+                array.name, array.space, array.dtype.name, array.shape, None, tuple(array.strides)
+            )
         return self._access
 
-    def statement(self, vector, line, mask):
-        self._close(vector.warp)
-        here = vector.full(mask)
-        blocks, lanes = vector.chunk.linear[0, 0], vector.lanes.linear[:, :, 0, 0]
-        for row, column in np.argwhere(here.any(axis=(0, 1))):
-            place = (slice(None), slice(None), row, column)  # of the block in the vector
-            active, block = here[place].copy(), int(blocks[row, column])
-            record = {
-                "line": line,
-                "block": block,
-                "warp": vector.warp,
-                "place": place,
-                "active": active,
-                "threads": lanes[active],
-                "accesses": [],
-                "variables": {},
-                "barrier": False,
-            }
-            self._open[block, vector.warp] = record
-            self.records.append(record)
-        if len(self.records) > self.MAX_STEPS:
+    # --- what happens, in order ------------------------------------------------------------------------------
+
+    def statement(self, vector: Any, line: int, mask: Any) -> None:
+        if line in self._program.prefix:
+            self._open(vector, line, mask, TURN if line in self._program.headers else 0)
+
+    def _open(self, vector: Any, line: int, mask: Any, flags: int) -> int:
+        chunk, warp = self._chunk, vector.warp
+        event = len(chunk.lines)
+        chunk.lines.append(line)
+        chunk.warps.append(warp)
+        chunk.masks.append(mask)
+        chunk.flags.append(flags)
+        self._now[warp] = self._latest[warp, line] = event
+        self._steps += vector.chunk.count if mask is True else vector.warps_active(mask)
+        if self._steps > MAX_STEPS:
             raise LaunchError(
-                f"this launch has more than {self.MAX_STEPS:,} steps, too many to trace; "
-                "use smaller matrices or fewer threads"
+                f"this launch has more than {MAX_STEPS:,} steps, too many to trace; trace fewer blocks, a smaller "
+                "matrix, or K (the sum's length) of one or two tiles: every block and every tile does the same"
             )
+        return event
 
-    def _of(self, vector, mask):
-        """The open steps of a warp, each with its lanes (of its own block) under ``mask``."""
-        here = vector.full(mask)
-        for (_, warp), step in self._open.items():
-            if warp == vector.warp:
-                lanes = step["active"] & here[step["place"]]
-                if lanes.any():
-                    yield step, lanes
+    def _event(self, vector: Any, line: int) -> int | None:
+        """The event of a line of the running statement.
 
-    def _access(self, site, pattern, base, value):
-        array, vector = pattern.array, site.vector
-        offsets = np.broadcast_to(pattern.elements(base), vector.shape)
-        if isinstance(value, tuple):
-            value = value[-1]
-        values = np.broadcast_to(np.asarray(value), vector.shape)
-        threads = vector.lanes.linear[:, :, 0, 0]
-        for step, lanes in self._of(vector, pattern.mask):
-            at = offsets[step["place"]][lanes]
-            index = np.empty((at.size, array.ndim), np.int64)
-            for d, numbers in enumerate(array.index_of(at)):
-                index[:, d] = numbers
-            step["accesses"].append(
-                TraceAccess(
-                    site.op, array.name, threads[lanes], index, values[step["place"]][lanes].astype(array.dtype)
-                )
-            )
+        A device function that the statement called has events of its own; after its return the statement goes on.
+        """
+        event = self._now.get(vector.warp)
+        first = self._program.first.get(line, line)
+        if event is None or self._chunk.lines[event] == first:
+            return event
+        before = self._latest.get((vector.warp, first))
+        return event if before is None else self._open(vector, first, self._chunk.masks[before], RESUMED)
 
-    def assigned(self, vector, name, value, mask):
-        values = np.broadcast_to(np.asarray(value), vector.shape)
-        for step, _ in self._of(vector, mask):
-            step["variables"][name] = values[step["place"]][step["active"]]
+    def _access(self, site: Any, pattern: Any, base: int, value: Any) -> None:
+        event = self._event(site.vector, site.line)
+        if event is None:
+            return
+        accesses = self._chunk.accesses
+        if pattern.width > 1:
+            values = value if isinstance(value, tuple) else (value,)
+            if accesses and len(values) < pattern.width:  # told element by element: one access all the same
+                last = accesses[-1]
+                if last[0] == event and last[2] is pattern and last[3] + len(last[4]) == base < last[3] + pattern.width:
+                    last[4].extend(values)
+                    return
+            accesses.append((event, site.op, pattern, base, list(values)))
+            return
+        if site.op == "atomic":  # what memory holds afterwards, not what was added
+            value = pattern.array.gather(site.vector, pattern, base)
+        accesses.append((event, site.op, pattern, base, value))
 
-    def barrier(self, arrivals, complete):
+    def assigned(self, vector: Any, name: str, value: Any, mask: Any) -> None:
+        event = self._now.get(vector.warp)
+        if event is None:
+            return
+        chunk, program = self._chunk, self._program
+        line = chunk.lines[event]
+        if name not in program.targets.get(line, ()):  # a device function has returned to the statement that assigns it
+            latest = [
+                (self._latest[vector.warp, first], first)
+                for first, names in program.targets.items()
+                if name in names and (vector.warp, first) in self._latest
+            ]
+            if not latest:
+                return
+            before, line = max(latest)
+            event = self._open(vector, line, chunk.masks[before], RESUMED)
+        chunk.variables.append((event, program.prefix[line] + name, value))
+
+    def tested(self, vector: Any, line: int, text: str, left: Any, right: Any, truth: Any, mask: Any) -> None:
+        """A condition was evaluated in the lanes of ``mask``; ``left`` and ``right`` of a plain comparison, or None."""
+        event = self._event(vector, line)
+        if event is not None:
+            self._chunk.tests.append((event, text, left, right, truth, mask))
+
+    def out_of_bounds(self, site: Any, array: Any, index: tuple[Any, ...], dimension: int, lanes: np.ndarray) -> None:
+        event = self._event(site.vector, site.line)
+        if event is not None:
+            self._chunk.outside.append((event, site.op, array.name, index, lanes))
+
+    def barrier(self, arrivals: Sequence[tuple[Any, Any]], complete: bool) -> None:
         for vector, mask in arrivals:
-            for step, _ in self._of(vector, mask):
-                step["barrier"] = True
+            event = self._now.get(vector.warp)
+            if event is None:
+                continue
+            if mask is True:
+                self._chunk.flags[event] |= BARRIER
+            else:
+                self._chunk.arrivals.append((event, mask))
 
-    def _close(self, warp):
-        for key in [k for k in self._open if k[1] == warp]:
-            del self._open[key]
+    def end_of_chunk(self, vectors: Sequence[Any]) -> None:
+        self._packer.pack(self._chunk, vectors, self._arrays)
+        self._begin()
 
-    def end_of_chunk(self, vectors):
-        for vector in vectors:
-            self._close(vector.warp)
+    # --- the result ----------------------------------------------------------------------------------------------
 
-    @property
-    def trace(self) -> Trace:
-        """The recording; complete once the launch has finished."""
+    def trace(self, findings: tuple[Finding, ...] = (), traffic: tuple[Any, ...] = ()) -> Trace:
+        """The recording, once the launch has finished, with what the other observers found and counted."""
         launch, source = self.engine.launch, self.engine.source
-        steps = tuple(
-            Step(
-                r["line"],
-                launch.block_at(r["block"]),
-                r["warp"],
-                r["threads"],
-                tuple(r["accesses"]),
-                r["variables"],
-                r["barrier"],
-            )
-            for r in self.records
+        columns = self._packer.columns(launch, list(self._arrays))
+        steps = RecordedSteps(columns, self._arrays)
+        return Trace(
+            source.name, launch.grid, launch.block, self.engine.lines, self._arrays, steps, findings, tuple(traffic)
         )
-        return Trace(source.name, launch.grid, launch.block, source.lines, self.arrays, steps)

@@ -2,245 +2,345 @@
 
 from __future__ import annotations
 
-import ast
-import textwrap
-from collections import Counter
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from .record import Step, Trace, TraceAccess
+from ..simulator.hardware import WARP_SIZE, ceil_div
+from .columns import BARRIER, OPS, RESUMED, TURN, lanes_of
+from .program import loops, phases
+from .trace import Dim3, RecordedSteps, Step, Trace
 
-Dim3 = tuple[int, int, int]
-# (space, op) pairs in the order in which the viewer lists them; an atomic counts as a store of its space.
-COUNTED = (("global", "load"), ("global", "store"), ("shared", "load"), ("shared", "store"))
-
-
-def roles(trace: Trace) -> dict[str, str]:
-    """Say which of the launch's global matrices is A, B and C in C = A·B; the names decide where they can.
-
-    Without the names, C is the first two-dimensional array stored to, and A and B are the first two others
-    loaded from. Arrays left over have no entry.
-    """
-    matrices = [a.name for a in trace.arrays.values() if a.space == "global" and len(a.shape) == 2]
-    by_name = {name.upper(): name for name in matrices}
-    if {"A", "B", "C"} <= by_name.keys():
-        return {by_name[role]: role for role in "ABC"}
-    touched = {"load": {}, "store": {}, "atomic": {}}
-    for step in trace.steps:
-        for access in step.accesses:
-            touched[access.op].setdefault(access.array)
-    stored = [name for name in (*touched["store"], *touched["atomic"]) if name in matrices]
-    if not stored:
-        return {}
-    loaded = [name for name in touched["load"] if name in matrices and name != stored[0]]
-    if len(loaded) < 2:
-        return {}
-    return {loaded[0]: "A", loaded[1]: "B", stored[0]: "C"}
+LOAD = OPS.index("load")
 
 
-def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
-    """Measure the tile of every global matrix: the (rows, columns) a block touches between two barriers.
+@dataclass(frozen=True)
+class Touches:
+    """Every element that a block's lanes accessed in one array, in order: columns of equal length.
 
-    It is read from the accesses, so a kernel that fetches the wrong tile shows the wrong tile. The size seen
-    most often in the first block counts, and the larger one on a tie.
-    """
-    first = trace.steps[0].block if trace.steps else None
-    phase: Counter[int] = Counter()
-    touched: dict[tuple[str, int], list[np.ndarray]] = {}
-    for step in trace.steps:
-        if step.block != first:
-            continue
-        for access in step.accesses:
-            if trace.arrays[access.array].space == "global" and access.index.shape[1:] == (2,):
-                touched.setdefault((access.array, phase[step.warp]), []).append(access.index)
-        phase[step.warp] += step.barrier
-    sizes: dict[str, Counter[tuple[int, int]]] = {}
-    for (name, _), parts in touched.items():
-        index = np.concatenate(parts)
-        if len(index):
-            rows, columns = (int(extent) for extent in np.ptp(index, axis=0) + 1)
-            sizes.setdefault(name, Counter())[rows, columns] += 1
-    return {name: max(seen, key=lambda size: (seen[size], size)) for name, seen in sizes.items()}
-
-
-def shown_source(trace: Trace) -> tuple[tuple[int, str], ...]:
-    """Give the kernel's numbered lines flush left, without the decorators and the docstring: no step runs them."""
-    lines = textwrap.dedent("\n".join(text for _, text in trace.source)).split("\n")
-    hidden: set[int] = set()
-    try:
-        function = ast.parse("\n".join(lines)).body[0]
-    except (SyntaxError, IndexError):
-        function = None
-    if isinstance(function, ast.FunctionDef):
-        hidden.update(range(1, function.lineno))
-        if ast.get_docstring(function) is not None:
-            hidden.update(range(function.body[0].lineno, function.body[0].end_lineno + 1))
-    numbered = zip(trace.source, lines, strict=True)
-    return tuple((line, text) for row, ((line, _), text) in enumerate(numbered, start=1) if row not in hidden)
-
-
-def accumulators(trace: Trace) -> tuple[str, ...]:
-    """Name the variables that gather a result: each is updated from itself and flows into a global array."""
-    try:
-        tree = ast.parse(textwrap.dedent("\n".join(text for _, text in trace.source)))
-    except SyntaxError:
-        return ()
-    feeds: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.AugAssign):
-            targets, names = [node.target], _names(node.value) | _names(node.target)
-        elif isinstance(node, ast.Assign):
-            targets, names = node.targets, _names(node.value)
-        else:
-            continue
-        for target in targets:
-            for name in _names(target):
-                feeds.setdefault(name, set()).update(names)
-    reaches = {name for name, array in trace.arrays.items() if array.space == "global"}
-    grown = True
-    while grown:
-        more = set().union(*(feeds.get(name, set()) for name in reaches)) - reaches
-        grown = bool(more)
-        reaches |= more
-    assigned = dict.fromkeys(name for step in trace.steps for name in step.variables)
-    return tuple(name for name in assigned if name in reaches and name in feeds.get(name, ()))
-
-
-def _names(node: ast.AST) -> set[str]:
-    """Collect the variable names of an expression, without those that only compute an index."""
-    if isinstance(node, ast.Name):
-        return {node.id}
-    children = [node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node)
-    return set().union(*(_names(child) for child in children))
-
-
-def flat_index(access: TraceAccess, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Give the row-major position of each element accessed, and which lanes stayed inside the array.
-
-    A negative index counts from the end, as numba's does; a lane that is out of bounds touches nothing.
-    """
-    if not shape:
-        return np.zeros(len(access.threads), np.int64), np.ones(len(access.threads), bool)
-    index = np.asarray(access.index).reshape(len(access.threads), len(shape))
-    index = np.where(index < 0, index + np.array(shape, dtype=index.dtype), index)
-    inside = ((index >= 0) & (index < np.array(shape))).all(axis=1)
-    return np.ravel_multi_index(tuple(index[inside].T), shape), inside
-
-
-@dataclass
-class State:
-    """The machine as one block sees it after some of its steps.
-
-    ``values`` maps an array to its elements (flat; nothing stored yet is masked); a local array has a row per
-    thread. ``loaded`` and ``stored`` mark the elements that the block has touched, ``counts`` the accesses of
-    each thread by (space, op), ``line_runs`` how often each thread ran each line.
+    ``position`` counts steps from 1, ``element`` is row-major, ``store`` says whether it was stored (or updated
+    atomically), and ``value`` is what it then held. Lanes that access several neighbouring elements at once have an
+    entry for each; ``access`` numbers a lane's accesses, and ``first`` marks the first entry of each.
     """
 
-    values: dict[str, np.ma.MaskedArray]
-    loaded: dict[str, np.ndarray]
-    stored: dict[str, np.ndarray]
-    variables: dict[str, np.ma.MaskedArray]
-    counts: dict[tuple[str, str], np.ndarray]
-    line_runs: dict[int, np.ndarray]
-    line_loads: dict[int, np.ndarray]
-    by_thread: dict[str, dict[int, set[int]]] = field(default_factory=dict)
+    position: np.ndarray
+    thread: np.ndarray
+    element: np.ndarray
+    store: np.ndarray
+    value: np.ndarray
+    first: np.ndarray
+
+    def until(self, position: int) -> slice:
+        """The entries of the first ``position`` steps."""
+        return slice(0, int(np.searchsorted(self.position, position, side="right")))
+
+    def at(self, position: int) -> slice:
+        """The entries of one step."""
+        return slice(*np.searchsorted(self.position, [position, position + 1]).tolist())
 
 
 class Timeline:
-    """The steps of one block of a launch, in order, and the state after any number of them."""
+    """The steps of one block of a launch, in order, and the state after any number of them.
+
+    A *position* is a number of steps that the block has taken: 0 before the first, ``len(timeline)`` at the end.
+    """
 
     def __init__(self, trace: Trace, block: Dim3):
         self.trace = trace
         self.block = block
-        self.n_threads = int(np.prod(trace.block))
-        self.steps: tuple[Step, ...] = tuple(step for step in trace.steps if step.block == block)
+        self.n_threads = trace.n_threads
+        columns = self.columns = trace.columns
+        places = np.flatnonzero((columns.blocks == np.array(block)).all(axis=1))
+        self.first, self.last = (0, 0) if not len(places) else columns.first[places[0] : places[0] + 2].tolist()
+        rows = slice(self.first, self.last)
+        self.lines, self.warps, self.lanes, self.flags = (
+            columns.step[name][rows] for name in ("line", "warp", "lanes", "flags")
+        )
+        self._touches: dict[str, Touches] = {}
+        self._assigned: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def __len__(self) -> int:
-        return len(self.steps)
+        return self.last - self.first
 
-    def state(self, n_steps: int) -> State:
-        """Replay the first ``n_steps`` steps of the block; other blocks' stores stay out of the picture."""
-        state = self._initial_state()
-        for step in self.steps[:n_steps]:
-            self._apply(step, state)
-        return state
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of the block as objects."""
+        if isinstance(self.trace.steps, RecordedSteps):
+            return self.trace.steps[self.first : self.last]
+        return tuple(step for step in self.trace.steps if step.block == self.block)
 
-    def releases(self) -> tuple[int, ...]:
-        """Number the steps after which a barrier opens: its last arrival before a waiting warp goes on."""
-        opened, waiting, last = [], set(), 0
-        for number, step in enumerate(self.steps, start=1):
-            if step.warp in waiting:
+    def step(self, position: int) -> Step:
+        """The last of the first ``position`` steps."""
+        if isinstance(self.trace.steps, RecordedSteps):
+            return self.trace.steps[self.first + position - 1]
+        return self.steps[position - 1]
+
+    # --- columns, lane by lane ----------------------------------------------------------------------------------
+
+    def touches(self, name: str) -> Touches:
+        """What the block's lanes did to one array."""
+        if name not in self._touches:
+            self._touches[name] = self._expand(name)
+        return self._touches[name]
+
+    def _expand(self, name: str) -> Touches:
+        columns, array = self.columns, self.trace.arrays[name]
+        rows = columns.rows("access", self.first, self.last)
+        table = {key: column[rows] for key, column in columns.access.items()}
+        here = np.flatnonzero(table["array"] == columns.arrays.index(name))
+        table = {key: column[here] for key, column in table.items()}
+        row, lane, rank = lanes_of(table["lanes"])
+        width = table["width"][row]
+        element = table["base"][row]
+        if len(row):
+            element = element + columns.values(table["pattern"], row, rank)
+        if len(row) and width.max() > 1:  # an entry for each of the neighbouring elements
+            part = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
+            row, lane, rank, element = (np.repeat(column, width) for column in (row, lane, rank, element))
+            element, width = element + part, np.repeat(width, width)
+        else:
+            part = np.zeros(len(row), np.int64)
+        store = table["op"][row] != LOAD
+        value = np.zeros(len(row), array.dtype)
+        if store.any():
+            # one value stands for all lanes; of wide stores, one lane's values do
+            lengths = columns.vector_lengths(table["values"])[row]
+            place = np.where(lengths == width, part, rank * width + part)
+            value[store] = columns.values(table["values"], row[store], place[store], value.dtype)
+        thread = table_threads(self.warps, table["step"] - self.first, row, lane)
+        return Touches(table["step"][row] - self.first + 1, thread, element, store, value, part == 0)
+
+    def assignments(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(position, thread, value) of every assignment to a variable, in order."""
+        if name not in self._assigned:
+            columns = self.columns
+            rows = columns.rows("variable", self.first, self.last)
+            table = {key: column[rows] for key, column in columns.variable.items()}
+            here = table["name"] == columns.names.index(name)
+            table = {key: column[here] for key, column in table.items()}
+            at = table["step"] - self.first
+            row, lane, rank = lanes_of(self.lanes[at])
+            value = columns.values(table["values"], row, rank) if len(row) else np.empty(0)
+            self._assigned[name] = at[row] + 1, table_threads(self.warps, at, row, lane), value
+        return self._assigned[name]
+
+    def outside(self, position: int) -> list[tuple[str, int, tuple[int, ...]]]:
+        """(array, thread, index) of every access of the step before ``position`` that missed its array."""
+        if not position:
+            return []
+        columns, step = self.columns, self.first + position - 1
+        found = []
+        for row in range(*columns.rows("outside", step, step + 1).indices(len(columns.outside["step"]))):
+            array = columns.arrays[columns.outside["array"][row]]
+            index = columns.vector(columns.outside["index"][row]).reshape(
+                -1, max(1, len(self.trace.arrays[array].shape))
+            )
+            _, lanes, rank = lanes_of(columns.outside["lanes"][row : row + 1])
+            for lane, place in zip(lanes.tolist(), rank.tolist(), strict=True):
+                at = index[place if len(index) > 1 else 0]
+                found.append((array, int(columns.step["warp"][step]) * WARP_SIZE + lane, tuple(at.tolist())))
+        return found
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that the block assigned, in the order of their first assignments."""
+        rows = self.columns.rows("variable", self.first, self.last)
+        return tuple(self.columns.names[i] for i in dict.fromkeys(self.columns.variable["name"][rows].tolist()))
+
+    def runs(self, thread: int, position: int) -> dict[int, int]:
+        """How often a thread ran each line in the first ``position`` steps."""
+        mine = self.of_thread(thread) & ((self.flags & RESUMED) == 0)
+        lines, counts = np.unique(self.lines[:position][mine[:position]], return_counts=True)
+        return dict(zip(lines.tolist(), counts.tolist(), strict=True))
+
+    def statement_of(self, line: int) -> int:
+        """The line with which the statement begins that a line belongs to: the nearest above that ran."""
+        lines = np.unique(self.lines)
+        at = int(np.searchsorted(lines, line, side="right"))
+        return int(lines[at - 1]) if at else line
+
+    def of_thread(self, thread: int) -> np.ndarray:
+        """Which steps a thread takes part in."""
+        warp, lane = divmod(thread, WARP_SIZE)
+        return (self.warps == warp) & ((self.lanes >> np.uint32(lane)) & 1).astype(bool)
+
+    # --- where to stop --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _releases(self) -> tuple[int, ...]:
+        opened, last = [], 0
+        waiting: set[int] = set()
+        barrier = (self.flags & BARRIER) != 0
+        for number, (warp, arrives) in enumerate(zip(self.warps.tolist(), barrier.tolist(), strict=True), start=1):
+            if warp in waiting:
                 opened.append(last)
                 waiting = set()
-            if step.barrier:
-                waiting.add(step.warp)
+            if arrives:
+                waiting.add(warp)
                 last = number
         return (*opened, last) if waiting else tuple(opened)
 
-    def telling_step(self, thread: int) -> int:
-        """Choose the step that a still picture shows: the middle one in which the thread reads shared memory.
+    def releases(self) -> tuple[int, ...]:
+        """The positions at which a barrier opens: its last arrival before a waiting warp goes on."""
+        return self._releases
 
-        Without shared memory it is the middle one of those in which it loads from global memory.
+    @cached_property
+    def phases(self) -> tuple[tuple[tuple[int, str], ...], ...]:
+        """For each warp the phases it goes through: (last position, "load", "compute", "store" or "barrier")."""
+        return phases(self.columns, self.trace.arrays, self.first, self.last, ceil_div(self.n_threads, WARP_SIZE))
+
+    def next_stop(self, by: str, position: int, warp: int) -> int:
+        """The position to go to from ``position``: at the next "step", loop "turn", "phase" (of a warp), "barrier".
+
+        At the end, and where nothing follows, it is the end.
+        """
+        end = len(self)
+        if by == "step":
+            return min(position + 1, end)
+        if by == "turn":
+            return self._next_turn(position, warp)
+        stops: tuple[int, ...] = self._releases
+        if by == "phase":
+            opening = dict(zip(self._arrivals(warp), self._releases, strict=False))
+            stops = tuple(opening.get(last, last) if kind == "barrier" else last for last, kind in self.phases[warp])
+        return next((stop for stop in stops if stop > position), end)
+
+    def _arrivals(self, warp: int) -> list[int]:
+        return (np.flatnonzero((self.warps == warp) & ((self.flags & BARRIER) != 0)) + 1).tolist()
+
+    def _next_turn(self, position: int, warp: int) -> int:
+        around = loops(self.trace)
+        mine = self.warps == warp
+        before = np.flatnonzero(mine[:position])
+        line = int(self.lines[before[-1]]) if len(before) else 0
+        turns = np.flatnonzero(mine & ((self.flags & TURN) != 0)) + 1
+        header = around.get(line, (0, 0))[0]
+        while header:
+            turn = turns[(turns > position) & (self.lines[turns - 1] == header)]
+            if len(turn):
+                return int(turn[0])
+            header = around[header][1]
+        later = turns[turns > position]
+        return int(later[0]) if len(later) else len(self)
+
+    def telling_step(self, thread: int) -> int:
+        """Choose the step that a still picture shows: that of the first finding, if there is one in this block.
+
+        Else it is the middle one in which the thread reads shared memory, or else global memory.
         """
         for space in ("shared", "global"):
-            reading = [
-                number
-                for number, step in enumerate(self.steps, start=1)
-                if any(
-                    access.op == "load" and self.trace.arrays[access.array].space == space and thread in access.threads
-                    for access in step.accesses
+            names = [name for name, array in self.trace.arrays.items() if array.space == space]
+            reading = np.unique(
+                np.concatenate(
+                    [
+                        np.empty(0, np.int64),
+                        *(t.position[(t.thread == thread) & ~t.store] for t in map(self.touches, names)),
+                    ]
                 )
-            ]
-            if reading:
-                return reading[len(reading) // 2]
-        return len(self.steps)
+            )
+            if len(reading):
+                return int(reading[len(reading) // 2])
+        return len(self)
 
-    def _initial_state(self) -> State:
-        values, loaded, stored = {}, {}, {}
-        for name, array in self.trace.arrays.items():
-            size = int(np.prod(array.shape))
-            loaded[name], stored[name] = np.zeros(size, bool), np.zeros(size, bool)
-            if array.initial is not None:
-                values[name] = np.ma.array(np.ascontiguousarray(array.initial).reshape(-1).copy(), mask=False)
-                values[name].mask = np.zeros(size, bool)
-            else:
-                shape = (self.n_threads, size) if array.space == "local" else (size,)
-                values[name] = np.ma.masked_all(shape, dtype=array.dtype)
-        lines = [number for number, _ in self.trace.source]
-        return State(
-            values,
-            loaded,
-            stored,
-            {},
-            {key: np.zeros(self.n_threads, int) for key in COUNTED},
-            {line: np.zeros(self.n_threads, int) for line in lines},
-            {line: np.zeros(self.n_threads, int) for line in lines},
+    def state(self, position: int) -> State:
+        """The machine after the first ``position`` steps; other blocks' stores stay out of the picture."""
+        return State(self, position)
+
+
+class State:
+    """The machine as one block sees it after some of its steps.
+
+    What it holds is worked out when it is asked for, and kept.
+    """
+
+    def __init__(self, timeline: Timeline, position: int):
+        self.timeline, self.position = timeline, position
+        self._values: dict[str, np.ma.MaskedArray] = {}
+
+    def values(self, name: str) -> np.ma.MaskedArray:
+        """The elements of an array, flat; nothing stored yet is masked. A local array has a row per thread."""
+        if name not in self._values:
+            self._values[name] = self._replayed(name)
+        return self._values[name]
+
+    def _replayed(self, name: str) -> np.ma.MaskedArray:
+        array, touches = self.timeline.trace.arrays[name], self.timeline.touches(name)
+        done = touches.until(self.position)
+        store = touches.store[done]
+        element, value = touches.element[done][store], touches.value[done][store]
+        if array.initial is not None:
+            held = np.ma.array(np.ascontiguousarray(array.initial).reshape(-1).copy(), mask=np.zeros(array.size, bool))
+            held[element] = value
+            return held
+        rows = self.timeline.n_threads if array.space == "local" else 1
+        held = np.ma.masked_all(rows * array.size, dtype=array.dtype)
+        held[element + (touches.thread[done][store] * array.size if array.space == "local" else 0)] = value
+        return held.reshape(rows, array.size) if array.space == "local" else held
+
+    def _marked(self, name: str, store: bool) -> np.ndarray:
+        touches = self.timeline.touches(name)
+        done = touches.until(self.position)
+        marked = np.zeros(self.timeline.trace.arrays[name].size, bool)
+        marked[touches.element[done][touches.store[done] == store]] = True
+        return marked
+
+    def loaded(self, name: str) -> np.ndarray:
+        """Which elements of an array the block has loaded."""
+        return self._marked(name, store=False)
+
+    def stored(self, name: str) -> np.ndarray:
+        """Which elements of an array the block has stored."""
+        return self._marked(name, store=True)
+
+    def loaded_by(self, name: str, thread: int) -> np.ndarray:
+        """The elements of an array that a thread has loaded, in ascending order."""
+        touches = self.timeline.touches(name)
+        done = touches.until(self.position)
+        return np.unique(touches.element[done][(touches.thread[done] == thread) & ~touches.store[done]])
+
+    def counts(self, space: str, op: str) -> np.ndarray:
+        """Accesses of each thread; an atomic counts as a store, and a wide access as one."""
+        total = np.zeros(self.timeline.n_threads, np.int64)
+        for name, array in self.timeline.trace.arrays.items():
+            if array.space == space:
+                total += self._counted(name, op, None)
+        return total
+
+    def line_loads(self, line: int) -> np.ndarray:
+        """Global loads of each thread on a line."""
+        arrays = self.timeline.trace.arrays
+        return sum(
+            (self._counted(name, "load", line) for name, array in arrays.items() if array.space == "global"),
+            start=np.zeros(self.timeline.n_threads, np.int64),
         )
 
-    def _apply(self, step: Step, state: State) -> None:
-        if step.line in state.line_runs:
-            state.line_runs[step.line][step.threads] += 1
-        for access in step.accesses:
-            array = self.trace.arrays[access.array]
-            where, inside = flat_index(access, array.shape)
-            threads, values = access.threads[inside], np.asarray(access.values)[inside]
-            op = "load" if access.op == "load" else "store"
-            if (array.space, op) in state.counts:
-                np.add.at(state.counts[array.space, op], threads, 1)
-            if array.space == "global" and op == "load" and step.line in state.line_loads:
-                np.add.at(state.line_loads[step.line], threads, 1)
-            if op == "load":
-                state.loaded[access.array][where] = True
-                touched = state.by_thread.setdefault(access.array, {})
-                for thread, element in zip(threads.tolist(), where.tolist(), strict=True):
-                    touched.setdefault(thread, set()).add(element)
-            else:
-                state.stored[access.array][where] = True
-                target = (threads, where) if array.space == "local" else where
-                state.values[access.array][target] = values
-        for name, values in step.variables.items():
-            values = np.asarray(values)
-            held = state.variables.get(name, np.ma.masked_all(self.n_threads, values.dtype))
-            held = state.variables[name] = held.astype(np.result_type(held, values))
-            held[step.threads] = values
+    def _counted(self, name: str, op: str, line: int | None) -> np.ndarray:
+        touches = self.timeline.touches(name)
+        done = touches.until(self.position)
+        chosen = touches.first[done] & (touches.store[done] == (op != "load"))
+        if line is not None:
+            chosen &= self.timeline.lines[touches.position[done] - 1] == line
+        return np.bincount(touches.thread[done][chosen], minlength=self.timeline.n_threads)
+
+    def line_runs(self, line: int) -> np.ndarray:
+        """How often each thread ran a line."""
+        timeline = self.timeline
+        chosen = (timeline.lines[: self.position] == line) & ((timeline.flags[: self.position] & RESUMED) == 0)
+        row, lane, _ = lanes_of(timeline.lanes[: self.position][chosen])
+        threads = timeline.warps[: self.position][chosen][row] * WARP_SIZE + lane
+        return np.bincount(threads, minlength=timeline.n_threads)
+
+    def variable(self, name: str) -> np.ma.MaskedArray:
+        """A variable's value in each thread; masked where it has none yet."""
+        position, thread, value = self.timeline.assignments(name)
+        done = slice(0, bisect_right(position, self.position))
+        held = np.ma.masked_all(self.timeline.n_threads, value.dtype)
+        held[thread[done]] = value[done]
+        return held
+
+
+def table_threads(warps: np.ndarray, step: np.ndarray, row: np.ndarray, lane: np.ndarray) -> np.ndarray:
+    """Linear thread ids of lanes of rows, of which ``step`` says the step in the block."""
+    return warps[step][row].astype(np.int64) * WARP_SIZE + lane

@@ -1,121 +1,240 @@
-"""The trace as the browser gets it: one JSON text in which equal lists of numbers are written once."""
+"""The trace as the browser gets it: one JSON text, with all long columns compressed together.
+
+The format has a version: a page that meets a newer one says so. What each field means is written down in
+``viewer/web/trace.js``, which reads it.
+"""
 
 from __future__ import annotations
 
+import base64
 import json
-import math
+import zlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..trace.record import Step, Trace, TraceArray
-from ..trace.replay import accumulators, flat_index, roles, shown_source, tiles
+from ..trace.columns import Columns, Table
+from ..trace.locate import locate
+from ..trace.program import accumulators, loops, roles, shown_source, tiles
+from ..trace.replay import Timeline
+from ..trace.trace import Trace
+from .words import comparison
 
-MAX_SIDE = 64
-MAX_BYTES = 4_000_000
-_OPS = {"load": 0, "store": 1, "atomic": 2}
+VERSION = 2
+#: Characters of a payload. The page unpacks it, and a saved notebook may carry it.
+MAX_BYTES = 8_000_000
+#: Elements of all arrays together, each thread's local ones counted.
+MAX_ELEMENTS = 4_000_000
+
+#: The columns of a payload and their types; what each step begins with is written as n + 1 rows.
+STEP = {"line": "u4", "warp": "u2", "lanes": "u4", "flags": "u1"}
+STARTS = ("access", "variable", "test", "outside")
+TABLES = {
+    "access": {
+        "op": "u1",
+        "array": "u2",
+        "lanes": "u4",
+        "width": "u1",
+        "base": "i4",
+        "pattern": "i4",
+        "values": "i4",
+        "sectors": "u2",
+        "wavefronts": "u2",
+        "conflicts": "u2",
+    },
+    "variable": {"name": "u2", "values": "i4"},
+    "test": {"text": "u2", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"},
+    "outside": {"op": "u1", "array": "u2", "lanes": "u4", "index": "i4"},
+}
+INTS, FLOATS, DOUBLES, TEXTS = range(4)
+_EXACT = 2**53  # whole numbers beyond it are no JavaScript numbers
 
 
 def check_drawable(trace: Trace) -> None:
-    """Refuse with a ValueError a launch that is too large to draw; name the array and the limit."""
-    for array in trace.arrays.values():
-        if max(array.shape, default=1) > MAX_SIDE:
-            size = " × ".join(map(str, array.shape))
-            raise ValueError(
-                f"The stepper draws arrays of at most {MAX_SIDE} elements a side; {array.name} is {size}. "
-                "Step through a smaller launch; every block of the large one does the same thing."
-            )
-    if not trace.steps:
+    """Refuse with a ValueError a launch that is too large to draw, with its size and what to trace instead."""
+    if not len(trace.steps):
         raise ValueError(f"{trace.kernel_name} ran no step in this launch, so there is nothing to see.")
+    sizes = {a.name: a.size * (trace.n_threads if a.space == "local" else 1) for a in trace.arrays.values()}
+    if sum(sizes.values()) > MAX_ELEMENTS:
+        largest = max(sizes, key=lambda name: sizes[name])
+        shape = " × ".join(map(str, trace.arrays[largest].shape))
+        raise ValueError(
+            f"The arrays of this launch have {sum(sizes.values()):,} elements ({largest} is {shape}); the stepper "
+            f"shows at most {MAX_ELEMENTS:,}. Step through a smaller launch: every block does the same."
+        )
 
 
 def encode(trace: Trace) -> str:
-    """Write the trace as JSON; raises ValueError for a launch too large to draw.
-
-    Positions are row-major element numbers, sent as a base and a list relative to it, so that a loop's
-    iterations and the blocks of a launch share their lists. A list whose entries are all equal is sent as
-    its first entry. Values of loads are not sent: the browser knows what the memory holds.
-    """
+    """Write the trace as JSON; raises ValueError for a launch too large to draw."""
     check_drawable(trace)
-    vectors = _Vectors()
-    blocks: dict[tuple[int, int, int], list[list[Any]]] = {}
-    names = list(trace.arrays)
-    for step in trace.steps:
-        blocks.setdefault(step.block, []).append(_step(step, trace, names, vectors))
-    role, tile = roles(trace), tiles(trace)
-    text = json.dumps(
-        {
-            "kernel": trace.kernel_name,
-            "grid": trace.grid,
-            "block": trace.block,
-            "source": shown_source(trace),
-            "accumulators": accumulators(trace),
-            "arrays": [_array(array, role.get(name), tile.get(name), vectors) for name, array in trace.arrays.items()],
-            "blocks": [{"at": at, "steps": steps} for at, steps in sorted(blocks.items(), key=_z_y_x)],
-            "vectors": vectors.lists,
-        },
-        separators=(",", ":"),
-        allow_nan=False,
-    )
+    columns = trace.columns
+    vectors = _Vectors(columns)
+    initial = {
+        name: vectors.extra(np.ascontiguousarray(array.initial).reshape(-1))
+        for name, array in trace.arrays.items()
+        if array.initial is not None and array.size
+    }
+    packed = _Packed()
+    for name, kind in STEP.items():
+        packed.add(f"step_{name}", columns.step[name], kind)
+    steps = np.arange(len(trace.steps) + 1)
+    for name in STARTS:
+        table: Table = getattr(columns, name)
+        packed.add(f"step_{name}", np.searchsorted(table["step"], steps), "u4")
+    for name, kinds in TABLES.items():
+        for column, kind in kinds.items():
+            packed.add(f"{name}_{column}", getattr(columns, name)[column], kind)
+    for column, kind in (("kind", "u1"), ("start", "u4"), ("length", "u4")):
+        packed.add(f"vector_{column}", getattr(vectors, column), kind)
+    for column, kind, pool in (("ints", "i4", INTS), ("floats", "f4", FLOATS), ("doubles", "f8", DOUBLES)):
+        packed.add(column, vectors.pool(pool), kind)
+    head = _head(trace, initial)
+    head |= {"texts": vectors.texts, "columns": packed.names, "packed": packed.text()}
+    text = json.dumps(head, separators=(",", ":"), allow_nan=False)
     if len(text) > MAX_BYTES:
         raise ValueError(
             f"The trace of this launch takes {len(text) / 1e6:.1f} MB; the stepper sends at most "
-            f"{MAX_BYTES / 1e6:.0f} MB to the browser. Step through a smaller launch."
+            f"{MAX_BYTES / 1e6:.0f} MB to the browser. Step through fewer blocks, or a shorter K: every block and "
+            "every tile does the same."
         )
     return text
 
 
-def _z_y_x(item: tuple[tuple[int, int, int], Any]) -> tuple[int, ...]:
-    return item[0][::-1]
-
-
-def _array(array: TraceArray, role: str | None, tile: Any, vectors: _Vectors) -> dict[str, Any]:
+def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
+    columns, around = trace.columns, loops(trace)
+    role, tile, gathered = roles(trace), tiles(trace), accumulators(trace)
+    numbers = {tuple(at): number for number, at in enumerate(columns.blocks.tolist())}
+    blocks = []
+    for number, at in enumerate(columns.blocks.tolist()):
+        timeline = Timeline(trace, tuple(at))
+        blocks.append(
+            {
+                "at": at,
+                "first": int(columns.first[number]),
+                "steps": len(timeline),
+                "releases": timeline.releases(),
+                "phases": timeline.phases,
+            }
+        )
+    findings = []
+    for finding in trace.findings:
+        places = [
+            {"block": numbers[place.block], "step": place.position, "thread": place.thread}
+            for place in locate(trace, finding)
+        ]
+        names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count")
+        findings.append({name: getattr(finding, name) for name in names} | {"at": places})
     return {
-        "name": array.name,
-        "space": array.space,
-        "dtype": array.dtype,
-        "shape": array.shape,
-        "role": role,
-        "tile": tile,
-        "initial": None if array.initial is None else vectors.add(np.ascontiguousarray(array.initial).reshape(-1)),
+        "version": VERSION,
+        "kernel": trace.kernel_name,
+        "grid": trace.grid,
+        "block": trace.block,
+        "source": [[line, text, around.get(line, (0, 0))[0]] for line, text in shown_source(trace)],
+        "loops": [[header, parent] for line, (header, parent) in sorted(around.items()) if line == header],
+        "names": columns.names,
+        "accumulators": gathered,
+        "owner": next((name for name, r in role.items() if r == "C"), None),
+        "arrays": [
+            {
+                "name": array.name,
+                "space": array.space,
+                "dtype": array.dtype,
+                "itemsize": np.dtype(array.dtype).itemsize,
+                "shape": array.shape,
+                "strides": strides_of(array),
+                "role": role.get(array.name),
+                "tile": tile.get(array.name),
+                "initial": initial.get(array.name, -1),
+            }
+            for array in trace.arrays.values()
+        ],
+        "blocks": blocks,
+        "findings": findings,
+        "traffic": [{name: getattr(row, name) for name in _TRAFFIC} for row in trace.traffic],
+        "tests": [[text, comparison(text)] for text in columns.texts],
     }
 
 
-def _step(step: Step, trace: Trace, names: list[str], vectors: _Vectors) -> list[Any]:
-    accesses = []
-    for access in step.accesses:
-        where, inside = flat_index(access, trace.arrays[access.array].shape)
-        if not len(where):
-            continue
-        values = -1 if access.op == "load" else vectors.add(np.asarray(access.values)[inside])
-        threads = vectors.add(access.threads[inside])
-        place = (int(where[0]), vectors.add(where - where[0]))
-        accesses.append([_OPS[access.op], names.index(access.array), threads, *place, values])
-    variables = {name: vectors.add(np.asarray(values)) for name, values in step.variables.items()}
-    return [step.line, step.warp, vectors.add(step.threads), int(step.barrier), accesses, variables]
+_TRAFFIC = (
+    "line", "array", "space", "op", "itemsize", "accesses", "requests", "sectors", "wavefronts", "bank_conflicts",
+)  # fmt: skip
+
+
+class _Packed:
+    """Columns one after another, each at a multiple of 8 bytes."""
+
+    def __init__(self) -> None:
+        self.names: list[tuple[str, str, int]] = []
+        self._parts: list[bytes] = []
+
+    def add(self, name: str, column: np.ndarray, kind: str) -> None:
+        column = np.asarray(column)
+        data = column.astype(f"<{kind}")
+        if kind[0] != "f" and not np.array_equal(data, column):
+            raise ValueError(f"The trace's {name} goes beyond what the viewer keeps; step through a smaller launch.")
+        self.names.append((name, kind, column.size))
+        self._parts += [data.tobytes(), bytes(-data.nbytes % 8)]
+
+    def text(self) -> str:
+        return base64.b64encode(zlib.compress(b"".join(self._parts), 6)).decode("ascii")
 
 
 class _Vectors:
-    """Lists of numbers, each stored once and known by its position."""
+    """The lists of a trace with numbers that JavaScript has: 32-bit integers, floats, doubles, and texts."""
 
-    def __init__(self) -> None:
-        self.lists: list[list[Any]] = []
-        self._seen: dict[tuple[str, bytes], int] = {}
+    def __init__(self, columns: Columns):
+        kinds, starts, self.length = columns.vectors.table()
+        self._parts: list[list[np.ndarray]] = [[] for _ in range(3)]
+        self._sizes = [0, 0, 0]
+        self.texts: list[str] = []
+        self.kind, self.start = np.zeros(len(kinds), np.int64), starts.copy()
+        for number, pool in enumerate(columns.vectors.pools()):
+            kind, shift = self._take(pool)
+            mine = kinds == number
+            self.kind[mine] = kind
+            self.start[mine] += shift
 
-    def add(self, vector: np.ndarray) -> int:
-        if len(vector) > 1 and (vector == vector[0]).all():
-            vector = vector[:1]
-        key = (vector.dtype.str, vector.tobytes())
-        if key not in self._seen:
-            self._seen[key] = len(self.lists)
-            self.lists.append([_number(value) for value in vector])
-        return self._seen[key]
+    def _take(self, pool: np.ndarray) -> tuple[int, int]:
+        kind = kind_of(pool)
+        if kind == TEXTS:
+            start = len(self.texts)
+            self.texts += [str(value) for value in pool]
+            return kind, start
+        start = self._sizes[kind]
+        self._parts[kind].append(pool)
+        self._sizes[kind] += pool.size
+        return kind, start
+
+    def extra(self, values: np.ndarray) -> int:
+        """The number of a further list."""
+        kind, start = self._take(values)
+        self.kind, self.start = np.append(self.kind, kind), np.append(self.start, start)
+        self.length = np.append(self.length, values.size)
+        return len(self.kind) - 1
+
+    def pool(self, kind: int) -> np.ndarray:
+        parts = self._parts[kind]
+        return np.concatenate([part.astype(("i4", "f4", "f8")[kind]) for part in parts]) if parts else np.empty(0)
 
 
-def _number(value: Any) -> int | float | str:
-    """Write one element with the digits its own type has; JSON has no nan, inf or complex numbers."""
-    if isinstance(value, np.bool_ | np.integer):
-        return int(value)
-    if isinstance(value, np.floating) and math.isfinite(value):
-        return float(str(value))
-    return str(value)
+def kind_of(values: np.ndarray) -> int:
+    """Which of the four kinds holds these values exactly."""
+    dtype = values.dtype
+    if dtype.kind == "f":
+        return DOUBLES if dtype.itemsize > 4 else FLOATS
+    if dtype.kind not in "iub":
+        return TEXTS
+    if not values.size or dtype.kind == "b":
+        return INTS
+    low, high = int(values.min()), int(values.max())
+    if -(2**31) <= low and high < 2**31:
+        return INTS
+    return DOUBLES if max(-low, high) <= _EXACT else TEXTS
+
+
+def strides_of(array: Any) -> Sequence[int]:
+    """An array's strides in elements; those of C order where it has none of its own."""
+    if array.strides is not None:
+        return tuple(int(stride) for stride in array.strides)
+    return tuple(int(np.prod(array.shape[d + 1 :])) for d in range(len(array.shape)))

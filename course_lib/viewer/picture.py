@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from PIL import Image
 
-from ..trace.record import TraceArray
-from ..trace.replay import State, Timeline, accumulators, flat_index, roles, shown_source, tiles
+from ..trace.program import accumulators, roles, shown_source, tiles
+from ..trace.replay import State, Timeline
+from ..trace.trace import TraceArray
 from .words import label, n_dims, sentence, short, thread_position
 
 HUES = {
@@ -88,25 +89,22 @@ def _head(axes: Axes, timeline: Timeline, n_steps: int, thread: int) -> None:
 def _looks(timeline: Timeline, n_steps: int, thread: int, state: State, last: State) -> dict[str, _Look]:
     looks = {}
     for name, array in timeline.trace.arrays.items():
-        size = int(np.prod(array.shape))
-        looks[name] = _Look(
-            last.loaded[name] | last.stored[name],
-            state.loaded[name] | state.stored[name],
-            np.zeros(size, bool),
-            np.zeros(size, bool),
-            set(),
-            state.by_thread.get(name, {}).get(thread, set()),
-        )
-    for access in timeline.steps[n_steps - 1].accesses if n_steps else ():
-        array = timeline.trace.arrays[access.array]
-        where, inside = flat_index(access, array.shape)
-        own = access.threads[inside] == thread
+        touches = timeline.touches(name)
+        now = touches.at(n_steps)
+        element, store, mine = touches.element[now], touches.store[now], touches.thread[now] == thread
         if array.space == "local":
-            where = where[own]
-            own = own[own]
-        look = looks[access.array]
-        (look.read if access.op == "load" else look.written)[where] = True
-        look.mine.update(where[own].tolist())
+            element, store, mine = element[mine], store[mine], mine[mine]
+        read, written = np.zeros(array.size, bool), np.zeros(array.size, bool)
+        read[element[~store]] = True
+        written[element[store]] = True
+        looks[name] = _Look(
+            last.loaded(name) | last.stored(name),
+            state.loaded(name) | state.stored(name),
+            read,
+            written,
+            set(element[mine].tolist()),
+            set(state.loaded_by(name, thread).tolist()),
+        )
     return looks
 
 
@@ -142,9 +140,9 @@ def _matrices(axes, timeline, state, last, looks, thread) -> float:
     tile = tiles(timeline.trace)
     for name, role in roles(timeline.trace).items():
         array, (x, y) = timeline.trace.arrays[name], corners[role]
-        _grid(axes, array, state.values[name], looks[name], (x, y), side, HUES[role], tile=tile.get(name))
+        _grid(axes, array, state.values(name), looks[name], (x, y), side, HUES[role], tile=tile.get(name))
         axes.text(x - 6, y - 5, name, size=13, weight="bold", color=HUES[role], ha="right", va="bottom")
-    loads, total = state.counts["global", "load"], last.counts["global", "load"]
+    loads, total = state.counts("global", "load"), last.counts("global", "load")
     x, y = 34, top + K * side / 2 - 30
     axes.text(x, y - 22, "Global loads", size=9, weight="bold", color=SOFT, va="center")
     for row, (now, of, who) in enumerate(
@@ -179,6 +177,8 @@ def _memory_grids(timeline: Timeline) -> list[tuple[TraceArray, int, int, int, f
             grids.append((array, buffer, rows, columns))
     bx, by, bz = timeline.trace.block
     for name in accumulators(timeline.trace):
+        if name not in timeline.columns.names:
+            continue
         shape = (bx // 32, 32) if by * bz == 1 and bx % 32 == 0 else (by * bz, bx)  # a row is a warp, if it can be
         grids.append((TraceArray(name, "register", "", shape), 0, *shape))
     room = (LEFT + 20 - 24 * len(grids)) / max(1, sum(columns for *_, columns in grids))
@@ -193,7 +193,7 @@ def _memory(axes, timeline, state, looks, thread, n_steps, top) -> None:
         if array.space == "register":
             values, look, hue = *_register(timeline, state, array.name, thread, n_steps), HUES["local"]
         else:
-            held = state.values[array.name]
+            held = state.values(array.name)
             values = (held[thread] if array.space == "local" else held)[part]
             look, hue = _cut(looks[array.name], part), HUES[array.space]
         buffers = int(np.prod(array.shape)) // max(size, 1)
@@ -205,11 +205,11 @@ def _memory(axes, timeline, state, looks, thread, n_steps, top) -> None:
 
 
 def _register(timeline, state, name, thread, n_steps) -> tuple[np.ma.MaskedArray, _Look]:
-    values = state.variables.get(name, np.ma.masked_all(timeline.n_threads))
+    values = state.variable(name)
     none = np.zeros(timeline.n_threads, bool)
     written = none.copy()
-    if n_steps and name in timeline.steps[n_steps - 1].variables:
-        written[timeline.steps[n_steps - 1].threads] = True
+    if n_steps and name in timeline.step(n_steps).variables:
+        written[timeline.step(n_steps).threads] = True
     return values, _Look(none, ~np.ma.getmaskarray(values), none, written, {thread}, set())
 
 
@@ -278,7 +278,8 @@ def _marks(axes, look, columns, corner, side) -> None:
 
 def _source(axes, timeline: Timeline, n_steps: int, state: State, thread: int) -> None:
     trace, left, top = timeline.trace, LEFT + 34, 84
-    current = timeline.steps[n_steps - 1].line if n_steps else None
+    current = timeline.step(n_steps).line if n_steps else None
+    runs = timeline.runs(thread, n_steps)
     for column, name in ((52, "runs"), (86, "loads")):
         axes.text(left + column, top - 16, name, size=7.5, color=SOFT, ha="right", va="center")
     for row, (line, code) in enumerate(shown_source(trace)):
@@ -289,6 +290,6 @@ def _source(axes, timeline: Timeline, n_steps: int, state: State, thread: int) -
             axes.add_patch(Rectangle((left - 6, y - LINE / 2), 4, LINE, facecolor="#1976d2", lw=0))
         mono = {"size": 7.8, "family": "monospace", "va": "center", "color": INK}
         axes.text(left + 22, y, str(line), ha="right", **(mono | {"color": SOFT}))
-        for column, count in ((52, state.line_runs[line][thread]), (86, state.line_loads[line][thread])):
+        for column, count in ((52, runs.get(line)), (86, state.line_loads(line)[thread])):
             axes.text(left + column, y, str(count or ""), ha="right", weight="bold", **mono)
         axes.text(left + 98, y, code if len(code) <= 58 else code[:57] + "…", parse_math=False, **mono)

@@ -10,12 +10,12 @@ import anywidget
 import traitlets
 
 from ..trace.replay import Timeline
-from .payload import encode
+from .payload1 import encode
 from .picture import Picture, draw_picture
 from .words import sentence, summary
 
 if TYPE_CHECKING:
-    from ..trace.record import Trace
+    from ..trace.trace import Trace
     from .explore import Explorer
 
 _HERE = pathlib.Path(__file__).parent

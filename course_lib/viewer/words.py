@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from typing import Any
+
 import numpy as np
 
-from ..trace.record import Trace
-from ..trace.replay import Dim3, Timeline, flat_index
+from ..simulator.hardware import WARP_SIZE
+from ..trace.columns import OPS, lanes_of
+from ..trace.replay import Timeline
+from ..trace.trace import Dim3, Step, Trace
 
 
 def n_dims(trace: Trace) -> int:
@@ -18,7 +23,7 @@ def label(position: Dim3, dims: int) -> str:
     return str(position[0]) if dims == 1 else f"({', '.join(map(str, position[:dims]))})"
 
 
-def number(value: object) -> str:
+def number(value: Any) -> str:
     """Write a value with at most seven significant digits, whole numbers without a point."""
     if isinstance(value, str) or np.iscomplexobj(value) or not np.isfinite(value):
         return str(value)
@@ -26,7 +31,7 @@ def number(value: object) -> str:
     return str(int(rounded)) if rounded == int(rounded) and abs(rounded) < 1e16 else repr(rounded)
 
 
-def short(value: object) -> str:
+def short(value: Any) -> str:
     """Write a value so that it fits a small cell: two or three significant digits, no leading zero."""
     if np.iscomplexobj(value):
         return str(value)
@@ -49,41 +54,94 @@ def thread_position(thread: int, block: Dim3) -> Dim3:
     return (thread % block[0], thread // block[0] % block[1], thread // (block[0] * block[1]))
 
 
-def sentence(timeline: Timeline, n_steps: int, thread: int) -> str:
-    """Say what the last of the first ``n_steps`` steps did, with the numbers of one thread."""
+def elements(name: str, flat: int, width: int, shape: tuple[int, ...]) -> str:
+    """Write neighbouring elements of a row: ``A[1, 4:8]``; a single one as :func:`element` does."""
+    if width == 1:
+        return element(name, flat, shape)
+    *rows, column = np.unravel_index(flat, shape)
+    return f"{name}[{', '.join([*(str(int(row)) for row in rows), f'{column}:{column + width}'])}]"
+
+
+def sentence(timeline: Timeline, position: int, thread: int) -> str:
+    """Say what the last of the first ``position`` steps did, with the numbers of one thread."""
     trace, dims = timeline.trace, n_dims(timeline.trace)
-    if n_steps == 0:
+    if position == 0:
         return f"Block {label(timeline.block, dims)} is about to start: {len(timeline)} steps."
-    step = timeline.steps[n_steps - 1]
+    step = timeline.step(position)
     lead = f"Line {step.line}, warp {step.warp} ({_lanes(step.threads)}). "
     if step.barrier:
-        if n_steps in timeline.releases():
+        if position in timeline.releases():
             return lead + "Every warp has arrived: the barrier opens."
         return lead + "It waits at the barrier for the other warps."
     who = f"Thread {label(thread_position(thread, trace.block), dims)}"
     if thread not in step.threads:
         return f"{lead}{who} takes no part."
-    done = "; ".join(f"{verb} {', '.join(what)}" for verb, what in _doings(timeline, n_steps, thread) if what)
+    done = "; ".join(f"{verb} {', '.join(what)}" for verb, what in _doings(timeline, position, thread) if what)
     return f"{lead}{who} {done or 'runs it'}."
 
 
-def _doings(timeline: Timeline, n_steps: int, thread: int) -> list[tuple[str, list[str]]]:
-    step = timeline.steps[n_steps - 1]
+def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
+    step = timeline.step(position)
     loads, stores = [], []
-    before = timeline.state(n_steps - 1)
+    before = timeline.state(position - 1)
     for access in step.accesses:
-        shape = timeline.trace.arrays[access.array].shape
-        where, inside = flat_index(access, shape)
-        for lane in np.flatnonzero(access.threads[inside] == thread):
-            held = before.values[access.array]
-            held = held[thread, where[lane]] if held.ndim > 1 else held[where[lane]]
-            empty = access.op == "load" and held is np.ma.masked
-            value = "empty" if empty else number(access.values[inside][lane])
-            text = f"{element(access.array, where[lane], shape)} = {value}"
-            (loads if access.op == "load" else stores).append(text)
-    lane = int(np.flatnonzero(step.threads == thread)[0])
-    sets = [f"{name} = {number(np.asarray(values)[lane])}" for name, values in step.variables.items()]
-    return [("reads", loads), ("writes", stores), ("sets", sets)]
+        array = timeline.trace.arrays[access.array]
+        lane = np.flatnonzero(access.threads == thread)
+        if not len(lane):
+            continue
+        flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
+        if access.values is None:
+            held = before.values(array.name)
+            held = (held[thread] if array.space == "local" else held)[flat : flat + access.width]
+        else:
+            held = np.ma.array(access.values[lane[0]]).reshape(-1)
+        values = ", ".join("empty" if value is np.ma.masked else number(value) for value in held)
+        text = f"{elements(array.name, flat, access.width, array.shape)} = {values}"
+        (loads if access.op == "load" else stores).append(text)
+    lane = np.flatnonzero(step.threads == thread)
+    sets = [f"{name} = {number(np.asarray(values)[lane[0]])}" for name, values in step.variables.items()]
+    return [
+        ("finds", conditions(step, thread)),
+        ("reads", loads),
+        ("writes", stores),
+        ("misses", missed(timeline, position, thread)),
+        ("sets", sets),
+    ]
+
+
+def conditions(step: Step, thread: int) -> list[str]:
+    """The conditions that a thread evaluated in a step: ``row < M: 7 < 5 is false``."""
+    found = []
+    for condition in step.conditions:
+        lane = np.flatnonzero(condition.threads == thread)
+        if not len(lane):
+            continue
+        truth = "true" if condition.truth[lane[0]] else "false"
+        parts = comparison(condition.text)
+        if parts is None or condition.left is None or condition.right is None:
+            found.append(f"{condition.text} is {truth}")
+        else:
+            left, right = number(condition.left[lane[0]]), number(condition.right[lane[0]])
+            found.append(f"{condition.text}: {left} {parts[1]} {right} is {truth}")
+    return found
+
+
+def comparison(text: str) -> tuple[str, str, str] | None:
+    """(left, operator, right) of the text of one plain comparison, else None."""
+    node = ast.parse(text, mode="eval").body
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return None
+    left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
+    return left, text[len(left) : len(text) - len(right)].strip(), right
+
+
+def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
+    """The elements outside their arrays that a thread asked for in a step: ``x[50] (beyond its 50)``."""
+    found = []
+    for name, who, index in timeline.outside(position):
+        if who == thread:
+            found.append(f"{name}[{', '.join(map(str, index))}], which is outside")
+    return found
 
 
 def _lanes(threads: np.ndarray) -> str:
@@ -96,9 +154,9 @@ def _lanes(threads: np.ndarray) -> str:
 
 
 def summary(trace: Trace) -> str:
-    """Describe a launch in a few lines: shape, steps, accesses by space, shared arrays."""
+    """Describe a launch in a few lines: shape, steps, accesses by space, shared arrays, findings."""
     dims = n_dims(trace)
-    blocks = sorted({step.block for step in trace.steps}, key=lambda at: at[::-1])
+    blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
     first = Timeline(trace, blocks[0])
     barriers = len(first.releases())
     lines = [
@@ -106,11 +164,12 @@ def summary(trace: Trace) -> str:
         f"{len(first)} steps and {barriers} barrier{'s' * (barriers != 1)} in block {label(first.block, dims)}"
     ]
     for op in ("load", "store"):
-        lines.append(f"global {op}s: {_per_thread(trace, blocks, op)}")
+        lines.append(f"global {op}s: {_per_thread(trace, op)}")
     for space in ("shared", "local"):
         arrays = [a for a in trace.arrays.values() if a.space == space]
         if arrays:
             lines.append(f"{space} arrays: {', '.join(f'{a.name} {_size(a.shape)} {a.dtype}' for a in arrays)}")
+    lines += [str(finding) for finding in trace.findings]
     return "\n".join(lines)
 
 
@@ -118,24 +177,25 @@ def _size(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape)) or "1"
 
 
-def _per_thread(trace: Trace, blocks: list[Dim3], op: str) -> str:
+def _per_thread(trace: Trace, op: str) -> str:
     """Count per thread (a range where threads differ), by array, and in all."""
-    places = {block: row for row, block in enumerate(blocks)}
+    columns = trace.columns
     counts: dict[str, np.ndarray] = {}
-    for step in trace.steps:
-        for access in step.accesses:
-            if trace.arrays[access.array].space == "global" and _is(access.op, op):
-                by_array = counts.setdefault(access.array, np.zeros((len(blocks), int(np.prod(trace.block))), int))
-                np.add.at(by_array[places[step.block]], access.threads, 1)
+    loads = columns.access["op"] == OPS.index("load")
+    for name, array in trace.arrays.items():
+        here = (columns.access["array"] == columns.arrays.index(name)) & (loads == (op == "load"))
+        if array.space == "global" and here.any():
+            step = columns.access["step"][here]
+            row, lane, _ = lanes_of(columns.access["lanes"][here])
+            thread = columns.step["warp"][step][row].astype(np.int64) * WARP_SIZE + lane
+            place = columns.step["block"][step][row].astype(np.int64) * trace.n_threads + thread
+            by_array = np.bincount(place, minlength=len(columns.blocks) * trace.n_threads)
+            counts[name] = by_array.reshape(len(columns.blocks), trace.n_threads)
     if not counts:
         return "none"
-    total = sum(counts.values())
+    total = sum(counts.values(), start=np.zeros(1, np.int64))
     arrays = ", ".join(f"{name} {_range(by_array)}" for name, by_array in sorted(counts.items()))
     return f"{_range(total)} per thread ({arrays}), {_range(total.sum(axis=1))} per block, {total.sum()} in all"
-
-
-def _is(op: str, wanted: str) -> bool:
-    return (op == "load") == (wanted == "load")
 
 
 def _range(counts: np.ndarray) -> str:

@@ -26,21 +26,17 @@ def test_a_tiled_product_can_be_replayed_from_its_trace():
         ("B_tile", "shared"),
     }
     counted = {}
-    replayed, tiles = np.zeros((4, 4), "f4"), {}
+    replayed = np.zeros((4, 4), "f4")
     for step in trace.steps:
         for access in step.accesses:
             key = (step.line, access.array, access.op)
             counted[key] = counted.get(key, 0) + len(access.threads)
+            if access.op == "load":
+                assert access.values is None  # they are in memory
+                continue
             for index, value in zip(map(tuple, access.index), access.values, strict=True):
-                where = (step.block, access.array, index)
-                if access.op == "store":
-                    tiles[where] = value
-                    if access.array == "C":
-                        replayed[index] = value
-                elif access.array in ("A", "B"):
-                    assert value == trace.arrays[access.array].initial[index]
-                else:
-                    assert value == tiles[where]
+                if access.array == "C":
+                    replayed[index] = value
     np.testing.assert_array_equal(replayed, A @ B)
     assert counted == {(r.line, r.array, r.op): r.accesses for r in run.traffic.rows}
     # three tiles, two barriers each, for each of the four blocks
@@ -82,16 +78,16 @@ def test_masked_lanes_are_absent():
 
 
 def test_a_launch_too_large_to_trace_is_refused(monkeypatch):
-    from course_lib.trace.record import TraceObserver
+    from course_lib.trace import record
 
-    monkeypatch.setattr(TraceObserver, "MAX_STEPS", 50)
+    monkeypatch.setattr(record, "MAX_STEPS", 50)
     A = np.ones((8, 8), "f4")
     with pytest.raises(LaunchError, match="too many to trace"):
         simulate(tiled(2), trace=True)[(4, 4), (2, 2)](A, A, np.zeros((8, 8), "f4"))
 
 
 def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
-    from course_lib.trace.record import TraceObserver
+    from course_lib.trace import record
 
     @cuda.jit
     def copy(a, out):
@@ -111,11 +107,12 @@ def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
             first = 32 * step.block[0]
             for access in step.accesses:
                 np.testing.assert_array_equal(access.index[:, 0], first + access.threads)
-                np.testing.assert_array_equal(access.values, first + access.threads)
+                if access.op == "store":
+                    np.testing.assert_array_equal(access.values, first + access.threads)
                 assert not access.index[:, 1:].any()
         return used
 
     assert peak(512) < 20 * peak(32)
-    monkeypatch.setattr(TraceObserver, "MAX_STEPS", 1000)
+    monkeypatch.setattr(record, "MAX_STEPS", 1000)
     with pytest.raises(LaunchError, match="more than 1,000 steps"):
         peak(512)

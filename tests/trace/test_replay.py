@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from course_lib.trace.record import Trace
-from course_lib.trace.replay import Timeline, accumulators, roles, shown_source, tiles
+from course_lib.trace import Trace
+from course_lib.trace.program import accumulators, roles, shown_source, tiles
+from course_lib.trace.replay import Timeline
 
 
 def matrices(M, K, N, seed=0):
@@ -18,7 +19,7 @@ def test_tiling_halves_the_loads_of_4x4_in_2x2_blocks(naive_run, tiled_run):
     loads = {}
     for run in (naive_run, tiled_run):
         timeline = Timeline(run(*matrices(4, 4, 4)).trace, (1, 0, 0))
-        loads[run.__name__] = timeline.state(len(timeline)).counts["global", "load"].tolist()
+        loads[run.__name__] = timeline.state(len(timeline)).counts("global", "load").tolist()
 
     assert {"naive_run": [8] * 4, "tiled_run": [4] * 4} == loads
 
@@ -33,8 +34,8 @@ def test_blocks_together_compute_the_product(tiled_run, shape, T):
     for block in {step.block for step in trace.steps}:
         timeline = Timeline(trace, block)
         state = timeline.state(len(timeline))
-        stored = state.stored["C"].reshape(C.shape)
-        shown[stored] = state.values["C"].reshape(C.shape)[stored]
+        stored = state.stored("C").reshape(C.shape)
+        shown[stored] = state.values("C").reshape(C.shape)[stored]
 
     np.testing.assert_allclose(shown, A @ B, rtol=1e-5, atol=1e-5)
 
@@ -47,10 +48,10 @@ def test_shared_memory_fills_as_it_is_stored(tiled_run):
 
     before, after = timeline.state(at_load - 1), timeline.state(at_load)
 
-    assert before.values["As"].mask.all()
-    np.testing.assert_array_equal(A[2:, :2].reshape(-1), after.values["As"].filled(np.nan))
-    assert after.values["Bs"].mask.all()
-    assert not after.stored["C"].any()
+    assert before.values("As").mask.all()
+    np.testing.assert_array_equal(A[2:, :2].reshape(-1), after.values("As").filled(np.nan))
+    assert after.values("Bs").mask.all()
+    assert not after.stored("C").any()
 
 
 def test_runs_and_loads_by_line(tiled_run):
@@ -58,10 +59,10 @@ def test_runs_and_loads_by_line(tiled_run):
     timeline = Timeline(tiled_run(*matrices(5, 7, 3)).trace, (0, 0, 0))
     state = timeline.state(len(timeline))
 
-    assert [4, 4, 4, 4] == state.line_runs[9].tolist()
-    assert [8, 8, 8, 8] == state.line_runs[13].tolist()
-    assert [4, 3, 4, 3] == state.line_loads[9].tolist()
-    assert [4, 4, 3, 3] == state.line_loads[10].tolist()
+    assert [4, 4, 4, 4] == state.line_runs(9).tolist()
+    assert [8, 8, 8, 8] == state.line_runs(13).tolist()
+    assert [4, 3, 4, 3] == state.line_loads(9).tolist()
+    assert [4, 4, 3, 3] == state.line_loads(10).tolist()
 
 
 def test_tiles_are_measured(naive_run, tiled_run):

@@ -1,0 +1,169 @@
+"""A trace as columns: one array for each thing that is known of every step, every access and every assignment.
+
+A launch of 58,000 statements takes a few megabytes so, and what a picture needs of it is found by NumPy, not by a loop
+over objects. Lanes are bits: bit l of a mask is lane l of the step's warp, thread 32 * warp + l of its block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..simulator.hardware import WARP_SIZE
+
+#: The columns and their types. ``*_step`` is the row of the step that an access, assignment, test or miss belongs to.
+STEP = {"block": "i4", "line": "i4", "warp": "i4", "lanes": "u4", "flags": "u1"}
+ACCESS = {
+    "step": "i4",
+    "op": "u1",
+    "array": "i4",
+    "lanes": "u4",
+    "width": "u1",
+    "base": "i8",
+    "pattern": "i4",
+    "values": "i4",
+    "sectors": "i4",
+    "wavefronts": "i4",
+    "conflicts": "i4",
+}
+VARIABLE = {"step": "i4", "name": "i4", "values": "i4"}
+TEST = {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"}
+OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"}
+OPS = ("load", "store", "atomic")
+#: What ``step.flags`` holds: the step arrives at a barrier; it begins a turn of a loop; it goes on with a line after a
+#: device function that the line calls has returned.
+BARRIER, TURN, RESUMED = 1, 2, 4
+
+Table = dict[str, np.ndarray]
+
+
+def empty(columns: dict[str, str]) -> Table:
+    return {name: np.empty(0, kind) for name, kind in columns.items()}
+
+
+def joined(columns: dict[str, str], parts: list[Table]) -> Table:
+    """The rows of all parts, one after another."""
+    return {
+        name: np.concatenate([np.empty(0, kind), *(part[name] for part in parts)]).astype(kind, copy=False)
+        for name, kind in columns.items()
+    }
+
+
+class Vectors:
+    """Lists of numbers, each kept once and known by its number; a list of one number may stand for all lanes."""
+
+    def __init__(self) -> None:
+        self.dtypes: list[np.dtype[Any]] = []
+        self._places: dict[np.dtype[Any], int] = {}
+        self._parts: list[list[bytes]] = []
+        self._sizes: list[int] = []
+        self._seen: dict[tuple[str, bytes], int] = {}
+        self._kinds: list[int] = []
+        self._starts: list[int] = []
+        self._lengths: list[int] = []
+
+    def add(self, row: np.ndarray) -> int:
+        """The number of a list, given as an array of one dimension."""
+        data = row.tobytes()
+        key = row.dtype.str, data
+        number = self._seen.get(key)
+        if number is None:
+            number = self._seen[key] = len(self._kinds)
+            place = self._places.get(row.dtype)
+            if place is None:
+                place = self._places[row.dtype] = len(self.dtypes)
+                self.dtypes.append(row.dtype)
+                self._parts.append([])
+                self._sizes.append(0)
+            self._kinds.append(place)
+            self._starts.append(self._sizes[place])
+            self._lengths.append(row.size)
+            self._parts[place].append(data)
+            self._sizes[place] += row.size
+        return number
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(kind, start, length) of every list; ``kind`` numbers the pools."""
+        return np.array(self._kinds, np.int64), np.array(self._starts, np.int64), np.array(self._lengths, np.int64)
+
+    def pools(self) -> list[np.ndarray]:
+        """The numbers of all lists of one dtype, for each of ``dtypes``."""
+        return [np.frombuffer(b"".join(part), dtype) for part, dtype in zip(self._parts, self.dtypes, strict=True)]
+
+
+@dataclass
+class Columns:
+    """The columns of a trace; steps are ordered by block (x fastest) and, in a block, as they were executed.
+
+    ``blocks`` (n, 3) are the coordinates that ``step["block"]`` numbers; ``first`` (n + 1,) are the rows of ``step``
+    with which the blocks begin. ``names``, ``arrays`` and ``texts`` are what the columns of that name number.
+    """
+
+    step: Table
+    access: Table
+    variable: Table
+    test: Table
+    outside: Table
+    vectors: Vectors
+    blocks: np.ndarray
+    names: list[str] = field(default_factory=list)
+    arrays: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        return np.searchsorted(self.step["block"], np.arange(len(self.blocks) + 1))
+
+    @cached_property
+    def _vector_table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.vectors.table()
+
+    @cached_property
+    def _pools(self) -> list[np.ndarray]:
+        return self.vectors.pools()
+
+    def vector(self, number: int) -> np.ndarray:
+        """The numbers of one list."""
+        kind, start, length = (int(column[number]) for column in self._vector_table)
+        return self._pools[kind][start : start + length]
+
+    def vector_lengths(self, numbers: np.ndarray) -> np.ndarray:
+        """How many numbers lists have."""
+        lengths: np.ndarray = self._vector_table[2][numbers]
+        return lengths
+
+    def rows(self, table: str, begin: int, end: int) -> slice:
+        """The rows of ``table`` that belong to the steps ``begin`` to ``end - 1``."""
+        steps = getattr(self, table)["step"]
+        return slice(*np.searchsorted(steps, [begin, end]).tolist())
+
+    def values(self, numbers: np.ndarray, row: np.ndarray, place: np.ndarray, dtype: Any = None) -> np.ndarray:
+        """Items of lists: for each i, item ``place[i]`` of list ``numbers[row[i]]`` (item 0 of a list of one)."""
+        kind, start, length = (column[numbers] for column in self._vector_table)
+        at = start[row] + np.where(length[row] == 1, 0, place)
+        kinds = np.unique(kind)
+        dtype = dtype or np.result_type(*(self._pools[k].dtype for k in kinds)) if len(kinds) else dtype
+        found = np.empty(len(row), dtype)
+        for k in kinds.tolist():
+            here = slice(None) if len(kinds) == 1 else kind[row] == k
+            found[here] = self._pools[k][at[here]]
+        return found
+
+
+def lanes_of(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(row, lane, rank) of every set bit: the row of ``masks``, the bit, and the set bits below it."""
+    bits = (masks[:, None] >> np.arange(WARP_SIZE, dtype=np.uint32)) & 1
+    row, lane = np.nonzero(bits)
+    rank = np.cumsum(bits, axis=1, dtype=np.int64)[row, lane] - 1
+    return row, lane, rank
+
+
+def mask_of(lanes: np.ndarray) -> int:
+    """The mask with these lanes set."""
+    return int(np.bitwise_or.reduce(np.uint32(1) << np.asarray(lanes, np.uint32), initial=0))

@@ -1,0 +1,91 @@
+"""Where in a trace a finding happened: the block, the position and the thread of each access that takes part."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..simulator.findings import Finding
+from .columns import BARRIER
+from .replay import Timeline
+from .trace import Dim3, Trace
+
+
+class Place(NamedTuple):
+    """``position`` counts the steps of ``block``, the step in question included; ``thread`` is linear in the block."""
+
+    block: Dim3
+    position: int
+    thread: int
+
+
+def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
+    """The places of a finding's first occurrence: of a race the later access and the earlier one, else one or two.
+
+    A barrier that not everybody reached has the thread that came first, and then the one that did not, where it left.
+    Empty for a finding that no step made, as one about the source.
+    """
+    timelines = {block: Timeline(trace, block) for block, _ in finding.threads}
+    threads = [(block, _linear(trace, thread)) for block, thread in finding.threads]
+    if finding.kind == "race":
+        return _race(timelines, finding, threads)
+    places = []
+    lines = (finding.line,) if len(threads) == 1 else (finding.line, finding.other_line)
+    for (block, thread), line in zip(threads, lines, strict=False):
+        if line is None:
+            continue
+        at = _positions(timelines[block], finding, thread, line)
+        if finding.kind == "barrier-divergence" and line == finding.line:
+            at = at[(timelines[block].flags[at - 1] & BARRIER) != 0] if len(threads) == 2 else at
+        if len(at):
+            places.append(Place(block, int(at[0]), thread))
+    return tuple(places)
+
+
+def _linear(trace: Trace, thread: Dim3) -> int:
+    (x, y, z), (bx, by, _) = thread, trace.block
+    return x + bx * (y + by * z)
+
+
+def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> np.ndarray:
+    """The positions at which a thread ran a line, and touched the finding's element if it names one."""
+    mine = timeline.of_thread(thread)
+    ran = np.flatnonzero(mine & (timeline.lines == timeline.statement_of(line))) + 1
+    array = timeline.trace.arrays.get(finding.array or "")
+    if array is None or finding.index is None:
+        return ran
+    index = tuple(i + n if i < 0 else i for i, n in zip(finding.index, array.shape, strict=True))
+    if all(0 <= i < n for i, n in zip(index, array.shape, strict=True)):
+        element = int(np.ravel_multi_index(index, array.shape)) if array.shape else 0
+        touches = timeline.touches(array.name)
+        here = touches.position[(touches.thread == thread) & (touches.element == element)]
+    else:
+        missed = array.name, thread, finding.index
+        here = np.array([at for at in ran.tolist() if missed in timeline.outside(at)], np.int64)
+    both = np.intersect1d(ran, here)
+    return both if len(both) else ran
+
+
+def _race(timelines: dict[Dim3, Timeline], finding: Finding, threads: list[tuple[Dim3, int]]) -> tuple[Place, ...]:
+    """The first two accesses of a race that no barrier separates; of different blocks, the first of each."""
+    (block_a, a), (block_b, b) = threads
+    line_a = finding.line if finding.other_line is None else finding.other_line
+    at_a = _positions(timelines[block_a], finding, a, line_a)
+    at_b = _positions(timelines[block_b], finding, b, finding.line)
+    if not len(at_a) or not len(at_b):
+        return ()
+    if block_a != block_b:
+        return Place(block_b, int(at_b[0]), b), Place(block_a, int(at_a[0]), a)
+    pairs = []
+    for (mine, one), (others, two) in (((at_b, b), (at_a, a)), ((at_a, a), (at_b, b))):
+        for later in mine.tolist():
+            earlier = int(np.searchsorted(others, later, side="right")) - 1
+            if earlier >= 0 and not _separated(timelines[block_a], int(others[earlier]), later):
+                pairs.append((Place(block_a, later, one), Place(block_a, int(others[earlier]), two)))
+                break
+    return min(pairs, key=lambda pair: pair[0].position, default=())
+
+
+def _separated(timeline: Timeline, earlier: int, later: int) -> bool:
+    return any(earlier <= release < later for release in timeline.releases())

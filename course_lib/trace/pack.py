@@ -1,0 +1,308 @@
+"""Turns what was recorded of a chunk of blocks into columns, all blocks at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE
+from ..simulator.machine.memory import c_strides
+from . import columns as c
+from .columns import BARRIER, OPS, Columns, Table, Vectors
+from .trace import TraceArray
+
+WEIGHTS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
+
+
+@dataclass
+class Chunk:
+    """What a chunk of blocks did, as references: an event is one statement of one warp in all of its blocks.
+
+    ``accesses`` are (event, op, pattern, base, value), ``variables`` (event, name, value), ``tests`` (event, text,
+    left, right, truth, mask), ``outside`` (event, op, array, index, lanes), ``arrivals`` (event, mask).
+    """
+
+    lines: list[int] = field(default_factory=list)
+    warps: list[int] = field(default_factory=list)
+    masks: list[Any] = field(default_factory=list)
+    flags: list[int] = field(default_factory=list)
+    accesses: list[tuple[int, str, Any, int, Any]] = field(default_factory=list)
+    variables: list[tuple[int, str, Any]] = field(default_factory=list)
+    tests: list[tuple[int, str, Any, Any, Any, Any]] = field(default_factory=list)
+    outside: list[tuple[int, str, str, tuple[Any, ...], np.ndarray]] = field(default_factory=list)
+    arrivals: list[tuple[int, Any]] = field(default_factory=list)
+
+
+class Lanes:
+    """The lanes of one warp in the blocks of a chunk, and masks over them as bits: one number for each block."""
+
+    def __init__(self, vector: Any):
+        self.vector, self.count, self.blocks = vector, vector.lanes.count, vector.chunk.count
+        self.all = np.full(self.blocks, WEIGHTS[: self.count].sum(dtype=np.uint32))
+        self._bits: dict[int, np.ndarray] = {}
+        self._kept: list[Any] = []  # so that no id is used again
+
+    def flat(self, value: Any) -> np.ndarray:
+        """A lane vector as (lanes, blocks)."""
+        return np.broadcast_to(np.asarray(value), self.vector.shape).reshape(self.count, self.blocks)
+
+    def bits(self, mask: Any) -> np.ndarray:
+        if mask is True:
+            return self.all
+        found = self._bits.get(id(mask))
+        if found is None:
+            full = self.flat(mask)
+            found = (full * WEIGHTS[: self.count, None]).sum(axis=0, dtype=np.uint32)
+            self._bits[id(mask)] = found
+            self._kept.append(mask)
+        return found
+
+
+class Packer:
+    """Gathers the columns of all chunks of a launch; ``figures`` is that of :class:`~.record.TraceObserver`."""
+
+    def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
+        self._figures = figures
+        self.vectors = Vectors()
+        self._names: dict[str, int] = {}
+        self._texts: dict[str, int] = {}
+        self._chunks: list[dict[str, Table]] = []
+
+    def pack(self, chunk: Chunk, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
+        """Take one chunk; nothing of it is kept."""
+        self._warps = [Lanes(vector) for vector in vectors]
+        self._active: dict[tuple[int, int], np.ndarray] = {}
+        numbers = {name: number for number, name in enumerate(arrays)}
+        blocks = vectors[0].chunk.linear.reshape(-1)
+        bits = np.array([self._warps[w].bits(m) for w, m in zip(chunk.warps, chunk.masks, strict=True)], np.uint32)
+        bits = bits.reshape(len(chunk.lines), len(blocks))
+        flags = np.repeat(np.array(chunk.flags, np.uint8)[:, None], len(blocks), axis=1)
+        for event, mask in chunk.arrivals:
+            flags[event] |= np.where(self._warps[chunk.warps[event]].bits(mask) != 0, BARRIER, 0).astype(np.uint8)
+        block, chosen = np.nonzero(bits.T)
+        self._row = np.full((len(chunk.lines), len(blocks)), -1, np.int64)  # of the step of an event in a block
+        self._row[chosen, block] = np.arange(len(chosen))
+        step = {
+            "block": blocks[block],
+            "line": np.array(chunk.lines, np.int64)[chosen],
+            "warp": np.array(chunk.warps, np.int64)[chosen],
+            "lanes": bits[chosen, block],
+            "flags": flags[chosen, block],
+        }
+        self._chunks.append(
+            {
+                "step": step,
+                "access": self._accesses(chunk, numbers),
+                "variable": self._variables(chunk),
+                "test": self._tests(chunk),
+                "outside": self._outside(chunk, numbers),
+            }
+        )
+
+    def columns(self, launch: Any, arrays: list[str]) -> Columns:
+        """All chunks together, in the order of the blocks."""
+        tables = {"step": c.STEP, "access": c.ACCESS, "variable": c.VARIABLE, "test": c.TEST, "outside": c.OUTSIDE}
+        sizes = np.cumsum([0, *(len(chunk["step"]["line"]) for chunk in self._chunks)])
+        for chunk, size in zip(self._chunks, sizes.tolist(), strict=False):
+            for name in tables:
+                if name != "step":
+                    chunk[name]["step"] = chunk[name]["step"] + size
+        whole = {name: c.joined(columns, [chunk[name] for chunk in self._chunks]) for name, columns in tables.items()}
+        order = np.argsort(whole["step"]["block"], kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        whole["step"] = {name: column[order] for name, column in whole["step"].items()}
+        for name in ("access", "variable", "test", "outside"):
+            table = whole[name]
+            table["step"] = place[table["step"]].astype("i4")
+            by_step = np.argsort(table["step"], kind="stable")
+            whole[name] = {key: column[by_step] for key, column in table.items()}
+        linear, block = np.unique(whole["step"]["block"], return_inverse=True)
+        whole["step"]["block"] = block.astype("i4")
+        blocks = np.array([launch.block_at(int(b)) for b in linear], np.int64).reshape(len(linear), 3)
+        return Columns(
+            **whole,
+            vectors=self.vectors,
+            blocks=blocks,
+            names=list(self._names),
+            arrays=arrays,
+            texts=list(self._texts),
+        )
+
+    # --- values ------------------------------------------------------------------------------------------------
+
+    def _chosen(self, lanes: Lanes, bits: np.ndarray, block: int) -> np.ndarray | None:
+        """Which lanes are set in a block; None for all."""
+        if bits[block] == lanes.all[block]:
+            return None
+        key = (lanes.count, int(bits[block]))
+        found = self._active.get(key)
+        if found is None:
+            found = self._active[key] = (bits[block] & WEIGHTS[: lanes.count]) != 0
+        return found
+
+    def _value(self, lanes: Lanes, bits: np.ndarray, value: Any) -> Any:
+        """Numbers of the lists of a lane vector's active lanes: one for each block, or one for all blocks."""
+        value = np.asarray(value)
+        if value.size == 1:
+            return self.vectors.add(value.reshape(1))
+        if value.shape[:2] == (1, 1):
+            rows = np.broadcast_to(value, (1, 1, *lanes.vector.chunk.shape)).reshape(lanes.blocks, 1)
+            return [self.vectors.add(row) for row in rows]
+        if lanes.blocks == 1 and value.size == lanes.count:
+            chosen = self._chosen(lanes, bits, 0)
+            row = value.reshape(-1)
+            return self.vectors.add(row if chosen is None else row[chosen])
+        return self._by_block(lanes, bits, lanes.flat(value))
+
+    def _by_block(self, lanes: Lanes, bits: np.ndarray, flat: np.ndarray) -> list[int]:
+        """The lists of (lanes, blocks, ...) numbers; what a lane has lies together."""
+        rows = np.ascontiguousarray(np.moveaxis(flat, 1, 0))
+        numbers = []
+        for block in range(lanes.blocks):
+            if not bits[block]:
+                numbers.append(-1)
+                continue
+            chosen = self._chosen(lanes, bits, block)
+            row = rows[block] if chosen is None else rows[block][chosen]
+            numbers.append(self.vectors.add(row.reshape(-1)))
+        return numbers
+
+    # --- tables --------------------------------------------------------------------------------------------------
+
+    def _accesses(self, chunk: Chunk, numbers: Mapping[str, int]) -> Table:
+        blocks = self._row.shape[1]
+        known: dict[tuple[int, int], int] = {}  # (pattern, what else matters) -> row of the table of patterns
+        kept = []  # so that no id is used again
+        plains: dict[str, bool] = {}  # is the array in C order?
+        laid: list[tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]] = []
+        which, bases = [], []
+        values = np.full((len(chunk.accesses), blocks), -1, np.int64)
+        for i, (event, op, pattern, base, value) in enumerate(chunk.accesses):
+            array = pattern.array
+            phase = base * array.itemsize % SECTOR_BYTES if array.space != "local" else 0
+            plain = plains.get(array.name)
+            if plain is None:
+                plain = plains[array.name] = array.strides == c_strides(array.shape)
+            key = (id(pattern), phase) if plain else (id(pattern), -1 - base)
+            lanes = self._warps[chunk.warps[event]]
+            row = known.get(key)
+            if row is None:
+                row = known[key] = len(laid)
+                kept.append(pattern)
+                laid.append(self._lay(lanes, pattern, base, phase, plain))
+            which.append(row)
+            bases.append(base if plain else 0)
+            if op != "load":
+                values[i] = self._stored(lanes, laid[row][0], pattern, value)
+        if not which:
+            return c.empty(c.ACCESS)
+        tables = [np.array([entry[t] for entry in laid]) for t in range(3)]
+        figures = [np.array([entry[3][t] for entry in laid]) for t in range(3)]
+        events = np.array([a[0] for a in chunk.accesses])
+        chosen = np.array(which)
+        bits = np.where(self._row[events] < 0, 0, tables[0][chosen])
+        block, item = np.nonzero(bits.T)
+        entry = chosen[item]
+        return {
+            "step": self._row[events[item], block],
+            "op": np.array([OPS.index(a[1]) for a in chunk.accesses])[item],
+            "array": np.array([numbers[a[2].array.name] for a in chunk.accesses])[item],
+            "lanes": bits[item, block],
+            "width": np.array([a[2].width for a in chunk.accesses])[item],
+            "base": np.array(bases)[item] + tables[1][entry, block],
+            "pattern": tables[2][entry, block],
+            "values": values[item, block],
+            "sectors": figures[0][entry, block],
+            "wavefronts": figures[1][entry, block],
+            "conflicts": figures[2][entry, block],
+        }
+
+    def _lay(self, lanes: Lanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
+        """(lanes, first element, list of the elements beyond it, (sectors, wavefronts, conflicts)) for each block."""
+        bits = lanes.bits(pattern.mask)
+        figures = self._figures(pattern, phase)
+        if plain and pattern.offsets is None:
+            zero = self.vectors.add(np.zeros(1, np.int32))
+            return bits, np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, zero), figures
+        if plain:
+            flat = lanes.flat(pattern.offsets)
+        else:
+            at = np.asarray(pattern.elements(base))
+            flat = lanes.flat(np.ravel_multi_index(pattern.array.index_of(at), pattern.array.shape))
+        first, lists = np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, -1)
+        rows = np.ascontiguousarray(flat.T)
+        for block in np.flatnonzero(bits).tolist():
+            chosen = self._chosen(lanes, bits, block)
+            row = rows[block] if chosen is None else rows[block][chosen]
+            first[block] = row[0]
+            beyond = (row - row[0]).astype(np.int32)
+            lists[block] = self.vectors.add(beyond if beyond.any() else beyond[:1])
+        return bits, first, lists, figures
+
+    def _stored(self, lanes: Lanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
+        dtype = pattern.array.dtype
+        if pattern.width == 1:
+            value = np.asarray(value)
+            return self._value(lanes, bits, value if value.dtype == dtype else value.astype(dtype))
+        parts = [np.asarray(part).astype(dtype, copy=False) for part in value]
+        if all(part.size == 1 for part in parts):
+            return self.vectors.add(np.array([part.reshape(()) for part in parts], dtype))
+        return self._by_block(lanes, bits, np.stack([lanes.flat(part) for part in parts], axis=2))
+
+    def _variables(self, chunk: Chunk) -> Table:
+        items = chunk.variables
+        if not items:
+            return c.empty(c.VARIABLE)
+        blocks = self._row.shape[1]
+        values = np.full((len(items), blocks), -1, np.int64)
+        for i, (event, _, value) in enumerate(items):
+            lanes = self._warps[chunk.warps[event]]
+            values[i] = self._value(lanes, lanes.bits(chunk.masks[event]), value)
+        name = np.array([self._names.setdefault(name, len(self._names)) for _, name, _ in items])
+        step = self._row[np.array([item[0] for item in items])]
+        block, item = np.nonzero(step.T >= 0)
+        return {"step": step[item, block], "name": name[item], "values": values[item, block]}
+
+    def _tests(self, chunk: Chunk) -> Table:
+        parts: list[Table] = []
+        for event, text, left, right, truth, mask in chunk.tests:
+            lanes = self._warps[chunk.warps[event]]
+            bits = lanes.bits(mask)
+            block = np.flatnonzero((bits != 0) & (self._row[event] >= 0))
+            sides = [
+                np.broadcast_to(-1 if side is None else self._value(lanes, bits, side), lanes.blocks)[block]
+                for side in (left, right)
+            ]
+            parts.append(
+                {
+                    "step": self._row[event, block],
+                    "text": np.full(len(block), self._texts.setdefault(text, len(self._texts))),
+                    "lanes": bits[block],
+                    "truth": (bits & lanes.bits(np.asarray(truth)))[block],
+                    "left": sides[0],
+                    "right": sides[1],
+                }
+            )
+        return c.joined(c.TEST, parts)
+
+    def _outside(self, chunk: Chunk, numbers: Mapping[str, int]) -> Table:
+        parts: list[Table] = []
+        for event, op, array, index, missing in chunk.outside:
+            lanes = self._warps[chunk.warps[event]]
+            bits = lanes.bits(missing)
+            block = np.flatnonzero((bits != 0) & (self._row[event] >= 0))
+            at = np.stack([lanes.flat(i).astype(np.int64) for i in index], axis=2)
+            parts.append(
+                {
+                    "step": self._row[event, block],
+                    "op": np.full(len(block), OPS.index(op)),
+                    "array": np.full(len(block), numbers[array]),
+                    "lanes": bits[block],
+                    "index": np.array(self._by_block(lanes, bits, at))[block],
+                }
+            )
+        return c.joined(c.OUTSIDE, parts)

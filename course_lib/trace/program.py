@@ -1,0 +1,259 @@
+"""What a traced kernel is, read from its source and its accesses: statements, loops, roles, tiles, phases."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .columns import BARRIER, OPS, Columns, lanes_of
+from .trace import Trace, TraceArray
+
+#: What a phase of a warp does, in the order in which the kinds of one statement count.
+BARRIER_PHASE, LOAD, STORE, COMPUTE = "barrier", "load", "store", "compute"
+_NEUTRAL = 0
+_KINDS = ("", COMPUTE, STORE, LOAD, BARRIER_PHASE)
+
+
+class Statements:
+    """What the syntax trees say of the lines that are traced: statements, what they assign, and the loops.
+
+    ``first`` maps a line to the first line of its statement, ``targets`` that to the names it assigns, ``prefix`` a
+    line to what its variables' names begin with: nothing in the kernel, ``function.`` in a device function.
+    ``headers`` are the first lines of for and while.
+    """
+
+    def __init__(self, sources: Iterable[Any]):
+        self.first: dict[int, int] = {}
+        self.targets: dict[int, set[str]] = {}
+        self.prefix: dict[int, str] = {}
+        self.headers: set[int] = set()
+        for number, source in enumerate(sources):
+            for line, _ in source.lines:
+                self.prefix[line] = "" if number == 0 else f"{source.name}."
+            for node in ast.walk(source.tree):
+                if isinstance(node, ast.stmt):
+                    self._add(node)
+
+    def _add(self, node: ast.stmt) -> None:
+        first, last = node.lineno, node.end_lineno or node.lineno
+        if isinstance(node, ast.For | ast.While):
+            self.headers.add(first)
+        body = getattr(node, "body", None)
+        if body:  # of a compound statement only the head
+            last = max(first, body[0].lineno - 1)
+        for line in range(first, last + 1):
+            if first > self.first.get(line, 0):
+                self.first[line] = first
+        assigned: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            assigned = node.targets
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For):
+            assigned = [node.target]
+        names = {n.id for target in assigned for n in ast.walk(target) if isinstance(n, ast.Name)}
+        self.targets.setdefault(first, set()).update(names)
+
+
+def functions(trace: Trace) -> tuple[tuple[ast.FunctionDef, int], ...]:
+    """The functions of the traced source, each with what is to be added to its line numbers.
+
+    The lines of one function follow each other; between functions lines may be missing.
+    """
+    found, part = [], list[tuple[int, str]]()
+    for line, text in (*trace.source, (-1, "")):
+        if part and line != part[-1][0] + 1:
+            found += _parsed(part)
+            part = []
+        part.append((line, text))
+    return tuple(found)
+
+
+def _parsed(part: list[tuple[int, str]]) -> list[tuple[ast.FunctionDef, int]]:
+    text = textwrap.dedent("\n".join(text for _, text in part))
+    try:
+        nodes = ast.parse(text).body
+    except SyntaxError:
+        return []
+    return [(node, part[0][0] - 1) for node in nodes if isinstance(node, ast.FunctionDef)]
+
+
+def shown_source(trace: Trace) -> tuple[tuple[int, str], ...]:
+    """Give the numbered lines flush left, without decorators and docstrings, which no step runs."""
+    hidden: set[int] = set()
+    for function, shift in functions(trace):
+        first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
+        hidden.update(range(shift + first, shift + function.lineno))
+        if ast.get_docstring(function) is not None:
+            hidden.update(range(shift + function.body[0].lineno, shift + (function.body[0].end_lineno or 0) + 1))
+    lines = textwrap.dedent("\n".join(text for _, text in trace.source)).split("\n")
+    numbered = [(line, text) for (line, _), text in zip(trace.source, lines, strict=True) if line not in hidden]
+    while numbered and not numbered[-1][1].strip():
+        numbered.pop()
+    return tuple(numbered)
+
+
+def loops(trace: Trace) -> dict[int, tuple[int, int]]:
+    """For each line in a loop: the line of the head of the innermost one, and of the one around that (0: none).
+
+    A head belongs to its own loop.
+    """
+    around: dict[int, tuple[int, int]] = {}
+
+    def visit(body: Iterable[ast.stmt], header: int, shift: int) -> None:
+        for node in body:
+            inner = header
+            if isinstance(node, ast.For | ast.While):
+                inner = node.lineno + shift
+                for line in range(inner, shift + (node.end_lineno or node.lineno) + 1):
+                    around[line] = inner, header
+            for part in ("body", "orelse"):
+                visit(getattr(node, part, ()), inner if part == "body" else header, shift)
+
+    for function, shift in functions(trace):
+        visit(function.body, 0, shift)
+    return around
+
+
+def roles(trace: Trace) -> dict[str, str]:
+    """Say which of the launch's global matrices is A, B and C in C = A·B; the names decide where they can.
+
+    Without the names, C is the first two-dimensional array stored to, and A and B are the first two others
+    loaded from; their shapes must be those of a product. Arrays left over have no entry.
+    """
+    matrices = [a.name for a in trace.arrays.values() if a.space == "global" and len(a.shape) == 2]
+    by_name = {name.upper(): name for name in matrices}
+    if {"A", "B", "C"} <= by_name.keys():
+        found = {by_name[role]: role for role in "ABC"}
+    else:
+        columns = trace.columns
+        touched: dict[bool, dict[str, None]] = {True: {}, False: {}}
+        for op, array in zip(columns.access["op"].tolist(), columns.access["array"].tolist(), strict=True):
+            touched[op != OPS.index("load")].setdefault(columns.arrays[array])
+        stored = [name for name in touched[True] if name in matrices]
+        loaded = [name for name in touched[False] if name in matrices and name not in stored[:1]]
+        if not stored or len(loaded) < 2:
+            return {}
+        found = {loaded[0]: "A", loaded[1]: "B", stored[0]: "C"}
+    (m, k), (k_too, n), (m_too, n_too) = (trace.arrays[name].shape for name in sorted(found, key=lambda x: found[x]))
+    return found if (m, n, k) == (m_too, n_too, k_too) else {}
+
+
+def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
+    """Measure the tile of every global matrix: the (rows, columns) a block touches between two barriers.
+
+    It is read from the accesses, so a kernel that fetches the wrong tile shows the wrong tile. The size seen
+    most often in the first block counts, and the larger one on a tie.
+    """
+    columns = trace.columns
+    if not len(columns.blocks):
+        return {}
+    end = int(columns.first[1])
+    phase = np.zeros(end, np.int64)  # barriers that the step's warp has passed
+    for warp in np.unique(columns.step["warp"][:end]):
+        mine = np.flatnonzero(columns.step["warp"][:end] == warp)
+        passed = np.cumsum((columns.step["flags"][mine] & BARRIER) != 0)
+        phase[mine] = passed - ((columns.step["flags"][mine] & BARRIER) != 0)
+    rows = columns.rows("access", 0, end)
+    table = {name: column[rows] for name, column in columns.access.items()}
+    found: dict[str, tuple[int, int]] = {}
+    for name, array in trace.arrays.items():
+        if array.space != "global" or len(array.shape) != 2:
+            continue
+        here = np.flatnonzero(table["array"] == columns.arrays.index(name))
+        if not len(here):
+            continue
+        row, _, rank = lanes_of(table["lanes"][here])
+        element = table["base"][here][row] + columns.values(table["pattern"][here], row, rank)
+        y, x = np.divmod(element, array.shape[1])
+        right = x + table["width"][here][row] - 1
+        when = phase[table["step"][here]][row]
+        sizes: Counter[tuple[int, int]] = Counter()
+        for number in np.unique(when):
+            now = when == number
+            sizes[int(np.ptp(y[now])) + 1, int(right[now].max() - x[now].min()) + 1] += 1
+        found[name] = max(sizes, key=lambda size: (sizes[size], size))
+    return found
+
+
+def accumulators(trace: Trace) -> tuple[str, ...]:
+    """Name the variables that gather a result: each is updated from itself and flows into a global array."""
+    feeds: dict[str, set[str]] = {}
+    for function, _ in functions(trace):
+        for node in ast.walk(function):
+            targets: list[ast.expr]
+            if isinstance(node, ast.AugAssign):
+                targets, names = [node.target], _names(node.value) | _names(node.target)
+            elif isinstance(node, ast.Assign):
+                targets, names = node.targets, _names(node.value)
+            else:
+                continue
+            for target in targets:
+                for name in _names(target):
+                    feeds.setdefault(name, set()).update(names)
+    reaches = {name for name, array in trace.arrays.items() if array.space == "global"}
+    grown = True
+    while grown:
+        more = set[str]().union(*(feeds.get(name, set()) for name in reaches)) - reaches
+        grown = bool(more)
+        reaches |= more
+    local = [name for name, array in trace.arrays.items() if array.space == "local"]
+    candidates = (*trace.columns.names, *local)
+    return tuple(name for name in candidates if name in reaches and name in feeds.get(name, ()))
+
+
+def _names(node: ast.AST) -> set[str]:
+    """Collect the variable names of an expression, without those that only compute an index."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    children = [node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node)
+    return set[str]().union(*(_names(child) for child in children))
+
+
+def kinds_of_steps(columns: Columns, arrays: Mapping[str, TraceArray], first: int, last: int) -> np.ndarray:
+    """What each step from ``first`` to ``last - 1`` does, as places in the order none, compute, store, load, barrier.
+
+    A step that loads from global memory is a load, whatever else it does; one that stores to shared or global memory
+    a store; one with other accesses, or that assigns a float, computes. The rest (loop heads, indices) are none.
+    """
+    kind = np.zeros(last - first, np.int8)
+    rows = columns.rows("variable", first, last)
+    dtypes = np.array([d.kind in "fc" for d in columns.vectors.dtypes] or [False])
+    floats = dtypes[columns.vectors.table()[0][columns.variable["values"][rows]]]
+    kind[columns.variable["step"][rows][floats] - first] = _KINDS.index(COMPUTE)
+    rows = columns.rows("access", first, last)
+    step, op, array = (columns.access[name][rows] for name in ("step", "op", "array"))
+    space = np.array([arrays[name].space for name in columns.arrays])[array] if len(array) else np.empty(0, str)
+    load = op == OPS.index("load")
+    does = np.full(len(step), _KINDS.index(COMPUTE), np.int8)
+    does[~load & (space != "local")] = _KINDS.index(STORE)
+    does[load & (space == "global")] = _KINDS.index(LOAD)
+    np.maximum.at(kind, step - first, does)
+    kind[(columns.step["flags"][first:last] & BARRIER) != 0] = _KINDS.index(BARRIER_PHASE)
+    return kind
+
+
+def phases(
+    columns: Columns, arrays: Mapping[str, TraceArray], first: int, last: int, warps: int
+) -> tuple[tuple[tuple[int, str], ...], ...]:
+    """For each warp of a block, the phases it goes through: (last position, kind).
+
+    A step of no kind belongs to the phase that it is in. The block's steps are those from ``first`` to ``last - 1``.
+    """
+    kinds, warp_of = kinds_of_steps(columns, arrays, first, last), columns.step["warp"][first:last]
+    found: list[tuple[tuple[int, str], ...]] = []
+    for warp in range(warps):
+        mine = np.flatnonzero(warp_of == warp)
+        own = kinds[mine]
+        does = np.flatnonzero(own != _NEUTRAL)
+        if not len(does):
+            found.append(((int(mine[-1]) + 1, COMPUTE),) if len(mine) else ())
+            continue
+        changes = does[1:][own[does[1:]] != own[does[:-1]]]
+        ends = [*(mine[changes - 1] + 1).tolist(), int(mine[-1]) + 1]
+        kinds_here = [_KINDS[k] for k in own[[does[0], *changes]]]
+        found.append(tuple(zip(ends, kinds_here, strict=True)))
+    return tuple(found)

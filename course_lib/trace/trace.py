@@ -1,0 +1,271 @@
+"""What a launch did, statement by statement: a :class:`Trace`, as objects for a reader and as columns for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from ..simulator.findings import Finding
+from ..simulator.hardware import WARP_SIZE
+from . import columns as c
+from .columns import BARRIER, OPS, Columns, Vectors, lanes_of, mask_of
+
+Dim3 = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class TraceArray:
+    """An array that the kernel touched.
+
+    ``space`` is "global", "shared" or "local"; ``shape`` and ``strides`` are in elements (None: C order).
+    ``initial`` is a copy of a global array's contents before the launch, and None for the arrays of the other spaces.
+    """
+
+    name: str
+    space: str
+    dtype: str
+    shape: tuple[int, ...]
+    initial: np.ndarray | None = None
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+
+@dataclass(frozen=True)
+class TraceAccess:
+    """The part of one statement that touched one array: a row of ``index`` and a value per active thread.
+
+    ``threads`` (n,) are linear thread ids in the block, x fastest; ``index`` is (n, ndim), of the first element where
+    a lane accesses ``width`` neighbouring ones at once; ``values`` is (n,) or (n, width): what was stored, and what
+    memory held after an atomic. A load's are in the memory that it reads: see :meth:`.replay.Timeline.state`.
+    ``sectors``, ``wavefronts`` and ``conflicts`` are those of the warp's request.
+    """
+
+    op: str
+    array: str
+    threads: np.ndarray
+    index: np.ndarray
+    values: np.ndarray | None
+    width: int = 1
+    sectors: int = 0
+    wavefronts: int = 0
+    conflicts: int = 0
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition that a step evaluated: its text, who evaluated it, for whom it held, and what was compared."""
+
+    text: str
+    threads: np.ndarray
+    truth: np.ndarray
+    left: np.ndarray | None
+    right: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One source statement, executed once by one warp of one block.
+
+    ``threads`` (n,) are the active linear thread ids; ``variables`` maps each name that the statement
+    assigned to its new values, one per active thread; a device function's are called ``function.name``.
+    ``resumed``: the statement goes on after a device function that it called has returned.
+    """
+
+    line: int
+    block: Dim3
+    warp: int
+    threads: np.ndarray
+    accesses: tuple[TraceAccess, ...] = ()
+    variables: dict[str, np.ndarray] = field(default_factory=dict)
+    barrier: bool = False
+    turn: bool = False
+    resumed: bool = False
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A launch as the viewer sees it: ``steps`` block by block, in a block in the order of their execution.
+
+    ``findings`` and ``traffic`` are the run's; ``source`` holds the numbered lines of the kernel and of the device
+    functions of its file.
+    """
+
+    kernel_name: str
+    grid: Dim3
+    block: Dim3
+    source: tuple[tuple[int, str], ...]
+    arrays: dict[str, TraceArray]
+    steps: Sequence[Step]
+    findings: tuple[Finding, ...] = ()
+    traffic: tuple[Any, ...] = ()
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The same as columns."""
+        return self.steps.columns if isinstance(self.steps, RecordedSteps) else columns_of(self.steps, self.arrays)
+
+    @property
+    def n_threads(self) -> int:
+        """Threads of a block."""
+        return int(np.prod(self.block))
+
+    def __repr__(self) -> str:
+        return f"Trace({self.kernel_name}: {len(self.steps)} steps, {len(self.arrays)} arrays)"
+
+
+class RecordedSteps(Sequence[Step]):
+    """The steps of a recorded launch; a step becomes an object when it is asked for."""
+
+    def __init__(self, columns: Columns, arrays: Mapping[str, TraceArray]):
+        self.columns, self._arrays = columns, arrays
+        steps = np.arange(len(columns.step["line"]) + 1)
+        self._starts = {
+            name: np.searchsorted(getattr(columns, name)["step"], steps) for name in ("access", "variable", "test")
+        }
+
+    def __len__(self) -> int:
+        return len(self.columns.step["line"])
+
+    @overload
+    def __getitem__(self, place: int) -> Step: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Step, ...]: ...
+    def __getitem__(self, place: int | slice) -> Step | tuple[Step, ...]:
+        if isinstance(place, slice):
+            return tuple(self._step(i) for i in range(*place.indices(len(self))))
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"there is no step {place}; the trace has {len(self)}")
+        return self._step(place % len(self))
+
+    def __iter__(self) -> Iterator[Step]:
+        return map(self._step, range(len(self)))
+
+    def _rows(self, table: str, step: int) -> range:
+        starts = self._starts[table]
+        return range(int(starts[step]), int(starts[step + 1]))
+
+    def _step(self, i: int) -> Step:
+        columns = self.columns
+        row = {name: column[i] for name, column in columns.step.items()}
+        threads = _threads(row["lanes"], row["warp"])
+        variables = {
+            columns.names[columns.variable["name"][v]]: _spread(columns.vector(columns.variable["values"][v]), threads)
+            for v in self._rows("variable", i)
+        }
+        return Step(
+            int(row["line"]),
+            tuple(columns.blocks[row["block"]].tolist()),
+            int(row["warp"]),
+            threads,
+            tuple(self._access(a, int(row["warp"])) for a in self._rows("access", i)),
+            variables,
+            bool(row["flags"] & BARRIER),
+            bool(row["flags"] & c.TURN),
+            bool(row["flags"] & c.RESUMED),
+            tuple(self._test(t, int(row["warp"])) for t in self._rows("test", i)),
+        )
+
+    def _access(self, a: int, warp: int) -> TraceAccess:
+        columns = self.columns
+        row = {name: column[a] for name, column in columns.access.items()}
+        array = self._arrays[columns.arrays[row["array"]]]
+        threads, width = _threads(row["lanes"], warp), int(row["width"])
+        elements = row["base"] + _spread(columns.vector(row["pattern"]), threads)
+        index = (
+            np.stack(np.unravel_index(elements, array.shape), axis=1) if array.shape else np.zeros((len(threads), 0))
+        )
+        values = None
+        if row["values"] >= 0:
+            values = columns.vector(row["values"])
+            values = _spread(values, threads) if width == 1 else _rows_of(values, len(threads), width)
+        return TraceAccess(
+            OPS[row["op"]],
+            array.name,
+            threads,
+            index.astype(np.int64),
+            values,
+            width,
+            int(row["sectors"]),
+            int(row["wavefronts"]),
+            int(row["conflicts"]),
+        )
+
+    def _test(self, t: int, warp: int) -> Condition:
+        columns = self.columns
+        row = {name: column[t] for name, column in columns.test.items()}
+        threads = _threads(row["lanes"], warp)
+        left, right = (
+            None if row[side] < 0 else _spread(columns.vector(row[side]), threads) for side in ("left", "right")
+        )
+        truth = np.isin(threads, _threads(row["truth"], warp))
+        return Condition(columns.texts[row["text"]], threads, truth, left, right)
+
+
+def _threads(lanes: Any, warp: int) -> np.ndarray:
+    return lanes_of(np.array([lanes], np.uint32))[1] + warp * WARP_SIZE
+
+
+def _spread(values: np.ndarray, threads: np.ndarray) -> np.ndarray:
+    """One value a thread, where one value stands for all."""
+    return np.repeat(values, len(threads)) if len(values) == 1 else values
+
+
+def _rows_of(values: np.ndarray, threads: int, width: int) -> np.ndarray:
+    rows = values.reshape(-1, width)
+    return np.repeat(rows, threads, axis=0) if len(rows) == 1 else rows
+
+
+def columns_of(steps: Sequence[Step], arrays: Mapping[str, TraceArray]) -> Columns:
+    """The columns of steps that were made one by one, as in a test."""
+    vectors, names, numbers = Vectors(), dict[str, int](), {name: i for i, name in enumerate(arrays)}
+    blocks = sorted({step.block for step in steps}, key=lambda at: at[::-1])
+    order = {block: place for place, block in enumerate(blocks)}
+    step_rows, access_rows, variable_rows, outside_rows = [], [], [], []
+    for row, step in enumerate(sorted(steps, key=lambda step: order[step.block])):
+        lanes = mask_of(step.threads - step.warp * WARP_SIZE)
+        flags = BARRIER * step.barrier + c.TURN * step.turn + c.RESUMED * step.resumed
+        step_rows.append((order[step.block], step.line, step.warp, lanes, flags))
+        for access in step.accesses:
+            array, at = arrays[access.array], np.asarray(access.index, np.int64)
+            at = at.reshape(len(access.threads), len(array.shape))
+            at = np.where(at < 0, at + np.array(array.shape, np.int64), at)  # numba counts from the end
+            inside = ((at >= 0) & (at < np.array(array.shape))).all(axis=1)
+            ids, op, number = access.threads - step.warp * WARP_SIZE, OPS.index(access.op), numbers[access.array]
+            if not inside.all():
+                outside_rows.append((row, op, number, mask_of(ids[~inside]), vectors.add(at[~inside].reshape(-1))))
+            if not inside.any():
+                continue
+            elements = np.ravel_multi_index(tuple(at[inside].T), array.shape) if array.shape else np.zeros(len(at), int)
+            pattern = vectors.add((elements - elements[0]).astype(np.int32))
+            values = -1
+            if access.op != "load" and access.values is not None:
+                values = vectors.add(np.asarray(access.values)[inside].reshape(-1))
+            figures = access.sectors, access.wavefronts, access.conflicts
+            lanes = mask_of(ids[inside])
+            access_rows.append((row, op, number, lanes, access.width, elements[0], pattern, values, *figures))
+        for name, value in step.variables.items():
+            number = names.setdefault(name, len(names))
+            variable_rows.append((row, number, vectors.add(np.broadcast_to(value, len(step.threads)).copy())))
+    return Columns(
+        _table(c.STEP, step_rows),
+        _table(c.ACCESS, access_rows),
+        _table(c.VARIABLE, variable_rows),
+        c.empty(c.TEST),
+        _table(c.OUTSIDE, outside_rows),
+        vectors,
+        np.array(blocks, np.int64).reshape(-1, 3),
+        list(names),
+        list(arrays),
+    )
+
+
+def _table(columns: dict[str, str], rows: Sequence[tuple[Any, ...]]) -> c.Table:
+    return {name: np.array([row[i] for row in rows], kind) for i, (name, kind) in enumerate(columns.items())}

@@ -1,0 +1,75 @@
+"""Kernels that are no matrix products, and one with a device function."""
+
+from numba import cuda, float32
+
+THREADS = 64
+
+
+@cuda.jit
+def reduction(x, total):
+    part = cuda.shared.array(THREADS, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.shape[0] else float32(0)
+    cuda.syncthreads()
+    width = THREADS // 2
+    while width > 0:
+        if t < width:
+            part[t] += part[t + width]
+        cuda.syncthreads()
+        width //= 2
+    if t == 0:
+        cuda.atomic.add(total, 0, part[0])
+
+
+@cuda.jit
+def stencil(x, out):
+    i = cuda.grid(1)
+    if 0 < i < x.shape[0] - 1:
+        out[i] = (x[i - 1] + x[i] + x[i + 1]) / float32(3)
+
+
+@cuda.jit
+def histogram(x, counts):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        cuda.atomic.add(counts, x[i], 1)
+
+
+@cuda.jit
+def transpose(a, out):
+    tile = cuda.shared.array((8, 9), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    x, y = cuda.grid(2)
+    if y < a.shape[0] and x < a.shape[1]:
+        tile[ty, tx] = a[y, x]
+    cuda.syncthreads()
+    row, column = cuda.blockIdx.x * 8 + ty, cuda.blockIdx.y * 8 + tx
+    if row < out.shape[0] and column < out.shape[1]:
+        out[row, column] = tile[tx, ty]
+
+
+@cuda.jit(device=True)
+def weighted(x, i):
+    left = x[i - 1] if i > 0 else x[i]
+    return left + x[i]
+
+
+@cuda.jit
+def with_a_device_function(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        both = weighted(x, i)
+        out[i] = both
+
+
+@cuda.jit
+def beyond_the_end(x, out):
+    i = cuda.grid(1)
+    out[i] = x[i + 1]
+
+
+@cuda.jit
+def one_row_too_many(A, out):
+    row, column = cuda.threadIdx.y, cuda.threadIdx.x
+    out[row, column] = A[row + 1, column]

@@ -1,0 +1,98 @@
+"""Launches by name: `launch("tiled")` runs one with a trace; `python tests/launches/samples.py FOLDER` writes all."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from course_lib import simulate
+from course_lib.kernels import rung
+from launches import kernels
+
+BUGS = Path(__file__).parents[1] / "kernels_with_bugs"
+
+
+def numbers(*shape, seed=0):
+    """Small whole numbers as float32, the same ones every time."""
+    return np.random.default_rng(seed).integers(1, 10, shape).astype(np.float32)
+
+
+def product(name, M, K, N, **params):
+    """A rung of the ladder on C = A·B."""
+    step = rung(name)
+
+    def run():
+        grid, block = step.launch(M, N, K, **params)
+        arguments = numbers(M, K), numbers(K, N, seed=1), np.zeros((M, N), np.float32)
+        return simulate(step.make(**params), trace=True)[grid, block](*arguments)
+
+    return run
+
+
+def plain(kernel, grid, block, *arguments):
+    """A kernel on copies of its arguments."""
+    return lambda: simulate(kernel, trace=True, strict=False)[grid, block](*(a.copy() for a in arguments))
+
+
+def bug(name, which="bug"):
+    """One of the kernels with bugs."""
+
+    def run():
+        spec = importlib.util.spec_from_file_location(name, BUGS / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        arguments = module.arguments(np.random.default_rng(0))
+        return simulate(getattr(module, which), trace=True, strict=False)[module.GRID, module.BLOCK](*arguments)
+
+    return run
+
+
+LAUNCHES = {
+    "naive": product("naive", 4, 4, 4, block_width=2),
+    "naive_ragged": product("naive", 3, 5, 3, block_width=2),
+    "naive_16": product("naive", 16, 16, 16, block_width=4),
+    "naive_65": product("naive", 65, 3, 65, block_width=16),
+    "tiled": product("tiled", 4, 4, 4, tile_width=2),
+    "tiled_16": product("tiled", 16, 16, 16, tile_width=4),
+    "tiled_two_warps": product("tiled", 8, 16, 8, tile_width=8),
+    "prefetched": product("prefetched", 8, 8, 8, tile_width=2),
+    "bank_conflicts": product("bank_conflicts", 32, 32, 32, tile_width=32),
+    "padded": product("padded", 32, 32, 32, tile_width=32),
+    "outer_product": product("outer_product", 16, 16, 64),
+    "register_2d": product("register_2d", 128, 8, 128),
+    "vectorized": product("vectorized", 128, 16, 128),
+    "best": product("best", 128, 16, 256),
+    "reduction": plain(kernels.reduction, 2, kernels.THREADS, numbers(100), np.zeros(1, np.float32)),
+    "stencil": plain(kernels.stencil, 2, 32, numbers(50), np.zeros(50, np.float32)),
+    "histogram": plain(kernels.histogram, 2, 32, numbers(50).astype(np.int32), np.zeros(10, np.int32)),
+    "transpose": plain(kernels.transpose, (2, 2), (8, 8), numbers(12, 10), np.zeros((10, 12), np.float32)),
+    "device_function": plain(kernels.with_a_device_function, 2, 32, numbers(50), np.zeros(50, np.float32)),
+    "racy": bug("missing_second_barrier"),
+    "race_in_a_warp": bug("missing_syncwarp"),
+    "out_of_bounds": plain(kernels.beyond_the_end, 2, 32, numbers(50), np.zeros(50, np.float32)),
+    "out_of_bounds_2d": plain(kernels.one_row_too_many, 1, (4, 4), numbers(4, 4), np.zeros((4, 4), np.float32)),
+    "divergent": bug("early_return_before_barrier"),
+    "uninitialized": bug("uninitialised_tile_edge"),
+}
+
+
+def launch(name):
+    """Run one of LAUNCHES; the run has a trace."""
+    return LAUNCHES[name]()
+
+
+if __name__ == "__main__":
+    from course_lib.viewer.payload import encode
+
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in LAUNCHES:
+        text = encode(launch(name).trace)
+        (folder / f"{name}.json").write_text(text)
+        print(f"{name}: {len(text):,} characters")
