@@ -24,7 +24,7 @@ from course_lib.simulator.hardware import SECTOR_BYTES
 from course_lib.trace.reading import ROWS, slacks
 
 if TYPE_CHECKING:
-    from course_lib.trace.record import Trace
+    from course_lib.trace import Trace
 
 
 _SHOWN_DPI = 96

@@ -104,7 +104,7 @@ def test_buttons_keys_and_counts(opened):
     expect(stepper.find("callout .tt-mine")).to_have_text("4")
     expect(stepper.find("callout .tt-all")).to_have_text("16")
     corner = stepper.root.locator(".tt-matrix-C .tt-t")
-    product = timeline.state(last).values["C"]
+    product = timeline.state(last).values("C")
     assert [short(value) for value in product] == corner.all_text_contents()
     assert "80" == corner.first.text_content()
 

@@ -13,7 +13,8 @@ from course_lib import simulate
 from course_lib.kernels.naive import naive
 from course_lib.kernels.prefetched import prefetched
 from course_lib.kernels.tiled import tiled
-from course_lib.trace.replay import Timeline, shown_source
+from course_lib.trace.program import shown_source
+from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
 from course_lib.viewer.words import sentence, short
 
@@ -95,19 +96,19 @@ def expected(timeline, n, thread):
     """What the page must say after n steps of the block, from the Python side."""
     state = timeline.state(n)
     text = lambda values: ["" if value is np.ma.masked else short(value) for value in values]  # noqa: E731
-    loads = state.counts["global", "load"]
+    loads = state.counts("global", "load")
     shared = [a.name for a in timeline.trace.arrays.values() if a.space == "shared"]
-    accumulators = state.variables.get("acc", np.ma.masked_all(timeline.n_threads))
+    accumulators = state.variable("acc")
     return {
         "count": f"step {n} of {len(timeline)}",
         "says": sentence(timeline, n, thread),
         "mine": int(loads[thread]),
         "all": int(loads.sum()),
-        "shared": [t for name in shared for t in text(state.values[name])],
+        "shared": [t for name in shared for t in text(state.values(name))],
         "accumulators": text(accumulators),
-        "C": text(state.values["C"]),
-        "runs": [int(state.line_runs[line][thread]) for line, _ in shown_source(timeline.trace)],
-        "loads": [int(state.line_loads[line][thread]) for line, _ in shown_source(timeline.trace)],
+        "C": text(state.values("C")),
+        "runs": [int(state.line_runs(line)[thread]) for line, _ in shown_source(timeline.trace)],
+        "loads": [int(state.line_loads(line)[thread]) for line, _ in shown_source(timeline.trace)],
         "current": str(timeline.steps[n - 1].line) if n else None,
     }
 
