@@ -13,6 +13,7 @@ from . import (
     per_column,
     per_element,
     per_row,
+    pipelined,
     prefetched,
     register_1d,
     register_2d,
@@ -33,7 +34,7 @@ def _plain(name, title, module, **params):
     return Rung(name, title, ready_made(getattr(module, name)), module.launch, params)
 
 
-def _square(tile_width):
+def _square(tile_width, **more):
     return tile_width, tile_width
 
 
@@ -41,9 +42,9 @@ def _square_of_width(width):
     return width, width
 
 
-def _tiles(name, title, module):
-    """Return the rung of a kernel with square tiles, compiled for its element type and tile width."""
-    params = {"tile_width": 16}
+def _tiles(name, title, module, **more):
+    """Return the rung of a kernel with square tiles, compiled for its element type, tile width and what is more."""
+    params = {"tile_width": 16, **more}
     return Rung(name, title, getattr(module, name), module.launch, params, module.shared_bytes, tile=_square)
 
 
@@ -76,6 +77,7 @@ LADDER = (
     _tiles("padded", "Tiles, transposed with padding", padded),
     _tiles("tiled", "Tiles in shared memory", tiled),
     _tiles("prefetched", "Prefetching into a second buffer", prefetched),
+    _tiles("pipelined", "Asynchronous copies, three buffers", pipelined, stages=3),
     _registers("outer_product", "Outer products, a column per thread", outer_product, (16, 64)),
     _registers("unrolled", "Outer products, unrolled", unrolled, (16, 64)),
     _registers("register_1d", "Register tiles, 8 results per thread", register_1d, (64, 64)),

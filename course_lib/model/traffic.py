@@ -200,6 +200,15 @@ def prefetched(M, N, K, tile_width=16, itemsize=4):
     return counts
 
 
+def pipelined(M, N, K, tile_width=16, stages=3, itemsize=4):
+    """Count the pipelined kernel: a copy is a request to global memory and one to shared memory, as load and store.
+
+    The traffic is that of the tiled kernel, for any number of stages: what lies beyond the last tile is not copied.
+    """
+    counts = tiled(M, N, K, tile_width, itemsize)
+    return {(space, op, name.replace("_tile", "_tiles")): count for (space, op, name), count in counts.items()}
+
+
 def _tile_traffic(M, N, K, T, itemsize, down_B=False):
     """Count the global traffic of blocks of T×T threads that load T×T tiles of A and B and store one of C.
 
@@ -246,6 +255,7 @@ TRAFFIC = {
     "padded": padded,
     "tiled": tiled,
     "prefetched": prefetched,
+    "pipelined": pipelined,
     "outer_product": register_tiles.outer_product,
     "unrolled": register_tiles.unrolled,
     "register_1d": register_tiles.register_1d,

@@ -1,0 +1,144 @@
+"""Asynchronous copies from global to shared memory, without a register in between (compute capability 8.0 and later).
+
+numba has no way to say this in Python, so these functions write the compiler's own code for it, cp.async. They are
+called like any function inside a kernel:
+
+    copy_async(tile, row, column, array, from_row, from_column)     # one element of 4 or 8 bytes
+    copy4_async(tile, row, column, array, from_row, from_column)    # four neighbouring float32
+    commit_copies()                                                 # what this thread started since is one group
+    wait_copies(pending)                                            # all but its last `pending` groups have arrived
+
+tile is two-dimensional, C-ordered and in shared memory, array two-dimensional, of the same element type, in global
+memory. The thread goes on at once. The elements are in the tile only after `wait_copies`, and then for this thread
+alone: a barrier must follow before other threads read them. `pending` is a number fixed when compiling. Indices must
+not be negative and lie inside, which nothing checks on a GPU; `copy4_async` needs both addresses on 16-byte
+boundaries, float32 and C order.
+
+Without a GPU all four are ordinary Python: the copy is done at once, and there is nothing to wait for.
+Effect: no register holds what is on its way, and the store to shared memory is no instruction of its own.
+"""
+
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+BYTE = ir.IntType(8)
+INT32, INT64 = ir.IntType(32), ir.IntType(64)
+GLOBAL_ADDRESS_SPACE = 1
+SHARED_ADDRESS_SPACE = 3
+
+
+def _copy_async(tile, row, column, array, from_row, from_column):
+    """Copy array[from_row, from_column] to tile[row, column]."""
+    tile[row, column] = array[from_row, from_column]
+
+
+def _copy4_async(tile, row, column, array, from_row, from_column):
+    """Copy array[from_row, from_column : from_column + 4] to tile[row, column : column + 4]."""
+    tile[row, column] = array[from_row, from_column]
+    tile[row, column + 1] = array[from_row, from_column + 1]
+    tile[row, column + 2] = array[from_row, from_column + 2]
+    tile[row, column + 3] = array[from_row, from_column + 3]
+
+
+def _commit_copies():
+    """Close the group of copies started since the last call; an empty group is one too."""
+
+
+def _wait_copies(pending):
+    """Wait until all groups of this thread but the last `pending` have arrived."""
+
+
+def _copied_bytes(tile, array, elements):
+    """Return the bytes of one copy between arrays of these types, or None where cp.async has none such."""
+    if not all(isinstance(kind, types.Array) and kind.ndim == 2 for kind in (tile, array)):
+        return None
+    if tile.dtype != array.dtype or tile.layout != "C" or elements > 1 and array.layout != "C":
+        return None
+    size = elements * tile.dtype.bitwidth // 8
+    return size if size in (4, 8, 16) else None
+
+
+def _address(context, builder, array_type, value, index_types, indices, space):
+    """Return the address of array[row, column] in an address space, without numba's test for negative indices."""
+    array = context.make_array(array_type)(context, builder, value)
+    offset = ir.Constant(INT64, 0)
+    for index, kind, pitch in zip(indices, index_types, cgutils.unpack_tuple(builder, array.strides, 2), strict=True):
+        offset = builder.add(offset, builder.mul(context.cast(builder, index, kind, types.int64), pitch))
+    start = builder.bitcast(array.data, BYTE.as_pointer(array.data.type.addrspace))
+    return builder.addrspacecast(builder.gep(start, [offset]), BYTE.as_pointer(space))
+
+
+def _align_shared_arrays(builder, size):
+    for variable in builder.module.global_values:
+        # numba aligns a shared array to its element; a copy of 16 bytes needs 16.
+        if getattr(variable, "addrspace", None) == SHARED_ADDRESS_SPACE:
+            variable.align = max(variable.align or 1, size)
+
+
+def _do(builder, text, constraints="", *operands):
+    kind = ir.FunctionType(ir.VoidType(), [operand.type for operand in operands])
+    builder.asm(kind, text, ",".join(filter(None, (constraints, "~{memory}"))), operands, side_effect=True)
+
+
+def _copy(tile, row, column, array, from_row, from_column, elements):
+    """Return the signature and the generator of one copy of so many elements; None for other types."""
+    size = _copied_bytes(tile, array, elements)
+    if size is None or not all(isinstance(i, types.Integer) for i in (row, column, from_row, from_column)):
+        return None
+    # Copies of 16 bytes pass by the first-level cache, which cannot keep what is used once.
+    text = f"cp.async.{'cg' if size == 16 else 'ca'}.shared.global [$0], [$1], {size};"
+
+    def generate(context, builder, signature, args):
+        _align_shared_arrays(builder, size)
+        kinds = signature.args
+        to = _address(context, builder, kinds[0], args[0], kinds[1:3], args[1:3], SHARED_ADDRESS_SPACE)
+        of = _address(context, builder, kinds[3], args[3], kinds[4:6], args[4:6], GLOBAL_ADDRESS_SPACE)
+        _do(builder, text, "r,l", builder.ptrtoint(to, INT32), builder.ptrtoint(of, INT64))
+        return context.get_dummy_value()
+
+    return types.none(tile, row, column, array, from_row, from_column), generate
+
+
+@intrinsic
+def copy_async(typingctx, tile, row, column, array, from_row, from_column):
+    """Start to copy array[from_row, from_column] to tile[row, column]: one element of 4 or 8 bytes."""
+    return _copy(tile, row, column, array, from_row, from_column, 1)
+
+
+@intrinsic
+def copy4_async(typingctx, tile, row, column, array, from_row, from_column):
+    """Start to copy the four float32 array[from_row, from_column : from_column + 4] in one access of 16 bytes."""
+    return _copy(tile, row, column, array, from_row, from_column, 4)
+
+
+@intrinsic
+def commit_copies(typingctx):
+    """Make one group of the copies that this thread started since the last call."""
+
+    def generate(context, builder, signature, args):
+        _do(builder, "cp.async.commit_group;")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic(prefer_literal=True)
+def wait_copies(typingctx, pending):
+    """Wait until all groups of this thread but the last `pending` have arrived; `pending` is a constant."""
+    if not isinstance(pending, types.IntegerLiteral) or pending.literal_value < 0:
+        return None
+
+    def generate(context, builder, signature, args):
+        _do(builder, f"cp.async.wait_group {pending.literal_value};")
+        return context.get_dummy_value()
+
+    return types.none(pending), generate
+
+
+if config.ENABLE_CUDASIM:
+    copy_async, copy4_async, commit_copies, wait_copies = _copy_async, _copy4_async, _commit_copies, _wait_copies
+else:
+    copy_async.py_func, copy4_async.py_func = _copy_async, _copy4_async
+    commit_copies.py_func, wait_copies.py_func = _commit_copies, _wait_copies
