@@ -27,6 +27,8 @@ WHAT = {
     "patterns": "requests, sectors and wavefronts of access patterns, for the same (needs ncu)",
     "instructions": "the machine instructions of the inner loops (needs nvdisasm)",
     "roofline": "attainable beside measured and what warps wait for, of the recorded ladder (needs no GPU)",
+    "latencies": "latencies and rates of a multiprocessor, each by a kernel of its own",
+    "residency": "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
     "launch": "launch every rung once, for a profiler",
 }
 
@@ -51,8 +53,17 @@ def parser():
     )
     result.add_argument("what", nargs="+", choices=list(WHAT), metavar="what", help="one or more of those below")
     result.add_argument("--size", type=size, help="n, or MxNxK (default 4096; counters 1024 and 4096)")
-    result.add_argument("--rungs", type=lambda text: text.split(","), help="names, separated by commas (default all)")
+    result.add_argument(
+        "--rungs",
+        type=lambda text: text.split(","),
+        help="names, separated by commas (default all); of patterns, how they begin",
+    )
     result.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
+    result.add_argument(
+        "--add",
+        action="store_true",
+        help="keep the other results of the recordings in --output, and add those of --rungs",
+    )
     result.add_argument("--output", type=Path, help="folder to write recordings to, as WHAT.json (default: none)")
     return result
 
@@ -93,11 +104,17 @@ def record(what, options):
     if what == "exact":
         return profile.exact_counters(names)
     if what == "patterns":
-        return profile.pattern_counters()
+        return profile.pattern_counters(names)
     if what == "counters":
         return profile.counters(names, (options.size,) if options.size else profile.COUNTER_SIZES)
     if what == "instructions":
         return profile.instructions(names)
+    if what == "latencies":
+        from .latencies import latencies
+
+        return latencies(repeats, progress)
+    if what == "residency":
+        return profile.residency(repeats, progress)
     return getattr(experiments, what)(repeats, progress)
 
 
@@ -107,6 +124,35 @@ def command_of(what, options):
     words += ["--size", "x".join(map(str, options.size))] if options.size else []
     words += ["--rungs", ",".join(options.rungs)] if options.rungs else []
     return " ".join([*words, "--repeats", str(options.repeats)])
+
+
+def added(old, new, names):
+    """Return the recording `old` with the results of `new` that `names` begin, each with its own provenance.
+
+    They replace results of the same name and parameters, and stand where the ladder, or the list of patterns, has them.
+    """
+    from ..kernels import LADDER
+    from .patterns import patterns
+
+    def name(result):
+        return result.get("rung") or result.get("pattern") or ""
+
+    def identity(result):
+        return name(result), str(result.get("params")), *(result.get(axis) for axis in "MNK")
+
+    def place(result):
+        size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact") else ()
+        return size, old["what"] == "counters" and "skipped" in result, order.get(name(result), len(order))
+
+    order = {name: i for i, name in enumerate([*(r.name for r in LADDER), *(p.name for p in patterns())])}
+    fresh = [
+        {**result, "command": new["command"], "provenance": new["provenance"]}
+        for result in new["results"]
+        if name(result).startswith(tuple(names or ("",)))
+    ]
+    replaced = {identity(result) for result in fresh}
+    kept = [result for result in old["results"] if identity(result) not in replaced]
+    return {**old, "results": sorted([*kept, *fresh], key=place)}
 
 
 def roofline_of(folder):
@@ -144,7 +190,13 @@ def show(what, results):
     yardstick = next((r["gflops"] for r in results if r.get("rung") == "cublas" and "gflops" in r), None)
     print(f"\n{what}")
     for result in results:
-        name = result.get("rung") or result.get("pattern") or result.get("ceiling") or f"stride {result.get('stride')}"
+        name = (
+            result.get("rung")
+            or result.get("pattern")
+            or result.get("probe")
+            or result.get("ceiling")
+            or f"stride {result.get('stride')}"
+        )
         size_text = "×".join(str(result[k]) for k in "MNK") if "M" in result else ""
         if "wrong" in result or "skipped" in result:
             text = result.get("wrong") and f"WRONG: {result['wrong']}" or f"skipped: {result['skipped']}"
@@ -196,7 +248,10 @@ def main(arguments=None):
                 "provenance": describe(),
                 "results": results,
             }
-            (options.output / f"{what}.json").write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+            path = options.output / f"{what}.json"
+            if options.add and path.exists():
+                recording = added(json.loads(path.read_text(encoding="utf-8")), recording, options.rungs)
+            path.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
     return status
 
 

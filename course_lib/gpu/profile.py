@@ -37,6 +37,8 @@ METRICS = {
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "shared_load_bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "shared_store_bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "copy_requests": "smsp__inst_executed_op_ldgsts.sum",
+    "copy_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
     "l2_bytes": "lts__t_bytes.sum",
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
@@ -51,7 +53,7 @@ METRICS = {
 #: The loop of an unrolled kernel runs to thousands of instructions, all alike.
 LISTED = 150
 #: The metrics that a simulator can tell: what the source asks for, not what caches and clocks make of it.
-COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_")))
+COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_", "copy_")))
 #: M, N, K: tiles divide none of the last; 16-byte accesses are possible in the first two.
 EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
 #: With n = 1024 all matrices fit into a large L2 cache, with n = 4096 they do not: bytes from DRAM tell the two apart.
@@ -96,15 +98,36 @@ def exact_counters(names):
     ]
 
 
-def pattern_counters():
-    """Return the requests, sectors and wavefronts of every access pattern; None where `ncu` is missing."""
+def residency(repeats, progress):
+    """Return the time of every case of residency, with the share of cycles that issue and the stalls from `ncu`."""
+    from . import residency as cases
+
+    results = cases.residency(repeats, progress)
+    launch = "from course_lib.gpu.residency import launch_cases; launch_cases()"
+    wanted = {name: metric for name, metric in METRICS.items() if name.startswith(("stalled", "issue", "occupancy"))}
+    text = _under_ncu(["-W", "ignore", "-c", launch], wanted)
+    if text is None:
+        return results
+    counted = parse_ncu(text, (cases.N,) * 3)
+    measured = [result for result in results if "gflops" in result]
+    for result, counters in zip(measured, counted, strict=True):
+        result.update((name, value) for name, value in counters.items() if name in wanted)
+    return results
+
+
+def pattern_counters(names=None):
+    """Return the requests, sectors and wavefronts of the access patterns whose names begin with one of `names`.
+
+    All of them without names; None where `ncu` is missing.
+    """
     from .patterns import patterns
 
-    launch = "from course_lib.gpu.patterns import launch_patterns; launch_patterns()"
+    chosen = [pattern for pattern in patterns() if pattern.name.startswith(tuple(names or ("",)))]
+    launch = f"from course_lib.gpu.patterns import launch_patterns; launch_patterns({tuple(names or ('',))!r})"
     text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
     return text and [
         {"pattern": pattern.name, **{key: value for key, value in result.items() if key in COUNTS}}
-        for pattern, result in zip(patterns(), parse_ncu(text, (0, 0, 0)), strict=True)
+        for pattern, result in zip(chosen, parse_ncu(text, (0, 0, 0)), strict=True)
     ]
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from course_lib import gpu
-from course_lib.gpu.__main__ import command_of, main, parser, show, size
+from course_lib.gpu.__main__ import added, command_of, main, parser, show, size
 from course_lib.gpu.profile import inner_loop, mix, parse_ncu
+from course_lib.gpu.residency import filler
 
 
 @pytest.mark.skipif(gpu.available(), reason="there is a CUDA GPU")
@@ -42,6 +43,39 @@ def test_the_recorded_command_repeats_the_measurement():
         command_of("ladder", options)
         == "python -m course_lib.gpu ladder --size 64x64x64 --rungs naive,tiled --repeats 20"
     )
+
+
+def test_results_are_added_to_a_recording():
+    """The named ones replace their like and stand where the ladder has them; the others stay as they are."""
+    old = {
+        "what": "ladder",
+        "command": "old",
+        "provenance": {"date": "1"},
+        "results": [
+            {"rung": "naive", "M": 8, "gflops": 1},
+            {"rung": "tiled", "M": 8, "gflops": 2},
+            {"rung": "cublas", "M": 8},
+        ],
+    }
+    new = {
+        "what": "ladder",
+        "command": "new",
+        "provenance": {"date": "2"},
+        "results": [{"rung": "tiled", "M": 8, "gflops": 3}, {"rung": "prefetched", "M": 8}, {"rung": "cublas", "M": 8}],
+    }
+    both = added(old, new, ["tiled", "prefetched"])
+    assert [r["rung"] for r in both["results"]] == ["naive", "tiled", "prefetched", "cublas"]
+    assert both["results"][1] == {"rung": "tiled", "M": 8, "gflops": 3, "command": "new", "provenance": {"date": "2"}}
+    assert (both["command"], both["results"][0]) == ("old", old["results"][0])
+
+
+def test_a_filler_leaves_room_for_so_many_blocks():
+    """Of 228 KiB, with 1 KiB a block for the driver; None where the blocks' own memory already needs more."""
+    total = 228 * 1024
+    for static, blocks in ((512, 32), (2048, 4), (16384, 1), (32768, 6)):
+        each = static + filler(static, blocks, total) + 1024
+        assert total // each == blocks
+    assert filler(65536, 4, total) is None
 
 
 def test_a_wrong_kernel_is_shown_as_wrong(capsys):

@@ -26,6 +26,7 @@ WIDENED = {
     "padded": {"A_tile": 0},
     "tiled": {"A_tile": 0},
     "prefetched": {"A_tiles": 0},
+    "pipelined": {"A_tiles": 0},
     "unrolled": {"A_tile": 0},
     "bank_conflicts": {"A_tile": 0, "B_tile": 8},
 }
@@ -99,4 +100,22 @@ def test_a_rung_asks_what_the_gpu_counted(recorded):
     for name in SHARED:
         if name.startswith("shared_store") and r.name in MERGED_STORES and (N % 32 or K % 32):
             continue
-        assert counted[name] == recorded[name], name
+        assert counted[name] == with_copies(recorded)[name], name
+
+
+def with_copies(recorded):
+    """The counters with asynchronous copies taken for stores to shared memory, as the simulator counts them.
+
+    The assembler puts three loads that no lane takes part in before each copy, and the profiler counts them as
+    requests. It also counts as requests the stores and copies of which no lane is left.
+    """
+    copies = recorded.get("copy_requests", 0)
+    if not copies:
+        return recorded
+    wavefronts = recorded["shared_store_wavefronts"] + recorded["copy_wavefronts"]
+    return {
+        **recorded,
+        "shared_load_requests": recorded["shared_load_requests"] - 3 * copies,
+        "shared_store_requests": wavefronts,  # here each has one
+        "shared_store_wavefronts": wavefronts,
+    }

@@ -11,7 +11,19 @@ from course_lib.gpu.verification import TOLERANCE
 from course_lib.kernels import LADDER, rung
 from course_lib.measurements import report
 
-WHAT = ("ladder", "series", "tiles", "ragged", "mistake", "ceilings", "conflicts", "counters", "instructions")
+WHAT = (
+    "ladder",
+    "series",
+    "tiles",
+    "ragged",
+    "mistake",
+    "ceilings",
+    "conflicts",
+    "counters",
+    "instructions",
+    "latencies",
+    "residency",
+)
 
 
 def test_readme_and_pictures_are_those_of_the_recordings():

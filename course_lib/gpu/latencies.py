@@ -1,0 +1,220 @@
+"""The numbers of a multiprocessor that the model of waiting works with, each measured by a kernel of its own.
+
+Results are in cycles of the multiprocessor's clock unless their unit says otherwise; every one keeps its repeats.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numba import float32, uint32
+
+from . import probes
+from .device import require
+
+WARP = 32
+#: A list of addresses that the first-level cache holds, one that only the second does, and one that none does.
+L1_LIST, L2_LIST, DRAM_LIST = 8 * 1024, 8 * 2**20, 256 * 2**20
+ROUNDS = 64
+WARPS = (1, 2, 4, 8, 16, 32)
+
+Result = dict[str, Any]
+Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
+
+
+def latencies(repeats: int, progress: Progress) -> list[Result]:
+    """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all."""
+    parts = (arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies)
+    return [result for part in progress(parts, lambda part: part.__name__) for result in part(min(repeats, 7))]
+
+
+def _result(probe: str, value: Any, cycles: Sequence[int], unit: str = "cycles", **about: int) -> Result:
+    return {"probe": probe, "value": float(value), "unit": unit, **about, "cycles": [int(c) for c in cycles]}
+
+
+def _time(
+    kernel: Any,
+    block: Any,
+    arguments: tuple[Any, ...],
+    repeats: int,
+    grid: int = 1,
+    warmups: int = 1,
+    out: type[np.generic] = np.float32,
+) -> list[int]:
+    """Return the cycles of each launch of `kernel(*arguments, out, clocks)`, the median over the blocks.
+
+    A block's are those from its first warp's beginning to its last one's end.
+    """
+    cuda = require()
+    threads = int(np.prod(block))
+    results = cuda.device_array(max(threads * grid, 1024), out)
+    clocks = cuda.device_array((2, grid, -(-threads // WARP)), np.int64)
+    seen: list[int] = []
+    for _ in range(warmups + repeats):
+        kernel[grid, block](*arguments, results, clocks)
+        first, last = clocks.copy_to_host()
+        seen.append(int(np.median(last.max(axis=1) - first.min(axis=1))))
+    return seen[warmups:]
+
+
+def arithmetic(repeats: int) -> list[Result]:
+    """One dependent operation after the other; then 32 warps of four or eight chains, for the rate."""
+    results: list[Result] = []
+    cases = (
+        ("multiply-add", probes.multiply_add, float32, 4, 1),
+        ("integer multiply-add", probes.multiply_add_integer, uint32, 4, 1),
+        ("integer add, xor", probes.add_then_xor, uint32, 8, 2),
+    )
+    for name, operation, dtype, chains, each in cases:
+        alone = _time(probes.arithmetic(operation, dtype, 1), WARP, (dtype(3), ROUNDS), repeats)
+        per = ROUNDS * probes.UNROLLED * each
+        results.append(_result(f"{name} latency", np.median(alone) / per, alone, operations=per))
+        full = _time(probes.arithmetic(operation, dtype, chains), 1024, (dtype(3), ROUNDS), repeats)
+        per *= chains * 1024 // WARP
+        rate = per / np.median(full)
+        results.append(_result(f"{name} rate", rate, full, "warp instructions per cycle", operations=per))
+    return results
+
+
+def _list(size: int, spacing: int, seed: int = 0) -> tuple[Any, Any]:
+    """Return device memory with closed lists of addresses, one a lane, and the nodes' addresses in their random order.
+
+    Lane i has its part of a node 8·i bytes further on; it holds the address of its part of the next node.
+    """
+    cuda = require()
+    nodes = size // spacing
+    memory = cuda.device_array(size // 8, np.int64)
+    base = memory.__cuda_array_interface__["data"][0]
+    order = np.random.default_rng(seed).permutation(nodes)
+    following = np.empty(nodes, np.int64)
+    following[order] = np.roll(order, -1)
+    host = np.empty((nodes, spacing // 8), np.int64)
+    host[:] = base + following[:, None] * spacing + 8 * np.arange(spacing // 8)
+    memory.copy_to_device(host.ravel())
+    return memory, base + spacing * order
+
+
+def pointers(repeats: int) -> list[Result]:
+    """A list of addresses that one lane follows, from each level of the memory; DRAM's is new to the caches."""
+    results: list[Result] = []
+    for level, size, spacing, laps in (("L1", L1_LIST, 256, 4), ("L2", L2_LIST, 256, 2), ("DRAM", DRAM_LIST, 8192, 1)):
+        memory, nodes = _list(size, spacing)
+        steps = min(len(nodes) // (repeats if laps == 1 else 1), 32768) // probes.UNROLLED * probes.UNROLLED
+        starts = nodes[:: steps if laps == 1 else len(nodes)]
+        seen: list[int] = []
+        for start in np.resize(starts, repeats):
+            seen += _time(probes.chase, 1, (start, steps, laps), 1, warmups=0, out=np.int64)
+        results.append(_result(f"{level} latency", np.median(seen) / steps, seen, steps=steps))
+        del memory
+    seen = _time(probes.chase_shared, WARP, (ROUNDS,), repeats, out=np.int64)
+    steps = ROUNDS * probes.UNROLLED
+    return [*results, _result("shared latency", np.median(seen) / steps, seen, steps=steps)]
+
+
+def shared_memory(repeats: int) -> list[Result]:
+    """Requests of 32 warps to shared memory: free of conflicts, with them, wide, stores."""
+    results: list[Result] = []
+    requests = ROUNDS * probes.UNROLLED * 1024 // WARP
+    cases = [("read", probes.read_shared, stride) for stride in (0, 1, 2, 4, 8, 16, 32)]
+    cases += [("read 16 bytes", probes.read_shared4, stride) for stride in (0, 1)]
+    cases += [("write", probes.write_shared, stride) for stride in (1, 2, 4)]
+    cases += [("write 16 bytes", probes.write_shared4, 1)]
+    for name, kernel, stride in cases:
+        seen = _time(kernel, 1024, (stride, 0, ROUNDS), repeats)
+        value = np.median(seen) / requests
+        results.append(_result(f"shared {name}", value, seen, "cycles per request", stride=stride, requests=requests))
+    return results
+
+
+def first_level(repeats: int) -> list[Result]:
+    """Requests of 32 warps that the first-level cache serves: lanes 0, 1, 2, 4, 8, 16, 32 words apart."""
+    cuda = require()
+    results: list[Result] = []
+    requests = ROUNDS * probes.UNROLLED * 1024 // WARP
+    array = cuda.to_device(np.ones(WARP * WARP * probes.UNROLLED, np.float32))
+    for stride in (0, 1, 2, 4, 8, 16, 32):
+        seen = _time(probes.read_global(stride), 1024, (array, 0, ROUNDS), repeats)
+        value = np.median(seen) / requests
+        results.append(_result("L1 read", value, seen, "cycles per request", stride=stride, requests=requests))
+    return results
+
+
+def bandwidth(repeats: int) -> list[Result]:
+    """Bytes per cycle of one multiprocessor and of all, each its own, from the second-level cache and from DRAM.
+
+    From the cache: what was read a lap before, more than the first level holds. From DRAM: what was never read.
+    """
+    cuda = require()
+    count = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    results: list[Result] = []
+    for level, blocks, rows, laps in (
+        ("L2", 1, 2**19, 3),
+        ("L2", count, 40 * 2**16, 3),
+        ("DRAM", 1, 2**20, 1),
+        ("DRAM", count, 2**26, 1),
+    ):
+        array = cuda.to_device(np.ones((rows * (repeats if level == "DRAM" else 1), 4), np.float32))
+        seen: list[int] = []
+        for repeat in range(repeats):
+            part = array[repeat * rows : (repeat + 1) * rows] if level == "DRAM" else array
+            seen += _time(probes.read_rows, 1024, (part, laps), 1, grid=blocks, warmups=0)
+        value = rows * 16 / blocks / np.median(seen)
+        results.append(_result(f"{level} bandwidth", value, seen, "bytes per cycle", blocks=blocks))
+        del array
+    return results
+
+
+def waiting(repeats: int) -> list[Result]:
+    """Warps that each follow a list of 256-byte nodes in the second-level cache, and barriers of 1 to 32 warps."""
+    results: list[Result] = []
+    memory, nodes = _list(2 * L2_LIST, 256 * max(WARPS))
+    steps = len(nodes)
+    for warps in WARPS:
+        lanes = warps * WARP
+        seen = _time(probes.chase, lanes, (nodes[0], steps, 2), repeats, out=np.int64)
+        value = np.median(seen) / steps
+        results.append(_result("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps))
+    del memory
+    for warps in WARPS:
+        seen = _time(probes.barriers, warps * WARP, (ROUNDS,), repeats)
+        value = np.median(seen) / ROUNDS / probes.UNROLLED
+        results.append(_result("barrier", value, seen, warps=warps))
+    return results
+
+
+def indexing(repeats: int) -> list[Result]:
+    """What numba's loops and indices cost: 32 warps at once (the rate), and one alone whose index is the last value.
+
+    The rates are those of a whole turn of a loop: with two accesses for the signed, unsigned and guarded ones.
+    """
+    cuda = require()
+    results: list[Result] = []
+    row, tile = (cuda.to_device(np.ones(shape, np.float32)) for shape in ((1, 1024), (WARP, 1024)))
+    zeros = cuda.to_device(np.zeros((1, 256), np.int64))
+    kinds = {
+        "loop": None,
+        "signed": probes.signed_access,
+        "unsigned": probes.unsigned_access,
+        "guarded": probes.guarded_access,
+    }
+    for kind, access in kinds.items():
+        seen = _time(probes.index_rate(access), (WARP, WARP), (row, row), repeats)
+        per = row.shape[1] * WARP / 4
+        results.append(_result(f"{kind} index rate", np.median(seen) / per, seen, "cycles per warp of a scheduler"))
+        if access:
+            seen = _time(probes.index_chase(access), (WARP, 1), (zeros, 256), repeats)
+            results.append(_result(f"{kind} index latency", np.median(seen) / 256, seen))
+    for unroll in (False, True):
+        seen = _time(probes.shared_index_rate(unroll), (WARP, WARP), (tile,), repeats)
+        per = (WARP * WARP if unroll else WARP) * WARP / 4
+        name = f"shared index rate, {'written out' if unroll else 'in a loop'}"
+        results.append(_result(name, np.median(seen) / per, seen, "cycles per warp of a scheduler"))
+    return results
+
+
+def copies(repeats: int) -> list[Result]:
+    """An asynchronous copy from L1 to the read of what it brought, one after the other."""
+    cuda = require()
+    array = cuda.to_device(np.arange(WARP, dtype=np.int64)[None])
+    seen = _time(probes.chase_copies, WARP, (array, 1024), repeats, out=np.int64)
+    return [_result("asynchronous copy and read", np.median(seen) / 1024, seen)]

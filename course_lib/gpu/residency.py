@@ -1,0 +1,116 @@
+"""Tiled, prefetched and pipelined while few or many warps share a multiprocessor: where hiding latency pays.
+
+Dynamic shared memory that no kernel uses fills a multiprocessor, so that only so many blocks fit on it at once.
+"""
+
+from collections.abc import Callable, Iterable
+from math import prod
+from typing import Any
+
+from ..kernels import Rung, rung
+from .device import require
+from .experiments import RAGGED, Problem, _launch, _resources
+from .verification import random_matrices, verify
+
+N = 2048
+WIDTHS = (8, 16, 32)
+#: Resident warps of a multiprocessor that are asked for; blocks of T×T threads allow some of them.
+WARPS = (2, 4, 8, 16, 32, 64)
+STAGES = (2, 3, 4)
+#: Bytes of shared memory that the driver keeps for each block.
+RESERVED = 1024
+
+Result = dict[str, Any]
+Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
+
+
+def cases() -> list[tuple[Rung, dict[str, int], int]]:
+    """Return (rung, its parameters, blocks on a multiprocessor) of every launch."""
+    kinds: list[tuple[Rung, dict[str, int]]] = [(rung("tiled"), {}), (rung("prefetched"), {})]
+    kinds += [(rung("pipelined"), {"stages": stages}) for stages in STAGES]
+    return [
+        (r, {"tile_width": width, **params}, 32 * warps // width**2)
+        for width in WIDTHS
+        for warps in WARPS
+        if 32 * warps >= width**2
+        for r, params in kinds
+    ]
+
+
+def filler(static: int, blocks: int, total: int) -> int | None:
+    """Return the bytes of dynamic shared memory with which exactly `blocks` blocks fit into `total`, or None.
+
+    Blocks of `static` bytes keep RESERVED more; None where even without a filler fewer fit.
+    """
+    each = total // blocks // 128 * 128
+    return each - static - RESERVED if each >= static + RESERVED else None
+
+
+def limited(r: Rung, params: dict[str, int], blocks: int, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Return (kernel, grid, block, bytes of filler) of a launch with so many blocks resident, or None without room.
+
+    The kernel is compiled for `arguments` and allowed the shared memory.
+    """
+    cuda = require()
+    kernel, grid, block, _ = _launch(r, N, N, N, **params)
+    kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
+    gpu = cuda.get_current_device()
+    total, most = gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    static = r.shared_bytes(**params)
+    room = filler(static, blocks, total)
+    if room is None:
+        return None
+    room = min(room, most - static)
+    compiled = next(iter(kernel.overloads.values()))
+    _allow(compiled, room)
+    fit = compiled.max_cooperative_grid_blocks(block, room) // gpu.MULTIPROCESSOR_COUNT
+    return (kernel, grid, block, room) if fit == blocks else None
+
+
+def _allow(compiled: Any, room: int) -> None:
+    """Let the kernel have `room` bytes of dynamic shared memory: beyond 48 KiB the driver must be asked."""
+    from numba.cuda.cudadrv.driver import binding, driver
+
+    function = compiled._codelibrary.get_cufunc()
+    attribute = binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    driver.cuKernelSetAttribute(attribute, room, function.handle, function.device.id)
+
+
+def residency(repeats: int, progress: Progress) -> list[Result]:
+    """Time every case at n = 2048; where the blocks do not fit at once, say so."""
+    problem = Problem(N, N, N)
+    results: list[Result] = []
+    checked: dict[tuple[Any, ...], Any] = {}
+    for r, params, blocks in progress(cases(), lambda case: f"{case[0].name} {case[1]}"):
+        entry: Result = {"rung": r.name, "params": params, "M": N, "N": N, "K": N, "blocks": blocks}
+        entry["warps"] = blocks * params["tile_width"] ** 2 // 32
+        key = r.name, *params.values()
+        if key not in checked:
+            checked[key] = verify(r, *RAGGED, **params)
+        if not checked[key].correct:
+            results.append({**entry, "wrong": f"relative error {checked[key].relative_error:.1e} at {RAGGED}"})
+            continue
+        launch = limited(r, params, blocks, problem.sets[0])
+        if launch is None:
+            results.append({**entry, "skipped": "so many blocks do not fit"})
+            continue
+        kernel, grid, block, room = launch
+        measured = problem.measure(kernel[grid, block, 0, room], repeats)
+        own = _resources(kernel, block)
+        results.append({**entry, **measured, "filler_bytes": room, "registers": own["registers"]})
+    return results
+
+
+def launch_cases() -> list[Result]:
+    """Launch every case once, for a profiler to look at; return those that fit, in this order."""
+    cuda = require()
+    arguments = tuple(cuda.to_device(X) for X in random_matrices(N, N, N))
+    done = []
+    for r, params, blocks in cases():
+        launch = limited(r, params, blocks, arguments)
+        if launch is not None:
+            kernel, grid, block, room = launch
+            kernel[grid, block, 0, room](*arguments)
+            done.append({"rung": r.name, "params": params, "blocks": blocks, "threads": prod(block)})
+    cuda.synchronize()
+    return done
