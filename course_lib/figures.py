@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 from PIL import Image
 
-from course_lib.look import COLOURS, FAINT, INK
+from course_lib.look import COLOURS, FAINT, INK, KERNELS
 from course_lib.simulator.hardware import SECTOR_BYTES
 from course_lib.trace.reading import ROWS, slacks
 
@@ -485,7 +485,7 @@ def _describe(ax: Axes, *sentences: str) -> Axes:
 
 def _series_colour(label: str) -> str:
     """Ink for a kernel that works from global memory, the colour of shared memory for the others."""
-    return INK if label.startswith("naive") else COLOURS["shared"]
+    return KERNELS["naive" if label.startswith("naive") else "tiled"]
 
 
 def _label_line_end(ax: Axes, label: str) -> None:

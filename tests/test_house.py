@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "look": set(),
     "lab": set(),
     "model": {"simulator", "trace"},
-    "measurements": set(),
+    "measurements": {"look"},
     "roadmap": {"kernels", "measurements", "model"},
     "gpu": {"kernels", "model", "measurements"},
     "figures": CORE | {"model", "measurements", "trace", "look"},
@@ -49,7 +49,7 @@ THIRD_PARTY = {
     "look": set(),
     "lab": set(),  # a Jupyter server starts with it
     "model": {"numpy"},
-    "measurements": {"numpy"},
+    "measurements": {"numpy", "matplotlib"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
     "__init__": set(),
 }
@@ -136,10 +136,13 @@ def test_import_is_fast():
     assert seconds < 0.5
 
 
-@pytest.mark.parametrize("statement", ["from course_lib import simulate", "import course_lib.model"])
-def test_numba_is_not_imported(statement):
-    """numba costs most of a second; only the kernels and the GPU need it."""
-    assert python(f"{statement}; import sys; print('numba' in sys.modules)") == "False"
+@pytest.mark.parametrize(
+    ("part", "package"),
+    [("simulate", "numba"), ("model", "numba"), ("measurements", "matplotlib"), ("lab", "IPython")],
+)
+def test_slow_packages_are_not_imported(part, package):
+    """numba costs most of a second; only the kernels and the GPU need it, and only pictures need matplotlib."""
+    assert python(f"import course_lib.{part}, sys; print('{package}' in sys.modules)") == "False"
 
 
 def test_environments_agree():

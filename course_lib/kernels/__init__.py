@@ -4,6 +4,8 @@ Every kernel computes C = A @ B for A of M×K, B of K×N and C of M×N, and is c
 The host version that they start from is `course_lib.kernels.host.matmul_host`.
 """
 
+from typing import Any
+
 from . import (
     bank_conflicts,
     best,
@@ -29,33 +31,33 @@ from . import (
 from .rung import Rung, ready_made
 
 
-def _plain(name, title, module, **params):
+def _plain(name: str, title: str, module: Any, **params: Any) -> Rung:
     """Return the rung of a module-level kernel without shared memory."""
     return Rung(name, title, ready_made(getattr(module, name)), module.launch, params)
 
 
-def _square(tile_width, **more):
+def _square(tile_width: int, **more: Any) -> tuple[int, int]:
     return tile_width, tile_width
 
 
-def _square_of_width(width):
+def _square_of_width(width: int) -> tuple[int, int]:
     return width, width
 
 
-def _tiles(name, title, module, **more):
+def _tiles(name: str, title: str, module: Any, **more: Any) -> Rung:
     """Return the rung of a kernel with square tiles, compiled for its element type, tile width and what is more."""
     params = {"tile_width": 16, **more}
     return Rung(name, title, getattr(module, name), module.launch, params, module.shared_bytes, tile=_square)
 
 
-def _registers(name, title, module, tile, **restrictions):
+def _registers(name: str, title: str, module: Any, tile: tuple[int, int], **restrictions: Any) -> Rung:
     """Return the rung of a kernel whose threads hold several results, for a fixed tile of C."""
     kernel = getattr(module, name)
     make = ready_made(kernel) if restrictions else kernel
     return Rung(name, title, make, module.launch, {}, module.shared_bytes, tile=lambda: tile, **restrictions)
 
 
-_VECTORS = {"dtypes": ("float32",), "orders": ("C",)}
+_VECTORS: dict[str, Any] = {"dtypes": ("float32",), "orders": ("C",)}
 
 LADDER = (
     _plain("per_row", "One thread per row", per_row, block_width=128),
@@ -89,7 +91,7 @@ LADDER = (
 )
 
 
-def rung(name):
+def rung(name: str) -> Rung:
     """Return the rung called `name`; raise KeyError with the known names."""
     for candidate in LADDER:
         if candidate.name == name:

@@ -8,9 +8,12 @@
 `python -m course_lib.gpu WHAT --output FOLDER` makes such files on your own GPU; `load(WHAT, FOLDER)` reads them.
 """
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent
 DEFAULT_GPU = "nvidia-h200"
@@ -22,11 +25,11 @@ class Recording:
 
     what: str
     command: str
-    provenance: dict
-    results: list
-    notes: dict = field(default_factory=dict)
+    provenance: dict[str, Any]
+    results: list[dict[str, Any]]
+    notes: dict[str, Any] = field(default_factory=dict)
 
-    def result(self, rung, **values):
+    def result(self, rung: str, **values: Any) -> dict[str, Any]:
         """Return the first result of a rung whose entries equal `values`; KeyError if there is none."""
         for result in self.results:
             if result.get("rung") == rung and all(result.get(key) == value for key, value in values.items()):
@@ -34,7 +37,7 @@ class Recording:
         raise KeyError(f"the recording of {self.what} has no result of {rung!r} with {values}")
 
 
-def load(what, gpu=DEFAULT_GPU):
+def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:
     """Return the Recording of `what` ("ladder", "series", …) from a GPU's folder: a name here, or any path."""
     folder = gpu if isinstance(gpu, Path) else FOLDER / gpu
     path = folder / f"{what}.json"
@@ -43,12 +46,12 @@ def load(what, gpu=DEFAULT_GPU):
     return Recording(**json.loads(path.read_text(encoding="utf-8")))
 
 
-def kinds(gpu=DEFAULT_GPU):
+def kinds(gpu: str | Path = DEFAULT_GPU) -> tuple[str, ...]:
     """Return the names of the recordings of a GPU."""
     folder = gpu if isinstance(gpu, Path) else FOLDER / gpu
     return tuple(sorted(path.stem for path in folder.glob("*.json")))
 
 
-def gpus():
+def gpus() -> tuple[str, ...]:
     """Return the names of the GPUs with recordings."""
     return tuple(sorted(path.name for path in FOLDER.iterdir() if path.is_dir() and any(path.glob("*.json"))))

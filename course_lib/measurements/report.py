@@ -1,22 +1,34 @@
 """The README's table and the pictures of the ladder, made from the recordings."""
 
-from pathlib import Path
+from __future__ import annotations
 
-from . import load
+import io
+from collections.abc import Mapping, Sequence
+from math import log10
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import blended_transform_factory
+
+from course_lib.look import FAINT, INK, KERNELS
+
+from . import Recording, load
 
 ROOT = Path(__file__).parents[2]
 BEGIN = "<!-- measured: written by python -m course_lib.measurements -->"
 END = "<!-- end of measured -->"
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#777777"
-COLOURS = {"host": GREY, "naive": "#E69F00", "tiled": "#009E73", "best": BLUE, "cublas": ORANGE}
 
 
-def measured(recording):
+def measured(recording: Recording) -> list[dict[str, Any]]:
     """Return the results that have a speed, slowest rung of the ladder first as the ladder has them."""
     return [result for result in recording.results if "gflops" in result]
 
 
-def table(recording, counters):
+def table(recording: Recording, counters: Recording) -> str:
     """Return the ladder as a Markdown table, with the sentence that says where it was measured."""
     best = recording.result("cublas")["gflops"]
     gpu = recording.provenance
@@ -41,14 +53,14 @@ def table(recording, counters):
     return "\n".join(lines)
 
 
-def section(recording, counters):
+def section(recording: Recording, counters: Recording) -> str:
     """Return what stands between the two marks in the README."""
     picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
     bars = "![GFLOP/s of every kernel of the ladder, and of cuBLAS](docs/ladder.svg)"
     return f"{BEGIN}\n{table(recording, counters)}\n\n{bars}\n\n{picture}\n{END}"
 
 
-def with_section(readme, recording, counters):
+def with_section(readme: str, recording: Recording, counters: Recording) -> str:
     """Return the README's text with its measured section renewed; ValueError if the marks are missing."""
     if BEGIN not in readme or END not in readme:
         raise ValueError("the README has lost the marks of its measured section")
@@ -56,80 +68,102 @@ def with_section(readme, recording, counters):
     return before + section(recording, counters) + rest.split(END)[1]
 
 
-def _svg(width, height, body):
-    style = "font-family='sans-serif' font-size='14'"
-    head = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' {style}>"
-    return "\n".join([head, f"<rect width='{width}' height='{height}' fill='white'/>", *body, "</svg>"]) + "\n"
+def _card(width: float, height: float, **margins: float) -> Axes:
+    """Axes on a white card of ``width`` × ``height`` inches; margins are shares of those."""
+    figure = Figure(figsize=(width, height), facecolor="white")
+    figure.subplots_adjust(**margins)
+    axes = figure.add_subplot(facecolor="white")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return axes
 
 
-def _text(x, y, words, anchor="start", fill="black"):
-    return f"<text x='{x:.0f}' y='{y:.0f}' text-anchor='{anchor}' fill='{fill}'>{words}</text>"
+def _svg(axes: Axes) -> str:
+    """The picture as SVG, the same bytes each time: no date, no random names, and text as text."""
+    drawn = io.StringIO()
+    with rc_context({"svg.hashsalt": "tile by tile", "svg.fonttype": "none", "font.family": "sans-serif"}):
+        assert isinstance(axes.figure, Figure)
+        axes.figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+    return "\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n"
 
 
-def ladder_svg(recording):
-    """Return the ladder as a bar chart: GFLOP/s of every kernel on one size."""
+def ladder_axes(recording: Recording) -> Axes:
+    """The ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top."""
     results = measured(recording)
-    most = max(result["gflops"] for result in results)
-    gpu = recording.provenance["gpu"]
-    n = recording.result("cublas")["M"]
-    body = [_text(10, 24, f"GFLOP/s on an {gpu}, float32, n = {n}")]
-    for i, result in enumerate(results):
-        y = 40 + 26 * i
-        width = 430 * result["gflops"] / most
-        colour = ORANGE if result["rung"] == "cublas" else BLUE
-        share = result["gflops"] / results[-1]["gflops"]
-        name = "cuBLAS" if result["rung"] == "cublas" else result["rung"]
-        body.append(_text(150, y + 15, name, "end"))
-        body.append(f"<rect x='158' y='{y}' width='{max(width, 1):.1f}' height='20' fill='{colour}'/>")
-        body.append(_text(164 + width, y + 15, f"{result['gflops']:,.0f} ({share:.1%})"))
-    return _svg(740, 50 + 26 * len(results), body)
+    cublas = recording.result("cublas")
+    names = ["cuBLAS" if result["rung"] == "cublas" else result["rung"] for result in results]
+    speeds = [result["gflops"] for result in results]
+    colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
+    axes = _card(8, 0.6 + 0.3 * len(results), left=0.19, right=0.97, top=0.94, bottom=0.02)
+    bars = axes.barh(names, speeds, color=colours, height=0.75)
+    axes.bar_label(bars, [f"{speed:,.0f} ({speed / cublas['gflops']:.1%})" for speed in speeds], padding=4, color=INK)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.25 * max(speeds))
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=INK)
+    axes.set_title(
+        f"GFLOP/s (and share of cuBLAS) on an {recording.provenance['gpu']}, float32, n = {cublas['M']}",
+        loc="left",
+        fontsize=11,
+        color=INK,
+    )
+    return axes
 
 
-def series_svg(recording):
-    """Return the five series, time against n, both axes logarithmic; where nothing was measured there is no line."""
-    from math import log2, log10
-
-    points = {}
+def series_axes(recording: Recording) -> Axes:
+    """The five series, time against n, both axes logarithmic; where nothing was measured there is no line."""
+    points: dict[str, list[tuple[int, float]]] = {}
     for result in measured(recording):
-        times = sorted(result["milliseconds"])
-        points.setdefault(result["rung"], []).append((result["M"], times[len(times) // 2]))
-    sizes = sorted({n for line in points.values() for n, _ in line})
-    decades = range(-3, 6)
-
-    def place(n, milliseconds):
-        x = 90 + 520 * (log2(n) - log2(sizes[0])) / (log2(sizes[-1]) - log2(sizes[0]))
-        return x, 420 - 360 * (log10(milliseconds) - decades[0]) / (decades[-1] - decades[0])
-
-    body = [_text(10, 24, f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)")]
-    for decade in decades:
-        y = place(sizes[0], 10.0**decade)[1]
-        body.append(f"<line x1='90' x2='610' y1='{y:.0f}' y2='{y:.0f}' stroke='#dddddd'/>")
-        body.append(_text(82, y + 5, f"{10.0**decade:g} ms", "end"))
-    for n in sizes:
-        body.append(_text(place(n, 1)[0], 444, str(n), "middle"))
-    body.append(_text(350, 470, "n", "middle"))
+        points.setdefault(result["rung"], []).append((result["M"], median(result["milliseconds"])))
+    axes = _card(7.5, 5, left=0.12, right=0.88, top=0.93, bottom=0.11)
     for name, line in points.items():
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in line))
-        body.append(f"<polyline points='{path}' fill='none' stroke='{COLOURS[name]}' stroke-width='2.5'/>")
-        body += [
-            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3.5' fill='{COLOURS[name]}'/>"
-            for x, y in (place(*point) for point in line)
-        ]
-    ends = sorted((place(*line[-1])[1], name, place(*line[-1])[0]) for name, line in points.items())
-    last = -100
-    for y, name, x in ends:
-        last = max(y, last + 18)
+        dashes = "--" if name == "cublas" else "-"
+        axes.plot(*zip(*line, strict=True), dashes, marker="o", markersize=4, lw=2, color=KERNELS[name], label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    sizes = sorted({n for line in points.values() for n, _ in line})
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.yaxis.set_major_formatter(lambda milliseconds, _: f"{milliseconds:g}")
+    axes.grid(axis="y", color=FAINT, lw=0.5)
+    axes.set(xlabel="n", ylabel="milliseconds")
+    axes.set_title(
+        f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)",
+        loc="left",
+        fontsize=11,
+        color=INK,
+    )
+    _label_the_ends(axes, points)
+    return axes
+
+
+def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]]) -> None:
+    """Each line's name at its right end, moved up where two would meet."""
+    apart, lowest = 0.045, -1.0  # of the axes' height
+    low, high = (log10(limit) for limit in axes.get_ylim())
+    for name, line in sorted(points.items(), key=lambda entry: entry[1][-1][1]):
+        n, milliseconds = line[-1]
+        lowest = max((log10(milliseconds) - low) / (high - low), lowest + apart)
+        place = blended_transform_factory(axes.transData, axes.transAxes)
         label = "cuBLAS" if name == "cublas" else name
-        body.append(_text(x + 10, last + 5, label, fill=COLOURS[name]))
-    return _svg(720, 480, body)
+        axes.annotate(
+            label,
+            (n, lowest),
+            (7, 0),
+            place,
+            "offset points",
+            va="center",
+            color=INK,
+            fontsize=11,
+            annotation_clip=False,
+        )
 
 
-def outputs(root=ROOT):
+def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of everything that is made from the recordings."""
     ladder, series = load("ladder"), load("series")
     readme = root / "README.md"
     return {
         readme: with_section(readme.read_text(encoding="utf-8"), ladder, load("counters")),
-        root / "docs" / "ladder.svg": ladder_svg(ladder),
-        root / "docs" / "series.svg": series_svg(series),
+        root / "docs" / "ladder.svg": _svg(ladder_axes(ladder)),
+        root / "docs" / "series.svg": _svg(series_axes(series)),
     }

@@ -1,0 +1,456 @@
+"""Numba's own CUDA tests, unmodified, on the simulator: they come with numba and ask for a GPU.
+
+    python tests/oracles/numba_tests.py [--list OUTCOME] [--out FILE] [PATTERN ...]
+
+An adapter takes the place of the driver: host arrays stand for device arrays, a signature is noted and not compiled,
+and a launch is redirected to ``simulate``. Of the tests that launch a kernel, each is ``passed``, ``refused`` (the
+simulator names what it does not run), ``wrong`` (an assertion of the test fails) or ``broken`` (another exception).
+A test that never launches says nothing of the simulator and is not counted, nor is one that looks at what a GPU's
+compiler made (its PTX, registers, warnings and caches). PATTERNs select tests by a part of their names, such as
+test_atomics or TestCudaMath.test_math_acos.
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import collections
+import contextlib
+import importlib
+import io
+import itertools
+import json
+import linecache
+import pkgutil
+import signal
+import sys
+import time
+import traceback
+import types as python_types
+import unittest
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+OUTCOMES = ("passed", "refused", "wrong", "broken")
+#: Seconds that one test may take.
+LIMIT = 120
+#: Modules that test what surrounds a launch: the compiler's dumps, flags and warnings, and numba's file cache.
+ELSEWHERE = ("test_caching", "test_debug", "test_debuginfo", "test_inspect", "test_optimization", "test_warning")
+
+
+# --- the adapter -----------------------------------------------------------------------------------------------------
+
+
+class DeviceArray(np.ndarray):
+    """A host array that behaves as numba's device arrays do where the tests look."""
+
+    __cuda_ndarray__ = True
+    stream = 0
+
+    @classmethod
+    def of(cls, array):
+        return np.array(array, copy=True, order="K", subok=False).view(cls)
+
+    def copy_to_host(self, ary=None, stream=0):
+        if ary is None:
+            return np.array(self, copy=True, order="K", subok=False)
+        ary[...] = self
+        return ary
+
+    def copy_to_device(self, ary, stream=0):
+        self[...] = np.asarray(ary)
+
+    def bind(self, stream=0):
+        return self
+
+    @property
+    def alloc_size(self):
+        return self.nbytes
+
+    def is_c_contiguous(self):
+        return self.flags.c_contiguous
+
+    def is_f_contiguous(self):
+        return self.flags.f_contiguous
+
+
+class Stream:
+    """Everything has happened when a call returns, so there is nothing to wait for."""
+
+    handle = python_types.SimpleNamespace(value=0)
+    bound = property(lambda self: self)
+
+    def __bool__(self):
+        return False
+
+    def synchronize(self):
+        pass
+
+    def add_callback(self, callback, arg=None):
+        callback(self, 0, arg)
+
+    @contextlib.contextmanager
+    def auto_synchronize(self):
+        yield self
+
+
+class Event:
+    def __init__(self, timing=True):
+        pass
+
+    def record(self, stream=0):
+        pass
+
+    def wait(self, stream=0):
+        pass
+
+    def synchronize(self):
+        pass
+
+    def query(self):
+        return True
+
+    def elapsed_time(self, other):
+        return 0.0
+
+
+class Device:
+    """The properties of an H200 that the tests ask for."""
+
+    id = 0
+    name = b"the simulator"
+    compute_capability = (9, 0)
+    WARP_SIZE = 32
+    MAX_THREADS_PER_BLOCK = 1024
+    MAX_BLOCK_DIM_X, MAX_BLOCK_DIM_Y, MAX_BLOCK_DIM_Z = 1024, 1024, 64
+    MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = 2**31 - 1, 65535, 65535
+    MAX_SHARED_MEMORY_PER_BLOCK = 48 * 1024
+    MULTIPROCESSOR_COUNT = 132
+    ASYNC_ENGINE_COUNT = 1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *reason):
+        return False
+
+
+class Context(Device):
+    device = Device()
+    deallocations = python_types.SimpleNamespace(clear=lambda: None)
+
+    def synchronize(self):
+        pass
+
+    def get_memory_info(self):
+        return python_types.SimpleNamespace(free=2**37, total=2**37)
+
+
+class Compiled:
+    """What a signature left behind: enough for numba to find its types. There is no code to look at."""
+
+    def __init__(self, signature):
+        self.signature = signature
+        self.argument_types = signature.args
+
+    def __getattr__(self, name):
+        raise unittest.SkipTest(f"asks for {name} of compiled code")
+
+
+class Launches:
+    """Counts the launches of the test that runs, and keeps what they said."""
+
+    def __init__(self):
+        self.number, self.findings, self.start = 0, [], time.perf_counter()
+
+
+LAUNCHES = Launches()
+#: Numbers the texts that are executed.
+TEXTS = itertools.count()
+
+
+def on_the_host(value):
+    """An argument as simulate takes it."""
+    from numba.cuda.args import ArgHint, In
+
+    if isinstance(value, In):
+        value = value.value.copy()
+    if isinstance(value, ArgHint):
+        value = value.value
+    return value.view(np.ndarray) if isinstance(value, DeviceArray) else value
+
+
+def launch(dispatcher, args, griddim, blockdim, stream=0, sharedmem=0):
+    """Takes the place of CUDADispatcher.call."""
+    from course_lib import simulate
+
+    LAUNCHES.number += 1
+    retrieve, values = [], list(args)
+    for extension in reversed(dispatcher.extensions or ()):
+        pairs = [extension.prepare_args(None, value, stream=stream, retr=retrieve) for value in values]
+        values = [value for _, value in pairs]
+    run = simulate(dispatcher, strict=False)[griddim, blockdim, 0, sharedmem](*map(on_the_host, values))
+    LAUNCHES.findings += [f"{finding}" for finding in run.errors]
+    for back in retrieve:
+        back()
+
+
+def note_signature(dispatcher, argtypes, restype=None):
+    """Takes the place of compiling: the signature is kept where numba keeps it, in ``overloads``."""
+    from numba.core import sigutils, types
+    from numba.core.typing import signature
+
+    if not isinstance(argtypes, tuple) or not all(isinstance(t, types.Type) for t in argtypes):
+        argtypes, restype = sigutils.normalize_signature(argtypes)
+    if argtypes not in dispatcher.overloads:
+        dispatcher.overloads[argtypes] = Compiled(signature(restype or types.void, *argtypes))
+    return dispatcher.overloads[argtypes]
+
+
+class ForAll:
+    """Takes the place of numba's, which asks the driver for a block size."""
+
+    def __init__(self, dispatcher, ntasks, tpb=0, stream=0, sharedmem=0):
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+        self.dispatcher, self.ntasks, self.tpb, self.sharedmem = dispatcher, ntasks, tpb or 128, sharedmem
+
+    def __call__(self, *args):
+        if self.ntasks:
+            self.dispatcher[-(-self.ntasks // self.tpb), self.tpb, 0, self.sharedmem](*args)
+
+
+def to_device(obj, stream=0, copy=True, to=None):
+    if to is None:
+        return DeviceArray.of(obj)
+    to[...] = obj
+    return to
+
+
+def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0, **pinned):
+    return np.zeros(shape, dtype, order).view(DeviceArray)
+
+
+def device_array_like(ary, stream=0, **pinned):
+    order = "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
+    return device_array(ary.shape, ary.dtype, order=order)
+
+
+@contextlib.contextmanager
+def scope(*values, **named):
+    """Pinned, mapped and the like, as a context."""
+    yield values[0] if len(values) == 1 else values
+
+
+def install():
+    """Put the adapter where numba's driver is."""
+    from numba import cuda
+    from numba.cuda import api, decorators, dispatcher, testing
+    from numba.cuda.cudadrv import devices
+
+    sys.modules["numba.cuda"].is_available = lambda: True
+    testing.cc_X_or_above = lambda major, minor: True
+    context = Context()
+    patches = {
+        "to_device": to_device,
+        "device_array": device_array,
+        "device_array_like": device_array_like,
+        "pinned_array": device_array,
+        "pinned_array_like": device_array_like,
+        "mapped_array": device_array,
+        "mapped_array_like": device_array_like,
+        "managed_array": device_array,
+        "as_cuda_array": lambda obj, sync=True: obj,
+        "is_cuda_array": lambda obj: isinstance(obj, DeviceArray),
+        "is_float16_supported": lambda: True,
+        "stream": Stream,
+        "default_stream": Stream,
+        "legacy_default_stream": Stream,
+        "per_thread_default_stream": Stream,
+        "external_stream": lambda pointer: Stream(),
+        "event": Event,
+        "event_elapsed_time": lambda start, end: 0.0,
+        "synchronize": lambda: None,
+        "defer_cleanup": scope,
+        "pinned": scope,
+        "mapped": scope,
+        "profiling": scope,
+        "current_context": lambda device=None: context,
+        "get_current_device": lambda: context.device,
+        "select_device": lambda device: context,
+        "require_context": lambda function: function,
+        "close": lambda: None,
+        "gpus": python_types.SimpleNamespace(current=context.device, lst=[context.device]),
+        "_auto_device": lambda obj, stream=0, copy=True, **_: (
+            obj if isinstance(obj, DeviceArray) else to_device(obj),
+            True,
+        ),
+    }
+    for module in (cuda, api):
+        for name, value in patches.items():
+            setattr(module, name, value)
+    devices.get_context = patches["current_context"]
+    devices.reset = lambda: None
+    kernel = dispatcher.CUDADispatcher
+    kernel.call = launch
+    kernel.compile = note_signature
+    kernel.compile_device = note_signature
+    kernel.specialize = lambda self, *args: self
+    kernel.forall = lambda self, ntasks, tpb=0, stream=0, sharedmem=0: ForAll(self, ntasks, tpb, stream, sharedmem)
+    kernel.disable_compile = lambda self, *_: None
+    decorators.CUDADispatcher = kernel
+    for name in dir(kernel):
+        if name.startswith(("inspect_", "get_")) and name.endswith(
+            ("llvm", "asm", "sass", "types", "cfg", "_thread", "size")
+        ):
+            setattr(kernel, name, no_code)
+    builtins.exec = readable_exec
+
+
+def no_code(*_, **__):
+    raise unittest.SkipTest("asks for compiled code")
+
+
+def readable_exec(code, names=None, local=None, _exec=exec):
+    """``exec`` that leaves the text where inspect finds it, as a notebook does: numba writes its ufuncs' kernels."""
+    if names is None:
+        frame = sys._getframe(1)
+        names, local = frame.f_globals, frame.f_locals
+    if isinstance(code, str):
+        file = f"<numba's tests, text {next(TEXTS)}>"
+        linecache.cache[file] = len(code), None, code.splitlines(keepends=True), file
+        code = compile(code, file, "exec")
+    _exec(code, names, local)
+
+
+# --- the tests -------------------------------------------------------------------------------------------------------
+
+
+def modules():
+    import numba.cuda.tests as home
+
+    for package in ("cudapy", "cudadrv", "doc_examples"):
+        folder = importlib.import_module(f"{home.__name__}.{package}")
+        for found in pkgutil.iter_modules(folder.__path__):
+            if found.name.startswith("test_") and found.name not in ELSEWHERE:
+                yield f"{folder.__name__}.{found.name}"
+
+
+class OutOfTime(Exception):
+    pass
+
+
+def out_of_time(*_):
+    raise OutOfTime(f"more than {LIMIT} seconds")
+
+
+class Result(unittest.TestResult):
+    """Sorts what happened to each test into OUTCOMES."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows = {}
+
+    def startTest(self, test):
+        super().startTest(test)
+        LAUNCHES.__init__()
+        signal.alarm(LIMIT)
+
+    def stopTest(self, test):
+        signal.alarm(0)
+        super().stopTest(test)
+
+    def _note(self, test, outcome, reason=""):
+        name = test.id().removeprefix("numba.cuda.tests.")
+        if LAUNCHES.number and OUTCOMES.index(outcome) >= OUTCOMES.index(self.rows.get(name, ("passed",))[0]):
+            seconds = round(time.perf_counter() - LAUNCHES.start, 1)
+            self.rows[name] = outcome, reason, tuple(LAUNCHES.findings), seconds
+
+    def addSuccess(self, test):
+        self._note(test, "passed")
+
+    def addExpectedFailure(self, test, err):
+        self._note(test, "passed")
+
+    def addUnexpectedSuccess(self, test):
+        self._note(test, "wrong", "an unexpected success")
+
+    def addFailure(self, test, err):
+        self._error(test, err)
+
+    def addError(self, test, err):
+        self._error(test, err)
+
+    def addSubTest(self, test, subtest, err):
+        if err is not None:
+            self._error(test, err)
+
+    def _error(self, test, err):
+        from course_lib import LaunchError, UnsupportedKernelError
+
+        _, error, trace = err
+        text = str(error).strip()
+        if isinstance(error, (UnsupportedKernelError, LaunchError)):
+            return self._note(test, "refused", text)
+        if isinstance(error, AssertionError):
+            return self._note(test, "wrong", text.splitlines()[0] if text else "")
+        frames = [frame for frame in traceback.extract_tb(trace) if "unittest" not in frame.filename]
+        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+        return self._note(test, "broken", f"{type(error).__name__} in {place}: {text}"[:300])
+
+
+def run(patterns=()):
+    """{name: (outcome, reason, errors found, seconds)} of each test that launched a kernel."""
+    install()
+    signal.signal(signal.SIGALRM, out_of_time)
+    result = Result()
+    silence = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stderr(silence):
+        warnings.simplefilter("ignore")
+        for name in modules():
+            try:
+                module = importlib.import_module(name)
+            except Exception as error:
+                print(f"{name} is not imported: {type(error).__name__}: {error}", file=sys.__stderr__)
+                continue
+            for test in flat(unittest.defaultTestLoader.loadTestsFromModule(module)):
+                if not patterns or any(pattern in test.id() for pattern in patterns):
+                    test.run(result)
+    return result.rows
+
+
+def flat(suite):
+    """The tests of a suite; a module's load_tests would look for a GPU's libraries."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from flat(test)
+        else:
+            yield test
+
+
+def summary(rows):
+    """How many tests had each outcome."""
+    counts = collections.Counter(outcome for outcome, *_ in rows.values())
+    return {outcome: counts[outcome] for outcome in OUTCOMES}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("patterns", nargs="*")
+    parser.add_argument("--list", action="append", choices=OUTCOMES, default=[], help="name the tests of an outcome")
+    parser.add_argument("--out", type=Path, help="write all as JSON")
+    options = parser.parse_args()
+    rows = run(options.patterns)
+    for outcome in options.list:
+        for name, (what, reason, *_) in sorted(rows.items()):
+            if what == outcome:
+                print(f"{outcome}  {name}  {reason}")
+    print(", ".join(f"{number} {outcome}" for outcome, number in summary(rows).items()), f"of {len(rows)}")
+    if options.out:
+        options.out.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
