@@ -137,6 +137,11 @@ class Device:
         return False
 
 
+class Devices(list):
+    current = property(lambda self: self[0])
+    lst = property(lambda self: self)
+
+
 class Context(Device):
     device = Device()
     deallocations = python_types.SimpleNamespace(clear=lambda: None)
@@ -282,7 +287,7 @@ def install():
         "select_device": lambda device: context,
         "require_context": lambda function: function,
         "close": lambda: None,
-        "gpus": python_types.SimpleNamespace(current=context.device, lst=[context.device]),
+        "gpus": Devices([context.device]),
         "_auto_device": lambda obj, stream=0, copy=True, **_: (
             obj if isinstance(obj, DeviceArray) else to_device(obj),
             True,
