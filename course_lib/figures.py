@@ -20,7 +20,7 @@ from matplotlib.ticker import NullLocator
 from PIL import Image
 
 from course_lib.look import COLOURS, FAINT, INK, KERNELS
-from course_lib.simulator.hardware import SECTOR_BYTES
+from course_lib.simulator.hardware import BANKS, SECTOR_BYTES
 from course_lib.trace.reading import ROWS, slacks
 
 if TYPE_CHECKING:
@@ -297,6 +297,40 @@ def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: 
         va="center",
         color=INK,
     )
+
+
+def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
+    """One request to shared memory for each entry of ``requests``: how many different words it asks of each bank.
+
+    ``requests`` maps a label to the word that each lane asks for, counted from the start of shared memory in 4-byte
+    words. Lanes that ask for the same word are served together; the fullest bank gives the wavefronts.
+    """
+    ax = ax or _axes(11, 0.9 * len(requests) + 0.9)
+    wavefronts = {}
+    for order, (label, words) in enumerate(requests.items()):
+        asked = np.bincount([word % BANKS for word in set(words)], minlength=BANKS)
+        wavefronts[label] = int(asked.max())
+        for bank, count in enumerate(asked):
+            light = 0.25 + 0.5 * count / wavefronts[label] if count else 1.0
+            _cell(
+                ax,
+                bank,
+                -1.6 * order,
+                1,
+                str(count) if count else "",
+                COLOURS["shared"] if count else None,
+                9,
+                light=light,
+            )
+        said = f"{label}: {_count(wavefronts[label], 'wavefront')}"
+        ax.text(0, -1.6 * order + 1.1, said, ha="left", va="bottom", color=INK, fontsize=11)
+    for bank in range(0, BANKS, 4):
+        ax.text(bank + 0.5, -1.6 * len(requests) + 1.5, f"bank {bank}", ha="center", va="top", color=INK, fontsize=9)
+    ax.set_title("Different words that 32 lanes ask of each bank")
+    ax.set_xlim(-0.2, BANKS + 0.2)
+    ax.set_ylim(-1.6 * len(requests) + 0.9, 2.0)
+    _bare(ax)
+    return _describe(ax, *(f"{label}: {_count(count, 'wavefront')}" for label, count in wavefronts.items()))
 
 
 # ---- blocks and tiles ---------------------------------------------------------------------------------------------

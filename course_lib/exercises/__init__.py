@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import naive, prefetching, tiling
+from . import banks, naive, prefetching, tiling
 from .exercise import Exercise
 from .explain import Explanation, compare
 from .grading import grade
@@ -20,6 +20,7 @@ from .verdict import Verdict
 LESSONS = {
     "02_naive": naive.EXERCISES,
     "04_tiling": tiling.EXERCISES,
+    "06_bank_conflicts": banks.EXERCISES,
     "09_prefetching": prefetching.EXERCISES,
 }
 EXERCISES: dict[str, Exercise | Explanation] = {

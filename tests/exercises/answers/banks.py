@@ -1,0 +1,80 @@
+"""Answers to the exercises on bank conflicts: plausible wrong ones with the first hint they meet, and right ones."""
+
+HEADER = "from numba import cuda, float32\n\nSIDE, LONGER = 16, 17\n\n\n"
+
+PADDED = "(32, 33)"
+A_OWN = "cuda.shared.array((SIDE, SIDE), float32)\n    B"
+B_PADDED = "B_tile = cuda.shared.array((SIDE, LONGER)"
+
+WRONG = [
+    ("row-sums", "no padding", [(PADDED, "(32, 32)")], "puts 32 rows into 32 different banks"),
+    ("row-sums", "a row more", [(PADDED, "(33, 32)")], "puts 32 rows into 32 different banks"),
+    ("row-sums", "two words more", [(PADDED, "(32, 34)")], "puts 32 rows into 32 different banks"),
+    ("row-sums", "twice as long", [(PADDED, "(32, 64)")], "puts 32 rows into 32 different banks"),
+    ("row-sums", "odd and wasteful", [(PADDED, "(32, 35)")], "one word more in each of the 32 rows"),
+    ("row-sums", "too short", [(PADDED, "(32, 31)")], "at least 32 elements"),
+    ("row-sums", "sums of columns", [("tile[tx, k]", "tile[k, tx]")], "the wrong way round"),
+    ("skewed", "padded", [("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32"),
+    ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at another k"),
+    ("skewed", "beyond the row", [("(k + tx) % 32", "k + tx")], "come round to its start"),
+    ("skewed", "only half round", [("(k + tx) % 32", "(k + tx) % 16")], "pencil"),
+    ("skewed", "sums of columns", [("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]")], "the wrong way round"),
+    (
+        "skewed",
+        "uncoalesced",
+        [("tile[i, tx]", "tile[tx, i]"), ("* 32 + i, start + tx", "* 32 + tx, start + i"), ("(k + tx) % 32", "k")],
+        "all lanes read the same k",
+    ),
+    (
+        "wrong-tile",
+        "both padded",
+        [(A_OWN, "cuda.shared.array((SIDE, LONGER), float32)\n    B")],
+        "the other tile needs none",
+    ),
+    ("wrong-tile", "none padded", [(B_PADDED, "B_tile = cuda.shared.array((SIDE, SIDE)")], "down a column"),
+    ("wrong-tile", "two words", [(B_PADDED, "B_tile = cuda.shared.array((SIDE, 18)")], "the other tile needs none"),
+    ("wrong-tile", "a row more", [(B_PADDED, "B_tile = cuda.shared.array((LONGER, SIDE)")], "down a column"),
+    ("wrong-tile", "stored as it lies, read as before", [("B_tile[tx, ty]", "B_tile[ty, tx]")], "the wrong way round"),
+    ("transpose", "no padding", [(PADDED, "(32, 32)")], "one word more"),
+    ("transpose", "no barrier", [("    cuda.syncthreads()\n", "")], "the whole block must wait"),
+    ("transpose", "only copied", [("tile[tx, ty]", "tile[ty, tx]")], "the wrong way round"),
+    (
+        "transpose",
+        "straight from global memory",
+        [("C[row, col] = tile[tx, ty]", "C[row, col] = A[col, row]")],
+        "run along a row of A",
+    ),
+    (
+        "transpose",
+        "the blocks not exchanged",
+        [
+            (
+                "cuda.blockIdx.x * 32 + ty, cuda.blockIdx.y * 32 + tx",
+                "cuda.blockIdx.y * 32 + ty, cuda.blockIdx.x * 32 + tx",
+            )
+        ],
+        "guard the stores into C",
+    ),
+    (
+        "transpose",
+        "A's guard",
+        [("row < C.shape[0] and col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]")],
+        "not the one of A",
+    ),
+]
+
+RIGHT = [
+    ("row-sums", "one row more as well", [(PADDED, "(32, 32 + 1)")]),
+    ("skewed", "backwards, and with a mask of bits", [("(k + tx) % 32", "(tx - k) & 31")]),
+    ("skewed", "exclusive or", [("(k + tx) % 32", "k ^ tx")]),
+    ("wrong-tile", "not transposed at all", [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")]),
+    (
+        "transpose",
+        "skewed instead of padded",
+        [
+            (PADDED, "(32, 32)"),
+            ("tile[ty, tx] =", "tile[ty, (tx + ty) % 32] ="),
+            ("= tile[tx, ty]", "= tile[tx, (tx + ty) % 32]"),
+        ],
+    ),
+]
