@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 5de2102b371672ee bundle d4283ca6c0887d36 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 09971d191db6acdb bundle d13fc635b10925d7 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -8,7 +8,9 @@ var ICONS = {
   pause: "M4 3h3v10H4zM9 3h3v10H9z",
   forward: "M4.5 3v10l7-5z",
   barrier: "M3 3v10l6.5-5zM10.5 3h2.5v10h-2.5z",
-  end: "M10 3h2v10h-2zM3 3v10l6.5-5z"
+  end: "M10 3h2v10h-2zM3 3v10l6.5-5z",
+  fault: "M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.6h1.6V11z",
+  full: "M2 2h5v2H4v3H2zm7 0h5v5h-2V4H9zM2 9h2v3h3v2H2zm10 0h2v5H9v-2h3z"
 };
 function html(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -40,45 +42,668 @@ function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// keys.js
+var KEYS = [
+  [["ArrowRight", "ArrowLeft"], "→ ←", "a step on, back"],
+  [[" "], "space", "play, pause"],
+  [["n", "p", "PageDown", "PageUp"], "n p", "to the next barrier, the one before (also Shift → ←, Page down and up)"],
+  [[".", ","], ". ,", "to the end of this phase (load, compute, store, barrier), the one before"],
+  [["l", "L"], "l L", "to the next turn of the loop, the one before"],
+  [["e", "E"], "e E", "to the next finding, the one before"],
+  [["Home", "End"], "Home End", "to the start, to the end"],
+  [["t", "T"], "t T", "the next thread, the one before"],
+  [["b", "B"], "b B", "the next block, the one before"],
+  [["u"], "u", "what a step is: a statement, a loop's turn, a phase, a barrier"],
+  [["+", "-"], "+ −", "faster, slower"],
+  [["v", "V"], "v V", "the next view, the one before"],
+  [["[", "]"], "[ ]", "smaller text, larger text"],
+  [["f"], "f", "full screen, and back"],
+  [["?"], "?", "this list"],
+  [["Escape"], "Esc", "out of the stepper, for the notebook's own keys"]
+];
+function listOfKeys() {
+  const rows = KEYS.map(
+    ([, keys, what]) => html("div", {}, html("dt", {}, ...keys.split(" ").map((key) => html("kbd", {}, key))), html("dd", {}, what))
+  );
+  return html("dl", {}, ...rows);
+}
+
+// plane.js
+var UNIT = 20;
+var LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
+var [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
+var FAINT = 8;
+var FAR = 1.6;
+var Plane = class {
+  /** @param {PlaneOptions} options */
+  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false }) {
+    this.name = name;
+    this.rows = rows;
+    this.columns = columns2;
+    this.size = size ?? rows * columns2;
+    this.offset = offset;
+    this.margin = margin;
+    this.width = columns2 * UNIT + margin;
+    this.height = rows * UNIT + margin;
+    this.tip = svg("title");
+    this.layer = svg("svg", { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}` }, this.tip);
+    this.node = this.layer;
+    this.layer.style.setProperty("--hue", hue);
+    if (labels) {
+      const corner = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
+      this.layer.append(svg("text", corner, name));
+    }
+    this.below = svg("g");
+    this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
+    this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
+    this.above = svg("g");
+    this.dots = svg("g", { class: "tt-dots" });
+    this.rings = svg("g", { class: "tt-rings" });
+    this.faults = svg("g", { class: "tt-faults" });
+    this.layer.append(this.below, this.tileLines(tile), this.owns.warp, this.owns.thread, this.outline, this.above);
+    this.layer.append(this.dots, this.rings, this.faults);
+    this.shown = /* @__PURE__ */ new Map();
+    if (margin >= 10) this.indices(origin, wrapped);
+  }
+  /**
+   * @param {number} i
+   * @returns {[number, number]}
+   */
+  corner(i) {
+    return [this.margin + i % this.columns * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
+  }
+  /**
+   * @param {number[]} origin
+   * @param {boolean} wrapped
+   */
+  indices([top, left], wrapped) {
+    const side = this.margin * 0.5;
+    const most = Math.max(this.rows, this.columns);
+    const every = most <= 20 ? 1 : 2 ** Math.ceil(Math.log2(most / 8));
+    const size = { class: "tt-index", "font-size": Math.max(6.5, this.margin * 0.36) };
+    for (let c = 0; c < this.columns; c += every) {
+      this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
+    }
+    for (let r = 0; r < this.rows; r += every) {
+      const number = String(wrapped ? r * this.columns : top + r);
+      this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
+    }
+  }
+  /** @param {[number, number] | null} tile */
+  tileLines(tile) {
+    const lines = svg("g", { class: "tt-tiles" });
+    if (!tile || tile[0] < 1 || tile[1] < 1) return lines;
+    const [m, right, bottom] = [this.margin, this.width, this.height];
+    for (let y = tile[0]; y < this.rows; y += tile[0]) {
+      lines.append(svg("line", { x1: m, x2: right, y1: m + y * UNIT, y2: m + y * UNIT }));
+    }
+    for (let x = tile[1]; x < this.columns; x += tile[1]) {
+      lines.append(svg("line", { y1: m, y2: bottom, x1: m + x * UNIT, x2: m + x * UNIT }));
+    }
+    return lines;
+  }
+  /**
+   * Frame the smallest rectangle around the marked elements; without any, nothing.
+   * @param {(element: number) => boolean} marked
+   */
+  frame(marked) {
+    let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
+    for (let i = 0; i < this.size; i++) {
+      if (!marked(i + this.offset)) continue;
+      const [row, column] = [Math.floor(i / this.columns), i % this.columns];
+      [top, left] = [Math.min(top, row), Math.min(left, column)];
+      [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
+    }
+    this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
+    if (bottom < 0) return;
+    const [x, y] = this.corner(top * this.columns + left);
+    const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
+    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
+  }
+  /**
+   * Draw the border of what the chosen thread, or its warp, owns: a line wherever an owned element meets another.
+   * @param {"warp" | "thread"} who
+   * @param {(element: number) => boolean} owned
+   */
+  own(who, owned) {
+    const { rows, columns: columns2, size, offset } = this;
+    const inside = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns2 && r * columns2 + c < size && owned(r * columns2 + c + offset);
+    let path = "";
+    for (let r = 0; r <= rows; r++) {
+      for (let c = 0, from = -1; c <= columns2; c++) {
+        const edge = c < columns2 && inside(r, c) !== inside(r - 1, c);
+        if (edge && from < 0) from = c;
+        if (edge || from < 0) continue;
+        path += `M${this.margin + from * UNIT} ${this.margin + r * UNIT}h${(c - from) * UNIT}`;
+        from = -1;
+      }
+    }
+    for (let c = 0; c <= columns2; c++) {
+      for (let r = 0, from = -1; r <= rows; r++) {
+        const edge = r < rows && inside(r, c) !== inside(r, c - 1);
+        if (edge && from < 0) from = r;
+        if (edge || from < 0) continue;
+        path += `M${this.margin + c * UNIT} ${this.margin + from * UNIT}v${(r - from) * UNIT}`;
+        from = -1;
+      }
+    }
+    this.owns[who].setAttribute("d", path);
+  }
+  /**
+   * Replace the marks of a group if they are others than before.
+   * @param {SVGElement} group
+   * @param {readonly unknown[]} what
+   * @param {() => SVGElement[]} make
+   */
+  marks(group, what, make) {
+    const text = JSON.stringify(what);
+    if ((this.shown.get(group) ?? "[]") === text) return;
+    this.shown.set(group, text);
+    group.replaceChildren(...make());
+  }
+  /**
+   * What follows the last cell of a drawing: dots and rings.
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    const r = this.dot;
+    this.marks(
+      this.dots,
+      dots,
+      () => dots.map((i) => {
+        const [x, y] = this.corner(i);
+        return svg("circle", { cx: x + UNIT - 1.6 - r, cy: y + 1.6 + r, r });
+      })
+    );
+    this.marks(this.rings, rings, () => rings.map((i) => this.ring(i)));
+  }
+  get dot() {
+    return 4;
+  }
+  /** @param {number} i */
+  ring(i) {
+    const [x, y] = this.corner(i);
+    return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
+  }
+  /**
+   * Elements in red: those of a broken rule, and accesses beyond the edges where they would have landed.
+   * @param {number[]} wrong
+   * @param {[number, number][]} beyond  rows and columns
+   */
+  fault(wrong, beyond) {
+    this.marks(this.faults, [...wrong, ...beyond], () => [
+      ...wrong.map((i) => this.ring(i)),
+      ...beyond.map(([row, column]) => {
+        const x = this.margin + UNIT * Math.min(this.columns - 1 + FAR, Math.max(-FAR, column));
+        const y = this.margin + UNIT * Math.min(this.rows - 1 + FAR, Math.max(-FAR, row));
+        const cross = `M${x + 5} ${y + 5}l10 10m0 -10l-10 10`;
+        const box = svg("rect", { x: x + 1, y: y + 1, width: UNIT - 2, height: UNIT - 2, class: "tt-beyond" });
+        return svg("g", {}, box, svg("path", { d: cross }), svg("title", {}, `${this.name}[${row}, ${column}]`));
+      })
+    ]);
+  }
+  /**
+   * The element under the pointer.
+   * @param {MouseEvent} event
+   */
+  elementAt(event) {
+    const box = this.layer.getBoundingClientRect();
+    const scale = (this.width + 2) / box.width;
+    const column = Math.floor(((event.clientX - box.left) * scale - this.margin) / UNIT);
+    const row = Math.floor(((event.clientY - box.top) * scale - this.margin) / UNIT);
+    if (row < 0 || column < 0 || row >= this.rows || column >= this.columns) return null;
+    const i = row * this.columns + column;
+    return i < this.size ? i : null;
+  }
+  /**
+   * Touch only what differs from what is on the page.
+   * @param {number} _i
+   * @param {number} _look
+   * @param {Value} _value
+   */
+  cell(_i, _look, _value) {
+    throw new Error("a plane of some kind");
+  }
+};
+
+// trace.js
+var VERSION = 2;
+var WARP = 32;
+var SECTOR_BYTES = 32;
+var BANKS = 32;
+var WORD_BYTES = 4;
+var BARRIER = 1;
+var LOOP_TURN = 2;
+var CONTINUED = 4;
+var OPS = (
+  /** @type {const} */
+  ["load", "store", "atomic"]
+);
+var LOAD = 0;
+var TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
+var HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
+var SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
+var Unreadable = class extends Error {
+};
+async function open(text) {
+  let sent;
+  try {
+    sent = JSON.parse(text);
+  } catch {
+    throw new Unreadable("This trace can't be read; run the cell again.");
+  }
+  if (!(sent?.version <= VERSION)) {
+    throw new Unreadable("This trace is of a newer version of the course; update and run the cell again.");
+  }
+  try {
+    return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
+  } catch {
+    throw new Unreadable("This trace can't be read; run the cell again.");
+  }
+}
+async function inflate(packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
+function columns(named, buffer) {
+  let from = 0;
+  const found = {};
+  for (const [name, type, count] of named) {
+    found[name] = new TYPES[type](buffer, from, count);
+    from += 8 * Math.ceil(found[name].byteLength / 8);
+  }
+  return found;
+}
+function lanesOf(mask) {
+  const lanes2 = [];
+  for (let lane = 0; lane < WARP; lane++) if (mask >>> lane & 1) lanes2.push(lane);
+  return lanes2;
+}
+function popcount(mask) {
+  let n = 0;
+  for (let rest = mask >>> 0; rest; rest &= rest - 1) n++;
+  return n;
+}
+var Access = class {
+  /**
+   * @param {Trace} trace
+   * @param {number} row
+   * @param {number} warp
+   */
+  constructor(trace, row, warp2) {
+    const { columns: columns2 } = trace;
+    this.op = columns2.access_op[row];
+    this.loading = this.op === LOAD;
+    this.array = columns2.access_array[row];
+    this.warp = warp2;
+    this.mask = columns2.access_lanes[row];
+    this.lanes = lanesOf(this.mask);
+    this.width = columns2.access_width[row];
+    this.sectors = columns2.access_sectors[row];
+    this.wavefronts = columns2.access_wavefronts[row];
+    this.conflicts = columns2.access_conflicts[row];
+    this.base = columns2.access_base[row];
+    this.pattern = /** @type {ArrayLike<number>} */
+    trace.vector(columns2.access_pattern[row]);
+    this.values = this.loading ? null : trace.vector(columns2.access_values[row]);
+  }
+  /**
+   * The first element of the k-th lane that takes part.
+   * @param {number} k
+   */
+  element(k) {
+    return this.base + (this.pattern.length === 1 ? this.pattern[0] : this.pattern[k]);
+  }
+  /**
+   * What the k-th lane stored in its w-th element.
+   * @param {number} k
+   * @param {number} w
+   * @returns {Value}
+   */
+  stored(k, w) {
+    return this.values && this.values[this.values.length === this.width ? w : k * this.width + w];
+  }
+};
+var Block = class {
+  /**
+   * @param {Trace} trace
+   * @param {{at: Position, first: number, steps: number, releases: number[], phases: [number, string][][]}} sent
+   */
+  constructor(trace, sent) {
+    this.trace = trace;
+    this.at = sent.at;
+    this.first = sent.first;
+    this.length = sent.steps;
+    this.releases = sent.releases;
+    this.phases = sent.phases;
+  }
+  /**
+   * @param {number} i
+   * @returns {number}
+   */
+  line(i) {
+    return this.trace.columns.step_line[this.first + i];
+  }
+  /**
+   * @param {number} i
+   * @returns {number}
+   */
+  warp(i) {
+    return this.trace.columns.step_warp[this.first + i];
+  }
+  /**
+   * The active lanes of the warp, a bit each.
+   * @param {number} i
+   * @returns {number}
+   */
+  mask(i) {
+    return this.trace.columns.step_lanes[this.first + i];
+  }
+  /**
+   * @param {number} i
+   * @param {number} flag  BARRIER, LOOP_TURN or CONTINUED
+   */
+  has(i, flag) {
+    return Boolean(this.trace.columns.step_flags[this.first + i] & flag);
+  }
+  /**
+   * @param {number} i
+   * @param {number} thread
+   */
+  runs(i, thread) {
+    return this.warp(i) === thread >> 5 && Boolean(this.mask(i) >>> (thread & 31) & 1);
+  }
+  /**
+   * Rows of the columns "access", "variable", "test" or "outside" that belong to a step.
+   * @param {string} what
+   * @param {number} i
+   * @returns {[number, number]}
+   */
+  rows(what, i) {
+    const starts = this.trace.columns[`step_${what}`];
+    return [starts[this.first + i], starts[this.first + i + 1]];
+  }
+  /** @param {number} i */
+  accesses(i) {
+    const [from, to] = this.rows("access", i);
+    return Array.from({ length: to - from }, (_, k) => new Access(this.trace, from + k, this.warp(i)));
+  }
+  /**
+   * @param {number} i
+   * @returns {Outside[]}
+   */
+  outside(i) {
+    const { columns: columns2, arrays: arrays2 } = this.trace;
+    const [from, to] = this.rows("outside", i);
+    const found = [];
+    for (let row = from; row < to; row++) {
+      const array = columns2.outside_array[row];
+      const dims = arrays2[array].shape.length;
+      const numbers = (
+        /** @type {ArrayLike<number>} */
+        this.trace.vector(columns2.outside_index[row])
+      );
+      lanesOf(columns2.outside_lanes[row]).forEach((lane, k) => {
+        const start = numbers.length === dims ? 0 : k * dims;
+        const index = Array.from({ length: dims }, (_, d) => numbers.length === 1 ? numbers[0] : numbers[start + d]);
+        found.push({ array, loading: columns2.outside_op[row] === LOAD, thread: WARP * this.warp(i) + lane, index });
+      });
+    }
+    return found;
+  }
+  /**
+   * @param {number} i
+   * @returns {Test[]}
+   */
+  tests(i) {
+    const { trace } = this;
+    const { columns: columns2 } = trace;
+    const [from, to] = this.rows("test", i);
+    return Array.from({ length: to - from }, (_, k) => {
+      const row = from + k;
+      const [text, parts] = trace.tests[columns2.test_text[row]];
+      const mask = columns2.test_lanes[row];
+      const [left, right] = [columns2.test_left[row], columns2.test_right[row]];
+      const sides = (lane) => {
+        if (left < 0 || right < 0) return null;
+        const k2 = popcount(mask & (1 << lane) - 1);
+        return [at(trace.vector(left), k2), at(trace.vector(right), k2)];
+      };
+      return { text, parts: parts ?? [], mask, truth: columns2.test_truth[row], sides };
+    });
+  }
+};
+function at(vector, lane) {
+  return vector.length === 1 ? vector[0] : vector[lane];
+}
+var Trace = class {
+  /**
+   * @param {any} sent
+   * @param {Record<string, any>} columns
+   */
+  constructor(sent, columns2) {
+    this.columns = columns2;
+    this.kernel = sent.kernel;
+    this.grid = sent.grid;
+    this.block = sent.block;
+    this.source = sent.source;
+    this.loops = new Map(sent.loops);
+    this.names = sent.names;
+    this.accumulators = sent.accumulators;
+    this.texts = sent.texts;
+    this.tests = sent.tests;
+    this.findings = sent.findings;
+    this.traffic = sent.traffic;
+    this.arrays = sent.arrays;
+    this.omitted = sent.omitted ?? 0;
+    this.threads = this.block[0] * this.block[1] * this.block[2];
+    this.warps = Math.ceil(this.threads / WARP);
+    this.dims = Math.max(...[this.grid, this.block].map((d) => d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1));
+    for (const array of this.arrays) {
+      array.size = array.shape.reduce((a, b) => a * b, 1);
+      array.hue = array.role ? HUES[array.role] : SPACE_HUES[array.space];
+    }
+    this.vectors = new Array(columns2.vector_kind.length);
+    this.pools = [columns2.ints, columns2.floats, columns2.doubles, this.texts];
+    this.blocks = sent.blocks.map((block) => new Block(this, block));
+    if (!this.blocks.length || this.blocks.some((block) => !(block.length > 0))) throw new RangeError("no steps");
+    this.owner = this.arrays.findIndex((array) => array.name === sent.owner && array.space === "global");
+    this.owned = this.findOwners();
+  }
+  /**
+   * @param {number} number
+   * @returns {Vector}
+   */
+  vector(number) {
+    const known = this.vectors[number];
+    if (known) return known;
+    const { vector_kind: kind, vector_start: start, vector_length: length } = this.columns;
+    const [from, to] = [start[number], start[number] + length[number]];
+    const pool = this.pools[kind[number]];
+    return this.vectors[number] = Array.isArray(pool) ? pool.slice(from, to) : pool.subarray(from, to);
+  }
+  /** Of each element of the array that says what a thread owns: block * threads + thread, or -1. */
+  findOwners() {
+    if (this.owner < 0) return new Int32Array(0);
+    const owned = new Int32Array(this.arrays[this.owner].size).fill(-1);
+    const { access_op, access_array } = this.columns;
+    this.blocks.forEach((block, number) => {
+      for (let i = 0; i < block.length; i++) {
+        const [from, to] = block.rows("access", i);
+        for (let row = from; row < to; row++) {
+          if (access_op[row] === LOAD || access_array[row] !== this.owner) continue;
+          const access = new Access(this, row, block.warp(i));
+          access.lanes.forEach((lane, k) => {
+            const owner = number * this.threads + access.warp * WARP + lane;
+            for (let w = 0; w < access.width; w++) owned[access.element(k) + w] = owner;
+          });
+        }
+      }
+    });
+    return owned;
+  }
+  /**
+   * The contents of an array before the block starts.
+   * @param {TraceArray} array
+   * @returns {Value[]}
+   */
+  initial(array) {
+    if (array.initial < 0) {
+      return new Array(array.space === "local" ? array.size * this.threads : array.size).fill(null);
+    }
+    const vector = this.vector(array.initial);
+    return vector.length === array.size ? Array.from(
+      /** @type {ArrayLike<Value>} */
+      vector
+    ) : new Array(array.size).fill(vector[0]);
+  }
+  /** @param {readonly number[]} position */
+  blockNumber(position) {
+    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === position[i])));
+  }
+  /** @param {readonly number[]} position */
+  threadNumber([x, y, z]) {
+    return x + this.block[0] * (y + this.block[1] * z);
+  }
+  /**
+   * @param {number} number
+   * @returns {Position}
+   */
+  threadPosition(number) {
+    const [bx, by] = this.block;
+    return [number % bx, Math.floor(number / bx) % by, Math.floor(number / (bx * by))];
+  }
+  /** @param {readonly number[]} position */
+  label(position) {
+    return this.dims === 1 ? `${position[0]}` : `(${position.slice(0, this.dims).join(", ")})`;
+  }
+  /** @param {number} thread */
+  threadLabel(thread) {
+    return this.label(this.threadPosition(thread));
+  }
+  /**
+   * The index of an element, one number per dimension.
+   * @param {TraceArray} array
+   * @param {number} flat
+   */
+  index(array, flat) {
+    const index = [];
+    for (const extent of [...array.shape].reverse()) {
+      index.unshift(flat % extent);
+      flat = Math.floor(flat / extent);
+    }
+    return index;
+  }
+  /**
+   * The element as the kernel writes it.
+   * @param {TraceArray} array
+   * @param {number} flat
+   */
+  element(array, flat) {
+    return `${array.name}[${this.index(array, flat).join(", ") || "()"}]`;
+  }
+  /**
+   * Neighbouring elements of a row.
+   * @param {TraceArray} array
+   * @param {number} flat
+   * @param {number} width
+   */
+  elements(array, flat, width) {
+    if (width === 1) return this.element(array, flat);
+    const index = this.index(array, flat);
+    const column = index.pop() ?? 0;
+    return `${array.name}[${[...index, `${column}:${column + width}`].join(", ")}]`;
+  }
+  /**
+   * The byte at which an element starts, from the start of its array.
+   * @param {TraceArray} array
+   * @param {number} flat
+   */
+  address(array, flat) {
+    return this.index(array, flat).reduce((sum, i, d) => sum + i * array.strides[d], 0) * array.itemsize;
+  }
+};
+
 // text.js
 function short(value) {
   if (value === null || value === void 0) return "";
   if (typeof value === "string") return value;
+  if (!Number.isFinite(value)) return odd(value);
+  value = ownDigits(value);
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e5) return String(value);
   if (size >= 1e4 || size < 5e-3 && size > 0) return value.toExponential(0).replace("e+", "e");
   return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0).replace(/^(-?)0\./, "$1.");
 }
 function full(value) {
-  return typeof value === "number" ? String(Number(value.toPrecision(7))) : String(value ?? "empty");
+  if (typeof value !== "number") return String(value ?? "empty");
+  if (!Number.isFinite(value)) return odd(value);
+  const rounded = Number(ownDigits(value).toPrecision(7));
+  const size = Math.abs(rounded);
+  if (size === 0 || size >= 1e-4 && size < 1e16) return String(rounded);
+  return rounded.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }
-function lanes(active) {
-  const sorted = [...active].sort((a, b) => a - b);
-  const [first, last] = [sorted[0], sorted[sorted.length - 1]];
-  if (sorted.length === 1) return `thread ${first}`;
-  return last - first + 1 === sorted.length ? `threads ${first}–${last}` : `${sorted.length} threads`;
+function odd(value) {
+  return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+function ownDigits(value) {
+  if (Number.isInteger(value) || Math.fround(value) !== value) return value;
+  for (let digits = 6; digits < 10; digits++) {
+    const shorter = Number(value.toPrecision(digits));
+    if (Math.fround(shorter) === value) return shorter;
+  }
+  return value;
+}
+function lanes(warp2, mask) {
+  const active = lanesOf(mask).map((lane) => WARP * warp2 + lane);
+  const [first, last] = [active[0], active[active.length - 1]];
+  if (active.length === 1) return `thread ${first}`;
+  return last - first + 1 === active.length ? `threads ${first}–${last}` : `${active.length} threads`;
 }
 function sentence(machine) {
   const { trace, block } = machine;
   if (machine.line === null) {
     return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Press space to play, → to step.`];
   }
-  const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.active)}). `];
+  const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.warp, machine.mask)}). `];
   if (machine.barrier) {
-    const open = block.releases.includes(machine.position);
-    return [...lead, open ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps."];
+    const open2 = block.releases.includes(machine.position);
+    return [...lead, open2 ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps."];
   }
-  const thread = `Thread ${trace.label(trace.threadPosition(machine.thread))}`;
-  if (!machine.active.includes(machine.thread)) return [...lead, `${thread} takes no part.`];
-  const named = ({ array, element, value }) => `${trace.element(array, element)} = ${full(value)}`;
-  const parts = [
-    ["reads", machine.events.filter((e) => e.loading).map(named)],
-    ["writes", machine.events.filter((e) => !e.loading).map(named)],
+  const thread = `Thread ${trace.threadLabel(machine.thread)}`;
+  if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];
+  const done = (loading) => machine.events.filter((event) => event.loading === loading).map(({ array, element, values }) => {
+    return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
+  });
+  const missed = machine.outside.filter((outside) => outside.thread === machine.thread).map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}], which is outside`);
+  const doings = [
+    ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
+    ["reads", done(true)],
+    ["writes", done(false)],
+    ["misses", missed],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)]
-  ].filter(([, what]) => what.length);
-  const done = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */
+  ];
+  const parts = doings.filter(([, what]) => what.length);
+  const all = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */
   what.join(", ")}`).join("; ");
-  return [...lead, `${thread} ${done || "runs it"}.`];
+  return [...lead, `${thread} ${all || "runs it"}.`];
+}
+function tested(machine) {
+  const lane = machine.thread % WARP;
+  if (!machine.isActive(machine.thread)) return [];
+  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text, parts, truth: truth2, sides }) => {
+    const values = parts.length === 3 ? sides(lane) : null;
+    const filled = values ? `${full(values[0])} ${parts[1]} ${full(values[1])}` : "";
+    return { said: text, filled, holds: Boolean(truth2 >>> lane & 1) };
+  });
+}
+function truth(machine) {
+  const tests = tested(machine);
+  if (!tests.length) return null;
+  const text = tests.map(({ said, filled, holds }) => `${filled || said}: ${holds}`).join(", ");
+  return { text, holds: tests.every(({ holds }) => holds) };
 }
 var KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|return|while|True|False|None)$/;
 var TOKENS = /(#.*$)|("[^"]*"|'[^']*')|([A-Za-z_]\w*)|(\d[\w.]*)/g;
@@ -105,34 +730,15 @@ function highlight(text, hues) {
 }
 
 // grid.js
-var UNIT = 20;
-var LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
-var [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
-var FAINT = 8;
-var Grid = class {
-  /**
-   * @param {{name: string, rows: number, columns: number, hue: string, offset?: number} & GridOptions} options
-   */
-  constructor({ name, rows, columns, hue, tile = null, margin = 15, labels = true, text = true, offset = 0 }) {
-    this.rows = rows;
-    this.columns = columns;
-    this.margin = margin;
-    this.offset = offset;
+var MOST_SQUARES = 1100;
+var Grid = class extends Plane {
+  /** @param {PlaneOptions & {text?: boolean}} options */
+  constructor({ text = true, ...options }) {
+    super(options);
     this.text = text;
-    this.size = rows * columns;
-    this.width = columns * UNIT + margin;
-    this.height = rows * UNIT + margin;
-    const gap = rows * columns > 1024 ? 0.4 : 1;
-    this.tip = svg("title");
-    this.node = svg(
-      "svg",
-      { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}`, role: "img", "aria-label": name },
-      this.tip
-    );
-    this.node.style.setProperty("--hue", hue);
-    const corner = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
-    if (labels) this.node.append(svg("text", corner, name));
-    if (margin >= 10 && text) this.indices();
+    this.layer.setAttribute("role", "img");
+    this.layer.setAttribute("aria-label", this.name);
+    const gap = this.size > 1024 ? 0.4 : 1;
     this.cells = [];
     this.texts = [];
     const cells = svg("g", { class: "tt-cells" });
@@ -145,64 +751,15 @@ var Grid = class {
     }
     cells.append(...this.cells);
     this.labels.append(...this.texts);
-    this.dots = svg("g", { class: "tt-dots" });
-    this.rings = svg("g", { class: "tt-rings" });
-    this.outline = svg("rect", { class: "tt-outline", rx: 1.5 });
-    this.node.append(cells, this.tileLines(tile), this.outline, this.labels, this.dots, this.rings);
+    this.below.append(cells);
+    this.above.append(this.labels);
     this.looks = new Uint8Array(this.size).fill(PLAIN);
     this.held = new Array(this.size).fill(null);
-    this.dotted = "";
-    this.ringed = "";
+  }
+  get dot() {
+    return this.text ? 2 : 4;
   }
   /**
-   * @param {number} i
-   * @returns {[number, number]}
-   */
-  corner(i) {
-    return [this.margin + i % this.columns * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
-  }
-  indices() {
-    const side = this.margin * 0.5;
-    for (let c = 0; c < this.columns; c++) {
-      this.node.append(svg("text", { class: "tt-index", x: this.margin + (c + 0.5) * UNIT, y: side }, String(c)));
-    }
-    for (let r = 0; r < this.rows; r++) {
-      this.node.append(svg("text", { class: "tt-index", x: side, y: this.margin + (r + 0.5) * UNIT }, String(r)));
-    }
-  }
-  /** @param {[number, number] | null} tile */
-  tileLines(tile) {
-    const lines = svg("g", { class: "tt-tiles" });
-    if (!tile) return lines;
-    const [m, right, bottom] = [this.margin, this.width, this.height];
-    for (let y = tile[0]; y < this.rows; y += tile[0]) {
-      lines.append(svg("line", { x1: m, x2: right, y1: m + y * UNIT, y2: m + y * UNIT }));
-    }
-    for (let x = tile[1]; x < this.columns; x += tile[1]) {
-      lines.append(svg("line", { y1: m, y2: bottom, x1: m + x * UNIT, x2: m + x * UNIT }));
-    }
-    return lines;
-  }
-  /**
-   * Frame the smallest rectangle around the marked elements; without any, nothing.
-   * @param {(element: number) => boolean} marked
-   */
-  frame(marked) {
-    let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
-    for (let i = 0; i < this.size; i++) {
-      if (!marked(i + this.offset)) continue;
-      const [row, column] = [Math.floor(i / this.columns), i % this.columns];
-      [top, left] = [Math.min(top, row), Math.min(left, column)];
-      [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
-    }
-    this.outline.style.display = bottom < 0 ? "none" : "";
-    if (bottom < 0) return;
-    const [x, y] = this.corner(top * this.columns + left);
-    const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
-    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
-  }
-  /**
-   * Touch only what differs from what is on the page.
    * @param {number} i
    * @param {number} look
    * @param {Value} value
@@ -221,7 +778,7 @@ var Grid = class {
     this.texts[i].textContent = short(value);
   }
   /**
-   * What follows the last cell of a drawing: one text size for the whole grid, dots and rings.
+   * One text size for the whole grid.
    * @param {number[]} dots
    * @param {number[]} rings
    */
@@ -229,59 +786,106 @@ var Grid = class {
     const longest = this.texts.reduce((most, text) => Math.max(most, text.textContent?.length ?? 0), 0);
     const size = `tt-texts tt-wide-${Math.min(4, Math.max(2, longest))}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
-    if (this.dotted !== String(dots)) {
-      this.dotted = String(dots);
-      this.dots.replaceChildren(
-        ...dots.map((i) => {
-          const [x, y] = this.corner(i);
-          const r = this.text ? 2 : 4;
-          return svg("circle", { cx: x + UNIT - 1.6 - r, cy: y + 1.6 + r, r });
-        })
-      );
-    }
-    if (this.ringed !== String(rings)) {
-      this.ringed = String(rings);
-      this.rings.replaceChildren(
-        ...rings.map((i) => {
-          const [x, y] = this.corner(i);
-          return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
-        })
-      );
-    }
-  }
-  /**
-   * The element under the pointer.
-   * @param {MouseEvent} event
-   */
-  elementAt(event) {
-    const box = this.node.getBoundingClientRect();
-    const scale = (this.width + 2) / box.width;
-    const column = Math.floor(((event.clientX - box.left) * scale - this.margin) / UNIT);
-    const row = Math.floor(((event.clientY - box.top) * scale - this.margin) / UNIT);
-    if (row < 0 || column < 0 || row >= this.rows || column >= this.columns) return null;
-    return row * this.columns + column;
+    super.finish(dots, rings);
   }
 };
-function arrayGrids(array, options = {}) {
-  const shape = array.shape.length === 1 ? [1, ...array.shape] : array.shape.length === 0 ? [1, 1] : array.shape;
-  const [rows, columns] = shape.slice(-2);
-  const slices = rows * columns === 0 ? 0 : array.size / (rows * columns);
-  return Array.from({ length: slices }, (_, s) => {
-    const name = slices === 1 ? array.name : `${array.name}[${s}]`;
-    const text = columns <= 8 && rows <= 16;
-    return new Grid({ name, rows, columns, hue: array.hue, offset: s * rows * columns, text, ...options });
+var Heat = class extends Plane {
+  /** @param {PlaneOptions} options */
+  constructor(options) {
+    super(options);
+    this.canvas = /** @type {HTMLCanvasElement} */
+    html("canvas", { width: this.columns, height: this.rows, class: "tt-pixels", role: "img", "aria-label": this.name });
+    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
+    this.node.style.setProperty("--hue", options.hue);
+    const share = (part2, of) => `${100 * part2 / of}%`;
+    Object.assign(this.canvas.style, {
+      left: share(this.margin, this.width + 2),
+      top: share(this.margin, this.height + 2),
+      width: share(this.columns * UNIT, this.width + 2),
+      height: share(this.rows * UNIT, this.height + 2)
+    });
+    this.looks = new Uint8Array(this.size).fill(255);
+    this.stale = true;
+    this.colours = null;
+    this.image = new ImageData(this.columns, this.rows);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+  }
+  /**
+   * @param {number} i
+   * @param {number} look
+   */
+  cell(i, look) {
+    look &= ~FAINT;
+    if (this.looks[i] === look) return;
+    this.looks[i] = look;
+    this.stale = true;
+  }
+  /**
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    super.finish(dots.length > 256 ? [] : dots, rings);
+    if (!this.stale || !this.node.isConnected) return;
+    this.stale = false;
+    this.colours ??= looksAsPixels(this.node);
+    for (let i = 0; i < this.size; i++) this.pixels[i] = this.colours[this.looks[i]];
+    this.canvas.getContext("2d")?.putImageData(this.image, 0, 0);
+  }
+  /** The theme changed: take its colours. */
+  repaint() {
+    this.colours = null;
+    this.stale = true;
+    this.finish(JSON.parse(this.shown.get(this.dots) ?? "[]"), JSON.parse(this.shown.get(this.rings) ?? "[]"));
+  }
+};
+function pixel(colour) {
+  const context = (
+    /** @type {CanvasRenderingContext2D} */
+    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
+  );
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+}
+function looksAsPixels(place) {
+  const probe = svg("rect");
+  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
+  place.append(layer);
+  const colours = LOOKS.map((look) => {
+    probe.setAttribute("class", `tt-c${look}`);
+    return pixel(getComputedStyle(probe).fill);
+  });
+  layer.remove();
+  return Uint32Array.from(colours);
+}
+function layout({ shape, size }) {
+  if (shape.length >= 2) {
+    const [rows, columns3] = shape.slice(-2);
+    return { rows, columns: columns3, each: rows * columns3, planes: rows * columns3 ? size / (rows * columns3) : 0, wrapped: false };
+  }
+  const columns2 = size <= 12 ? Math.max(1, size) : size <= 256 ? 16 : size <= 1024 ? 32 : 64;
+  return { rows: Math.ceil(size / columns2), columns: columns2, each: size, planes: size ? 1 : 0, wrapped: size > columns2 };
+}
+function planes(array, options) {
+  const { rows, columns: columns2, each, planes: planes2, wrapped } = layout(array);
+  return Array.from({ length: planes2 }, (_, s) => {
+    const name = planes2 === 1 ? array.name : `${array.name}[${s}]`;
+    const all = { name, rows, columns: columns2, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
+    return each > MOST_SQUARES ? new Heat(all) : new Grid(all);
   });
 }
-function figure(array, grids) {
-  for (const grid of grids) {
-    const side = grid.columns <= 4 ? grids.length > 1 ? 28 : 34 : Math.max(4, Math.min(25, 210 / grid.columns));
-    grid.node.style.width = `${(grid.width + 2) / UNIT * side}px`;
-  }
+function figure(array, budget, options = {}) {
+  const { columns: columns2, planes: count } = layout(array);
+  const most = columns2 <= 4 ? count > 1 ? 28 : 34 : 25;
+  const side = Math.max(4, Math.min(most, budget / columns2));
+  const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
+  for (const plane of found) plane.node.style.width = `calc(${(plane.width + 2) / UNIT * side / 13.5}em)`;
   const caption = html("figcaption", {}, array.name);
   caption.style.setProperty("--hue", array.hue);
-  if (grids.length === 1) return html("figure", {}, caption, grids[0].node);
-  const buffers = grids.map((grid, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), grid.node));
-  return html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers));
+  if (found.length === 1) return { planes: found, node: html("figure", {}, caption, found[0].node) };
+  const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
+  return { planes: found, node: html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers)) };
 }
 var LEGEND = [
   ["tt-c tt-region", "the block's region"],
@@ -290,7 +894,9 @@ var LEGEND = [
   ["tt-c tt-now tt-written", "written in this step"],
   ["ring", "by the chosen thread"],
   ["dot", "loaded by the chosen thread"],
-  ["tt-c tt-empty", "nothing stored yet"]
+  ["tt-c tt-empty", "nothing stored yet"],
+  ["thread", "what the chosen thread stores"],
+  ["warp", "what its warp stores"]
 ];
 function legend() {
   return LEGEND.map(([look, text]) => {
@@ -302,188 +908,21 @@ function legend() {
     } else if (look === "dot") {
       const dot = svg("g", { class: "tt-dots" }, svg("circle", { cx: 15.5, cy: 4.5, r: 2.4 }));
       sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), dot);
+    } else if (look === "thread" || look === "warp") {
+      sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), svg("path", { class: `tt-own-${look}`, d: "M2 2h16v16h-16z" }));
     } else {
       sample.append(svg("rect", { ...box, class: look }));
     }
-    return html("span", {}, sample, text);
+    return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
   });
 }
 
-// trace.js
-var LOAD = 0;
-var HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
-var SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
-function at(vector, lane) {
-  return vector.length === 1 ? vector[0] : vector[lane];
-}
-var Block = class {
-  /**
-   * @param {any} sent
-   * @param {any[][]} vectors
-   */
-  constructor(sent, vectors) {
-    this.at = sent.at;
-    this.steps = sent.steps;
-    this.vectors = vectors;
-    this.length = sent.steps.length;
-    this.releases = this.findReleases();
-  }
-  /** @param {number} i */
-  line(i) {
-    return (
-      /** @type {number} */
-      this.steps[i][0]
-    );
-  }
-  /** @param {number} i */
-  warp(i) {
-    return (
-      /** @type {number} */
-      this.steps[i][1]
-    );
-  }
-  /** @param {number} i */
-  threads(i) {
-    return (
-      /** @type {number[]} */
-      this.vectors[this.steps[i][2]]
-    );
-  }
-  /** @param {number} i */
-  barrier(i) {
-    return Boolean(this.steps[i][3]);
-  }
-  /**
-   * @param {number} i
-   * @returns {Access[]}
-   */
-  accesses(i) {
-    const { vectors } = this;
-    return this.steps[i][4].map(([op, array, lanes2, base, pattern, stored]) => {
-      const [threads2, elements] = [vectors[lanes2], vectors[pattern]];
-      return {
-        loading: op === LOAD,
-        array,
-        threads: threads2,
-        base,
-        elements,
-        values: op === LOAD ? null : vectors[stored],
-        lanes: Math.max(threads2.length, elements.length)
-      };
-    });
-  }
-  /**
-   * The variables that a statement assigned, with a value per active thread.
-   * @param {number} i
-   * @returns {[string, Value[]][]}
-   */
-  variables(i) {
-    return Object.entries(this.steps[i][5]).map(([name, vector]) => [name, this.vectors[vector]]);
-  }
-  // A barrier opens at its last arrival: the step before a warp that had arrived runs again.
-  findReleases() {
-    const releases = [];
-    let waiting = /* @__PURE__ */ new Set();
-    let last = -1;
-    for (let i = 0; i < this.length; i++) {
-      if (waiting.has(this.warp(i))) {
-        releases.push(last + 1);
-        waiting = /* @__PURE__ */ new Set();
-      }
-      if (this.barrier(i)) {
-        waiting.add(this.warp(i));
-        last = i;
-      }
-    }
-    if (waiting.size) releases.push(last + 1);
-    return releases;
-  }
-};
-var Trace = class {
-  /** @param {string} text */
-  constructor(text) {
-    const sent = JSON.parse(text);
-    this.kernel = sent.kernel;
-    this.grid = sent.grid;
-    this.block = sent.block;
-    this.source = sent.source;
-    this.accumulators = sent.accumulators;
-    this.vectors = sent.vectors;
-    this.arrays = sent.arrays;
-    this.threads = this.block[0] * this.block[1] * this.block[2];
-    this.dims = Math.max(...[this.grid, this.block].map((d) => d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1));
-    for (const array of this.arrays) {
-      array.size = array.shape.reduce((a, b) => a * b, 1);
-      array.hue = array.role ? HUES[array.role] : SPACE_HUES[array.space];
-    }
-    this.blocks = sent.blocks.map((block) => new Block(block, sent.vectors));
-    this.owners = this.findOwners();
-  }
-  /** Of an element of C, as "array:element", the block and the thread that store it. */
-  findOwners() {
-    const owners = /* @__PURE__ */ new Map();
-    this.blocks.forEach((block, number) => {
-      for (let i = 0; i < block.length; i++) {
-        for (const { loading, array, threads: threads2, base, elements, lanes: lanes2 } of block.accesses(i)) {
-          if (loading || this.arrays[array].space !== "global") continue;
-          for (let lane = 0; lane < lanes2; lane++) {
-            owners.set(`${array}:${base + at(elements, lane)}`, [number, at(threads2, lane)]);
-          }
-        }
-      }
-    });
-    return owners;
-  }
-  /**
-   * The contents of an array before the block starts.
-   * @param {TraceArray} array
-   * @returns {Value[]}
-   */
-  initial(array) {
-    if (array.initial === null) return new Array(array.space === "local" ? array.size * this.threads : array.size).fill(null);
-    const vector = this.vectors[array.initial];
-    return vector.length === array.size ? vector.slice() : new Array(array.size).fill(vector[0]);
-  }
-  /** @param {Position} position */
-  blockNumber(position) {
-    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === position[i])));
-  }
-  /** @param {Position} position */
-  threadNumber([x, y, z]) {
-    return x + this.block[0] * (y + this.block[1] * z);
-  }
-  /**
-   * @param {number} number
-   * @returns {Position}
-   */
-  threadPosition(number) {
-    const [bx, by] = this.block;
-    return [number % bx, Math.floor(number / bx) % by, Math.floor(number / (bx * by))];
-  }
-  /** @param {readonly number[]} position */
-  label(position) {
-    return this.dims === 1 ? `${position[0]}` : `(${position.slice(0, this.dims).join(", ")})`;
-  }
-  /**
-   * The element as the kernel writes it.
-   * @param {TraceArray} array
-   * @param {number} flat
-   */
-  element(array, flat) {
-    const index = [];
-    for (const extent of [...array.shape].reverse()) {
-      index.unshift(flat % extent);
-      flat = Math.floor(flat / extent);
-    }
-    return `${array.name}[${index.join(", ")}]`;
-  }
-};
-
-// machine.js
-var READ = 1;
-var WRITTEN = 2;
+// survey.js
 var SPACES = ["global", "shared", "local"];
-var SNAPSHOTS = 64;
+var TOTALS = (
+  /** @type {const} */
+  ["requests", "sectors", "wavefronts", "conflicts"]
+);
 function countUpTo(sorted, bound) {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -502,16 +941,52 @@ var Survey = class {
     const never = block.length + 1;
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
-    this.counts = Object.fromEntries(
-      SPACES.map((space) => [space, [0, 1].map(() => new Uint32Array(block.length + 1))])
-    );
+    const zeros = () => new Uint32Array(block.length + 1);
+    this.counts = { global: [zeros(), zeros()], shared: [zeros(), zeros()], local: [zeros(), zeros()] };
+    this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
+    const rising = [...SPACES.flatMap((space) => this.counts[space]), ...TOTALS.map((name) => this.totals[name])];
+    this.sites = /* @__PURE__ */ new Map();
     for (let i = 0; i < block.length; i++) {
-      for (const space of SPACES) for (const op of [0, 1]) this.counts[space][op][i + 1] = this.counts[space][op][i];
-      for (const { loading, array, base, elements, lanes: lanes2 } of block.accesses(i)) {
-        this.counts[trace.arrays[array].space][loading ? 0 : 1][i + 1] += lanes2;
-        const first = (loading ? this.loaded : this.stored)[array];
-        for (const element of elements) if (first[base + element] > i + 1) first[base + element] = i + 1;
-      }
+      for (const list of rising) list[i + 1] = list[i];
+      for (const access of block.accesses(i)) this.add(trace, access, i + 1, block.line(i));
+    }
+  }
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {Access} access
+   * @param {number} position
+   * @param {number} line
+   */
+  add(trace, access, position, line) {
+    const { space } = trace.arrays[access.array];
+    this.counts[space][access.loading ? 0 : 1][position] += popcount(access.mask);
+    const first = (access.loading ? this.loaded : this.stored)[access.array];
+    for (let k = 0; k < access.lanes.length; k++) {
+      const element = access.element(k);
+      for (let w = 0; w < access.width; w++) if (first[element + w] > position) first[element + w] = position;
+    }
+    if (space === "local") return;
+    this.totals.requests[position] += 1;
+    for (
+      const name of
+      /** @type {const} */
+      ["sectors", "wavefronts", "conflicts"]
+    ) {
+      this.totals[name][position] += access[name];
+    }
+    const key = `${line}:${access.array}:${access.op}`;
+    let site = this.sites.get(key);
+    if (!site) {
+      site = { line, array: access.array, op: access.op, positions: [], sectors: [], wavefronts: [], conflicts: [] };
+      this.sites.set(key, site);
+    }
+    site.positions.push(position);
+    for (
+      const name of
+      /** @type {const} */
+      ["sectors", "wavefronts", "conflicts"]
+    ) {
+      site[name].push((site[name][site[name].length - 1] ?? 0) + access[name]);
     }
   }
 };
@@ -527,24 +1002,30 @@ var ThreadSurvey = class {
     this.counts = { global: [[], []], shared: [[], []], local: [[], []] };
     this.runs = new Map(trace.source.map(([line]) => [line, []]));
     this.loads = new Map(trace.source.map(([line]) => [line, []]));
+    const lane = thread % WARP;
     for (let i = 0; i < block.length; i++) {
-      if (!block.threads(i).includes(thread)) continue;
+      if (!block.runs(i, thread)) continue;
       const line = block.line(i);
-      this.runs.get(line)?.push(i + 1);
+      if (!block.has(i, CONTINUED)) this.runs.get(line)?.push(i + 1);
       for (const access of block.accesses(i)) {
+        if (!(access.mask >>> lane & 1)) continue;
         const { space } = trace.arrays[access.array];
-        for (let lane = 0; lane < access.lanes; lane++) {
-          if (at(access.threads, lane) !== thread) continue;
-          this.counts[space][access.loading ? 0 : 1].push(i + 1);
-          if (!access.loading) continue;
-          const element = access.base + at(access.elements, lane);
-          if (this.loaded[access.array][element] > i + 1) this.loaded[access.array][element] = i + 1;
-          if (space === "global") this.loads.get(line)?.push(i + 1);
-        }
+        this.counts[space][access.loading ? 0 : 1].push(i + 1);
+        if (!access.loading) continue;
+        const element = access.element(popcount(access.mask & (1 << lane) - 1));
+        const loaded = this.loaded[access.array];
+        for (let w = 0; w < access.width; w++) if (loaded[element + w] > i + 1) loaded[element + w] = i + 1;
+        if (space === "global") this.loads.get(line)?.push(i + 1);
       }
     }
   }
 };
+
+// machine.js
+var READ = 1;
+var WRITTEN = 2;
+var SNAPSHOTS = 64;
+var SNAPSHOT_EVERY = 256;
 var Machine = class {
   /**
    * @param {import("./trace.js").Trace} trace
@@ -555,14 +1036,18 @@ var Machine = class {
     this.trace = trace;
     this.blockNumber = blockNumber;
     this.block = trace.blocks[blockNumber];
+    this.length = this.block.length;
     this.survey = new Survey(trace, this.block);
-    this.every = Math.max(256, Math.ceil(this.block.length / SNAPSHOTS));
+    this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
     this.snapshots = [];
     this.thread = thread;
     this.own = new ThreadSurvey(trace, this.block, thread);
     this.position = 0;
     this.values = [];
     this.variables = /* @__PURE__ */ new Map();
+    this.line = null;
+    this.warp = 0;
+    this.mask = 0;
     this.quiet();
     this.reset(0);
   }
@@ -571,9 +1056,6 @@ var Machine = class {
     this.thread = thread;
     this.own = new ThreadSurvey(this.trace, this.block, thread);
     this.reset(0);
-  }
-  get length() {
-    return this.block.length;
   }
   /**
    * Go back to a copy of the memory.
@@ -590,7 +1072,10 @@ var Machine = class {
     this.line = null;
     this.warp = 0;
     this.barrier = false;
-    this.active = [];
+    this.mask = 0;
+    this.accesses = [];
+    this.outside = [];
+    this.tests = [];
     this.assigned = /* @__PURE__ */ new Set();
     this.changed = /* @__PURE__ */ new Set();
     this.now = this.trace.arrays.map(() => /* @__PURE__ */ new Map());
@@ -606,7 +1091,7 @@ var Machine = class {
     const nearest = Math.min(this.snapshots.length - 1, Math.floor((position - 1) / this.every));
     if (position <= this.position || nearest * this.every > this.position) this.reset(Math.max(0, nearest));
     while (this.position < position) {
-      if (this.position % this.every === 0 && this.snapshots.length === this.position / this.every) this.keep();
+      if (this.position === this.snapshots.length * this.every) this.keep();
       const last = this.position === position - 1;
       if (last) this.quiet();
       this.apply(this.position, last);
@@ -622,68 +1107,100 @@ var Machine = class {
    * @param {boolean} shown  whether the page will show this step
    */
   apply(i, shown) {
-    const { block } = this;
-    const threads2 = block.threads(i);
+    const { block, trace } = this;
+    const { columns: columns2 } = trace;
+    const mask = block.mask(i);
+    const first = WARP * block.warp(i);
     if (shown) {
       this.line = block.line(i);
       this.warp = block.warp(i);
-      this.barrier = block.barrier(i);
-      this.active = threads2;
+      this.barrier = block.has(i, BARRIER);
+      this.mask = mask;
+      this.accesses = block.accesses(i);
+      this.outside = block.outside(i);
+      this.tests = block.tests(i);
     }
-    for (const access of block.accesses(i)) this.access(access, shown);
-    for (const [name, values] of block.variables(i)) {
+    const [from, to] = block.rows("access", i);
+    if (shown) this.show();
+    for (let row = from; row < to; row++) if (columns2.access_op[row]) this.store(row, first);
+    const [start, end] = block.rows("variable", i);
+    for (let row = start; row < end; row++) {
+      const name = trace.names[columns2.variable_name[row]];
+      const values = trace.vector(columns2.variable_values[row]);
       let held = this.variables.get(name);
-      if (!held) this.variables.set(name, held = new Array(this.trace.threads).fill(null));
-      for (let lane = 0; lane < threads2.length; lane++) held[threads2[lane]] = at(values, lane);
-      if (shown) this.assigned.add(name);
-      if (shown && threads2.includes(this.thread)) this.changed.add(name);
+      if (!held) this.variables.set(name, held = new Array(trace.threads).fill(null));
+      let k = 0;
+      for (let lane = 0; lane < WARP; lane++) if (mask >>> lane & 1 && held) held[first + lane] = at(values, k++);
+      if (!shown) continue;
+      this.assigned.add(name);
+      if (block.runs(i, this.thread)) this.changed.add(name);
     }
   }
   /**
-   * @param {import("./trace.js").Access} access
-   * @param {boolean} shown
+   * @param {number} row
+   * @param {number} first  thread of the warp
    */
-  access({ loading, array: number, threads: threads2, base, elements, values, lanes: lanes2 }, shown) {
-    if (loading && !shown) return;
-    const array = this.trace.arrays[number];
-    const local = array.space === "local" ? array.size : 0;
+  store(row, first) {
+    const { columns: columns2, arrays: arrays2 } = this.trace;
+    const number = columns2.access_array[row];
+    const [mask, width, base] = [columns2.access_lanes[row], columns2.access_width[row], columns2.access_base[row]];
+    const pattern = (
+      /** @type {ArrayLike<number>} */
+      this.trace.vector(columns2.access_pattern[row])
+    );
+    const values = this.trace.vector(columns2.access_values[row]);
+    const local = arrays2[number].space === "local" ? arrays2[number].size : 0;
     const held = this.values[number];
-    for (let lane = 0; lane < lanes2; lane++) {
-      const thread = at(threads2, lane);
-      const element = base + at(elements, lane);
-      const slot = element + thread * local;
-      if (values) held[slot] = at(values, lane);
-      if (shown) this.mark(loading, number, thread, element, held[slot]);
+    let k = 0;
+    for (let lane = 0; lane < WARP; lane++) {
+      if (!(mask >>> lane & 1)) continue;
+      const slot = base + (pattern.length === 1 ? pattern[0] : pattern[k]) + (first + lane) * local;
+      for (let w = 0; w < width; w++) held[slot + w] = values[values.length === width ? w : k * width + w];
+      k += 1;
+    }
+  }
+  /** Note what this step does with the memory, before it does it. */
+  show() {
+    const { trace } = this;
+    for (const access of this.accesses) {
+      const { array: number, loading, width } = access;
+      const local = trace.arrays[number].space === "local";
+      const how = loading ? READ : WRITTEN;
+      access.lanes.forEach((lane, k) => {
+        const mine = WARP * access.warp + lane === this.thread;
+        const element = access.element(k);
+        for (let w = 0; w < width; w++) {
+          const add = (marks) => marks.set(element + w, (marks.get(element + w) ?? 0) | how);
+          if (!local || mine) add(this.now[number]);
+          if (mine) add(this.nowMine[number]);
+        }
+        if (!mine) return;
+        const values = Array.from(
+          { length: width },
+          (_, w) => loading ? this.value(number, element + w) : access.stored(k, w)
+        );
+        this.events.push({ loading, array: number, element, values });
+      });
     }
   }
   /**
-   * @param {boolean} loading
-   * @param {number} number
+   * Whether a thread took part in the step.
    * @param {number} thread
-   * @param {number} element
-   * @param {Value} value
    */
-  mark(loading, number, thread, element, value) {
-    const array = this.trace.arrays[number];
-    const mine = thread === this.thread;
-    const how = loading ? READ : WRITTEN;
-    if (array.space !== "local" || mine) {
-      this.now[number].set(element, (this.now[number].get(element) ?? 0) | how);
-    }
-    if (!mine) return;
-    this.nowMine[number].set(element, (this.nowMine[number].get(element) ?? 0) | how);
-    this.events.push({ loading, array, element, value });
+  isActive(thread) {
+    return this.line !== null && thread >> 5 === this.warp && Boolean(this.mask >>> (thread & 31) & 1);
   }
   /**
-   * Does the block load or store the element in the launch, by now, or did the chosen thread load it by now?
+   * Whether the block loads or stores the element in the launch.
    * @param {number} array
    * @param {number} element
    */
   inRegion(array, element) {
     const { loaded, stored } = this.survey;
-    return Math.min(loaded[array][element], stored[array][element]) <= this.block.length;
+    return Math.min(loaded[array][element], stored[array][element]) <= this.length;
   }
   /**
+   * Whether the block has loaded or stored it by now.
    * @param {number} array
    * @param {number} element
    */
@@ -698,6 +1215,7 @@ var Machine = class {
     return this.survey.stored[array][element] <= this.position;
   }
   /**
+   * Whether the chosen thread has loaded it by now.
    * @param {number} array
    * @param {number} element
    */
@@ -708,6 +1226,7 @@ var Machine = class {
    * What the chosen thread finds in an element.
    * @param {number} array
    * @param {number} element
+   * @returns {Value}
    */
   value(array, element) {
     const { space, size } = this.trace.arrays[array];
@@ -721,7 +1240,7 @@ var Machine = class {
     return this.variables.get(name)?.[this.thread] ?? null;
   }
   /**
-   * Loads (0) or stores (1) of a space: by the chosen thread and by the block, so far or after all steps.
+   * Loads (0) or stores (1) of a space: by the chosen thread and by the block, up to a position.
    * @param {Space} space
    * @param {number} op
    * @param {number} position
@@ -739,10 +1258,85 @@ var Machine = class {
       loads: countUpTo(this.own.loads.get(line) ?? [], this.position)
     };
   }
+  /** The findings that show at this step. */
+  get found() {
+    return this.trace.findings.filter(
+      ({ at: [place] }) => place && place.block === this.blockNumber && place.step === this.position
+    );
+  }
+  // --- where to go from here ---------------------------------------------------------------------------------
+  /**
+   * The next of some ascending positions, or the one before; the end and the start follow the last and the first.
+   * @param {readonly number[]} positions
+   * @param {number} way  1 or -1
+   */
+  nextOf(positions, way) {
+    if (way > 0) return positions.find((p) => p > this.position) ?? this.length;
+    return [...positions].reverse().find((p) => p < this.position) ?? 0;
+  }
+  /**
+   * Where a barrier opens.
+   * @param {number} way
+   */
+  barrierFrom(way) {
+    return this.nextOf(this.block.releases, way);
+  }
+  /**
+   * Where the warp of the chosen thread ends what it does: loading, computing, storing.
+   * @param {number} way
+   */
+  phaseFrom(way) {
+    const phases = this.block.phases[this.thread >> 5] ?? [];
+    return this.nextOf(phases.map(([end]) => end), way);
+  }
+  /** The phase in which the warp of the chosen thread is, or ends here: its number from 0 and what it does. */
+  get phase() {
+    const phases = this.block.phases[this.thread >> 5] ?? [];
+    const number = phases.findIndex(([end]) => end >= this.position);
+    return number < 0 ? null : { number, of: phases.length, kind: phases[number][1] };
+  }
+  /**
+   * Where the loop around the current line of the chosen thread's warp begins its next turn; where it has none left,
+   * the loop around that one.
+   * @param {number} way
+   */
+  turnFrom(way) {
+    const { block } = this;
+    const warp2 = this.thread >> 5;
+    let here = this.position - 1;
+    while (here >= 0 && block.warp(here) !== warp2) here--;
+    const headers = here < 0 ? [] : this.loopsAround(block.line(here));
+    for (const header of [...headers, 0]) {
+      for (let i = this.position - 1 + way; i >= 0 && i < this.length; i += way) {
+        if (block.warp(i) === warp2 && block.has(i, LOOP_TURN) && (!header || block.line(i) === header)) return i + 1;
+      }
+    }
+    return way > 0 ? this.length : 0;
+  }
+  /**
+   * The header lines of the loops around a line, from the inside out.
+   * @param {number} line
+   */
+  loopsAround(line) {
+    const { source: source2, loops } = this.trace;
+    const headers = [];
+    let header = source2.find(([number]) => number === line)?.[2] ?? 0;
+    while (header && !headers.includes(header)) {
+      headers.push(header);
+      header = loops.get(header) ?? 0;
+    }
+    return headers;
+  }
 };
 
 // panels/arrays.js
-var UNIT2 = 20;
+var READABLE = 20;
+var LENS = 8;
+var CALLOUT = 9;
+var LARGEST = 3.2;
+var GAP = 8;
+var WIDE = 30;
+var NARROW = 20;
 var arrays = {
   wants: () => true,
   build: (place, context) => new Arrays(place, context)
@@ -754,104 +1348,379 @@ var Arrays = class {
    */
   constructor(place, context) {
     this.context = context;
-    this.grids = context.trace.arrays.map(() => []);
-    this.product(part(place, "product"));
-    this.others(place);
+    this.place = place;
+    this.planes = context.trace.arrays.map(() => []);
+    this.productPlace = part(place, "product");
+    this.product();
+    this.others();
+    this.magnifier = part(place, "magnified");
+    const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
+    this.magnifier.style.display = small ? "" : "none";
+    this.pointed = null;
+    this.lens = null;
   }
-  /** @param {HTMLElement} place */
-  product(place) {
-    const { arrays: arrays2 } = this.context.trace;
-    for (const old of place.querySelectorAll(".tt-grid")) old.remove();
-    const matrix = Object.fromEntries(arrays2.map((a, i) => [a.role, i]).filter(([role]) => role));
-    place.style.display = "A" in matrix ? "" : "none";
-    if (!("A" in matrix)) return;
-    const [[M, K], N] = [arrays2[matrix.A].shape, arrays2[matrix.B].shape[1]];
-    const margin = Math.max(15, 0.045 * (K + N) * UNIT2);
-    const text = Math.max(K + N, K + M) <= 20;
+  product() {
+    const { trace } = this.context;
+    const place = this.productPlace;
+    const matrix = Object.fromEntries(trace.arrays.map((a, i) => [a.role, i]).filter(([role]) => role));
+    this.matrices = "A" in matrix && "B" in matrix && "C" in matrix;
+    place.style.display = this.matrices ? "" : "none";
+    if (!this.matrices) return;
+    const [[M, K], N] = [trace.arrays[matrix.A].shape, trace.arrays[matrix.B].shape[1]];
+    const margin = Math.max(15, 0.045 * (K + N) * UNIT);
+    const text = Math.max(K + N, K + M) <= READABLE;
     for (const role of "ABC") {
-      const array = arrays2[matrix[role]];
-      const [grid] = this.grids[matrix[role]] = arrayGrids(array, { tile: array.tile, margin, text });
-      grid.node.classList.add(`tt-matrix-${role}`);
-      place.append(grid.node);
-      this.interact(grid, matrix[role]);
+      const array = trace.arrays[matrix[role]];
+      const lines = array.tile && Math.max(...array.shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
+      const [plane] = this.planes[matrix[role]] = planes(array, { tile: lines, margin, text });
+      plane.node.classList.add(`tt-matrix-${role}`);
+      place.append(plane.node);
+      this.interact(plane, matrix[role]);
     }
-    const side = (n) => n * UNIT2 + margin + 2;
-    place.style.gridTemplateColumns = `minmax(8.5em, ${side(K)}fr) ${side(N)}fr`;
-    place.style.maxWidth = `${(K + N) * 44 + 40}px`;
+    const side = (n) => n * UNIT + margin + 2;
+    this.sides = { K: side(K), N: side(N), height: side(K) + side(M) };
   }
-  /** @param {HTMLElement} place */
-  others(place) {
-    const rows = { shared: [], local: [], global: [] };
-    this.context.trace.arrays.forEach((array, i) => {
-      if (array.role) return;
-      this.grids[i] = arrayGrids(array, { labels: false, margin: 10 });
-      rows[array.space].push(figure(array, this.grids[i]));
-      for (const grid of this.grids[i]) this.interact(grid, i);
+  others() {
+    const { trace } = this.context;
+    const place = this.place;
+    const rows = { shared: [], locals: [], others: [] };
+    trace.arrays.forEach((array, i) => {
+      if (array.role && this.matrices) return;
+      const wide = array.space === "global" ? WIDE : NARROW;
+      const { planes: found, node } = figure(array, wide * 13.5);
+      this.planes[i] = found;
+      rows[{ global: "others", shared: "shared", local: "locals" }[array.space]].push(node);
+      for (const plane of found) this.interact(plane, i);
     });
-    for (const [name, figures] of [["shared", rows.shared], ["locals", rows.local], ["others", rows.global]]) {
-      const section = part(place, String(name));
-      section.style.display = figures.length ? "" : "none";
-      section.querySelector(".tt-row")?.replaceChildren(.../** @type {HTMLElement[]} */
-      figures);
+    for (const [name, figures] of Object.entries(rows)) {
+      part(place, name).style.display = figures.length ? "" : "none";
+      part(place, name).querySelector(".tt-row")?.replaceChildren(...figures);
     }
-    this.locals = part(place, "locals");
   }
   /**
-   * A click on an element of C chooses the block and thread that store it.
-   * @param {import("../grid.js").Grid} grid
+   * A click on an element of the result chooses the block and thread that store it; a large array is magnified
+   * under the pointer.
+   * @param {Plane} plane
    * @param {number} number
    */
-  interact(grid, number) {
+  interact(plane, number) {
     const { trace } = this.context;
     const array = trace.arrays[number];
-    grid.node.addEventListener("pointermove", (event) => {
-      const i = grid.elementAt(event);
+    plane.node.addEventListener("pointermove", (event) => {
+      const i = plane.elementAt(
+        /** @type {PointerEvent} */
+        event
+      );
       if (i === null) return;
-      const element = i + grid.offset;
+      const element = i + plane.offset;
       const text = `${trace.element(array, element)} = ${full(this.context.machine.value(number, element))}`;
-      if (grid.tip.textContent !== text) grid.tip.textContent = text;
+      if (plane.tip.textContent !== text) plane.tip.textContent = text;
+      this.pointed = { array: number, element };
+      this.magnify();
     });
-    if (array.role !== "C") return;
-    grid.node.classList.add("tt-click");
-    grid.node.addEventListener("click", (event) => {
-      const owner = trace.owners.get(`${number}:${grid.elementAt(event)}`);
-      if (!owner) return;
-      this.context.choose({ block: trace.blocks[owner[0]].at, thread: trace.threadPosition(owner[1]) });
+    plane.node.addEventListener("pointerleave", () => {
+      this.pointed = null;
+      this.magnify();
     });
+    if (number !== trace.owner) return;
+    plane.node.classList.add("tt-click");
+    plane.node.addEventListener("click", (event) => {
+      const i = plane.elementAt(
+        /** @type {MouseEvent} */
+        event
+      );
+      const owner = i === null ? -1 : trace.owned[i + plane.offset];
+      if (owner < 0) return;
+      const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
+      this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
+    });
+  }
+  /**
+   * All three matrices in one scale: the largest that the width and the height leave.
+   * @param {import("../panel.js").Size} size
+   */
+  fit({ width, height, em }) {
+    if (!this.sides) return;
+    const { K, N } = this.sides;
+    const callout = CALLOUT * em;
+    const widest = Math.max((width - GAP - callout) / N, 0);
+    const across = Math.min((width - GAP) / (K + N), widest * K < callout ? widest : Infinity);
+    const scale = Math.max(0.05, Math.min(across, (height - GAP) / this.sides.height, LARGEST * em / UNIT));
+    const style = this.productPlace.style;
+    style.setProperty("--tt-k", `${K * scale}px`);
+    style.setProperty("--tt-n", `${N * scale}px`);
+  }
+  repaint() {
+    for (const plane of this.planes.flat()) if (plane instanceof Heat) plane.repaint();
   }
   choose() {
     const { machine, trace } = this.context;
-    const heading = this.locals?.querySelector("h4");
-    if (heading) heading.textContent = `Local arrays of thread ${trace.label(trace.threadPosition(machine.thread))}`;
-    this.grids.forEach((grids, number) => {
-      for (const grid of grids) {
-        if (trace.arrays[number].role) grid.frame((element) => machine.inRegion(number, element));
-        else grid.outline.style.display = "none";
-      }
+    const locals = part(this.place, "locals").querySelector(".tt-heading");
+    if (locals) locals.textContent = `Local arrays of thread ${trace.threadLabel(machine.thread)}`;
+    this.planes.forEach((planes2, number) => {
+      if (!trace.arrays[number].role) return;
+      for (const plane of planes2) plane.frame((element) => machine.inRegion(number, element));
     });
+    if (trace.owner < 0) return;
+    const mine = machine.blockNumber * trace.threads + machine.thread;
+    const { owned } = trace;
+    const many = owned.filter((owner) => owner === mine).length > 1;
+    this.place.closest(".tt-root")?.toggleAttribute("data-owns", many);
+    for (const plane of this.planes[trace.owner]) {
+      plane.own("thread", (element) => many && owned[element] === mine);
+      plane.own("warp", (element) => many && owned[element] >= 0 && owned[element] >> 5 === mine >> 5);
+    }
   }
   draw() {
     const { machine, trace } = this.context;
+    const faults = this.faults();
     trace.arrays.forEach((array, number) => {
-      const [now, mine] = [machine.now[number], machine.nowMine[number]];
-      for (const grid of this.grids[number]) {
+      const mine = machine.nowMine[number];
+      for (const plane of this.planes[number]) {
         const dots = [];
         const rings = [];
-        for (let i = 0; i < grid.size; i++) {
-          const element = i + grid.offset;
-          const value = machine.value(number, element);
-          const marked = now.get(element) ?? 0;
-          const touched = array.space !== "global" || machine.touched(number, element);
-          const inside = machine.inRegion(number, element);
-          const state = value === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
-          const faint = !inside || array.role === "C" && !machine.stored(number, element);
-          grid.cell(i, marked & WRITTEN ? NOW_WRITTEN : marked & READ ? NOW_READ : state | (faint ? FAINT : 0), value);
+        for (let i = 0; i < plane.size; i++) {
+          const element = i + plane.offset;
+          plane.cell(i, this.look(number, element), machine.value(number, element));
           if (array.space === "global" && machine.loadedByThread(number, element)) dots.push(i);
           if (mine.has(element)) rings.push(i);
         }
-        grid.finish(dots, rings);
+        plane.finish(dots, rings);
+        const { wrong, beyond } = faults[number];
+        const inside = wrong.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
+        plane.fault(inside, plane.offset === 0 ? beyond : []);
       }
     });
+    this.magnify();
+  }
+  /**
+   * @param {number} number
+   * @param {number} element
+   */
+  look(number, element) {
+    const { machine, trace } = this.context;
+    const marked = machine.now[number].get(element) ?? 0;
+    if (marked) return marked & WRITTEN ? NOW_WRITTEN : NOW_READ;
+    const { space, role } = trace.arrays[number];
+    const touched = space !== "global" || machine.touched(number, element);
+    const inside = machine.inRegion(number, element);
+    const state = machine.value(number, element) === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
+    return state | (!inside || role === "C" && !machine.stored(number, element) ? FAINT : 0);
+  }
+  /** For each array, the elements at which this step breaks a rule, and where its accesses beyond the edges lie. */
+  faults() {
+    const { machine, trace } = this.context;
+    const faults = trace.arrays.map(() => ({ wrong: [], beyond: [] }));
+    for (const { array, index } of machine.found) {
+      const number = trace.arrays.findIndex((a) => a.name === array);
+      if (number < 0 || !index) continue;
+      const { shape } = trace.arrays[number];
+      if (index.some((i, d) => i < 0 || i >= shape[d])) continue;
+      faults[number].wrong.push(index.reduce((flat, i, d) => flat * shape[d] + i, 0));
+    }
+    for (const { array, index } of machine.outside) {
+      const { columns: columns2 } = this.planes[array][0] ?? { columns: 1 };
+      const last = index[index.length - 1] ?? 0;
+      const row = index.length > 1 ? index[index.length - 2] : Math.floor(last / columns2);
+      faults[array].beyond.push([row, index.length > 1 ? last : last - row * columns2]);
+    }
+    return faults;
+  }
+  /** Show with numbers the part of a large array that the pointer is on, or that the chosen thread touches. */
+  magnify() {
+    const { machine, trace } = this.context;
+    const small = (number) => this.planes[number].some((plane) => !(plane instanceof Grid && plane.text));
+    let target = this.pointed && small(this.pointed.array) ? this.pointed : null;
+    if (!target) {
+      const event = machine.events.filter(({ array }) => small(array)).pop();
+      if (event) target = event;
+    }
+    if (target) this.aim(target.array, target.element);
+    const { lens } = this;
+    if (!lens) return;
+    lens.elements.forEach((element, i) => {
+      lens.grid.cell(i, this.look(lens.array, element), machine.value(lens.array, element));
+    });
+    const at2 = (elements) => [...elements].map((e) => lens.elements.indexOf(e)).filter((i) => i >= 0);
+    const global = trace.arrays[lens.array].space === "global";
+    lens.grid.finish(
+      global ? at2(lens.elements.filter((element) => machine.loadedByThread(lens.array, element))) : [],
+      at2(machine.nowMine[lens.array].keys())
+    );
+  }
+  /**
+   * @param {number} number
+   * @param {number} element
+   */
+  aim(number, element) {
+    const array = this.context.trace.arrays[number];
+    const plane = this.planes[number].find((p) => element >= p.offset && element < p.offset + p.size);
+    if (!plane) return;
+    const [rows, columns2] = [Math.min(LENS, plane.rows), Math.min(LENS, plane.columns)];
+    const place = element - plane.offset;
+    const corner = (at2, shown, all) => Math.min(all - shown, Math.floor(at2 / shown) * shown);
+    const top = corner(Math.floor(place / plane.columns), rows, plane.rows);
+    const left = corner(place % plane.columns, columns2, plane.columns);
+    const key = `${number}:${plane.offset}:${top}:${left}`;
+    if (this.lens?.key === key) return;
+    const elements = [];
+    for (let r = 0; r < rows; r++) {
+      for (let c = 0; c < columns2; c++) {
+        const i = (top + r) * plane.columns + left + c;
+        if (i < plane.size) elements.push(i + plane.offset);
+      }
+    }
+    const name = `${plane.name}, magnified`;
+    const { hue } = array;
+    const grid = new Grid({ name, rows, columns: columns2, size: elements.length, hue, labels: false, origin: [top, left] });
+    grid.node.style.width = `${grid.width / UNIT * 1.9}em`;
+    const caption = html("figcaption", {}, plane.name);
+    caption.style.setProperty("--hue", hue);
+    this.magnifier.querySelector(".tt-row")?.replaceChildren(html("figure", {}, caption, grid.node));
+    this.lens = { key, grid, array: number, elements };
+  }
+};
+
+// panels/costs.js
+var Costs = class {
+  /**
+   * @param {import("../panel.js").Context} context
+   * @param {import("../trace.js").Space} space
+   * @param {Cost} cost
+   */
+  constructor(context, space, cost) {
+    this.context = context;
+    this.space = space;
+    this.cost = cost;
+    this.node = html("table", { class: "tt-costs" });
+    this.rows = [];
+  }
+  choose() {
+    const { machine, trace } = this.context;
+    const sites = [...machine.survey.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
+    sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
+    const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
+    const heads = ["line", "", "requests", this.cost, ...extra, "a request"];
+    this.rows = sites.map((site) => {
+      const { name, hue } = trace.arrays[site.array];
+      const cells = heads.slice(2).map(() => html("td"));
+      const bar = html("i", { class: "tt-bar-of" });
+      const what = html("td", { class: "tt-what" }, `${OPS[site.op]} ${name}`);
+      const row = html("tr", {}, html("td", {}, String(site.line)), what, ...cells, html("td", { class: "tt-bars" }, bar));
+      row.style.setProperty("--hue", hue);
+      return { site, row, cells, bar };
+    });
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)), html("td"));
+    this.node.replaceChildren(html("tbody", {}, head, ...this.rows.map(({ row }) => row)));
+  }
+  draw() {
+    const { machine } = this.context;
+    for (const { site, row, cells, bar } of this.rows) {
+      const requests = countUpTo(site.positions, machine.position);
+      const total = (list) => requests ? list[requests - 1] : 0;
+      const cost = total(site[this.cost]);
+      const each = requests ? cost / requests : 0;
+      const numbers = [requests, cost, ...this.cost === "wavefronts" ? [total(site.conflicts)] : []];
+      const texts = [...numbers.map(String), requests ? String(Number(each.toFixed(2))) : ""];
+      texts.forEach((text, i) => write(cells[i], text));
+      bar.style.setProperty("--part", String(Math.min(1, each / 32)));
+      row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
+    }
+  }
+};
+
+// panels/banks.js
+var CELL = 20;
+var TALLEST = 8;
+var banks = {
+  name: "banks",
+  title: "Banks",
+  wants: (trace) => trace.arrays.some(({ space }) => space === "shared"),
+  build: (place, context) => new Banks(place, context)
+};
+var Banks = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.said = html("div", { class: "tt-requests" });
+    this.costs = new Costs(context, "shared", "wavefronts");
+    place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
+    this.shown = -1;
+  }
+  choose() {
+    this.costs.choose();
+    this.shown = -1;
+  }
+  draw() {
+    this.costs.draw();
+    const { machine, trace } = this.context;
+    if (this.shown === machine.position) return;
+    this.shown = machine.position;
+    const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
+    const idle = machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`;
+    this.said.replaceChildren(
+      ...requests.length ? requests.map((access) => this.request(access)) : [html("p", {}, idle), this.picture([], "")]
+    );
+  }
+  /** @param {import("../trace.js").Access} access */
+  request(access) {
+    const { trace, machine } = this.context;
+    const array = trace.arrays[access.array];
+    const stacks = Array.from({ length: BANKS }, () => /* @__PURE__ */ new Map());
+    const size = access.width * array.itemsize;
+    access.lanes.forEach((lane, k) => {
+      const start = trace.address(array, access.element(k));
+      for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) {
+        const lanes2 = stacks[word % BANKS].get(word) ?? [];
+        lanes2.push(lane);
+        stacks[word % BANKS].set(word, lanes2);
+      }
+    });
+    const verb = { load: "loads from", store: "stores to", atomic: "updates" }[OPS[access.op]];
+    const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+    const said = html("p", {}, html("b", {}, `Warp ${machine.warp} ${verb} ${array.name}: ${plural(access.wavefronts, "wavefront")}.`));
+    const busiest = Math.max(...stacks.map((stack) => stack.size));
+    const conflicts = access.conflicts ? plural(access.conflicts, "bank conflict") : "No bank conflict";
+    said.append(` ${conflicts}: the busiest bank is asked for ${plural(busiest, "word")}.`);
+    const label = `The banks of shared memory and the words of ${array.name} that each is asked for`;
+    const place = html("div", { class: "tt-request" }, said, this.picture(stacks, label));
+    place.style.setProperty("--hue", array.hue);
+    place.dataset.wavefronts = String(access.wavefronts);
+    place.dataset.conflicts = String(access.conflicts);
+    return place;
+  }
+  /**
+   * @param {Map<number, number[]>[]} stacks
+   * @param {string} label
+   */
+  picture(stacks, label) {
+    const tallest = Math.max(1, ...stacks.map((stack) => stack.size));
+    const high = tallest <= TALLEST ? CELL * 0.8 : Math.max(4, TALLEST * CELL * 0.8 / tallest);
+    const bottom = Math.max(2.2 * CELL, tallest * high) + 2;
+    const node = svg("svg", {
+      class: "tt-banks",
+      viewBox: `0 0 ${BANKS * CELL + 2} ${bottom + 14}`,
+      role: "img",
+      "aria-label": label || "The banks of shared memory"
+    });
+    const mine = this.context.machine.thread % WARP;
+    for (let bank = 0; bank < BANKS; bank++) {
+      const x = 1 + bank * CELL;
+      node.append(svg("rect", { x: x + 0.5, y: 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
+      node.append(svg("text", { x: x + CELL / 2, y: bottom + 8, class: "tt-address" }, String(bank)));
+      [...stacks[bank] ?? []].forEach(([word, lanes2], i) => {
+        const look = `tt-word${i ? " tt-again" : ""}${lanes2.includes(mine) ? " tt-mine-lane" : ""}`;
+        const y = bottom - (i + 1) * high;
+        const who = `word ${word}: ${lanes2.length === 1 ? "lane" : "lanes"} ${lanes2.join(", ")}`;
+        node.append(svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who)));
+        const text = lanes2.length === 1 ? String(lanes2[0]) : `${lanes2.length}×`;
+        if (high > 10) node.append(svg("text", { x: x + CELL / 2, y: y + high / 2, class: "tt-lane-on" }, text));
+      });
+    }
+    return node;
   }
 };
 
@@ -909,6 +1778,57 @@ var Counts = class {
   }
 };
 
+// panels/findings.js
+var findings = {
+  name: "findings",
+  title: "Findings",
+  wants: (trace) => trace.findings.length > 0,
+  build: (place, context) => new Findings(place, context)
+};
+var Findings = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.rows = context.trace.findings.map((finding) => this.row(finding));
+    place.append(html("ol", { class: "tt-found-list" }, ...this.rows));
+  }
+  /** @param {import("../trace.js").Finding} finding */
+  row(finding) {
+    const { trace } = this.context;
+    const { kind, severity, line, other_line: other, message, count, at: at2 } = finding;
+    const lines = other === null || other === line ? `line ${line}` : `lines ${other} and ${line}`;
+    const head = html("div", { class: "tt-found-head" }, html("b", {}, kind), ` ${severity}, ${lines}`);
+    if (count > 1) head.append(`, ${count} times`);
+    const row = html("li", { class: `tt-${severity}` }, head, html("p", {}, message));
+    at2.forEach((place, i) => {
+      const who = `${i ? "the earlier access" : "show it"}: thread ${trace.threadLabel(place.thread)}`;
+      const block = trace.blocks.length > 1 ? ` of block ${trace.label(trace.blocks[place.block].at)}` : "";
+      const button = html("button", { type: "button", class: "tt-go" }, `${who}${block}, step ${place.step}`);
+      button.addEventListener("click", () => {
+        const thread = trace.threadPosition(place.thread);
+        this.context.choose({ step: place.step, block: trace.blocks[place.block].at, thread });
+      });
+      row.append(button);
+    });
+    return row;
+  }
+  choose() {
+  }
+  draw() {
+    const { machine, trace } = this.context;
+    const found = machine.found;
+    trace.findings.forEach((finding, i) => {
+      const here = found.includes(finding);
+      this.rows[i].classList.toggle("tt-here", here);
+      if (here) this.rows[i].setAttribute("aria-current", "step");
+      else this.rows[i].removeAttribute("aria-current");
+    });
+  }
+};
+
 // panels/registers.js
 var registers = {
   wants: () => true,
@@ -921,13 +1841,14 @@ var Registers = class {
    */
   constructor(section, context) {
     this.context = context;
-    this.heading = section.querySelector("h4");
+    this.heading = section.querySelector(".tt-heading");
     this.list = section.querySelector("dl");
   }
   choose() {
     const { machine, trace } = this.context;
-    const thread = trace.label(trace.threadPosition(machine.thread));
+    const thread = trace.threadLabel(machine.thread);
     if (this.heading) this.heading.textContent = `Registers of thread ${thread}`;
+    this.list?.setAttribute("aria-label", `Registers of thread ${thread}`);
   }
   draw() {
     const { machine } = this.context;
@@ -976,10 +1897,12 @@ var Source = class {
     });
     place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...rows));
     this.current = void 0;
+    this.truth = html("span", { class: "tt-truth" });
+    this.wrong = [];
   }
   choose() {
     const { machine, trace } = this.context;
-    this.head.title = `Counts of thread ${trace.label(trace.threadPosition(machine.thread))}`;
+    this.head.title = `Counts of thread ${trace.threadLabel(machine.thread)}`;
   }
   draw() {
     const { machine } = this.context;
@@ -996,6 +1919,21 @@ var Source = class {
       current?.setAttribute("aria-current", "step");
       this.current = current;
     }
+    this.tell(truth(machine));
+    const lines = machine.found.flatMap((finding) => [finding.line, finding.other_line ?? finding.line]);
+    for (const node of this.wrong) node.classList.remove("tt-broken");
+    this.wrong = lines.flatMap((number) => this.lines.get(number)?.node ?? []);
+    for (const node of this.wrong) node.classList.add("tt-broken");
+  }
+  /**
+   * The condition of the current line, with the numbers of the chosen thread.
+   * @param {{text: string, holds: boolean} | null} said
+   */
+  tell(said) {
+    if (!said || !this.current) return this.truth.remove();
+    write(this.truth, said.text);
+    this.truth.classList.toggle("tt-holds", said.holds);
+    if (this.truth.parentNode !== this.current) this.current.append(this.truth);
   }
   // Keep the current line in sight; asked last, so that the page is laid out once a step.
   scroll() {
@@ -1009,6 +1947,7 @@ var Source = class {
 };
 
 // panels/threads.js
+var WIDTH = 270;
 var threads = {
   wants: () => true,
   build: (place, context) => new Threads(part(place, "accumulators"), context)
@@ -1022,143 +1961,456 @@ var Threads = class {
     this.context = context;
     const { trace } = context;
     const [bx, by, bz] = trace.block;
-    const shape = by * bz === 1 && bx % 32 === 0 ? [bx / 32, 32] : [by * bz, bx];
-    const names = trace.accumulators.length ? trace.accumulators : ["threads"];
+    const shape = by * bz === 1 && bx % WARP === 0 ? [bx / WARP, WARP] : [by * bz, bx];
+    const held = trace.accumulators.filter((name) => trace.names.includes(name));
+    const names = held.length ? held : ["threads"];
     this.rows = names.map((name) => {
       const array = { name, shape, size: bx * by * bz, hue: "var(--tt-register)" };
-      const [grid] = arrayGrids(array, { labels: false, margin: 2 });
-      grid.outline.style.display = "none";
-      grid.node.addEventListener("click", (event) => {
-        const thread = grid.elementAt(event);
+      const { planes: planes2, node } = figure(array, WIDTH, { margin: 2 });
+      const [plane] = planes2;
+      plane.node.addEventListener("click", (event) => {
+        const thread = plane.elementAt(
+          /** @type {MouseEvent} */
+          event
+        );
         if (thread !== null) context.choose({ thread: trace.threadPosition(thread) });
       });
-      return { name, grid, figure: figure(array, [grid]) };
+      return { name, plane, figure: node };
     });
     section.querySelector(".tt-row")?.replaceChildren(...this.rows.map((row) => row.figure));
-    const heading = section.querySelector("h4");
-    if (heading) heading.textContent = trace.accumulators.length ? "All threads" : "Threads of the block";
+    const heading = section.querySelector(".tt-heading");
+    if (heading) heading.textContent = held.length ? "All threads" : "Threads of the block";
   }
   choose() {
   }
   draw() {
     const { machine } = this.context;
-    const active = new Set(machine.active);
-    for (const { name, grid } of this.rows) {
+    const wrong = machine.found.flatMap(({ at: at2 }) => at2.map(({ thread }) => thread));
+    for (const { name, plane } of this.rows) {
       const held = machine.variables.get(name);
-      for (let thread = 0; thread < grid.size; thread++) {
+      for (let thread = 0; thread < plane.size; thread++) {
         const value = held ? held[thread] : null;
-        const changed = active.has(thread) && machine.assigned.has(name);
-        grid.cell(thread, changed ? NOW_WRITTEN : active.has(thread) ? ACTIVE : value === null ? EMPTY : SEEN, value);
+        const active = machine.isActive(thread);
+        const changed = active && machine.assigned.has(name);
+        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : value === null ? EMPTY : SEEN, value);
       }
-      grid.finish([], [machine.thread]);
+      plane.finish([], [machine.thread]);
+      plane.fault([...new Set(wrong)], []);
     }
+  }
+};
+
+// panels/warp.js
+var CELL2 = 20;
+var WORD = 9;
+var LINE = 4;
+var warp = {
+  name: "warp",
+  title: "Warp",
+  wants: () => true,
+  build: (place, context) => new Warp(place, context)
+};
+var Warp = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.said = html("div", { class: "tt-requests" });
+    this.costs = new Costs(context, "global", "sectors");
+    place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
+    this.shown = -1;
+  }
+  choose() {
+    this.costs.choose();
+    this.shown = -1;
+  }
+  draw() {
+    this.costs.draw();
+    const { machine, trace } = this.context;
+    if (this.shown === machine.position) return;
+    this.shown = machine.position;
+    const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "global");
+    this.said.replaceChildren(...requests.length ? requests.map((access) => this.request(access)) : [this.idle()]);
+  }
+  idle() {
+    const { machine, trace } = this.context;
+    const lanes2 = machine.line === null ? 0 : machine.mask;
+    const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL2 + 2} ${CELL2 + 2}`, role: "img" });
+    node.setAttribute("aria-label", "The lanes of the warp");
+    for (let lane = 0; lane < WARP; lane++) node.append(...this.lane(lane, lanes2 >>> lane & 1 ? "tt-on-lane" : "", lane));
+    const text = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} asks nothing of global memory on line ${machine.line}. Its 32 lanes:`;
+    return html("div", {}, html("p", {}, text), node);
+  }
+  /**
+   * @param {number} lane
+   * @param {string} look
+   * @param {number} text
+   */
+  lane(lane, look, text) {
+    const { machine } = this.context;
+    const mine = machine.line !== null && machine.thread === WARP * machine.warp + lane ? " tt-mine-lane" : "";
+    const x = 1 + lane * CELL2;
+    return [
+      svg("rect", { x: x + 0.5, y: 1, width: CELL2 - 1.5, height: CELL2 - 1, class: `tt-lane ${look}${mine}` }),
+      svg("text", { x: x + CELL2 / 2, y: 1 + CELL2 / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(text))
+    ];
+  }
+  /** @param {import("../trace.js").Access} access */
+  request(access) {
+    const { trace, machine } = this.context;
+    const array = trace.arrays[access.array];
+    const bytes = access.width * array.itemsize;
+    const sectors = /* @__PURE__ */ new Map();
+    const used = /* @__PURE__ */ new Set();
+    const starts = access.lanes.map((_, k) => trace.address(array, access.element(k)));
+    access.lanes.forEach((lane, k) => {
+      for (let byte = starts[k]; byte < starts[k] + bytes; byte++) {
+        used.add(byte);
+        const sector = Math.floor(byte / SECTOR_BYTES);
+        const words = sectors.get(sector) ?? /* @__PURE__ */ new Map();
+        sectors.set(sector, words);
+        const word = Math.floor(byte % SECTOR_BYTES / 4);
+        const lanes3 = words.get(word) ?? [];
+        if (lanes3[lanes3.length - 1] !== lane) lanes3.push(lane);
+        words.set(word, lanes3);
+      }
+    });
+    const fetched = access.sectors * SECTOR_BYTES;
+    const verb = { load: "loads from", store: "stores to", atomic: "updates" }[OPS[access.op]];
+    const lanes2 = access.lanes.length === WARP ? "All 32 lanes" : `${access.lanes.length} of 32 lanes`;
+    const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+    const said = html("p", {}, html("b", {}, `Warp ${machine.warp} ${verb} ${array.name}: ${plural(access.sectors, "sector")}.`));
+    said.append(` ${lanes2} ask for ${plural(used.size, "byte")}; ${fetched} move, ${fetched - used.size} of them unused.`);
+    const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread));
+    place.style.setProperty("--hue", array.hue);
+    place.dataset.sectors = String(access.sectors);
+    place.dataset.used = String(used.size);
+    return place;
+  }
+  /**
+   * @param {import("../trace.js").Access} access
+   * @param {number[]} starts
+   */
+  lanes(access, starts) {
+    const { trace } = this.context;
+    const array = trace.arrays[access.array];
+    const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL2 + 2} ${CELL2 + 14}`, role: "img" });
+    node.setAttribute("aria-label", `The lanes of the warp and where each asks in ${array.name}`);
+    for (let lane = 0; lane < WARP; lane++) {
+      const k = access.lanes.indexOf(lane);
+      node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", lane));
+      if (k < 0) continue;
+      const at2 = { x: 1 + (lane + 0.5) * CELL2, y: CELL2 + 8, class: "tt-address" };
+      const what = trace.elements(array, access.element(k), access.width);
+      node.append(svg("text", at2, String(starts[k]), svg("title", {}, `${what}, byte ${starts[k]}`)));
+    }
+    return node;
+  }
+  /**
+   * @param {Map<number, Map<number, number[]>>} sectors
+   * @param {number} thread
+   */
+  sectors(sectors, thread) {
+    const numbers = [...sectors.keys()].sort((x, y) => x - y);
+    const cachelines = [...new Set(numbers.map((sector) => Math.floor(sector / LINE)))];
+    const words = SECTOR_BYTES / 4;
+    const [width, height] = [words * WORD + 4, WORD + 5];
+    const columns2 = cachelines.length > 4 ? 2 : 1;
+    const rows = Math.ceil(cachelines.length / columns2);
+    const gutter = 34;
+    const across = LINE * width + gutter;
+    const node = svg("svg", {
+      class: "tt-sectors",
+      viewBox: `0 0 ${columns2 * across} ${rows * height + 2}`,
+      role: "img",
+      "aria-label": `${numbers.length} sectors of ${SECTOR_BYTES} bytes, with the words that are used`
+    });
+    node.style.maxWidth = `${columns2 * across * 1.45 / 13.5}em`;
+    const mine = thread % WARP;
+    cachelines.forEach((line, i) => {
+      const [left, top] = [i % columns2 * across, Math.floor(i / columns2) * height];
+      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(line * LINE * SECTOR_BYTES)));
+      for (let s = 0; s < LINE; s++) {
+        const asked = sectors.get(line * LINE + s);
+        const x = left + gutter + s * width;
+        const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
+        node.append(svg("rect", frame));
+        if (!asked) continue;
+        for (let w = 0; w < words; w++) {
+          const lanes2 = asked.get(w);
+          const look = !lanes2 ? "tt-unused" : lanes2.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
+          const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
+          const who = lanes2 ? `lanes ${lanes2.join(", ")}` : "no lane asks for it";
+          node.append(svg("rect", box, svg("title", {}, `byte ${(line * LINE + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
+        }
+      }
+    });
+    return node;
   }
 };
 
 // stage.js
 var PANELS = [arrays, threads, source, registers, counts];
-var LAYOUT = `
-  <div class="tt-head">
-    <div class="tt-title"><code class="tt-kernel"></code><span class="tt-launch"></span></div>
-    <label>Block <select class="tt-block"></select></label>
-    <label>Thread <select class="tt-thread"></select></label>
-    <label>Speed <select class="tt-speed" title="Speed (+ and −)"></select></label>
-  </div>
-  <div class="tt-controls" role="toolbar" aria-label="Playback">
-    <button type="button" class="tt-start" title="To the start (Home)"></button>
-    <button type="button" class="tt-back" title="One step back (←)"></button>
-    <button type="button" class="tt-play" title="Play (space)"></button>
-    <button type="button" class="tt-forward" title="One step (→)"></button>
-    <button type="button" class="tt-next" title="To the next barrier (n; back with p)"></button>
-    <button type="button" class="tt-end" title="To the end (End)"></button>
-    <div class="tt-track"><input class="tt-scrub" type="range" min="0" value="0" aria-label="Step" />
-      <div class="tt-ticks" aria-hidden="true"></div></div>
-    <output class="tt-count"></output>
-  </div>
-  <p class="tt-say" role="status" aria-live="polite"></p>
-  <div class="tt-main">
-    <div class="tt-memory">
-      <section class="tt-product" aria-label="Global memory: the matrices">
-        <div class="tt-callout"></div>
-      </section>
-      <section class="tt-others"><h4>Global memory</h4><div class="tt-row"></div></section>
-      <div class="tt-row">
-        <section class="tt-shared"><h4>Shared memory</h4><div class="tt-row"></div></section>
-        <section class="tt-accumulators"><h4></h4><div class="tt-row"></div></section>
-        <section class="tt-locals"><h4></h4><div class="tt-row"></div></section>
-      </div>
+var LENSES = [findings, warp, banks];
+var ROOMY_HEIGHT = 46;
+var ROOMY_WIDTH = 62;
+var FRAME = `
+  <div class="tt-bar">
+    <div class="tt-head">
+      <div class="tt-title"><code class="tt-kernel"></code><span class="tt-launch"></span></div>
+      <label>Block <select class="tt-block"></select></label>
+      <label>Thread <select class="tt-thread"></select></label>
+      <label>By <select class="tt-unit" title="What one step is (u)"></select></label>
+      <label>Speed <select class="tt-speed" title="Speed (+ and −)"></select></label>
+      <label>Text <select class="tt-text" title="Size of the text ([ and ])"></select></label>
+      <span class="tt-tools">
+        <button type="button" class="tt-help" title="Keys (?)" aria-expanded="false">?</button>
+        <button type="button" class="tt-full" title="Full screen (f)"></button>
+      </span>
     </div>
-    <div class="tt-program">
-      <section class="tt-source" tabindex="-1" aria-label="Source of the kernel"></section>
-      <div class="tt-row">
-        <section class="tt-registers"><h4></h4><dl></dl></section>
-        <section class="tt-traffic"><h4>Accesses so far</h4><table></table></section>
-      </div>
+    <div class="tt-controls" role="toolbar" aria-label="Playback">
+      <button type="button" class="tt-start" title="To the start (Home)"></button>
+      <button type="button" class="tt-back" title="One step back (←)"></button>
+      <button type="button" class="tt-play" title="Play (space)"></button>
+      <button type="button" class="tt-forward" title="One step (→)"></button>
+      <button type="button" class="tt-next" title="To the next barrier (n; back with p)"></button>
+      <button type="button" class="tt-end" title="To the end (End)"></button>
+      <button type="button" class="tt-fault" title="To the next finding (e; back with E)"></button>
+      <div class="tt-track"><input class="tt-scrub" type="range" min="0" value="0" aria-label="Step" />
+        <div class="tt-ticks" aria-hidden="true"></div></div>
+      <span class="tt-phase"></span>
+      <output class="tt-count"></output>
+    </div>
+    <div class="tt-say" role="status" aria-live="polite"></div>
+  </div>
+  <div class="tt-body" tabindex="0" role="group" aria-label="The launch at this step">
+    <div class="tt-tabs" role="tablist" aria-label="Views"></div>
+    <div class="tt-lens"></div>
+    <div class="tt-legend"></div>
+  </div>
+  <div class="tt-keys" role="dialog" aria-label="Keys" hidden></div>`;
+var RUN = `
+  <div class="tt-memory" role="group">
+    <div class="tt-product" role="group" aria-label="Global memory: the matrices">
+      <div class="tt-callout"></div>
+    </div>
+    <div class="tt-row">
+      <div class="tt-others"><div class="tt-heading">Global memory</div><div class="tt-row"></div></div>
+      <div class="tt-shared"><div class="tt-heading">Shared memory</div><div class="tt-row"></div></div>
+      <div class="tt-accumulators"><div class="tt-heading"></div><div class="tt-row"></div></div>
+      <div class="tt-locals"><div class="tt-heading"></div><div class="tt-row"></div></div>
+      <div class="tt-magnified"><div class="tt-heading">Magnified</div><div class="tt-row"></div></div>
     </div>
   </div>
-  <div class="tt-legend"></div>`;
+  <div class="tt-program">
+    <div class="tt-source" tabindex="0" role="group"></div>
+    <div class="tt-row tt-state">
+      <div class="tt-registers"><div class="tt-heading"></div><dl class="tt-scroll" tabindex="0" role="group"></dl></div>
+      <div class="tt-traffic"><div class="tt-heading">Accesses so far</div><table></table></div>
+    </div>
+  </div>`;
 function layOut(root) {
-  root.innerHTML = LAYOUT;
+  root.innerHTML = FRAME;
   part(root, "legend").append(...legend());
+  part(root, "full").append(icon("full"));
 }
-var Stage = class {
+var Run = class {
   /**
-   * @param {HTMLElement} root
    * @param {import("./trace.js").Trace} trace
-   * @param {Pick<import("./panel.js").Context, "choose" | "go">} actions
+   * @param {import("./panel.js").Context["choose"]} choose
+   * @param {string} name
    */
-  constructor(root, trace, actions) {
-    this.root = root;
+  constructor(trace, choose, name) {
     this.trace = trace;
-    write(part(root, "kernel"), trace.kernel);
-    write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
-    root.setAttribute("aria-label", `Stepper of the kernel ${trace.kernel}`);
-    const option = (value, text) => html("option", { value }, text);
-    part(root, "block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
-    part(root, "thread").replaceChildren(
-      ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.label(trace.threadPosition(i))))
-    );
-    this.context = { trace, machine: new Machine(trace, 0, 0), ...actions };
-    this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(root, this.context));
-  }
-  get machine() {
-    return this.context.machine;
+    this.node = html("div", { class: "tt-run" });
+    this.node.innerHTML = RUN;
+    part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
+    part(this.node, "source").setAttribute("aria-label", `Source${name}`);
+    this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose };
+    this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
   /**
    * @param {number} blockNumber
    * @param {number} thread
    */
   choose(blockNumber, thread) {
+    const { context, trace } = this;
+    blockNumber = Math.min(blockNumber, trace.blocks.length - 1);
+    thread = Math.min(thread, trace.threads - 1);
+    if (context.machine.blockNumber === blockNumber) context.machine.choose(thread);
+    else context.machine = new Machine(trace, blockNumber, thread);
+  }
+};
+var Stage = class {
+  /**
+   * @param {HTMLElement} root
+   * @param {import("./trace.js").Trace[]} traces
+   * @param {{choose: import("./panel.js").Context["choose"], open: (lens: string) => void}} actions
+   */
+  constructor(root, traces, actions) {
+    this.root = root;
+    const [trace] = traces;
+    this.trace = trace;
+    const names = traces.map((one) => one.kernel).join(" beside ");
+    write(part(root, "kernel"), trace.kernel);
+    write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
+    const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
+    root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
+    const option = (value, text) => html("option", { value }, text);
+    part(root, "block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
+    part(root, "thread").replaceChildren(
+      ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.threadLabel(i)))
+    );
+    part(root, "fault").style.display = trace.findings.length ? "" : "none";
+    const body = part(root, "body");
+    for (const old of body.querySelectorAll(".tt-run")) old.remove();
+    this.runs = traces.map((one) => new Run(one, actions.choose, traces.length > 1 ? ` of ${one.kernel}` : ""));
+    body.prepend(...this.runs.map((run) => run.node));
+    body.toggleAttribute("data-compare", traces.length > 1);
+    this.lenses(actions.open);
+    this.compact = false;
+    this.lens = "";
+  }
+  get machine() {
+    return this.runs[0].context.machine;
+  }
+  /**
+   * The tabs, and a place for each lens and run.
+   * @param {(lens: string) => void} open
+   */
+  lenses(open2) {
+    const { root, runs } = this;
+    this.open = /* @__PURE__ */ new Map();
+    const id = `tt-${Math.random().toString(36).slice(2)}`;
+    const wanted = LENSES.filter((lens) => runs.some((run) => lens.wants(run.trace)));
+    const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
+      const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
+      tab.addEventListener("click", () => open2(name));
+      const node = html("div", { class: `tt-lens-${name}`, role: "tabpanel", "aria-labelledby": tab.id, hidden: "" });
+      const views = [];
+      this.open.set(name, { tab, node, views });
+      return tab;
+    });
+    for (const lens of wanted) {
+      const { node, views } = (
+        /** @type {{node: HTMLElement, views: import("./panel.js").View[]}} */
+        this.open.get(lens.name)
+      );
+      for (const run of runs) {
+        const place = html("div", { class: "tt-lens-run" });
+        if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
+        node.append(place);
+        if (lens.wants(run.trace)) views.push(lens.build(place, run.context));
+      }
+    }
+    part(root, "tabs").replaceChildren(...tabs);
+    part(root, "lens").replaceChildren(...[...this.open.values()].map(({ node }) => node));
+  }
+  /** The names of the lenses, in their order. */
+  get names() {
+    return [...this.open.keys()].filter((name) => this.compact || name !== "arrays");
+  }
+  /**
+   * Look through another lens; where there is room, the arrays stay in sight beside any.
+   * @param {string} name
+   */
+  look(name) {
+    const first = this.trace.findings.length ? "findings" : this.compact ? "arrays" : "warp";
+    const lens = [name, first].find((one) => this.names.includes(one)) ?? this.names[0] ?? "arrays";
+    this.lens = lens;
+    for (const [one, { tab, node }] of this.open) {
+      node.hidden = one !== lens;
+      tab.setAttribute("aria-selected", String(one === lens));
+      tab.tabIndex = one === lens ? 0 : -1;
+      tab.hidden = one === "arrays" && !this.compact;
+    }
+    part(this.root, "body").dataset.lens = lens;
+  }
+  /** Take the size of the page. */
+  fit() {
     const { root } = this;
-    if (this.machine.blockNumber === blockNumber) this.machine.choose(thread);
-    else this.context.machine = new Machine(this.trace, blockNumber, thread);
+    const em = Number.parseFloat(getComputedStyle(root).fontSize);
+    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - 100;
+    const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
+    root.toggleAttribute("data-compact", compact);
+    if (compact !== this.compact) {
+      this.compact = compact;
+      this.look(this.lens);
+    }
+    const body = part(root, "body");
+    for (const run of this.runs) {
+      const memory = part(run.node, "memory");
+      const height = compact ? body.clientHeight - 3 * em : Math.max(20 * em, body.clientHeight * 0.62);
+      root.style.setProperty("--tt-room", `${body.clientHeight}px`);
+      const size = { compact, width: memory.clientWidth, height, em };
+      for (const view of run.views) view.fit?.(size);
+    }
+  }
+  repaint() {
+    for (const view of this.views) view.repaint?.();
+  }
+  /** The views in sight. */
+  get views() {
+    return [...this.runs.flatMap((run) => run.views), ...this.open.get(this.lens)?.views ?? []];
+  }
+  /**
+   * @param {number} blockNumber
+   * @param {number} thread
+   */
+  choose(blockNumber, thread) {
+    const { root, runs } = this;
+    for (const run of runs) run.choose(blockNumber, thread);
+    if (runs.length > 1) {
+      runs[0].context.other = runs[1].context.machine;
+      runs[1].context.other = runs[0].context.machine;
+    }
     part(root, "block").value = String(blockNumber);
     part(root, "thread").value = String(thread);
-    const last = this.machine.length;
+    const last = this.last;
     part(root, "scrub").max = String(last);
+    const tick = (position, look) => {
+      const mark = html("i", { class: look });
+      mark.style.setProperty("--at", String(position / last));
+      return mark;
+    };
+    const found = this.trace.findings.flatMap(({ at: [place] }) => place?.block === blockNumber ? [place.step] : []);
     part(root, "ticks").replaceChildren(
-      ...this.machine.block.releases.map((release) => {
-        const tick = html("i");
-        tick.style.setProperty("--at", String(release / last));
-        return tick;
-      })
+      ...this.machine.block.releases.map((release) => tick(release, "tt-release")),
+      ...[...new Set(found)].map((position) => tick(position, "tt-found"))
     );
-    for (const view of this.views) view.choose();
+    for (const run of runs) for (const view of run.views) view.choose();
+    for (const { views } of this.open.values()) for (const view of views) view.choose();
+  }
+  /** The last step of the longest run. */
+  get last() {
+    return Math.max(...this.runs.map((run) => run.context.machine.length));
   }
   /** @param {number} step */
   draw(step) {
     const { machine, root } = this;
-    machine.seek(step);
-    part(root, "scrub").value = String(step);
-    write(part(root, "count"), `step ${step} of ${machine.length}`);
+    for (const { context } of this.runs) context.machine.seek(Math.min(step, context.machine.length));
+    const scrub = (
+      /** @type {HTMLInputElement} */
+      part(root, "scrub")
+    );
+    scrub.value = String(step);
+    scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
+    write(part(root, "count"), `step ${step} of ${this.last}`);
+    const phase = machine.phase;
+    write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
     for (const view of this.views) view.draw();
-    part(root, "say").replaceChildren(...sentence(machine));
+    const found = machine.found.map(({ kind, message }) => html("p", { class: "tt-wrong" }, html("b", {}, kind), `: ${message}`));
+    part(root, "say").replaceChildren(html("p", { class: "tt-sentence" }, ...sentence(machine)), ...found);
     for (const view of this.views) view.scroll?.();
   }
 };
 
 // player.js
 var SPEEDS = [1, 2, 4, 8, 16, 32];
+var UNITS = ["statement", "loop turn", "phase", "barrier"];
+var SIZES = [0.8, 1, 1.25, 1.5, 2];
 var SAVE_AFTER = 300;
 var Player = class {
   /**
@@ -1167,53 +2419,101 @@ var Player = class {
    */
   constructor(model, el) {
     this.model = model;
+    this.el = el;
     this.root = html("div", { class: "tt-root", tabindex: "0", role: "group" });
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
-    el.append(this.root);
     layOut(this.root);
-    this.stage = this.newStage();
+    this.stage = null;
     this.timer = null;
     this.saving = void 0;
     this.speed = 2;
+    this.unit = 0;
     this.unsaved = {};
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.listeners = {
       "change:_data": () => this.load(),
-      "change:step": () => this.changed("step", () => this.stage.draw(this.step)),
+      "change:_other": () => this.load(),
+      "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
-      "change:thread": () => this.changed("thread", () => this.choose())
+      "change:thread": () => this.changed("thread", () => this.choose()),
+      "change:panel": () => this.changed("panel", () => this.look()),
+      "change:text_size": () => this.changed("text_size", () => this.textSize())
     };
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
-    this.choose();
+    this.sizes = new ResizeObserver(() => this.stage?.fit());
+    this.themes = new MutationObserver(() => this.stage?.repaint());
+    this.themes.observe(document.body, { attributes: true });
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    this.repaint = () => this.stage?.repaint();
+    this.dark.addEventListener("change", this.repaint);
+    this.resize = () => this.stage?.fit();
+    document.addEventListener("fullscreenchange", this.resize);
+    window.addEventListener("resize", this.resize);
+    this.load();
   }
   destroy() {
+    document.removeEventListener("fullscreenchange", this.resize);
+    window.removeEventListener("resize", this.resize);
     this.pause();
     clearTimeout(this.saving);
+    this.sizes.disconnect();
+    this.themes.disconnect();
+    this.dark.removeEventListener("change", this.repaint);
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
   }
-  load() {
+  // A trace that arrives while another is read takes its place.
+  async load() {
     this.pause();
-    this.stage = this.newStage();
-    this.choose();
-  }
-  newStage() {
-    const actions = {
-      choose: (choice) => this.set(choice),
-      go: (step) => this.go(step)
-    };
-    return new Stage(this.root, new Trace(this.model.get("_data")), actions);
+    const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
+    this.loading = texts;
+    try {
+      const traces = await Promise.all(texts.map(open));
+      if (this.loading !== texts) return;
+      if (!this.root.isConnected) this.el.replaceChildren(this.root);
+      const actions = {
+        choose: (choice) => this.set(choice),
+        open: (panel) => this.set({ panel })
+      };
+      this.stage = new Stage(this.root, traces, actions);
+      this.textSize();
+      this.stage.look(this.model.get("panel") ?? "");
+      this.choose();
+      this.sizes.disconnect();
+      this.sizes.observe(this.root);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      if (this.loading !== texts) return;
+      this.stage = null;
+      this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, error.message));
+    }
   }
   choose() {
     const { model, stage } = this;
+    if (!stage) return;
     const { trace } = stage;
     const thread = Math.min(trace.threads - 1, trace.threadNumber(model.get("thread")));
     stage.choose(trace.blockNumber(model.get("block")), thread);
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
+    stage.fit();
+  }
+  look() {
+    const { stage } = this;
+    if (!stage) return;
+    stage.look(this.model.get("panel") ?? "");
+    stage.draw(this.step);
+    stage.fit();
+  }
+  textSize() {
+    const size = Math.min(3, Math.max(0.5, this.model.get("text_size") ?? 1));
+    this.root.style.setProperty("--tt-size", String(size));
+    const nearest = SIZES.reduce((best, s, i) => Math.abs(s - size) < Math.abs(SIZES[best] - size) ? i : best, 0);
+    part(this.root, "text").value = String(nearest);
+    this.stage?.fit();
   }
   get last() {
-    return this.stage.machine.length;
+    return this.stage?.last ?? 0;
   }
   get step() {
     return Math.min(this.model.get("step"), this.last);
@@ -1222,16 +2522,19 @@ var Player = class {
     const find = (name) => part(this.root, name);
     const on = (name, image, action) => {
       const button = find(name);
-      button.append(icon(image));
+      if (image) button.append(icon(image));
       button.setAttribute("aria-label", button.title);
       button.addEventListener("click", action);
     };
     on("start", "start", () => this.go(0));
-    on("back", "back", () => this.go(this.step - 1));
+    on("back", "back", () => this.move(-1));
     on("play", "play", () => this.toggle());
-    on("forward", "forward", () => this.go(this.step + 1));
-    on("next", "barrier", () => this.go(this.barrier(1)));
+    on("forward", "forward", () => this.move(1));
+    on("next", "barrier", () => this.goBy("barrier", 1));
     on("end", "end", () => this.go(this.last));
+    on("fault", "fault", () => this.finding(1));
+    on("help", null, () => this.help());
+    on("full", null, () => this.fullScreen());
     const follow = (name, type, action) => {
       const input = (
         /** @type {HTMLInputElement | HTMLSelectElement} */
@@ -1239,17 +2542,33 @@ var Player = class {
       );
       input.addEventListener(type, () => action(Number(input.value)));
     };
+    const options = (name, texts) => find(name).append(...texts.map((text, value) => html("option", { value }, text)));
     follow("scrub", "input", (step) => this.go(step));
-    follow("block", "change", (number) => this.set({ block: this.stage.trace.blocks[number].at }));
-    follow("thread", "change", (number) => this.set({ thread: this.stage.trace.threadPosition(number) }));
+    follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
+    follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
     follow("speed", "change", (number) => this.setSpeed(number));
-    find("speed").append(...SPEEDS.map((s, i) => html("option", { value: i }, `${s} a second`)));
+    follow("unit", "change", (number) => this.setUnit(number));
+    follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
+    options("speed", SPEEDS.map((s) => `${s} a second`));
+    options("unit", UNITS);
+    options("text", SIZES.map((s) => `${100 * s} %`));
     this.setSpeed(this.speed);
+    find("keys").append(listOfKeys());
   }
   /** @param {number} number */
   setSpeed(number) {
     this.speed = Math.min(SPEEDS.length - 1, Math.max(0, number));
     part(this.root, "speed").value = String(this.speed);
+  }
+  /** @param {number} number */
+  setUnit(number) {
+    this.unit = number % UNITS.length;
+    part(this.root, "unit").value = String(this.unit);
+    const name = this.unit ? UNITS[this.unit] : "step";
+    for (const [button, text] of [["back", `One ${name} back (←)`], ["forward", `One ${name} (→)`]]) {
+      part(this.root, button).title = text;
+      part(this.root, button).setAttribute("aria-label", text);
+    }
   }
   /**
    * Every key stays inside: what leaks, the notebook takes as its own (two d's delete the cell).
@@ -1257,31 +2576,49 @@ var Player = class {
    */
   key(event) {
     event.stopPropagation();
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.stage) return;
     const target = (
       /** @type {HTMLElement} */
       event.target
     );
-    if (event.key === "Escape") return target.blur();
+    if (event.key === "Escape") {
+      if (!part(this.root, "keys").hidden) return this.help();
+      return target.blur();
+    }
     const presses = event.key === " " || event.key === "Enter";
     if (target.tagName === "SELECT" || target.tagName === "BUTTON" && presses) return;
-    const arrow = (way) => this.go(event.shiftKey ? this.barrier(way) : this.step + way);
+    const { shiftKey: shift } = event;
+    const tab = target.getAttribute("role") === "tab";
+    const arrow = (way) => tab ? this.view(way, true) : shift ? this.goBy("barrier", way) : this.move(way);
     const actions = {
       " ": () => this.toggle(),
       ArrowRight: () => arrow(1),
       ArrowLeft: () => arrow(-1),
-      PageDown: () => this.go(this.barrier(1)),
-      PageUp: () => this.go(this.barrier(-1)),
-      n: () => this.go(this.barrier(1)),
-      p: () => this.go(this.barrier(-1)),
+      PageDown: () => this.goBy("barrier", 1),
+      PageUp: () => this.goBy("barrier", -1),
+      n: () => this.goBy("barrier", 1),
+      p: () => this.goBy("barrier", -1),
+      ".": () => this.goBy("phase", 1),
+      ",": () => this.goBy("phase", -1),
+      l: () => this.goBy("loop turn", 1),
+      L: () => this.goBy("loop turn", -1),
+      e: () => this.finding(1),
+      E: () => this.finding(-1),
       Home: () => this.go(0),
       End: () => this.go(this.last),
+      u: () => this.setUnit(this.unit + 1),
       "+": () => this.setSpeed(this.speed + 1),
       "-": () => this.setSpeed(this.speed - 1),
       t: () => this.cycleThread(1),
       T: () => this.cycleThread(-1),
       b: () => this.cycleBlock(1),
-      B: () => this.cycleBlock(-1)
+      B: () => this.cycleBlock(-1),
+      v: () => this.view(1),
+      V: () => this.view(-1),
+      "[": () => this.scale(-1),
+      "]": () => this.scale(1),
+      f: () => this.fullScreen(),
+      "?": () => this.help()
     };
     if (!(event.key in actions)) return;
     event.preventDefault();
@@ -1289,24 +2626,79 @@ var Player = class {
   }
   /** @param {number} way */
   cycleThread(way) {
+    if (!this.stage) return;
     const { machine, trace } = this.stage;
     this.set({ thread: trace.threadPosition((machine.thread + way + trace.threads) % trace.threads) });
   }
   /** @param {number} way */
   cycleBlock(way) {
+    if (!this.stage) return;
     const { machine, trace } = this.stage;
     const n = trace.blocks.length;
     this.set({ block: trace.blocks[(machine.blockNumber + way + n) % n].at });
   }
   /**
-   * The step at which the next barrier opens, or the last one before.
    * @param {number} way
-   * @returns {number}
+   * @param {boolean} [focus]
    */
-  barrier(way) {
-    const { releases } = this.stage.machine.block;
-    if (way > 0) return releases.find((r) => r > this.step) ?? this.last;
-    return releases.filter((r) => r < this.step).pop() ?? 0;
+  view(way, focus = false) {
+    if (!this.stage) return;
+    const { names, lens } = this.stage;
+    const panel = names[(names.indexOf(lens) + way + names.length) % names.length];
+    this.set({ panel });
+    if (focus) part(this.root, `tab-${panel}`).focus();
+  }
+  /** @param {number} way */
+  scale(way) {
+    const number = Number(
+      /** @type {HTMLSelectElement} */
+      part(this.root, "text").value
+    ) + way;
+    if (SIZES[number]) this.set({ text_size: SIZES[number] });
+  }
+  help() {
+    const list = part(this.root, "keys");
+    list.hidden = !list.hidden;
+    part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
+  }
+  fullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else this.root.requestFullscreen();
+  }
+  /**
+   * To the next finding, the one before: in this block first, in the order of its steps, then in the other blocks.
+   * @param {number} way
+   */
+  finding(way) {
+    if (!this.stage) return;
+    const { trace, machine } = this.stage;
+    const places = trace.findings.flatMap(({ at: [place2] }) => place2 ? [place2] : []);
+    places.sort((x, y) => x.block - y.block || x.step - y.step);
+    const beyond = ({ block, step }) => way * (block - machine.blockNumber || step - this.step);
+    const found = way > 0 ? places.find((p) => beyond(p) > 0) : places.reverse().find((p) => beyond(p) > 0);
+    const place = found ?? places[0];
+    if (place) this.show(place);
+  }
+  /** @param {{block: number, step: number, thread: number}} place */
+  show({ block, step, thread }) {
+    const trace = this.stage?.trace;
+    if (trace) this.set({ step, block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
+  }
+  /** @param {number} way */
+  move(way) {
+    this.goBy(UNITS[this.unit], way);
+  }
+  /**
+   * @param {string} unit
+   * @param {number} way
+   */
+  goBy(unit, way) {
+    const machine = this.stage?.machine;
+    if (!machine) return;
+    if (unit === "barrier") this.go(machine.barrierFrom(way));
+    else if (unit === "phase") this.go(machine.phaseFrom(way));
+    else if (unit === "loop turn") this.go(machine.turnFrom(way));
+    else this.go(this.step + way);
   }
   /** @param {number} step */
   go(step) {
@@ -1344,7 +2736,7 @@ var Player = class {
     if (this.step === this.last) this.go(0);
     const tick = () => {
       this.timer = setTimeout(tick, 1e3 / SPEEDS[this.speed]);
-      this.go(this.step + 1);
+      this.move(1);
       if (this.step === this.last) this.pause();
     };
     this.timer = setTimeout(tick, 1e3 / SPEEDS[this.speed]);

@@ -10,7 +10,7 @@ import anywidget
 import traitlets
 
 from ..trace.replay import Timeline
-from .payload1 import encode
+from .payload import encode
 from .picture import Picture, draw_picture
 from .words import sentence, summary
 
@@ -38,6 +38,8 @@ class Stepper(anywidget.AnyWidget):
     step = traitlets.Int(0).tag(sync=True)
     block = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
     thread = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
+    panel = traitlets.Unicode("").tag(sync=True)
+    text_size = traitlets.Float(1.0).tag(sync=True)
 
     def __init__(self, run: Any, *, step: int = 0, block: tuple = (0, 0), thread: tuple = (0, 0)) -> None:
         data = _payload(run)

@@ -95,7 +95,7 @@ def test_buttons_keys_and_counts(opened):
 
     stepper.find("next").click()
     stepper.expect_step(barrier, last)
-    expect(stepper.find("say")).to_have_text(sentence(timeline, barrier, 0))
+    expect(stepper.find("sentence")).to_have_text(sentence(timeline, barrier, 0))
     assert ["1", "2", "5", "6", "16", "15", "12", "11"] == stepper.shared()
     expect(stepper.find("callout .tt-mine")).to_have_text("2")
 
@@ -128,7 +128,7 @@ def test_choosing_and_playing(opened):
 
     stepper.find("block").select_option("(1, 0)")
     stepper.find("thread").select_option("(0, 1)")
-    expect(stepper.find("registers h4")).to_have_text("Registers of thread (0, 1)")
+    expect(stepper.find("registers .tt-heading")).to_have_text("Registers of thread (0, 1)")
     stepper.press("n")
     assert ["1", "2", "5", "6", "14", "13", "10", "9"] == stepper.shared()
 

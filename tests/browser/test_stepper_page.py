@@ -49,7 +49,7 @@ WALK = """async () => {
     last = text(".tt-count");
     seen.push({
       count: last,
-      says: text(".tt-say"),
+      says: text(".tt-sentence"),
       mine: Number(text(".tt-mine")),
       all: Number(text(".tt-all")),
       shared: texts(".tt-shared .tt-t"),
@@ -178,7 +178,7 @@ def test_nothing_is_cut_off(show, width, n, T):
     page = show(Stepper(launch(tiled(T), (n // T, n // T), (T, T), n, n, n), step=30))
     page.set_viewport_size({"width": width, "height": 900})
     wider = page.evaluate(
-        """() => [...document.querySelectorAll(".tt-root, .tt-root section:not(.tt-source)")]
+        """() => [...document.querySelectorAll(".tt-root, .tt-body, .tt-memory, .tt-program, .tt-row, .tt-row > div, .tt-lens")]
              .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.className)"""
     )
     assert [] == wider
@@ -208,7 +208,7 @@ def test_reading_what_was_never_stored(show):
     stepper = Stepper(run, step=len(Stepper(run).timeline))
     page = show(stepper)
 
-    says = page.locator(".tt-say").inner_text()
+    says = page.locator(".tt-sentence").inner_text()
     assert "Thread 0 reads part[3] = empty; writes x[0] = " in says
     assert says == sentence(stepper.timeline, stepper.step, 0)
     assert page.locator(".tt-shared .tt-t").all_text_contents() == [""] * 4

@@ -1,47 +1,23 @@
-// A grid of elements with their values: a matrix, one buffer of a shared array, or the threads of a block.
+// Elements with their values: a matrix, one buffer of a shared array, or the threads of a block. Small ones are
+// squares with numbers in them; large ones are a picture with a pixel for each element.
 
 import { html, svg } from "./dom.js";
+import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, PLAIN, Plane, UNIT } from "./plane.js";
 import { short } from "./text.js";
 
 /** @typedef {import("./trace.js").Value} Value */
-/**
- * @typedef {object} GridOptions
- * @property {[number, number] | null} [tile]
- * @property {number} [margin]  for the name and the indices, in SVG units
- * @property {boolean} [labels]
- * @property {boolean} [text]  whether the elements show their values
- */
+/** @typedef {import("./plane.js").PlaneOptions} PlaneOptions */
 
-const UNIT = 20; // side of one element in SVG units
-// How an element looks: its number here is its state, FAINT added where its value is not the kernel's business.
-const LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
-export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
-export const FAINT = 8;
+const MOST_SQUARES = 1100; // a padded tile of 32×33 still has squares
 
-export class Grid {
-  /**
-   * @param {{name: string, rows: number, columns: number, hue: string, offset?: number} & GridOptions} options
-   */
-  constructor({ name, rows, columns, hue, tile = null, margin = 15, labels = true, text = true, offset = 0 }) {
-    this.rows = rows;
-    this.columns = columns;
-    this.margin = margin;
-    this.offset = offset;
+export class Grid extends Plane {
+  /** @param {PlaneOptions & {text?: boolean}} options */
+  constructor({ text = true, ...options }) {
+    super(options);
     this.text = text;
-    this.size = rows * columns;
-    this.width = columns * UNIT + margin;
-    this.height = rows * UNIT + margin;
-    const gap = rows * columns > 1024 ? 0.4 : 1;
-    this.tip = svg("title");
-    this.node = svg(
-      "svg",
-      { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}`, role: "img", "aria-label": name },
-      this.tip,
-    );
-    this.node.style.setProperty("--hue", hue);
-    const corner = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
-    if (labels) this.node.append(svg("text", corner, name));
-    if (margin >= 10 && text) this.indices();
+    this.layer.setAttribute("role", "img");
+    this.layer.setAttribute("aria-label", this.name);
+    const gap = this.size > 1024 ? 0.4 : 1;
     /** @type {SVGElement[]} */
     this.cells = [];
     /** @type {SVGElement[]} */
@@ -56,70 +32,18 @@ export class Grid {
     }
     cells.append(...this.cells);
     this.labels.append(...this.texts);
-    this.dots = svg("g", { class: "tt-dots" });
-    this.rings = svg("g", { class: "tt-rings" });
-    this.outline = svg("rect", { class: "tt-outline", rx: 1.5 });
-    this.node.append(cells, this.tileLines(tile), this.outline, this.labels, this.dots, this.rings);
+    this.below.append(cells);
+    this.above.append(this.labels);
     this.looks = new Uint8Array(this.size).fill(PLAIN);
     /** @type {Value[]} */
     this.held = new Array(this.size).fill(null);
-    this.dotted = "";
-    this.ringed = "";
+  }
+
+  get dot() {
+    return this.text ? 2 : 4;
   }
 
   /**
-   * @param {number} i
-   * @returns {[number, number]}
-   */
-  corner(i) {
-    return [this.margin + (i % this.columns) * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
-  }
-
-  indices() {
-    const side = this.margin * 0.5;
-    for (let c = 0; c < this.columns; c++) {
-      this.node.append(svg("text", { class: "tt-index", x: this.margin + (c + 0.5) * UNIT, y: side }, String(c)));
-    }
-    for (let r = 0; r < this.rows; r++) {
-      this.node.append(svg("text", { class: "tt-index", x: side, y: this.margin + (r + 0.5) * UNIT }, String(r)));
-    }
-  }
-
-  /** @param {[number, number] | null} tile */
-  tileLines(tile) {
-    const lines = svg("g", { class: "tt-tiles" });
-    if (!tile) return lines;
-    const [m, right, bottom] = [this.margin, this.width, this.height];
-    for (let y = tile[0]; y < this.rows; y += tile[0]) {
-      lines.append(svg("line", { x1: m, x2: right, y1: m + y * UNIT, y2: m + y * UNIT }));
-    }
-    for (let x = tile[1]; x < this.columns; x += tile[1]) {
-      lines.append(svg("line", { y1: m, y2: bottom, x1: m + x * UNIT, x2: m + x * UNIT }));
-    }
-    return lines;
-  }
-
-  /**
-   * Frame the smallest rectangle around the marked elements; without any, nothing.
-   * @param {(element: number) => boolean} marked
-   */
-  frame(marked) {
-    let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
-    for (let i = 0; i < this.size; i++) {
-      if (!marked(i + this.offset)) continue;
-      const [row, column] = [Math.floor(i / this.columns), i % this.columns];
-      [top, left] = [Math.min(top, row), Math.min(left, column)];
-      [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
-    }
-    this.outline.style.display = bottom < 0 ? "none" : "";
-    if (bottom < 0) return;
-    const [x, y] = this.corner(top * this.columns + left);
-    const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
-    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
-  }
-
-  /**
-   * Touch only what differs from what is on the page.
    * @param {number} i
    * @param {number} look
    * @param {Value} value
@@ -139,7 +63,7 @@ export class Grid {
   }
 
   /**
-   * What follows the last cell of a drawing: one text size for the whole grid, dots and rings.
+   * One text size for the whole grid.
    * @param {number[]} dots
    * @param {number[]} rings
    */
@@ -147,72 +71,139 @@ export class Grid {
     const longest = this.texts.reduce((most, text) => Math.max(most, text.textContent?.length ?? 0), 0);
     const size = `tt-texts tt-wide-${Math.min(4, Math.max(2, longest))}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
-    if (this.dotted !== String(dots)) {
-      this.dotted = String(dots);
-      this.dots.replaceChildren(
-        ...dots.map((i) => {
-          const [x, y] = this.corner(i);
-          const r = this.text ? 2 : 4;
-          return svg("circle", { cx: x + UNIT - 1.6 - r, cy: y + 1.6 + r, r });
-        }),
-      );
-    }
-    if (this.ringed !== String(rings)) {
-      this.ringed = String(rings);
-      this.rings.replaceChildren(
-        ...rings.map((i) => {
-          const [x, y] = this.corner(i);
-          return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
-        }),
-      );
-    }
+    super.finish(dots, rings);
+  }
+}
+
+/** A pixel an element, drawn only where one has changed. */
+export class Heat extends Plane {
+  /** @param {PlaneOptions} options */
+  constructor(options) {
+    super(options);
+    this.canvas = /** @type {HTMLCanvasElement} */ (
+      html("canvas", { width: this.columns, height: this.rows, class: "tt-pixels", role: "img", "aria-label": this.name })
+    );
+    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
+    this.node.style.setProperty("--hue", options.hue);
+    const share = (/** @type {number} */ part, /** @type {number} */ of) => `${(100 * part) / of}%`;
+    Object.assign(this.canvas.style, {
+      left: share(this.margin, this.width + 2),
+      top: share(this.margin, this.height + 2),
+      width: share(this.columns * UNIT, this.width + 2),
+      height: share(this.rows * UNIT, this.height + 2),
+    });
+    this.looks = new Uint8Array(this.size).fill(255);
+    this.stale = true;
+    /** @type {Uint32Array | null} */
+    this.colours = null;
+    this.image = new ImageData(this.columns, this.rows);
+    this.pixels = new Uint32Array(this.image.data.buffer);
   }
 
   /**
-   * The element under the pointer.
-   * @param {MouseEvent} event
+   * @param {number} i
+   * @param {number} look
    */
-  elementAt(event) {
-    const box = this.node.getBoundingClientRect();
-    const scale = (this.width + 2) / box.width;
-    const column = Math.floor(((event.clientX - box.left) * scale - this.margin) / UNIT);
-    const row = Math.floor(((event.clientY - box.top) * scale - this.margin) / UNIT);
-    if (row < 0 || column < 0 || row >= this.rows || column >= this.columns) return null;
-    return row * this.columns + column;
+  cell(i, look) {
+    look &= ~FAINT;
+    if (this.looks[i] === look) return;
+    this.looks[i] = look;
+    this.stale = true;
+  }
+
+  /**
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    // dots on thousands of pixels would hide what they mark
+    super.finish(dots.length > 256 ? [] : dots, rings);
+    if (!this.stale || !this.node.isConnected) return;
+    this.stale = false;
+    this.colours ??= looksAsPixels(this.node);
+    for (let i = 0; i < this.size; i++) this.pixels[i] = this.colours[this.looks[i]];
+    this.canvas.getContext("2d")?.putImageData(this.image, 0, 0);
+  }
+
+  /** The theme changed: take its colours. */
+  repaint() {
+    this.colours = null;
+    this.stale = true;
+    this.finish(JSON.parse(this.shown.get(this.dots) ?? "[]"), JSON.parse(this.shown.get(this.rings) ?? "[]"));
   }
 }
 
 /**
- * The grids of one array: a vector is one row, and every leading index of a buffer has a grid of its own.
- * @param {{name: string, shape: number[], size: number, hue: string}} array
- * @param {GridOptions} options
+ * A colour of the stylesheet as a pixel.
+ * @param {string} colour  as the page computes it
  */
-export function arrayGrids(array, options = {}) {
-  const shape = array.shape.length === 1 ? [1, ...array.shape] : array.shape.length === 0 ? [1, 1] : array.shape;
-  const [rows, columns] = shape.slice(-2);
-  const slices = rows * columns === 0 ? 0 : array.size / (rows * columns);
-  return Array.from({ length: slices }, (_, s) => {
-    const name = slices === 1 ? array.name : `${array.name}[${s}]`;
-    const text = columns <= 8 && rows <= 16;
-    return new Grid({ name, rows, columns, hue: array.hue, offset: s * rows * columns, text, ...options });
+export function pixel(colour) {
+  const context = /** @type {CanvasRenderingContext2D} */ (
+    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
+  );
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+}
+
+/** @param {HTMLElement | SVGElement} place */
+function looksAsPixels(place) {
+  const probe = svg("rect");
+  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
+  place.append(layer);
+  const colours = LOOKS.map((look) => {
+    probe.setAttribute("class", `tt-c${look}`);
+    return pixel(getComputedStyle(probe).fill);
+  });
+  layer.remove();
+  return Uint32Array.from(colours);
+}
+
+/**
+ * How an array is laid out: a long vector is wrapped into rows, and every leading index has a plane of its own.
+ * @param {{shape: number[], size: number}} array
+ */
+export function layout({ shape, size }) {
+  if (shape.length >= 2) {
+    const [rows, columns] = shape.slice(-2);
+    return { rows, columns, each: rows * columns, planes: rows * columns ? size / (rows * columns) : 0, wrapped: false };
+  }
+  const columns = size <= 12 ? Math.max(1, size) : size <= 256 ? 16 : size <= 1024 ? 32 : 64;
+  return { rows: Math.ceil(size / columns), columns, each: size, planes: size ? 1 : 0, wrapped: size > columns };
+}
+
+/**
+ * The planes of one array.
+ * @param {{name: string, shape: number[], size: number, hue: string}} array
+ * @param {Partial<PlaneOptions> & {text: boolean}} options
+ * @returns {Plane[]}
+ */
+export function planes(array, options) {
+  const { rows, columns, each, planes, wrapped } = layout(array);
+  return Array.from({ length: planes }, (_, s) => {
+    const name = planes === 1 ? array.name : `${array.name}[${s}]`;
+    const all = { name, rows, columns, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
+    return each > MOST_SQUARES ? new Heat(all) : new Grid(all);
   });
 }
 
 /**
- * A shared array with its buffers side by side, or the threads: as large as it can be read, in pixels.
- * @param {{name: string, hue: string}} array
- * @param {Grid[]} grids
+ * An array under its name, its buffers side by side, as large as it can be read within a width in pixels.
+ * @param {{name: string, shape: number[], size: number, hue: string}} array
+ * @param {number} budget
+ * @param {Partial<PlaneOptions>} options
  */
-export function figure(array, grids) {
-  for (const grid of grids) {
-    const side = grid.columns <= 4 ? (grids.length > 1 ? 28 : 34) : Math.max(4, Math.min(25, 210 / grid.columns));
-    grid.node.style.width = `${((grid.width + 2) / UNIT) * side}px`;
-  }
+export function figure(array, budget, options = {}) {
+  const { columns, planes: count } = layout(array);
+  const most = columns <= 4 ? (count > 1 ? 28 : 34) : 25;
+  const side = Math.max(4, Math.min(most, budget / columns));
+  const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
+  for (const plane of found) plane.node.style.width = `calc(${(((plane.width + 2) / UNIT) * side) / 13.5}em)`;
   const caption = html("figcaption", {}, array.name);
   caption.style.setProperty("--hue", array.hue);
-  if (grids.length === 1) return html("figure", {}, caption, grids[0].node);
-  const buffers = grids.map((grid, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), grid.node));
-  return html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers));
+  if (found.length === 1) return { planes: found, node: html("figure", {}, caption, found[0].node) };
+  const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
+  return { planes: found, node: html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers)) };
 }
 
 const LEGEND = [
@@ -223,6 +214,8 @@ const LEGEND = [
   ["ring", "by the chosen thread"],
   ["dot", "loaded by the chosen thread"],
   ["tt-c tt-empty", "nothing stored yet"],
+  ["thread", "what the chosen thread stores"],
+  ["warp", "what its warp stores"],
 ];
 
 /** What the looks of an element mean. */
@@ -236,9 +229,11 @@ export function legend() {
     } else if (look === "dot") {
       const dot = svg("g", { class: "tt-dots" }, svg("circle", { cx: 15.5, cy: 4.5, r: 2.4 }));
       sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), dot);
+    } else if (look === "thread" || look === "warp") {
+      sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), svg("path", { class: `tt-own-${look}`, d: "M2 2h16v16h-16z" }));
     } else {
       sample.append(svg("rect", { ...box, class: look }));
     }
-    return html("span", {}, sample, text);
+    return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
   });
 }

@@ -1,94 +1,24 @@
 // The machine as one block and one of its threads see it after some of the block's steps. It knows no page.
 
-import { at } from "./trace.js";
+import { countUpTo, Survey, ThreadSurvey } from "./survey.js";
+import { at, BARRIER, LOOP_TURN, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 /** @typedef {import("./trace.js").TraceArray} TraceArray */
-/** @typedef {{loading: boolean, array: TraceArray, element: number, value: Value}} Event */
-/** @typedef {"global" | "shared" | "local"} Space */
+/** @typedef {import("./trace.js").Space} Space */
+/**
+ * @typedef {object} Event  what the chosen thread did with neighbouring elements
+ * @property {boolean} loading
+ * @property {number} array
+ * @property {number} element  the first
+ * @property {Value[]} values  a load's are those before the step
+ */
 
 export const READ = 1;
 export const WRITTEN = 2;
-/** @type {Space[]} */
-const SPACES = ["global", "shared", "local"];
 // How many copies of the memory a walk keeps, so that a step back replays only what follows the last one.
 const SNAPSHOTS = 64;
-
-/**
- * How many entries of an ascending list are at most a bound.
- * @param {ArrayLike<number>} sorted
- * @param {number} bound
- */
-export function countUpTo(sorted, bound) {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] <= bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** What one block does in the whole launch: totals, and the step of everything that only grows. */
-class Survey {
-  /**
-   * @param {import("./trace.js").Trace} trace
-   * @param {import("./trace.js").Block} block
-   */
-  constructor(trace, block) {
-    const never = block.length + 1;
-    // For each array, the step that first loads and first stores each element.
-    this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
-    this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
-    // For each space, loads and stores of all threads after each number of steps.
-    this.counts = Object.fromEntries(
-      SPACES.map((space) => [space, [0, 1].map(() => new Uint32Array(block.length + 1))]),
-    );
-    for (let i = 0; i < block.length; i++) {
-      for (const space of SPACES) for (const op of [0, 1]) this.counts[space][op][i + 1] = this.counts[space][op][i];
-      for (const { loading, array, base, elements, lanes } of block.accesses(i)) {
-        this.counts[trace.arrays[array].space][loading ? 0 : 1][i + 1] += lanes;
-        const first = (loading ? this.loaded : this.stored)[array];
-        for (const element of elements) if (first[base + element] > i + 1) first[base + element] = i + 1;
-      }
-    }
-  }
-}
-
-/** The same for one thread of the block; a list of steps for each thing that it did. */
-class ThreadSurvey {
-  /**
-   * @param {import("./trace.js").Trace} trace
-   * @param {import("./trace.js").Block} block
-   * @param {number} thread
-   */
-  constructor(trace, block, thread) {
-    const never = block.length + 1;
-    this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
-    /** @type {Record<Space, [number[], number[]]>} */
-    this.counts = { global: [[], []], shared: [[], []], local: [[], []] };
-    /** @type {Map<number, number[]>} */
-    this.runs = new Map(trace.source.map(([line]) => [line, []]));
-    /** @type {Map<number, number[]>} */
-    this.loads = new Map(trace.source.map(([line]) => [line, []]));
-    for (let i = 0; i < block.length; i++) {
-      if (!block.threads(i).includes(thread)) continue;
-      const line = block.line(i);
-      this.runs.get(line)?.push(i + 1);
-      for (const access of block.accesses(i)) {
-        const { space } = trace.arrays[access.array];
-        for (let lane = 0; lane < access.lanes; lane++) {
-          if (at(access.threads, lane) !== thread) continue;
-          this.counts[space][access.loading ? 0 : 1].push(i + 1);
-          if (!access.loading) continue;
-          const element = access.base + at(access.elements, lane);
-          if (this.loaded[access.array][element] > i + 1) this.loaded[access.array][element] = i + 1;
-          if (space === "global") this.loads.get(line)?.push(i + 1);
-        }
-      }
-    }
-  }
-}
+const SNAPSHOT_EVERY = 256; // steps, at least
 
 export class Machine {
   /**
@@ -100,8 +30,9 @@ export class Machine {
     this.trace = trace;
     this.blockNumber = blockNumber;
     this.block = trace.blocks[blockNumber];
+    this.length = this.block.length;
     this.survey = new Survey(trace, this.block);
-    this.every = Math.max(256, Math.ceil(this.block.length / SNAPSHOTS));
+    this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
     /** @type {{values: Value[][], variables: Map<string, Value[]>}[]} */
     this.snapshots = [];
     this.thread = thread;
@@ -111,6 +42,10 @@ export class Machine {
     this.values = [];
     /** @type {Map<string, Value[]>} */
     this.variables = new Map();
+    /** @type {number | null} */
+    this.line = null;
+    this.warp = 0;
+    this.mask = 0;
     this.quiet();
     this.reset(0);
   }
@@ -120,10 +55,6 @@ export class Machine {
     this.thread = thread;
     this.own = new ThreadSurvey(this.trace, this.block, thread);
     this.reset(0);
-  }
-
-  get length() {
-    return this.block.length;
   }
 
   /**
@@ -139,12 +70,16 @@ export class Machine {
   }
 
   quiet() {
-    /** @type {number | null} */
     this.line = null;
     this.warp = 0;
     this.barrier = false;
-    /** @type {readonly number[]} */
-    this.active = [];
+    this.mask = 0; // of the active lanes of the warp
+    /** @type {import("./trace.js").Access[]} */
+    this.accesses = [];
+    /** @type {import("./trace.js").Outside[]} */
+    this.outside = [];
+    /** @type {import("./trace.js").Test[]} */
+    this.tests = [];
     /** @type {Set<string>} */
     this.assigned = new Set(); // by any thread
     /** @type {Set<string>} */
@@ -166,7 +101,7 @@ export class Machine {
     const nearest = Math.min(this.snapshots.length - 1, Math.floor((position - 1) / this.every));
     if (position <= this.position || nearest * this.every > this.position) this.reset(Math.max(0, nearest));
     while (this.position < position) {
-      if (this.position % this.every === 0 && this.snapshots.length === this.position / this.every) this.keep();
+      if (this.position === this.snapshots.length * this.every) this.keep();
       const last = this.position === position - 1;
       if (last) this.quiet();
       this.apply(this.position, last);
@@ -184,72 +119,102 @@ export class Machine {
    * @param {boolean} shown  whether the page will show this step
    */
   apply(i, shown) {
-    const { block } = this;
-    const threads = block.threads(i);
+    const { block, trace } = this;
+    const { columns } = trace;
+    const mask = block.mask(i);
+    const first = WARP * block.warp(i);
     if (shown) {
       this.line = block.line(i);
       this.warp = block.warp(i);
-      this.barrier = block.barrier(i);
-      this.active = threads;
+      this.barrier = block.has(i, BARRIER);
+      this.mask = mask;
+      this.accesses = block.accesses(i);
+      this.outside = block.outside(i);
+      this.tests = block.tests(i);
     }
-    for (const access of block.accesses(i)) this.access(access, shown);
-    for (const [name, values] of block.variables(i)) {
+    const [from, to] = block.rows("access", i);
+    if (shown) this.show();
+    for (let row = from; row < to; row++) if (columns.access_op[row]) this.store(row, first);
+    const [start, end] = block.rows("variable", i);
+    for (let row = start; row < end; row++) {
+      const name = trace.names[columns.variable_name[row]];
+      const values = trace.vector(columns.variable_values[row]);
       let held = this.variables.get(name);
-      if (!held) this.variables.set(name, (held = new Array(this.trace.threads).fill(null)));
-      for (let lane = 0; lane < threads.length; lane++) held[threads[lane]] = at(values, lane);
-      if (shown) this.assigned.add(name);
-      if (shown && threads.includes(this.thread)) this.changed.add(name);
+      if (!held) this.variables.set(name, (held = new Array(trace.threads).fill(null)));
+      let k = 0;
+      for (let lane = 0; lane < WARP; lane++) if ((mask >>> lane) & 1 && held) held[first + lane] = at(values, k++);
+      if (!shown) continue;
+      this.assigned.add(name);
+      if (block.runs(i, this.thread)) this.changed.add(name);
     }
   }
 
   /**
-   * @param {import("./trace.js").Access} access
-   * @param {boolean} shown
+   * @param {number} row
+   * @param {number} first  thread of the warp
    */
-  access({ loading, array: number, threads, base, elements, values, lanes }, shown) {
-    if (loading && !shown) return;
-    const array = this.trace.arrays[number];
-    const local = array.space === "local" ? array.size : 0;
+  store(row, first) {
+    const { columns, arrays } = this.trace;
+    const number = columns.access_array[row];
+    const [mask, width, base] = [columns.access_lanes[row], columns.access_width[row], columns.access_base[row]];
+    const pattern = /** @type {ArrayLike<number>} */ (this.trace.vector(columns.access_pattern[row]));
+    const values = this.trace.vector(columns.access_values[row]);
+    const local = arrays[number].space === "local" ? arrays[number].size : 0;
     const held = this.values[number];
-    for (let lane = 0; lane < lanes; lane++) {
-      const thread = at(threads, lane);
-      const element = base + at(elements, lane);
-      const slot = element + thread * local;
-      if (values) held[slot] = at(values, lane);
-      if (shown) this.mark(loading, number, thread, element, held[slot]);
+    let k = 0;
+    for (let lane = 0; lane < WARP; lane++) {
+      if (!((mask >>> lane) & 1)) continue;
+      const slot = base + (pattern.length === 1 ? pattern[0] : pattern[k]) + (first + lane) * local;
+      for (let w = 0; w < width; w++) held[slot + w] = values[values.length === width ? w : k * width + w];
+      k += 1;
+    }
+  }
+
+  /** Note what this step does with the memory, before it does it. */
+  show() {
+    const { trace } = this;
+    for (const access of this.accesses) {
+      const { array: number, loading, width } = access;
+      const local = trace.arrays[number].space === "local";
+      const how = loading ? READ : WRITTEN;
+      access.lanes.forEach((lane, k) => {
+        const mine = WARP * access.warp + lane === this.thread;
+        const element = access.element(k);
+        for (let w = 0; w < width; w++) {
+          const add = (/** @type {Map<number, number>} */ marks) =>
+            marks.set(element + w, (marks.get(element + w) ?? 0) | how);
+          if (!local || mine) add(this.now[number]);
+          if (mine) add(this.nowMine[number]);
+        }
+        if (!mine) return;
+        const values = Array.from({ length: width }, (_, w) =>
+          loading ? this.value(number, element + w) : access.stored(k, w),
+        );
+        this.events.push({ loading, array: number, element, values });
+      });
     }
   }
 
   /**
-   * @param {boolean} loading
-   * @param {number} number
+   * Whether a thread took part in the step.
    * @param {number} thread
-   * @param {number} element
-   * @param {Value} value
    */
-  mark(loading, number, thread, element, value) {
-    const array = this.trace.arrays[number];
-    const mine = thread === this.thread;
-    const how = loading ? READ : WRITTEN;
-    if (array.space !== "local" || mine) {
-      this.now[number].set(element, (this.now[number].get(element) ?? 0) | how);
-    }
-    if (!mine) return;
-    this.nowMine[number].set(element, (this.nowMine[number].get(element) ?? 0) | how);
-    this.events.push({ loading, array, element, value });
+  isActive(thread) {
+    return this.line !== null && thread >> 5 === this.warp && Boolean((this.mask >>> (thread & 31)) & 1);
   }
 
   /**
-   * Does the block load or store the element in the launch, by now, or did the chosen thread load it by now?
+   * Whether the block loads or stores the element in the launch.
    * @param {number} array
    * @param {number} element
    */
   inRegion(array, element) {
     const { loaded, stored } = this.survey;
-    return Math.min(loaded[array][element], stored[array][element]) <= this.block.length;
+    return Math.min(loaded[array][element], stored[array][element]) <= this.length;
   }
 
   /**
+   * Whether the block has loaded or stored it by now.
    * @param {number} array
    * @param {number} element
    */
@@ -266,6 +231,7 @@ export class Machine {
   }
 
   /**
+   * Whether the chosen thread has loaded it by now.
    * @param {number} array
    * @param {number} element
    */
@@ -277,6 +243,7 @@ export class Machine {
    * What the chosen thread finds in an element.
    * @param {number} array
    * @param {number} element
+   * @returns {Value}
    */
   value(array, element) {
     const { space, size } = this.trace.arrays[array];
@@ -292,7 +259,7 @@ export class Machine {
   }
 
   /**
-   * Loads (0) or stores (1) of a space: by the chosen thread and by the block, so far or after all steps.
+   * Loads (0) or stores (1) of a space: by the chosen thread and by the block, up to a position.
    * @param {Space} space
    * @param {number} op
    * @param {number} position
@@ -310,5 +277,83 @@ export class Machine {
       runs: countUpTo(this.own.runs.get(line) ?? [], this.position),
       loads: countUpTo(this.own.loads.get(line) ?? [], this.position),
     };
+  }
+
+  /** The findings that show at this step. */
+  get found() {
+    return this.trace.findings.filter(
+      ({ at: [place] }) => place && place.block === this.blockNumber && place.step === this.position,
+    );
+  }
+
+  // --- where to go from here ---------------------------------------------------------------------------------
+
+  /**
+   * The next of some ascending positions, or the one before; the end and the start follow the last and the first.
+   * @param {readonly number[]} positions
+   * @param {number} way  1 or -1
+   */
+  nextOf(positions, way) {
+    if (way > 0) return positions.find((p) => p > this.position) ?? this.length;
+    return [...positions].reverse().find((p) => p < this.position) ?? 0;
+  }
+
+  /**
+   * Where a barrier opens.
+   * @param {number} way
+   */
+  barrierFrom(way) {
+    return this.nextOf(this.block.releases, way);
+  }
+
+  /**
+   * Where the warp of the chosen thread ends what it does: loading, computing, storing.
+   * @param {number} way
+   */
+  phaseFrom(way) {
+    const phases = this.block.phases[this.thread >> 5] ?? [];
+    return this.nextOf(phases.map(([end]) => end), way);
+  }
+
+  /** The phase in which the warp of the chosen thread is, or ends here: its number from 0 and what it does. */
+  get phase() {
+    const phases = this.block.phases[this.thread >> 5] ?? [];
+    const number = phases.findIndex(([end]) => end >= this.position);
+    return number < 0 ? null : { number, of: phases.length, kind: phases[number][1] };
+  }
+
+  /**
+   * Where the loop around the current line of the chosen thread's warp begins its next turn; where it has none left,
+   * the loop around that one.
+   * @param {number} way
+   */
+  turnFrom(way) {
+    const { block } = this;
+    const warp = this.thread >> 5;
+    let here = this.position - 1;
+    while (here >= 0 && block.warp(here) !== warp) here--;
+    const headers = here < 0 ? [] : this.loopsAround(block.line(here));
+    for (const header of [...headers, 0]) {
+      for (let i = this.position - 1 + way; i >= 0 && i < this.length; i += way) {
+        if (block.warp(i) === warp && block.has(i, LOOP_TURN) && (!header || block.line(i) === header)) return i + 1;
+      }
+    }
+    return way > 0 ? this.length : 0;
+  }
+
+  /**
+   * The header lines of the loops around a line, from the inside out.
+   * @param {number} line
+   */
+  loopsAround(line) {
+    const { source, loops } = this.trace;
+    /** @type {number[]} */
+    const headers = [];
+    let header = source.find(([number]) => number === line)?.[2] ?? 0;
+    while (header && !headers.includes(header)) {
+      headers.push(header);
+      header = loops.get(header) ?? 0;
+    }
+    return headers;
   }
 }

@@ -4,19 +4,29 @@
  * @typedef {object} Context  of the panels of one run
  * @property {import("./trace.js").Trace} trace
  * @property {import("./machine.js").Machine} machine  of the chosen block and thread
- * @property {(choice: {block?: readonly number[], thread?: readonly number[]}) => void} choose
- * @property {(step: number) => void} go
+ * @property {import("./machine.js").Machine | null} other  of the run beside it
+ * @property {(choice: {block?: readonly number[], thread?: readonly number[], step?: number}) => void} choose
  */
 /**
  * @typedef {object} Panel
  * @property {(trace: import("./trace.js").Trace) => boolean} wants  whether the trace has anything to show here
  * @property {(place: HTMLElement, context: Context) => View} build  what stays the same from step to step
  */
+/** @typedef {Panel & {name: string, title: string}} Lens  a panel that is looked at one at a time */
 /**
  * @typedef {object} View
  * @property {() => void} choose  another block or thread was chosen
  * @property {() => void} draw  the machine stands at another step
+ * @property {(size: Size) => void} [fit]  the page has another size
+ * @property {() => void} [repaint]  the theme has other colours
  * @property {() => void} [scroll]  asked last, so that the page is laid out once a step
+ */
+/**
+ * @typedef {object} Size
+ * @property {boolean} compact  whether there is room for the matrices or a lens, not for both
+ * @property {number} width  of the place for the matrices, in pixels
+ * @property {number} height  in pixels
+ * @property {number} em  size of the text in pixels
  */
 
 export {};

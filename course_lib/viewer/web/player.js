@@ -1,8 +1,9 @@
 // The player: follows the model, the keys, the buttons and the clock, and says which step the stage shows.
 
 import { html, icon, part } from "./dom.js";
+import { listOfKeys } from "./keys.js";
 import { layOut, Stage } from "./stage.js";
-import { Trace } from "./trace.js";
+import { open, Unreadable } from "./trace.js";
 
 /**
  * @typedef {object} Model  as much of the widget's model as is used here
@@ -14,6 +15,8 @@ import { Trace } from "./trace.js";
  */
 
 const SPEEDS = [1, 2, 4, 8, 16, 32]; // steps per second
+const UNITS = ["statement", "loop turn", "phase", "barrier"];
+const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const SAVE_AFTER = 300; // ms without a change
 
 export class Player {
@@ -23,17 +26,19 @@ export class Player {
    */
   constructor(model, el) {
     this.model = model;
+    this.el = el;
     this.root = html("div", { class: "tt-root", tabindex: "0", role: "group" });
     // Lab looks for this attribute before it reads a key press as one of its shortcuts.
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
-    el.append(this.root);
     layOut(this.root);
-    this.stage = this.newStage();
+    /** @type {Stage | null} */
+    this.stage = null;
     /** @type {ReturnType<typeof setTimeout> | null} */
     this.timer = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.saving = undefined;
     this.speed = 2;
+    this.unit = 0;
     /** @type {Record<string, unknown>} */
     this.unsaved = {};
     this.buttons();
@@ -41,45 +46,93 @@ export class Player {
     /** @type {Record<string, () => void>} */
     this.listeners = {
       "change:_data": () => this.load(),
-      "change:step": () => this.changed("step", () => this.stage.draw(this.step)),
+      "change:_other": () => this.load(),
+      "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
       "change:thread": () => this.changed("thread", () => this.choose()),
+      "change:panel": () => this.changed("panel", () => this.look()),
+      "change:text_size": () => this.changed("text_size", () => this.textSize()),
     };
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
-    this.choose();
+    this.sizes = new ResizeObserver(() => this.stage?.fit());
+    this.themes = new MutationObserver(() => this.stage?.repaint());
+    this.themes.observe(document.body, { attributes: true });
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    this.repaint = () => this.stage?.repaint();
+    this.dark.addEventListener("change", this.repaint);
+    this.resize = () => this.stage?.fit();
+    document.addEventListener("fullscreenchange", this.resize);
+    window.addEventListener("resize", this.resize);
+    this.load();
   }
 
   destroy() {
+    document.removeEventListener("fullscreenchange", this.resize);
+    window.removeEventListener("resize", this.resize);
     this.pause();
     clearTimeout(this.saving);
+    this.sizes.disconnect();
+    this.themes.disconnect();
+    this.dark.removeEventListener("change", this.repaint);
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
   }
 
-  load() {
+  // A trace that arrives while another is read takes its place.
+  async load() {
     this.pause();
-    this.stage = this.newStage();
-    this.choose();
-  }
-
-  newStage() {
-    const actions = {
-      choose: (/** @type {Record<string, unknown>} */ choice) => this.set(choice),
-      go: (/** @type {number} */ step) => this.go(step),
-    };
-    return new Stage(this.root, new Trace(this.model.get("_data")), actions);
+    const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
+    this.loading = texts;
+    try {
+      const traces = await Promise.all(texts.map(open));
+      if (this.loading !== texts) return;
+      if (!this.root.isConnected) this.el.replaceChildren(this.root);
+      const actions = {
+        choose: (/** @type {Record<string, unknown>} */ choice) => this.set(choice),
+        open: (/** @type {string} */ panel) => this.set({ panel }),
+      };
+      this.stage = new Stage(this.root, traces, actions);
+      this.textSize();
+      this.stage.look(this.model.get("panel") ?? "");
+      this.choose();
+      this.sizes.disconnect();
+      this.sizes.observe(this.root);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      if (this.loading !== texts) return;
+      this.stage = null;
+      this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, error.message));
+    }
   }
 
   choose() {
     const { model, stage } = this;
+    if (!stage) return;
     const { trace } = stage;
     const thread = Math.min(trace.threads - 1, trace.threadNumber(model.get("thread")));
     stage.choose(trace.blockNumber(model.get("block")), thread);
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
+    stage.fit();
+  }
+
+  look() {
+    const { stage } = this;
+    if (!stage) return;
+    stage.look(this.model.get("panel") ?? "");
+    stage.draw(this.step);
+    stage.fit();
+  }
+
+  textSize() {
+    const size = Math.min(3, Math.max(0.5, this.model.get("text_size") ?? 1));
+    this.root.style.setProperty("--tt-size", String(size));
+    const nearest = SIZES.reduce((best, s, i) => (Math.abs(s - size) < Math.abs(SIZES[best] - size) ? i : best), 0);
+    /** @type {HTMLSelectElement} */ (part(this.root, "text")).value = String(nearest);
+    this.stage?.fit();
   }
 
   get last() {
-    return this.stage.machine.length;
+    return this.stage?.last ?? 0;
   }
 
   get step() {
@@ -88,30 +141,40 @@ export class Player {
 
   buttons() {
     const find = (/** @type {string} */ name) => part(this.root, name);
-    /** @type {(name: string, image: Parameters<typeof icon>[0], action: () => void) => void} */
+    /** @type {(name: string, image: Parameters<typeof icon>[0] | null, action: () => void) => void} */
     const on = (name, image, action) => {
       const button = find(name);
-      button.append(icon(image));
+      if (image) button.append(icon(image));
       button.setAttribute("aria-label", button.title);
       button.addEventListener("click", action);
     };
     on("start", "start", () => this.go(0));
-    on("back", "back", () => this.go(this.step - 1));
+    on("back", "back", () => this.move(-1));
     on("play", "play", () => this.toggle());
-    on("forward", "forward", () => this.go(this.step + 1));
-    on("next", "barrier", () => this.go(this.barrier(1)));
+    on("forward", "forward", () => this.move(1));
+    on("next", "barrier", () => this.goBy("barrier", 1));
     on("end", "end", () => this.go(this.last));
+    on("fault", "fault", () => this.finding(1));
+    on("help", null, () => this.help());
+    on("full", null, () => this.fullScreen());
     /** @type {(name: string, type: string, action: (number: number) => void) => void} */
     const follow = (name, type, action) => {
       const input = /** @type {HTMLInputElement | HTMLSelectElement} */ (find(name));
       input.addEventListener(type, () => action(Number(input.value)));
     };
+    const options = (/** @type {string} */ name, /** @type {string[]} */ texts) =>
+      find(name).append(...texts.map((text, value) => html("option", { value }, text)));
     follow("scrub", "input", (step) => this.go(step));
-    follow("block", "change", (number) => this.set({ block: this.stage.trace.blocks[number].at }));
-    follow("thread", "change", (number) => this.set({ thread: this.stage.trace.threadPosition(number) }));
+    follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
+    follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
     follow("speed", "change", (number) => this.setSpeed(number));
-    find("speed").append(...SPEEDS.map((s, i) => html("option", { value: i }, `${s} a second`)));
+    follow("unit", "change", (number) => this.setUnit(number));
+    follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
+    options("speed", SPEEDS.map((s) => `${s} a second`));
+    options("unit", UNITS);
+    options("text", SIZES.map((s) => `${100 * s} %`));
     this.setSpeed(this.speed);
+    find("keys").append(listOfKeys());
   }
 
   /** @param {number} number */
@@ -120,36 +183,65 @@ export class Player {
     /** @type {HTMLSelectElement} */ (part(this.root, "speed")).value = String(this.speed);
   }
 
+  /** @param {number} number */
+  setUnit(number) {
+    this.unit = number % UNITS.length;
+    /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
+    const name = this.unit ? UNITS[this.unit] : "step";
+    for (const [button, text] of [["back", `One ${name} back (←)`], ["forward", `One ${name} (→)`]]) {
+      part(this.root, button).title = text;
+      part(this.root, button).setAttribute("aria-label", text);
+    }
+  }
+
   /**
    * Every key stays inside: what leaks, the notebook takes as its own (two d's delete the cell).
    * @param {KeyboardEvent} event
    */
   key(event) {
     event.stopPropagation();
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.stage) return;
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.key === "Escape") return target.blur();
+    if (event.key === "Escape") {
+      if (!part(this.root, "keys").hidden) return this.help();
+      return target.blur();
+    }
     const presses = event.key === " " || event.key === "Enter";
     if (target.tagName === "SELECT" || (target.tagName === "BUTTON" && presses)) return;
+    const { shiftKey: shift } = event;
+    const tab = target.getAttribute("role") === "tab";
     /** @type {(way: number) => void} */
-    const arrow = (way) => this.go(event.shiftKey ? this.barrier(way) : this.step + way);
+    const arrow = (way) => (tab ? this.view(way, true) : shift ? this.goBy("barrier", way) : this.move(way));
     /** @type {Record<string, () => void>} */
     const actions = {
       " ": () => this.toggle(),
       ArrowRight: () => arrow(1),
       ArrowLeft: () => arrow(-1),
-      PageDown: () => this.go(this.barrier(1)),
-      PageUp: () => this.go(this.barrier(-1)),
-      n: () => this.go(this.barrier(1)),
-      p: () => this.go(this.barrier(-1)),
+      PageDown: () => this.goBy("barrier", 1),
+      PageUp: () => this.goBy("barrier", -1),
+      n: () => this.goBy("barrier", 1),
+      p: () => this.goBy("barrier", -1),
+      ".": () => this.goBy("phase", 1),
+      ",": () => this.goBy("phase", -1),
+      l: () => this.goBy("loop turn", 1),
+      L: () => this.goBy("loop turn", -1),
+      e: () => this.finding(1),
+      E: () => this.finding(-1),
       Home: () => this.go(0),
       End: () => this.go(this.last),
+      u: () => this.setUnit(this.unit + 1),
       "+": () => this.setSpeed(this.speed + 1),
       "-": () => this.setSpeed(this.speed - 1),
       t: () => this.cycleThread(1),
       T: () => this.cycleThread(-1),
       b: () => this.cycleBlock(1),
       B: () => this.cycleBlock(-1),
+      v: () => this.view(1),
+      V: () => this.view(-1),
+      "[": () => this.scale(-1),
+      "]": () => this.scale(1),
+      f: () => this.fullScreen(),
+      "?": () => this.help(),
     };
     if (!(event.key in actions)) return;
     event.preventDefault();
@@ -158,26 +250,86 @@ export class Player {
 
   /** @param {number} way */
   cycleThread(way) {
+    if (!this.stage) return;
     const { machine, trace } = this.stage;
     this.set({ thread: trace.threadPosition((machine.thread + way + trace.threads) % trace.threads) });
   }
 
   /** @param {number} way */
   cycleBlock(way) {
+    if (!this.stage) return;
     const { machine, trace } = this.stage;
     const n = trace.blocks.length;
     this.set({ block: trace.blocks[(machine.blockNumber + way + n) % n].at });
   }
 
   /**
-   * The step at which the next barrier opens, or the last one before.
    * @param {number} way
-   * @returns {number}
+   * @param {boolean} [focus]
    */
-  barrier(way) {
-    const { releases } = this.stage.machine.block;
-    if (way > 0) return releases.find((r) => r > this.step) ?? this.last;
-    return releases.filter((r) => r < this.step).pop() ?? 0;
+  view(way, focus = false) {
+    if (!this.stage) return;
+    const { names, lens } = this.stage;
+    const panel = names[(names.indexOf(lens) + way + names.length) % names.length];
+    this.set({ panel });
+    if (focus) part(this.root, `tab-${panel}`).focus();
+  }
+
+  /** @param {number} way */
+  scale(way) {
+    const number = Number(/** @type {HTMLSelectElement} */ (part(this.root, "text")).value) + way;
+    if (SIZES[number]) this.set({ text_size: SIZES[number] });
+  }
+
+  help() {
+    const list = part(this.root, "keys");
+    list.hidden = !list.hidden;
+    part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
+  }
+
+  fullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else this.root.requestFullscreen();
+  }
+
+  /**
+   * To the next finding, the one before: in this block first, in the order of its steps, then in the other blocks.
+   * @param {number} way
+   */
+  finding(way) {
+    if (!this.stage) return;
+    const { trace, machine } = this.stage;
+    const places = trace.findings.flatMap(({ at: [place] }) => (place ? [place] : []));
+    places.sort((x, y) => x.block - y.block || x.step - y.step);
+    /** @type {(place: {block: number, step: number}) => number} */
+    const beyond = ({ block, step }) => way * (block - machine.blockNumber || step - this.step);
+    const found = way > 0 ? places.find((p) => beyond(p) > 0) : places.reverse().find((p) => beyond(p) > 0);
+    const place = found ?? places[0];
+    if (place) this.show(place);
+  }
+
+  /** @param {{block: number, step: number, thread: number}} place */
+  show({ block, step, thread }) {
+    const trace = this.stage?.trace;
+    if (trace) this.set({ step, block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
+  }
+
+  /** @param {number} way */
+  move(way) {
+    this.goBy(UNITS[this.unit], way);
+  }
+
+  /**
+   * @param {string} unit
+   * @param {number} way
+   */
+  goBy(unit, way) {
+    const machine = this.stage?.machine;
+    if (!machine) return;
+    if (unit === "barrier") this.go(machine.barrierFrom(way));
+    else if (unit === "phase") this.go(machine.phaseFrom(way));
+    else if (unit === "loop turn") this.go(machine.turnFrom(way));
+    else this.go(this.step + way);
   }
 
   /** @param {number} step */
@@ -220,7 +372,7 @@ export class Player {
     if (this.step === this.last) this.go(0);
     const tick = () => {
       this.timer = setTimeout(tick, 1000 / SPEEDS[this.speed]);
-      this.go(this.step + 1);
+      this.move(1);
       if (this.step === this.last) this.pause();
     };
     this.timer = setTimeout(tick, 1000 / SPEEDS[this.speed]);

@@ -1,90 +1,105 @@
-// The stage: the layout of the page, and the panels of the run on it.
+// The stage: the layout of the page, and the panels of one run, or of two beside each other.
 
-import { html, part, write } from "./dom.js";
+import { html, icon, part, write } from "./dom.js";
 import { legend } from "./grid.js";
 import { Machine } from "./machine.js";
 import { arrays } from "./panels/arrays.js";
+import { banks } from "./panels/banks.js";
 import { counts } from "./panels/counts.js";
+import { findings } from "./panels/findings.js";
 import { registers } from "./panels/registers.js";
 import { source } from "./panels/source.js";
 import { threads } from "./panels/threads.js";
+import { warp } from "./panels/warp.js";
 import { sentence } from "./text.js";
 
 const PANELS = [arrays, threads, source, registers, counts];
+/** @type {import("./panel.js").Lens[]} */
+const LENSES = [findings, warp, banks];
+// Below these sizes of the page, in ems of its text, the matrices and a lens take turns.
+const ROOMY_HEIGHT = 46;
+const ROOMY_WIDTH = 62;
 
-const LAYOUT = `
-  <div class="tt-head">
-    <div class="tt-title"><code class="tt-kernel"></code><span class="tt-launch"></span></div>
-    <label>Block <select class="tt-block"></select></label>
-    <label>Thread <select class="tt-thread"></select></label>
-    <label>Speed <select class="tt-speed" title="Speed (+ and −)"></select></label>
-  </div>
-  <div class="tt-controls" role="toolbar" aria-label="Playback">
-    <button type="button" class="tt-start" title="To the start (Home)"></button>
-    <button type="button" class="tt-back" title="One step back (←)"></button>
-    <button type="button" class="tt-play" title="Play (space)"></button>
-    <button type="button" class="tt-forward" title="One step (→)"></button>
-    <button type="button" class="tt-next" title="To the next barrier (n; back with p)"></button>
-    <button type="button" class="tt-end" title="To the end (End)"></button>
-    <div class="tt-track"><input class="tt-scrub" type="range" min="0" value="0" aria-label="Step" />
-      <div class="tt-ticks" aria-hidden="true"></div></div>
-    <output class="tt-count"></output>
-  </div>
-  <p class="tt-say" role="status" aria-live="polite"></p>
-  <div class="tt-main">
-    <div class="tt-memory">
-      <section class="tt-product" aria-label="Global memory: the matrices">
-        <div class="tt-callout"></div>
-      </section>
-      <section class="tt-others"><h4>Global memory</h4><div class="tt-row"></div></section>
-      <div class="tt-row">
-        <section class="tt-shared"><h4>Shared memory</h4><div class="tt-row"></div></section>
-        <section class="tt-accumulators"><h4></h4><div class="tt-row"></div></section>
-        <section class="tt-locals"><h4></h4><div class="tt-row"></div></section>
-      </div>
+const FRAME = `
+  <div class="tt-bar">
+    <div class="tt-head">
+      <div class="tt-title"><code class="tt-kernel"></code><span class="tt-launch"></span></div>
+      <label>Block <select class="tt-block"></select></label>
+      <label>Thread <select class="tt-thread"></select></label>
+      <label>By <select class="tt-unit" title="What one step is (u)"></select></label>
+      <label>Speed <select class="tt-speed" title="Speed (+ and −)"></select></label>
+      <label>Text <select class="tt-text" title="Size of the text ([ and ])"></select></label>
+      <span class="tt-tools">
+        <button type="button" class="tt-help" title="Keys (?)" aria-expanded="false">?</button>
+        <button type="button" class="tt-full" title="Full screen (f)"></button>
+      </span>
     </div>
-    <div class="tt-program">
-      <section class="tt-source" tabindex="-1" aria-label="Source of the kernel"></section>
-      <div class="tt-row">
-        <section class="tt-registers"><h4></h4><dl></dl></section>
-        <section class="tt-traffic"><h4>Accesses so far</h4><table></table></section>
-      </div>
+    <div class="tt-controls" role="toolbar" aria-label="Playback">
+      <button type="button" class="tt-start" title="To the start (Home)"></button>
+      <button type="button" class="tt-back" title="One step back (←)"></button>
+      <button type="button" class="tt-play" title="Play (space)"></button>
+      <button type="button" class="tt-forward" title="One step (→)"></button>
+      <button type="button" class="tt-next" title="To the next barrier (n; back with p)"></button>
+      <button type="button" class="tt-end" title="To the end (End)"></button>
+      <button type="button" class="tt-fault" title="To the next finding (e; back with E)"></button>
+      <div class="tt-track"><input class="tt-scrub" type="range" min="0" value="0" aria-label="Step" />
+        <div class="tt-ticks" aria-hidden="true"></div></div>
+      <span class="tt-phase"></span>
+      <output class="tt-count"></output>
+    </div>
+    <div class="tt-say" role="status" aria-live="polite"></div>
+  </div>
+  <div class="tt-body" tabindex="0" role="group" aria-label="The launch at this step">
+    <div class="tt-tabs" role="tablist" aria-label="Views"></div>
+    <div class="tt-lens"></div>
+    <div class="tt-legend"></div>
+  </div>
+  <div class="tt-keys" role="dialog" aria-label="Keys" hidden></div>`;
+
+const RUN = `
+  <div class="tt-memory" role="group">
+    <div class="tt-product" role="group" aria-label="Global memory: the matrices">
+      <div class="tt-callout"></div>
+    </div>
+    <div class="tt-row">
+      <div class="tt-others"><div class="tt-heading">Global memory</div><div class="tt-row"></div></div>
+      <div class="tt-shared"><div class="tt-heading">Shared memory</div><div class="tt-row"></div></div>
+      <div class="tt-accumulators"><div class="tt-heading"></div><div class="tt-row"></div></div>
+      <div class="tt-locals"><div class="tt-heading"></div><div class="tt-row"></div></div>
+      <div class="tt-magnified"><div class="tt-heading">Magnified</div><div class="tt-row"></div></div>
     </div>
   </div>
-  <div class="tt-legend"></div>`;
+  <div class="tt-program">
+    <div class="tt-source" tabindex="0" role="group"></div>
+    <div class="tt-row tt-state">
+      <div class="tt-registers"><div class="tt-heading"></div><dl class="tt-scroll" tabindex="0" role="group"></dl></div>
+      <div class="tt-traffic"><div class="tt-heading">Accesses so far</div><table></table></div>
+    </div>
+  </div>`;
 
 /** What stands on the page before there is a trace. @param {HTMLElement} root */
 export function layOut(root) {
-  root.innerHTML = LAYOUT;
+  root.innerHTML = FRAME;
   part(root, "legend").append(...legend());
+  part(root, "full").append(icon("full"));
 }
 
-/** The panels of one trace: everything that stays the same from step to step is built once. */
-export class Stage {
+/** One run on the stage. */
+class Run {
   /**
-   * @param {HTMLElement} root
    * @param {import("./trace.js").Trace} trace
-   * @param {Pick<import("./panel.js").Context, "choose" | "go">} actions
+   * @param {import("./panel.js").Context["choose"]} choose
+   * @param {string} name
    */
-  constructor(root, trace, actions) {
-    this.root = root;
+  constructor(trace, choose, name) {
     this.trace = trace;
-    write(part(root, "kernel"), trace.kernel);
-    write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
-    root.setAttribute("aria-label", `Stepper of the kernel ${trace.kernel}`);
-    /** @type {(value: number, text: string) => HTMLElement} */
-    const option = (value, text) => html("option", { value }, text);
-    part(root, "block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
-    part(root, "thread").replaceChildren(
-      ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.label(trace.threadPosition(i)))),
-    );
+    this.node = html("div", { class: "tt-run" });
+    this.node.innerHTML = RUN;
+    part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
+    part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     /** @type {import("./panel.js").Context} */
-    this.context = { trace, machine: new Machine(trace, 0, 0), ...actions };
-    this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(root, this.context));
-  }
-
-  get machine() {
-    return this.context.machine;
+    this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose };
+    this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
 
   /**
@@ -92,31 +107,182 @@ export class Stage {
    * @param {number} thread
    */
   choose(blockNumber, thread) {
+    const { context, trace } = this;
+    blockNumber = Math.min(blockNumber, trace.blocks.length - 1);
+    thread = Math.min(thread, trace.threads - 1);
+    if (context.machine.blockNumber === blockNumber) context.machine.choose(thread);
+    else context.machine = new Machine(trace, blockNumber, thread);
+  }
+}
+
+/** The panels of the traces: everything that stays the same from step to step is built once. */
+export class Stage {
+  /**
+   * @param {HTMLElement} root
+   * @param {import("./trace.js").Trace[]} traces
+   * @param {{choose: import("./panel.js").Context["choose"], open: (lens: string) => void}} actions
+   */
+  constructor(root, traces, actions) {
+    this.root = root;
+    const [trace] = traces;
+    this.trace = trace;
+    const names = traces.map((one) => one.kernel).join(" beside ");
+    write(part(root, "kernel"), trace.kernel);
+    write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
+    const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
+    root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
+    /** @type {(value: number, text: string) => HTMLElement} */
+    const option = (value, text) => html("option", { value }, text);
+    part(root, "block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
+    part(root, "thread").replaceChildren(
+      ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.threadLabel(i))),
+    );
+    part(root, "fault").style.display = trace.findings.length ? "" : "none";
+    const body = part(root, "body");
+    for (const old of body.querySelectorAll(".tt-run")) old.remove();
+    this.runs = traces.map((one) => new Run(one, actions.choose, traces.length > 1 ? ` of ${one.kernel}` : ""));
+    body.prepend(...this.runs.map((run) => run.node));
+    body.toggleAttribute("data-compare", traces.length > 1);
+    this.lenses(actions.open);
+    this.compact = false;
+    this.lens = "";
+  }
+
+  get machine() {
+    return this.runs[0].context.machine;
+  }
+
+  /**
+   * The tabs, and a place for each lens and run.
+   * @param {(lens: string) => void} open
+   */
+  lenses(open) {
+    const { root, runs } = this;
+    /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
+    this.open = new Map();
+    const id = `tt-${Math.random().toString(36).slice(2)}`;
+    const wanted = LENSES.filter((lens) => runs.some((run) => lens.wants(run.trace)));
+    const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
+      const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
+      tab.addEventListener("click", () => open(name));
+      const node = html("div", { class: `tt-lens-${name}`, role: "tabpanel", "aria-labelledby": tab.id, hidden: "" });
+      /** @type {import("./panel.js").View[]} */
+      const views = [];
+      this.open.set(name, { tab, node, views });
+      return tab;
+    });
+    for (const lens of wanted) {
+      const { node, views } = /** @type {{node: HTMLElement, views: import("./panel.js").View[]}} */ (this.open.get(lens.name));
+      for (const run of runs) {
+        const place = html("div", { class: "tt-lens-run" });
+        if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
+        node.append(place);
+        if (lens.wants(run.trace)) views.push(lens.build(place, run.context));
+      }
+    }
+    part(root, "tabs").replaceChildren(...tabs);
+    part(root, "lens").replaceChildren(...[...this.open.values()].map(({ node }) => node));
+  }
+
+  /** The names of the lenses, in their order. */
+  get names() {
+    return [...this.open.keys()].filter((name) => this.compact || name !== "arrays");
+  }
+
+  /**
+   * Look through another lens; where there is room, the arrays stay in sight beside any.
+   * @param {string} name
+   */
+  look(name) {
+    const first = this.trace.findings.length ? "findings" : this.compact ? "arrays" : "warp";
+    const lens = [name, first].find((one) => this.names.includes(one)) ?? this.names[0] ?? "arrays";
+    this.lens = lens;
+    for (const [one, { tab, node }] of this.open) {
+      node.hidden = one !== lens;
+      tab.setAttribute("aria-selected", String(one === lens));
+      tab.tabIndex = one === lens ? 0 : -1;
+      tab.hidden = one === "arrays" && !this.compact;
+    }
+    part(this.root, "body").dataset.lens = lens;
+  }
+
+  /** Take the size of the page. */
+  fit() {
     const { root } = this;
-    if (this.machine.blockNumber === blockNumber) this.machine.choose(thread);
-    else this.context.machine = new Machine(this.trace, blockNumber, thread);
+    const em = Number.parseFloat(getComputedStyle(root).fontSize);
+    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - 100;
+    const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
+    root.toggleAttribute("data-compact", compact);
+    if (compact !== this.compact) {
+      this.compact = compact;
+      this.look(this.lens);
+    }
+    const body = part(root, "body");
+    for (const run of this.runs) {
+      const memory = part(run.node, "memory");
+      const height = compact ? body.clientHeight - 3 * em : Math.max(20 * em, body.clientHeight * 0.62);
+      root.style.setProperty("--tt-room", `${body.clientHeight}px`);
+      const size = { compact, width: memory.clientWidth, height, em };
+      for (const view of run.views) view.fit?.(size);
+    }
+  }
+
+  repaint() {
+    for (const view of this.views) view.repaint?.();
+  }
+
+  /** The views in sight. */
+  get views() {
+    return [...this.runs.flatMap((run) => run.views), ...(this.open.get(this.lens)?.views ?? [])];
+  }
+
+  /**
+   * @param {number} blockNumber
+   * @param {number} thread
+   */
+  choose(blockNumber, thread) {
+    const { root, runs } = this;
+    for (const run of runs) run.choose(blockNumber, thread);
+    if (runs.length > 1) {
+      runs[0].context.other = runs[1].context.machine;
+      runs[1].context.other = runs[0].context.machine;
+    }
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);
-    const last = this.machine.length;
+    const last = this.last;
     /** @type {HTMLInputElement} */ (part(root, "scrub")).max = String(last);
+    const tick = (/** @type {number} */ position, /** @type {string} */ look) => {
+      const mark = html("i", { class: look });
+      mark.style.setProperty("--at", String(position / last));
+      return mark;
+    };
+    const found = this.trace.findings.flatMap(({ at: [place] }) => (place?.block === blockNumber ? [place.step] : []));
     part(root, "ticks").replaceChildren(
-      ...this.machine.block.releases.map((release) => {
-        const tick = html("i");
-        tick.style.setProperty("--at", String(release / last));
-        return tick;
-      }),
+      ...this.machine.block.releases.map((release) => tick(release, "tt-release")),
+      ...[...new Set(found)].map((position) => tick(position, "tt-found")),
     );
-    for (const view of this.views) view.choose();
+    for (const run of runs) for (const view of run.views) view.choose();
+    for (const { views } of this.open.values()) for (const view of views) view.choose();
+  }
+
+  /** The last step of the longest run. */
+  get last() {
+    return Math.max(...this.runs.map((run) => run.context.machine.length));
   }
 
   /** @param {number} step */
   draw(step) {
     const { machine, root } = this;
-    machine.seek(step);
-    /** @type {HTMLInputElement} */ (part(root, "scrub")).value = String(step);
-    write(part(root, "count"), `step ${step} of ${machine.length}`);
+    for (const { context } of this.runs) context.machine.seek(Math.min(step, context.machine.length));
+    const scrub = /** @type {HTMLInputElement} */ (part(root, "scrub"));
+    scrub.value = String(step);
+    scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
+    write(part(root, "count"), `step ${step} of ${this.last}`);
+    const phase = machine.phase;
+    write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
     for (const view of this.views) view.draw();
-    part(root, "say").replaceChildren(...sentence(machine));
+    const found = machine.found.map(({ kind, message }) => html("p", { class: "tt-wrong" }, html("b", {}, kind), `: ${message}`));
+    part(root, "say").replaceChildren(html("p", { class: "tt-sentence" }, ...sentence(machine)), ...found);
     for (const view of this.views) view.scroll?.();
   }
 }

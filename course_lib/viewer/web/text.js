@@ -1,6 +1,7 @@
 // Words and numbers: how a value, a line of Python and a step are written.
 
 import { html } from "./dom.js";
+import { lanesOf, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 
@@ -11,6 +12,8 @@ import { html } from "./dom.js";
 export function short(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
+  if (!Number.isFinite(value)) return odd(value);
+  value = ownDigits(value);
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e5) return String(value);
   if (size >= 1e4 || (size < 0.005 && size > 0)) return value.toExponential(0).replace("e+", "e");
@@ -18,22 +21,46 @@ export function short(value) {
 }
 
 /**
- * Seven significant digits.
+ * Seven significant digits, as Python writes them.
  * @param {Value | undefined} value
  */
 export function full(value) {
-  return typeof value === "number" ? String(Number(value.toPrecision(7))) : String(value ?? "empty");
+  if (typeof value !== "number") return String(value ?? "empty");
+  if (!Number.isFinite(value)) return odd(value);
+  const rounded = Number(ownDigits(value).toPrecision(7));
+  const size = Math.abs(rounded);
+  if (size === 0 || (size >= 1e-4 && size < 1e16)) return String(rounded);
+  return rounded.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+}
+
+/** @param {number} value */
+function odd(value) {
+  return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+/**
+ * The shortest digits that are the value in its own precision, as Python writes them.
+ * @param {number} value
+ */
+function ownDigits(value) {
+  if (Number.isInteger(value) || Math.fround(value) !== value) return value;
+  for (let digits = 6; digits < 10; digits++) {
+    const shorter = Number(value.toPrecision(digits));
+    if (Math.fround(shorter) === value) return shorter;
+  }
+  return value;
 }
 
 /**
  * The active threads of a warp in words.
- * @param {readonly number[]} active
+ * @param {number} warp
+ * @param {number} mask
  */
-export function lanes(active) {
-  const sorted = [...active].sort((a, b) => a - b);
-  const [first, last] = [sorted[0], sorted[sorted.length - 1]];
-  if (sorted.length === 1) return `thread ${first}`;
-  return last - first + 1 === sorted.length ? `threads ${first}–${last}` : `${sorted.length} threads`;
+export function lanes(warp, mask) {
+  const active = lanesOf(mask).map((lane) => WARP * warp + lane);
+  const [first, last] = [active[0], active[active.length - 1]];
+  if (active.length === 1) return `thread ${first}`;
+  return last - first + 1 === active.length ? `threads ${first}–${last}` : `${active.length} threads`;
 }
 
 /**
@@ -46,22 +73,60 @@ export function sentence(machine) {
   if (machine.line === null) {
     return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Press space to play, → to step.`];
   }
-  const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.active)}). `];
+  const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.warp, machine.mask)}). `];
   if (machine.barrier) {
     const open = block.releases.includes(machine.position);
     return [...lead, open ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps."];
   }
-  const thread = `Thread ${trace.label(trace.threadPosition(machine.thread))}`;
-  if (!machine.active.includes(machine.thread)) return [...lead, `${thread} takes no part.`];
-  /** @param {import("./machine.js").Event} event */
-  const named = ({ array, element, value }) => `${trace.element(array, element)} = ${full(value)}`;
-  const parts = [
-    ["reads", machine.events.filter((e) => e.loading).map(named)],
-    ["writes", machine.events.filter((e) => !e.loading).map(named)],
+  const thread = `Thread ${trace.threadLabel(machine.thread)}`;
+  if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];
+  /** @param {boolean} loading */
+  const done = (loading) =>
+    machine.events
+      .filter((event) => event.loading === loading)
+      .map(({ array, element, values }) => {
+        return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
+      });
+  const missed = machine.outside
+    .filter((outside) => outside.thread === machine.thread)
+    .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}], which is outside`);
+  const doings = [
+    ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
+    ["reads", done(true)],
+    ["writes", done(false)],
+    ["misses", missed],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)],
-  ].filter(([, what]) => what.length);
-  const done = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */ (what).join(", ")}`).join("; ");
-  return [...lead, `${thread} ${done || "runs it"}.`];
+  ];
+  const parts = doings.filter(([, what]) => what.length);
+  const all = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */ (what).join(", ")}`).join("; ");
+  return [...lead, `${thread} ${all || "runs it"}.`];
+}
+
+/**
+ * The conditions that the chosen thread evaluated, with its numbers: row < M, 7 < 5, false.
+ * @param {import("./machine.js").Machine} machine
+ */
+function tested(machine) {
+  const lane = machine.thread % WARP;
+  if (!machine.isActive(machine.thread)) return [];
+  return machine.tests
+    .filter(({ mask }) => (mask >>> lane) & 1)
+    .map(({ text, parts, truth, sides }) => {
+      const values = parts.length === 3 ? sides(lane) : null;
+      const filled = values ? `${full(values[0])} ${parts[1]} ${full(values[1])}` : "";
+      return { said: text, filled, holds: Boolean((truth >>> lane) & 1) };
+    });
+}
+
+/**
+ * The same, short enough to stand beside the line: "7 < 5: false".
+ * @param {import("./machine.js").Machine} machine
+ */
+export function truth(machine) {
+  const tests = tested(machine);
+  if (!tests.length) return null;
+  const text = tests.map(({ said, filled, holds }) => `${filled || said}: ${holds}`).join(", ");
+  return { text, holds: tests.every(({ holds }) => holds) };
 }
 
 const KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|return|while|True|False|None)$/;

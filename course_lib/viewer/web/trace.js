@@ -1,173 +1,405 @@
 // The trace of a launch, decoded: what the browser was sent, and the sizes and names that follow from it.
+// `course_lib/viewer/payload.py` writes it and describes the format.
 
-/** @typedef {number | string | null} Value  null where nothing was stored; a string where JSON has no number for it */
+/** @typedef {number | string | null} Value  null where nothing was stored; a string where no number of JavaScript is it */
 /** @typedef {[number, number, number]} Position  of a block or a thread: x, y, z */
+/** @typedef {"global" | "shared" | "local"} Space */
 /**
  * @typedef {object} TraceArray
  * @property {string} name
- * @property {"global" | "shared" | "local"} space
+ * @property {Space} space
  * @property {string} dtype
+ * @property {number} itemsize  bytes
  * @property {number[]} shape
+ * @property {number[]} strides  in elements
  * @property {"A" | "B" | "C" | null} role  in C = A·B
  * @property {[number, number] | null} tile  rows and columns that a block touches between two barriers
- * @property {number | null} initial  the vector of its contents before the launch
+ * @property {number} initial  the vector of its contents before the launch, or -1
  * @property {number} size
  * @property {string} hue  a colour of the palette
  */
 /**
- * @typedef {object} Access  what one statement did with one array
- * @property {boolean} loading
- * @property {number} array
- * @property {readonly number[]} threads
- * @property {number} base
- * @property {readonly number[]} elements  relative to the base
- * @property {readonly Value[] | null} values  that were stored
- * @property {number} lanes  how many threads take part
+ * @typedef {object} Finding
+ * @property {string} kind
+ * @property {"error" | "warning"} severity
+ * @property {number} line
+ * @property {number | null} other_line
+ * @property {string | null} array
+ * @property {number[] | null} index
+ * @property {string} message
+ * @property {number} count
+ * @property {{block: number, step: number, thread: number}[]} at  the access that broke the rule, then the one before
  */
+/**
+ * @typedef {object} Traffic  of the whole launch on one line
+ * @property {number} line
+ * @property {string} array
+ * @property {Space} space
+ * @property {"load" | "store" | "atomic"} op
+ * @property {number} accesses
+ * @property {number} requests
+ * @property {number} sectors
+ * @property {number} wavefronts
+ * @property {number} bank_conflicts
+ */
+/** @typedef {ArrayLike<number> | ArrayLike<string>} Vector  of length 1 where all lanes have the same */
 
-const LOAD = 0;
+export const VERSION = 2;
+// The sizes of the hardware, as in course_lib/simulator/hardware.py; a test compares them.
+export const WARP = 32;
+export const SECTOR_BYTES = 32;
+export const BANKS = 32;
+export const WORD_BYTES = 4;
+
+export const BARRIER = 1;
+export const LOOP_TURN = 2;
+export const CONTINUED = 4;
+export const OPS = /** @type {const} */ (["load", "store", "atomic"]);
+export const LOAD = 0;
+
+const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
 const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 const SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 
+/** What the reader is told in place of a picture. */
+export class Unreadable extends Error {}
+
 /**
- * A list whose entries are all equal was sent as its first entry.
- * @template T
- * @param {readonly T[]} vector
+ * Read what was sent; raises Unreadable where it is of a newer version or no trace at all.
+ * @param {string} text
+ */
+export async function open(text) {
+  let sent;
+  try {
+    sent = JSON.parse(text);
+  } catch {
+    throw new Unreadable("This trace can't be read; run the cell again.");
+  }
+  if (!(sent?.version <= VERSION)) {
+    throw new Unreadable("This trace is of a newer version of the course; update and run the cell again.");
+  }
+  try {
+    return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
+  } catch {
+    throw new Unreadable("This trace can't be read; run the cell again.");
+  }
+}
+
+/** @param {string} packed */
+async function inflate(packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
+
+/**
+ * The columns lie one after another, each from a multiple of eight bytes on.
+ * @param {[string, keyof typeof TYPES, number][]} named
+ * @param {ArrayBuffer} buffer
+ */
+function columns(named, buffer) {
+  let from = 0;
+  /** @type {Record<string, any>} */
+  const found = {};
+  for (const [name, type, count] of named) {
+    found[name] = new TYPES[type](buffer, from, count);
+    from += 8 * Math.ceil(found[name].byteLength / 8);
+  }
+  return found;
+}
+
+/**
+ * The lanes whose bit is set, in ascending order.
+ * @param {number} mask
+ */
+export function lanesOf(mask) {
+  const lanes = [];
+  for (let lane = 0; lane < WARP; lane++) if ((mask >>> lane) & 1) lanes.push(lane);
+  return lanes;
+}
+
+/** @param {number} mask */
+export function popcount(mask) {
+  let n = 0;
+  for (let rest = mask >>> 0; rest; rest &= rest - 1) n++;
+  return n;
+}
+
+/** What one statement of one warp did with one array. */
+export class Access {
+  /**
+   * @param {Trace} trace
+   * @param {number} row
+   * @param {number} warp
+   */
+  constructor(trace, row, warp) {
+    const { columns } = trace;
+    this.op = columns.access_op[row];
+    this.loading = this.op === LOAD;
+    /** @type {number} */
+    this.array = columns.access_array[row];
+    this.warp = warp;
+    /** @type {number} */
+    this.mask = columns.access_lanes[row];
+    this.lanes = lanesOf(this.mask);
+    /** @type {number} */
+    this.width = columns.access_width[row];
+    /** @type {number} */
+    this.sectors = columns.access_sectors[row];
+    /** @type {number} */
+    this.wavefronts = columns.access_wavefronts[row];
+    /** @type {number} */
+    this.conflicts = columns.access_conflicts[row];
+    this.base = columns.access_base[row];
+    this.pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
+    this.values = this.loading ? null : trace.vector(columns.access_values[row]);
+  }
+
+  /**
+   * The first element of the k-th lane that takes part.
+   * @param {number} k
+   */
+  element(k) {
+    return this.base + (this.pattern.length === 1 ? this.pattern[0] : this.pattern[k]);
+  }
+
+  /**
+   * What the k-th lane stored in its w-th element.
+   * @param {number} k
+   * @param {number} w
+   * @returns {Value}
+   */
+  stored(k, w) {
+    return this.values && this.values[this.values.length === this.width ? w : k * this.width + w];
+  }
+}
+
+/**
+ * @typedef {object} Outside  an access out of bounds, which was not performed
+ * @property {number} array
+ * @property {boolean} loading
+ * @property {number} thread
+ * @property {number[]} index
+ */
+/**
+ * @typedef {object} Test  a condition that some threads of a warp evaluated
+ * @property {string} text
+ * @property {string[]} parts  left, comparison, right; empty unless it is one plain comparison
+ * @property {number} mask  of the lanes that evaluated it
+ * @property {number} truth  of those for which it held
+ * @property {(lane: number) => [Value, Value] | null} sides  the values of both sides
+ */
+
+/** The statements of one block, in the order in which its warps executed them; the i-th leads to position i + 1. */
+export class Block {
+  /**
+   * @param {Trace} trace
+   * @param {{at: Position, first: number, steps: number, releases: number[], phases: [number, string][][]}} sent
+   */
+  constructor(trace, sent) {
+    this.trace = trace;
+    this.at = sent.at;
+    this.first = sent.first;
+    this.length = sent.steps;
+    this.releases = sent.releases;
+    this.phases = sent.phases;
+  }
+
+  /**
+   * @param {number} i
+   * @returns {number}
+   */
+  line(i) {
+    return this.trace.columns.step_line[this.first + i];
+  }
+
+  /**
+   * @param {number} i
+   * @returns {number}
+   */
+  warp(i) {
+    return this.trace.columns.step_warp[this.first + i];
+  }
+
+  /**
+   * The active lanes of the warp, a bit each.
+   * @param {number} i
+   * @returns {number}
+   */
+  mask(i) {
+    return this.trace.columns.step_lanes[this.first + i];
+  }
+
+  /**
+   * @param {number} i
+   * @param {number} flag  BARRIER, LOOP_TURN or CONTINUED
+   */
+  has(i, flag) {
+    return Boolean(this.trace.columns.step_flags[this.first + i] & flag);
+  }
+
+  /**
+   * @param {number} i
+   * @param {number} thread
+   */
+  runs(i, thread) {
+    return this.warp(i) === thread >> 5 && Boolean((this.mask(i) >>> (thread & 31)) & 1);
+  }
+
+  /**
+   * Rows of the columns "access", "variable", "test" or "outside" that belong to a step.
+   * @param {string} what
+   * @param {number} i
+   * @returns {[number, number]}
+   */
+  rows(what, i) {
+    const starts = this.trace.columns[`step_${what}`];
+    return [starts[this.first + i], starts[this.first + i + 1]];
+  }
+
+  /** @param {number} i */
+  accesses(i) {
+    const [from, to] = this.rows("access", i);
+    return Array.from({ length: to - from }, (_, k) => new Access(this.trace, from + k, this.warp(i)));
+  }
+
+  /**
+   * @param {number} i
+   * @returns {Outside[]}
+   */
+  outside(i) {
+    const { columns, arrays } = this.trace;
+    const [from, to] = this.rows("outside", i);
+    /** @type {Outside[]} */
+    const found = [];
+    for (let row = from; row < to; row++) {
+      const array = columns.outside_array[row];
+      const dims = arrays[array].shape.length;
+      const numbers = /** @type {ArrayLike<number>} */ (this.trace.vector(columns.outside_index[row]));
+      lanesOf(columns.outside_lanes[row]).forEach((lane, k) => {
+        const start = numbers.length === dims ? 0 : k * dims;
+        const index = Array.from({ length: dims }, (_, d) => (numbers.length === 1 ? numbers[0] : numbers[start + d]));
+        found.push({ array, loading: columns.outside_op[row] === LOAD, thread: WARP * this.warp(i) + lane, index });
+      });
+    }
+    return found;
+  }
+
+  /**
+   * @param {number} i
+   * @returns {Test[]}
+   */
+  tests(i) {
+    const { trace } = this;
+    const { columns } = trace;
+    const [from, to] = this.rows("test", i);
+    return Array.from({ length: to - from }, (_, k) => {
+      const row = from + k;
+      const [text, parts] = trace.tests[columns.test_text[row]];
+      const mask = columns.test_lanes[row];
+      const [left, right] = [columns.test_left[row], columns.test_right[row]];
+      /** @type {Test["sides"]} */
+      const sides = (lane) => {
+        if (left < 0 || right < 0) return null;
+        const k = popcount(mask & ((1 << lane) - 1));
+        return [at(trace.vector(left), k), at(trace.vector(right), k)];
+      };
+      return { text, parts: parts ?? [], mask, truth: columns.test_truth[row], sides };
+    });
+  }
+}
+
+/**
+ * @param {Vector} vector
  * @param {number} lane
+ * @returns {Value}
  */
 export function at(vector, lane) {
   return vector.length === 1 ? vector[0] : vector[lane];
 }
 
-/** The statements of one block, in the order in which its warps executed them. */
-export class Block {
+export class Trace {
   /**
    * @param {any} sent
-   * @param {any[][]} vectors
+   * @param {Record<string, any>} columns
    */
-  constructor(sent, vectors) {
-    /** @type {Position} */
-    this.at = sent.at;
-    this.steps = sent.steps;
-    this.vectors = vectors;
-    /** @type {number} */
-    this.length = sent.steps.length;
-    this.releases = this.findReleases();
-  }
-
-  /** @param {number} i */
-  line(i) {
-    return /** @type {number} */ (this.steps[i][0]);
-  }
-
-  /** @param {number} i */
-  warp(i) {
-    return /** @type {number} */ (this.steps[i][1]);
-  }
-
-  /** @param {number} i */
-  threads(i) {
-    return /** @type {number[]} */ (this.vectors[this.steps[i][2]]);
-  }
-
-  /** @param {number} i */
-  barrier(i) {
-    return Boolean(this.steps[i][3]);
-  }
-
-  /**
-   * @param {number} i
-   * @returns {Access[]}
-   */
-  accesses(i) {
-    const { vectors } = this;
-    return this.steps[i][4].map((/** @type {number[]} */ [op, array, lanes, base, pattern, stored]) => {
-      const [threads, elements] = [vectors[lanes], vectors[pattern]];
-      return {
-        loading: op === LOAD,
-        array,
-        threads,
-        base,
-        elements,
-        values: op === LOAD ? null : vectors[stored],
-        lanes: Math.max(threads.length, elements.length),
-      };
-    });
-  }
-
-  /**
-   * The variables that a statement assigned, with a value per active thread.
-   * @param {number} i
-   * @returns {[string, Value[]][]}
-   */
-  variables(i) {
-    return Object.entries(this.steps[i][5]).map(([name, vector]) => [name, this.vectors[vector]]);
-  }
-
-  // A barrier opens at its last arrival: the step before a warp that had arrived runs again.
-  findReleases() {
-    const releases = [];
-    let waiting = new Set();
-    let last = -1;
-    for (let i = 0; i < this.length; i++) {
-      if (waiting.has(this.warp(i))) {
-        releases.push(last + 1);
-        waiting = new Set();
-      }
-      if (this.barrier(i)) {
-        waiting.add(this.warp(i));
-        last = i;
-      }
-    }
-    if (waiting.size) releases.push(last + 1);
-    return releases;
-  }
-}
-
-export class Trace {
-  /** @param {string} text */
-  constructor(text) {
-    const sent = JSON.parse(text);
+  constructor(sent, columns) {
+    this.columns = columns;
     /** @type {string} */
     this.kernel = sent.kernel;
     /** @type {Position} */
     this.grid = sent.grid;
     /** @type {Position} */
     this.block = sent.block;
-    /** @type {[number, string][]} */
+    /** @type {[number, string, number][]}  line, text, line of the innermost loop around it or 0 */
     this.source = sent.source;
+    /** @type {Map<number, number>}  header of a loop -> header of the loop around it */
+    this.loops = new Map(sent.loops);
+    /** @type {string[]} */
+    this.names = sent.names;
     /** @type {string[]} */
     this.accumulators = sent.accumulators;
-    /** @type {Value[][]} */
-    this.vectors = sent.vectors;
+    /** @type {string[]} */
+    this.texts = sent.texts;
+    /** @type {[string, string[] | null][]} */
+    this.tests = sent.tests;
+    /** @type {Finding[]} */
+    this.findings = sent.findings;
+    /** @type {Traffic[]} */
+    this.traffic = sent.traffic;
     /** @type {TraceArray[]} */
     this.arrays = sent.arrays;
+    /** @type {number}  blocks of the launch that were not sent */
+    this.omitted = sent.omitted ?? 0;
     this.threads = this.block[0] * this.block[1] * this.block[2];
+    this.warps = Math.ceil(this.threads / WARP);
     this.dims = Math.max(...[this.grid, this.block].map((d) => (d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1)));
     for (const array of this.arrays) {
       array.size = array.shape.reduce((a, b) => a * b, 1);
       array.hue = array.role ? HUES[array.role] : SPACE_HUES[array.space];
     }
+    /** @type {Vector[]} */
+    this.vectors = new Array(columns.vector_kind.length);
+    this.pools = [columns.ints, columns.floats, columns.doubles, this.texts];
     /** @type {Block[]} */
-    this.blocks = sent.blocks.map((/** @type {any} */ block) => new Block(block, sent.vectors));
-    this.owners = this.findOwners();
+    this.blocks = sent.blocks.map((/** @type {any} */ block) => new Block(this, block));
+    if (!this.blocks.length || this.blocks.some((block) => !(block.length > 0))) throw new RangeError("no steps");
+    this.owner = this.arrays.findIndex((array) => array.name === sent.owner && array.space === "global");
+    this.owned = this.findOwners();
   }
 
-  /** Of an element of C, as "array:element", the block and the thread that store it. */
+  /**
+   * @param {number} number
+   * @returns {Vector}
+   */
+  vector(number) {
+    const known = this.vectors[number];
+    if (known) return known;
+    const { vector_kind: kind, vector_start: start, vector_length: length } = this.columns;
+    const [from, to] = [start[number], start[number] + length[number]];
+    const pool = this.pools[kind[number]];
+    return (this.vectors[number] = Array.isArray(pool) ? pool.slice(from, to) : pool.subarray(from, to));
+  }
+
+  /** Of each element of the array that says what a thread owns: block * threads + thread, or -1. */
   findOwners() {
-    /** @type {Map<string, [number, number]>} */
-    const owners = new Map();
+    if (this.owner < 0) return new Int32Array(0);
+    const owned = new Int32Array(this.arrays[this.owner].size).fill(-1);
+    const { access_op, access_array } = this.columns;
     this.blocks.forEach((block, number) => {
       for (let i = 0; i < block.length; i++) {
-        for (const { loading, array, threads, base, elements, lanes } of block.accesses(i)) {
-          if (loading || this.arrays[array].space !== "global") continue;
-          for (let lane = 0; lane < lanes; lane++) {
-            owners.set(`${array}:${base + at(elements, lane)}`, [number, at(threads, lane)]);
-          }
+        const [from, to] = block.rows("access", i);
+        for (let row = from; row < to; row++) {
+          if (access_op[row] === LOAD || access_array[row] !== this.owner) continue;
+          const access = new Access(this, row, block.warp(i));
+          access.lanes.forEach((lane, k) => {
+            const owner = number * this.threads + access.warp * WARP + lane;
+            for (let w = 0; w < access.width; w++) owned[access.element(k) + w] = owner;
+          });
         }
       }
     });
-    return owners;
+    return owned;
   }
 
   /**
@@ -176,17 +408,19 @@ export class Trace {
    * @returns {Value[]}
    */
   initial(array) {
-    if (array.initial === null) return new Array(array.space === "local" ? array.size * this.threads : array.size).fill(null);
-    const vector = this.vectors[array.initial];
-    return vector.length === array.size ? vector.slice() : new Array(array.size).fill(vector[0]);
+    if (array.initial < 0) {
+      return new Array(array.space === "local" ? array.size * this.threads : array.size).fill(null);
+    }
+    const vector = this.vector(array.initial);
+    return vector.length === array.size ? Array.from(/** @type {ArrayLike<Value>} */ (vector)) : new Array(array.size).fill(vector[0]);
   }
 
-  /** @param {Position} position */
+  /** @param {readonly number[]} position */
   blockNumber(position) {
     return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === position[i])));
   }
 
-  /** @param {Position} position */
+  /** @param {readonly number[]} position */
   threadNumber([x, y, z]) {
     return x + this.block[0] * (y + this.block[1] * z);
   }
@@ -205,17 +439,53 @@ export class Trace {
     return this.dims === 1 ? `${position[0]}` : `(${position.slice(0, this.dims).join(", ")})`;
   }
 
+  /** @param {number} thread */
+  threadLabel(thread) {
+    return this.label(this.threadPosition(thread));
+  }
+
+  /**
+   * The index of an element, one number per dimension.
+   * @param {TraceArray} array
+   * @param {number} flat
+   */
+  index(array, flat) {
+    const index = [];
+    for (const extent of [...array.shape].reverse()) {
+      index.unshift(flat % extent);
+      flat = Math.floor(flat / extent);
+    }
+    return index;
+  }
+
   /**
    * The element as the kernel writes it.
    * @param {TraceArray} array
    * @param {number} flat
    */
   element(array, flat) {
-    const index = [];
-    for (const extent of [...array.shape].reverse()) {
-      index.unshift(flat % extent);
-      flat = Math.floor(flat / extent);
-    }
-    return `${array.name}[${index.join(", ")}]`;
+    return `${array.name}[${this.index(array, flat).join(", ") || "()"}]`;
+  }
+
+  /**
+   * Neighbouring elements of a row.
+   * @param {TraceArray} array
+   * @param {number} flat
+   * @param {number} width
+   */
+  elements(array, flat, width) {
+    if (width === 1) return this.element(array, flat);
+    const index = this.index(array, flat);
+    const column = index.pop() ?? 0;
+    return `${array.name}[${[...index, `${column}:${column + width}`].join(", ")}]`;
+  }
+
+  /**
+   * The byte at which an element starts, from the start of its array.
+   * @param {TraceArray} array
+   * @param {number} flat
+   */
+  address(array, flat) {
+    return this.index(array, flat).reduce((sum, i, d) => sum + i * array.strides[d], 0) * array.itemsize;
   }
 }

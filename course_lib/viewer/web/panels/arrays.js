@@ -1,11 +1,20 @@
-// The product A·B = C with what the block and the thread did to it, and the arrays beside it.
+// The product A·B = C with what the block, the warp and the thread did to it, and the arrays beside it.
 
 import { html, part } from "../dom.js";
-import { arrayGrids, EMPTY, FAINT, figure, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN } from "../grid.js";
+import { figure, Grid, Heat, planes } from "../grid.js";
 import { READ, WRITTEN } from "../machine.js";
+import { EMPTY, FAINT, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
 import { full } from "../text.js";
 
-const UNIT = 20;
+/** @typedef {import("../plane.js").Plane} Plane */
+
+const READABLE = 20; // a product with more elements along its sides shows no numbers
+const LENS = 8; // elements a side of the magnified part
+const CALLOUT = 9; // ems for the counts beside the matrices
+const LARGEST = 3.2; // ems for an element
+const GAP = 8; // pixels between the matrices
+const WIDE = 30; // ems for the global arrays of a kernel without matrices
+const NARROW = 20; // ems for shared and local arrays, beside each other
 
 /** @type {import("../panel.js").Panel} */
 export const arrays = {
@@ -20,112 +29,251 @@ class Arrays {
    */
   constructor(place, context) {
     this.context = context;
-    /** @type {import("../grid.js").Grid[][]} */
-    this.grids = context.trace.arrays.map(() => []);
-    this.product(part(place, "product"));
-    this.others(place);
+    this.place = place;
+    /** @type {Plane[][]} */
+    this.planes = context.trace.arrays.map(() => []);
+    this.productPlace = part(place, "product");
+    this.product();
+    this.others();
+    this.magnifier = part(place, "magnified");
+    const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
+    this.magnifier.style.display = small ? "" : "none";
+    /** @type {{array: number, element: number} | null} */
+    this.pointed = null;
+    /** @type {{key: string, grid: Grid, array: number, elements: number[]} | null} */
+    this.lens = null;
   }
 
-  /** @param {HTMLElement} place */
-  product(place) {
-    const { arrays } = this.context.trace;
-    for (const old of place.querySelectorAll(".tt-grid")) old.remove();
-    const matrix = Object.fromEntries(arrays.map((a, i) => [a.role, i]).filter(([role]) => role));
-    place.style.display = "A" in matrix ? "" : "none";
-    if (!("A" in matrix)) return;
-    const [[M, K], N] = [arrays[matrix.A].shape, arrays[matrix.B].shape[1]];
+  product() {
+    const { trace } = this.context;
+    const place = this.productPlace;
+    const matrix = Object.fromEntries(trace.arrays.map((a, i) => [a.role, i]).filter(([role]) => role));
+    this.matrices = "A" in matrix && "B" in matrix && "C" in matrix;
+    place.style.display = this.matrices ? "" : "none";
+    if (!this.matrices) return;
+    const [[M, K], N] = [trace.arrays[matrix.A].shape, trace.arrays[matrix.B].shape[1]];
     const margin = Math.max(15, 0.045 * (K + N) * UNIT);
-    const text = Math.max(K + N, K + M) <= 20;
+    const text = Math.max(K + N, K + M) <= READABLE;
     for (const role of "ABC") {
-      const array = arrays[matrix[role]];
-      const [grid] = (this.grids[matrix[role]] = arrayGrids(array, { tile: array.tile, margin, text }));
-      grid.node.classList.add(`tt-matrix-${role}`);
-      place.append(grid.node);
-      this.interact(grid, matrix[role]);
+      const array = trace.arrays[matrix[role]];
+      const lines = array.tile && Math.max(...array.shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
+      const [plane] = (this.planes[matrix[role]] = planes(array, { tile: lines, margin, text }));
+      plane.node.classList.add(`tt-matrix-${role}`);
+      place.append(plane.node);
+      this.interact(plane, matrix[role]);
     }
     /** @param {number} n */
     const side = (n) => n * UNIT + margin + 2;
-    place.style.gridTemplateColumns = `minmax(8.5em, ${side(K)}fr) ${side(N)}fr`;
-    place.style.maxWidth = `${(K + N) * 44 + 40}px`;
+    this.sides = { K: side(K), N: side(N), height: side(K) + side(M) };
   }
 
-  /** @param {HTMLElement} place */
-  others(place) {
+  others() {
+    const { trace } = this.context;
+    const place = this.place;
     /** @type {Record<string, HTMLElement[]>} */
-    const rows = { shared: [], local: [], global: [] };
-    this.context.trace.arrays.forEach((array, i) => {
-      if (array.role) return;
-      this.grids[i] = arrayGrids(array, { labels: false, margin: 10 });
-      rows[array.space].push(figure(array, this.grids[i]));
-      for (const grid of this.grids[i]) this.interact(grid, i);
+    const rows = { shared: [], locals: [], others: [] };
+    trace.arrays.forEach((array, i) => {
+      if (array.role && this.matrices) return;
+      const wide = array.space === "global" ? WIDE : NARROW;
+      const { planes: found, node } = figure(array, wide * 13.5);
+      this.planes[i] = found;
+      rows[{ global: "others", shared: "shared", local: "locals" }[array.space]].push(node);
+      for (const plane of found) this.interact(plane, i);
     });
-    for (const [name, figures] of [["shared", rows.shared], ["locals", rows.local], ["others", rows.global]]) {
-      const section = part(place, String(name));
-      section.style.display = figures.length ? "" : "none";
-      section.querySelector(".tt-row")?.replaceChildren(.../** @type {HTMLElement[]} */ (figures));
+    for (const [name, figures] of Object.entries(rows)) {
+      part(place, name).style.display = figures.length ? "" : "none";
+      part(place, name).querySelector(".tt-row")?.replaceChildren(...figures);
     }
-    this.locals = part(place, "locals");
   }
 
   /**
-   * A click on an element of C chooses the block and thread that store it.
-   * @param {import("../grid.js").Grid} grid
+   * A click on an element of the result chooses the block and thread that store it; a large array is magnified
+   * under the pointer.
+   * @param {Plane} plane
    * @param {number} number
    */
-  interact(grid, number) {
+  interact(plane, number) {
     const { trace } = this.context;
     const array = trace.arrays[number];
-    grid.node.addEventListener("pointermove", (event) => {
-      const i = grid.elementAt(event);
+    plane.node.addEventListener("pointermove", (event) => {
+      const i = plane.elementAt(/** @type {PointerEvent} */ (event));
       if (i === null) return;
-      const element = i + grid.offset;
+      const element = i + plane.offset;
       const text = `${trace.element(array, element)} = ${full(this.context.machine.value(number, element))}`;
-      if (grid.tip.textContent !== text) grid.tip.textContent = text;
+      if (plane.tip.textContent !== text) plane.tip.textContent = text;
+      this.pointed = { array: number, element };
+      this.magnify();
     });
-    if (array.role !== "C") return;
-    grid.node.classList.add("tt-click");
-    grid.node.addEventListener("click", (event) => {
-      const owner = trace.owners.get(`${number}:${grid.elementAt(event)}`);
-      if (!owner) return;
-      this.context.choose({ block: trace.blocks[owner[0]].at, thread: trace.threadPosition(owner[1]) });
+    plane.node.addEventListener("pointerleave", () => {
+      this.pointed = null;
+      this.magnify();
     });
+    if (number !== trace.owner) return;
+    plane.node.classList.add("tt-click");
+    plane.node.addEventListener("click", (event) => {
+      const i = plane.elementAt(/** @type {MouseEvent} */ (event));
+      const owner = i === null ? -1 : trace.owned[i + plane.offset];
+      if (owner < 0) return;
+      const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
+      this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
+    });
+  }
+
+  /**
+   * All three matrices in one scale: the largest that the width and the height leave.
+   * @param {import("../panel.js").Size} size
+   */
+  fit({ width, height, em }) {
+    if (!this.sides) return;
+    const { K, N } = this.sides;
+    const callout = CALLOUT * em;
+    const widest = Math.max((width - GAP - callout) / N, 0);
+    const across = Math.min((width - GAP) / (K + N), widest * K < callout ? widest : Infinity);
+    const scale = Math.max(0.05, Math.min(across, (height - GAP) / this.sides.height, (LARGEST * em) / UNIT));
+    const style = this.productPlace.style;
+    style.setProperty("--tt-k", `${K * scale}px`);
+    style.setProperty("--tt-n", `${N * scale}px`);
+  }
+
+  repaint() {
+    for (const plane of this.planes.flat()) if (plane instanceof Heat) plane.repaint();
   }
 
   choose() {
     const { machine, trace } = this.context;
-    const heading = this.locals?.querySelector("h4");
-    if (heading) heading.textContent = `Local arrays of thread ${trace.label(trace.threadPosition(machine.thread))}`;
-    this.grids.forEach((grids, number) => {
-      for (const grid of grids) {
-        if (trace.arrays[number].role) grid.frame((element) => machine.inRegion(number, element));
-        else grid.outline.style.display = "none";
-      }
+    const locals = part(this.place, "locals").querySelector(".tt-heading");
+    if (locals) locals.textContent = `Local arrays of thread ${trace.threadLabel(machine.thread)}`;
+    this.planes.forEach((planes, number) => {
+      if (!trace.arrays[number].role) return;
+      for (const plane of planes) plane.frame((element) => machine.inRegion(number, element));
     });
+    if (trace.owner < 0) return;
+    const mine = machine.blockNumber * trace.threads + machine.thread;
+    const { owned } = trace;
+    const many = owned.filter((owner) => owner === mine).length > 1;
+    this.place.closest(".tt-root")?.toggleAttribute("data-owns", many);
+    for (const plane of this.planes[trace.owner]) {
+      plane.own("thread", (element) => many && owned[element] === mine);
+      plane.own("warp", (element) => many && owned[element] >= 0 && owned[element] >> 5 === mine >> 5);
+    }
   }
 
   draw() {
     const { machine, trace } = this.context;
+    const faults = this.faults();
     trace.arrays.forEach((array, number) => {
-      const [now, mine] = [machine.now[number], machine.nowMine[number]];
-      for (const grid of this.grids[number]) {
+      const mine = machine.nowMine[number];
+      for (const plane of this.planes[number]) {
         /** @type {number[]} */
         const dots = [];
         /** @type {number[]} */
         const rings = [];
-        for (let i = 0; i < grid.size; i++) {
-          const element = i + grid.offset;
-          const value = machine.value(number, element);
-          const marked = now.get(element) ?? 0;
-          const touched = array.space !== "global" || machine.touched(number, element);
-          const inside = machine.inRegion(number, element);
-          const state = value === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
-          const faint = !inside || (array.role === "C" && !machine.stored(number, element));
-          grid.cell(i, marked & WRITTEN ? NOW_WRITTEN : marked & READ ? NOW_READ : state | (faint ? FAINT : 0), value);
+        for (let i = 0; i < plane.size; i++) {
+          const element = i + plane.offset;
+          plane.cell(i, this.look(number, element), machine.value(number, element));
           if (array.space === "global" && machine.loadedByThread(number, element)) dots.push(i);
           if (mine.has(element)) rings.push(i);
         }
-        grid.finish(dots, rings);
+        plane.finish(dots, rings);
+        const { wrong, beyond } = faults[number];
+        const inside = wrong.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
+        plane.fault(inside, plane.offset === 0 ? beyond : []);
       }
     });
+    this.magnify();
+  }
+
+  /**
+   * @param {number} number
+   * @param {number} element
+   */
+  look(number, element) {
+    const { machine, trace } = this.context;
+    const marked = machine.now[number].get(element) ?? 0;
+    if (marked) return marked & WRITTEN ? NOW_WRITTEN : NOW_READ;
+    const { space, role } = trace.arrays[number];
+    const touched = space !== "global" || machine.touched(number, element);
+    const inside = machine.inRegion(number, element);
+    const state = machine.value(number, element) === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
+    return state | (!inside || (role === "C" && !machine.stored(number, element)) ? FAINT : 0);
+  }
+
+  /** For each array, the elements at which this step breaks a rule, and where its accesses beyond the edges lie. */
+  faults() {
+    const { machine, trace } = this.context;
+    /** @type {{wrong: number[], beyond: [number, number][]}[]} */
+    const faults = trace.arrays.map(() => ({ wrong: [], beyond: [] }));
+    for (const { array, index } of machine.found) {
+      const number = trace.arrays.findIndex((a) => a.name === array);
+      if (number < 0 || !index) continue;
+      const { shape } = trace.arrays[number];
+      if (index.some((i, d) => i < 0 || i >= shape[d])) continue;
+      faults[number].wrong.push(index.reduce((flat, i, d) => flat * shape[d] + i, 0));
+    }
+    for (const { array, index } of machine.outside) {
+      const { columns } = this.planes[array][0] ?? { columns: 1 };
+      const last = index[index.length - 1] ?? 0;
+      const row = index.length > 1 ? index[index.length - 2] : Math.floor(last / columns);
+      faults[array].beyond.push([row, index.length > 1 ? last : last - row * columns]);
+    }
+    return faults;
+  }
+
+  /** Show with numbers the part of a large array that the pointer is on, or that the chosen thread touches. */
+  magnify() {
+    const { machine, trace } = this.context;
+    const small = (/** @type {number} */ number) =>
+      this.planes[number].some((plane) => !(plane instanceof Grid && plane.text));
+    let target = this.pointed && small(this.pointed.array) ? this.pointed : null;
+    if (!target) {
+      const event = machine.events.filter(({ array }) => small(array)).pop();
+      if (event) target = event;
+    }
+    if (target) this.aim(target.array, target.element);
+    const { lens } = this;
+    if (!lens) return;
+    lens.elements.forEach((element, i) => {
+      lens.grid.cell(i, this.look(lens.array, element), machine.value(lens.array, element));
+    });
+    const at = (/** @type {Iterable<number>} */ elements) =>
+      [...elements].map((e) => lens.elements.indexOf(e)).filter((i) => i >= 0);
+    const global = trace.arrays[lens.array].space === "global";
+    lens.grid.finish(
+      global ? at(lens.elements.filter((element) => machine.loadedByThread(lens.array, element))) : [],
+      at(machine.nowMine[lens.array].keys()),
+    );
+  }
+
+  /**
+   * @param {number} number
+   * @param {number} element
+   */
+  aim(number, element) {
+    const array = this.context.trace.arrays[number];
+    const plane = this.planes[number].find((p) => element >= p.offset && element < p.offset + p.size);
+    if (!plane) return;
+    const [rows, columns] = [Math.min(LENS, plane.rows), Math.min(LENS, plane.columns)];
+    const place = element - plane.offset;
+    const corner = (/** @type {number} */ at, /** @type {number} */ shown, /** @type {number} */ all) =>
+      Math.min(all - shown, Math.floor(at / shown) * shown);
+    const top = corner(Math.floor(place / plane.columns), rows, plane.rows);
+    const left = corner(place % plane.columns, columns, plane.columns);
+    const key = `${number}:${plane.offset}:${top}:${left}`;
+    if (this.lens?.key === key) return;
+    const elements = [];
+    for (let r = 0; r < rows; r++) {
+      for (let c = 0; c < columns; c++) {
+        const i = (top + r) * plane.columns + left + c;
+        if (i < plane.size) elements.push(i + plane.offset);
+      }
+    }
+    const name = `${plane.name}, magnified`;
+    const { hue } = array;
+    const grid = new Grid({ name, rows, columns, size: elements.length, hue, labels: false, origin: [top, left] });
+    grid.node.style.width = `${(grid.width / UNIT) * 1.9}em`;
+    const caption = html("figcaption", {}, plane.name);
+    caption.style.setProperty("--hue", hue);
+    this.magnifier.querySelector(".tt-row")?.replaceChildren(html("figure", {}, caption, grid.node));
+    this.lens = { key, grid, array: number, elements };
   }
 }

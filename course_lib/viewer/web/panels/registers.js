@@ -16,14 +16,15 @@ class Registers {
    */
   constructor(section, context) {
     this.context = context;
-    this.heading = section.querySelector("h4");
+    this.heading = section.querySelector(".tt-heading");
     this.list = section.querySelector("dl");
   }
 
   choose() {
     const { machine, trace } = this.context;
-    const thread = trace.label(trace.threadPosition(machine.thread));
+    const thread = trace.threadLabel(machine.thread);
     if (this.heading) this.heading.textContent = `Registers of thread ${thread}`;
+    this.list?.setAttribute("aria-label", `Registers of thread ${thread}`);
   }
 
   draw() {

@@ -1,7 +1,7 @@
 // The kernel's source: the line that runs, how often the chosen thread ran each, and its global loads there.
 
 import { html, part, write } from "../dom.js";
-import { highlight } from "../text.js";
+import { highlight, truth } from "../text.js";
 
 /** @type {import("../panel.js").Panel} */
 export const source = {
@@ -40,11 +40,14 @@ class Source {
     place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...rows));
     /** @type {HTMLElement | undefined} */
     this.current = undefined;
+    this.truth = html("span", { class: "tt-truth" });
+    /** @type {HTMLElement[]} */
+    this.wrong = [];
   }
 
   choose() {
     const { machine, trace } = this.context;
-    this.head.title = `Counts of thread ${trace.label(trace.threadPosition(machine.thread))}`;
+    this.head.title = `Counts of thread ${trace.threadLabel(machine.thread)}`;
   }
 
   draw() {
@@ -62,6 +65,22 @@ class Source {
       current?.setAttribute("aria-current", "step");
       this.current = current;
     }
+    this.tell(truth(machine));
+    const lines = machine.found.flatMap((finding) => [finding.line, finding.other_line ?? finding.line]);
+    for (const node of this.wrong) node.classList.remove("tt-broken");
+    this.wrong = lines.flatMap((number) => this.lines.get(number)?.node ?? []);
+    for (const node of this.wrong) node.classList.add("tt-broken");
+  }
+
+  /**
+   * The condition of the current line, with the numbers of the chosen thread.
+   * @param {{text: string, holds: boolean} | null} said
+   */
+  tell(said) {
+    if (!said || !this.current) return this.truth.remove();
+    write(this.truth, said.text);
+    this.truth.classList.toggle("tt-holds", said.holds);
+    if (this.truth.parentNode !== this.current) this.current.append(this.truth);
   }
 
   // Keep the current line in sight; asked last, so that the page is laid out once a step.

@@ -1,7 +1,11 @@
 // All threads of the block: who is active, and what each holds in the accumulators.
 
 import { part } from "../dom.js";
-import { ACTIVE, arrayGrids, EMPTY, figure, NOW_WRITTEN, SEEN } from "../grid.js";
+import { figure } from "../grid.js";
+import { ACTIVE, EMPTY, NOW_WRITTEN, SEEN } from "../plane.js";
+import { WARP } from "../trace.js";
+
+const WIDTH = 270; // pixels at the usual size of the text
 
 /** @type {import("../panel.js").Panel} */
 export const threads = {
@@ -18,36 +22,39 @@ class Threads {
     this.context = context;
     const { trace } = context;
     const [bx, by, bz] = trace.block;
-    const shape = by * bz === 1 && bx % 32 === 0 ? [bx / 32, 32] : [by * bz, bx]; // a row is a warp, if it can be
-    const names = trace.accumulators.length ? trace.accumulators : ["threads"];
+    const shape = by * bz === 1 && bx % WARP === 0 ? [bx / WARP, WARP] : [by * bz, bx]; // a row is a warp, if it can be
+    const held = trace.accumulators.filter((name) => trace.names.includes(name));
+    const names = held.length ? held : ["threads"];
     this.rows = names.map((name) => {
       const array = { name, shape, size: bx * by * bz, hue: "var(--tt-register)" };
-      const [grid] = arrayGrids(array, { labels: false, margin: 2 });
-      grid.outline.style.display = "none";
-      grid.node.addEventListener("click", (event) => {
-        const thread = grid.elementAt(event);
+      const { planes, node } = figure(array, WIDTH, { margin: 2 });
+      const [plane] = planes;
+      plane.node.addEventListener("click", (event) => {
+        const thread = plane.elementAt(/** @type {MouseEvent} */ (event));
         if (thread !== null) context.choose({ thread: trace.threadPosition(thread) });
       });
-      return { name, grid, figure: figure(array, [grid]) };
+      return { name, plane, figure: node };
     });
     section.querySelector(".tt-row")?.replaceChildren(...this.rows.map((row) => row.figure));
-    const heading = section.querySelector("h4");
-    if (heading) heading.textContent = trace.accumulators.length ? "All threads" : "Threads of the block";
+    const heading = section.querySelector(".tt-heading");
+    if (heading) heading.textContent = held.length ? "All threads" : "Threads of the block";
   }
 
   choose() {}
 
   draw() {
     const { machine } = this.context;
-    const active = new Set(machine.active);
-    for (const { name, grid } of this.rows) {
+    const wrong = machine.found.flatMap(({ at }) => at.map(({ thread }) => thread));
+    for (const { name, plane } of this.rows) {
       const held = machine.variables.get(name);
-      for (let thread = 0; thread < grid.size; thread++) {
+      for (let thread = 0; thread < plane.size; thread++) {
         const value = held ? held[thread] : null;
-        const changed = active.has(thread) && machine.assigned.has(name);
-        grid.cell(thread, changed ? NOW_WRITTEN : active.has(thread) ? ACTIVE : value === null ? EMPTY : SEEN, value);
+        const active = machine.isActive(thread);
+        const changed = active && machine.assigned.has(name);
+        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : value === null ? EMPTY : SEEN, value);
       }
-      grid.finish([], [machine.thread]);
+      plane.finish([], [machine.thread]);
+      plane.fault([...new Set(wrong)], []);
     }
   }
 }

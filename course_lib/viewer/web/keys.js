@@ -1,0 +1,32 @@
+// The keys: which there are, and what the list of them says.
+
+import { html } from "./dom.js";
+
+/** @typedef {[string[], string, string][]} Keys  keys, how they are written, what they do */
+
+/** @type {Keys} */
+export const KEYS = [
+  [["ArrowRight", "ArrowLeft"], "→ ←", "a step on, back"],
+  [[" "], "space", "play, pause"],
+  [["n", "p", "PageDown", "PageUp"], "n p", "to the next barrier, the one before (also Shift → ←, Page down and up)"],
+  [[".", ","], ". ,", "to the end of this phase (load, compute, store, barrier), the one before"],
+  [["l", "L"], "l L", "to the next turn of the loop, the one before"],
+  [["e", "E"], "e E", "to the next finding, the one before"],
+  [["Home", "End"], "Home End", "to the start, to the end"],
+  [["t", "T"], "t T", "the next thread, the one before"],
+  [["b", "B"], "b B", "the next block, the one before"],
+  [["u"], "u", "what a step is: a statement, a loop's turn, a phase, a barrier"],
+  [["+", "-"], "+ −", "faster, slower"],
+  [["v", "V"], "v V", "the next view, the one before"],
+  [["[", "]"], "[ ]", "smaller text, larger text"],
+  [["f"], "f", "full screen, and back"],
+  [["?"], "?", "this list"],
+  [["Escape"], "Esc", "out of the stepper, for the notebook's own keys"],
+];
+
+export function listOfKeys() {
+  const rows = KEYS.map(([, keys, what]) =>
+    html("div", {}, html("dt", {}, ...keys.split(" ").map((key) => html("kbd", {}, key))), html("dd", {}, what)),
+  );
+  return html("dl", {}, ...rows);
+}

@@ -1,0 +1,108 @@
+// The request of a warp to shared memory: the 32 banks, the words that the lanes ask of each, and the wavefronts.
+
+import { html, svg } from "../dom.js";
+import { BANKS, OPS, WARP, WORD_BYTES } from "../trace.js";
+import { Costs } from "./costs.js";
+
+const CELL = 20; // a bank, in SVG units
+const TALLEST = 8; // words in a bank with a lane's number in them; taller stacks are drawn thinner
+
+/** @type {import("../panel.js").Lens} */
+export const banks = {
+  name: "banks",
+  title: "Banks",
+  wants: (trace) => trace.arrays.some(({ space }) => space === "shared"),
+  build: (place, context) => new Banks(place, context),
+};
+
+class Banks {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.said = html("div", { class: "tt-requests" });
+    this.costs = new Costs(context, "shared", "wavefronts");
+    place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
+    this.shown = -1;
+  }
+
+  choose() {
+    this.costs.choose();
+    this.shown = -1;
+  }
+
+  draw() {
+    this.costs.draw();
+    const { machine, trace } = this.context;
+    if (this.shown === machine.position) return;
+    this.shown = machine.position;
+    const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
+    const idle = machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`;
+    this.said.replaceChildren(
+      ...(requests.length ? requests.map((access) => this.request(access)) : [html("p", {}, idle), this.picture([], "")]),
+    );
+  }
+
+  /** @param {import("../trace.js").Access} access */
+  request(access) {
+    const { trace, machine } = this.context;
+    const array = trace.arrays[access.array];
+    // For each bank, its words and the lanes that ask for them.
+    /** @type {Map<number, number[]>[]} */
+    const stacks = Array.from({ length: BANKS }, () => new Map());
+    const size = access.width * array.itemsize;
+    access.lanes.forEach((lane, k) => {
+      const start = trace.address(array, access.element(k));
+      for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) {
+        const lanes = stacks[word % BANKS].get(word) ?? [];
+        lanes.push(lane);
+        stacks[word % BANKS].set(word, lanes);
+      }
+    });
+    const verb = { load: "loads from", store: "stores to", atomic: "updates" }[OPS[access.op]];
+    const plural = (/** @type {number} */ n, /** @type {string} */ word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+    const said = html("p", {}, html("b", {}, `Warp ${machine.warp} ${verb} ${array.name}: ${plural(access.wavefronts, "wavefront")}.`));
+    const busiest = Math.max(...stacks.map((stack) => stack.size));
+    const conflicts = access.conflicts ? plural(access.conflicts, "bank conflict") : "No bank conflict";
+    said.append(` ${conflicts}: the busiest bank is asked for ${plural(busiest, "word")}.`);
+    const label = `The banks of shared memory and the words of ${array.name} that each is asked for`;
+    const place = html("div", { class: "tt-request" }, said, this.picture(stacks, label));
+    place.style.setProperty("--hue", array.hue);
+    place.dataset.wavefronts = String(access.wavefronts);
+    place.dataset.conflicts = String(access.conflicts);
+    return place;
+  }
+
+  /**
+   * @param {Map<number, number[]>[]} stacks
+   * @param {string} label
+   */
+  picture(stacks, label) {
+    const tallest = Math.max(1, ...stacks.map((stack) => stack.size));
+    const high = tallest <= TALLEST ? CELL * 0.8 : Math.max(4, (TALLEST * CELL * 0.8) / tallest);
+    const bottom = Math.max(2.2 * CELL, tallest * high) + 2;
+    const node = svg("svg", {
+      class: "tt-banks",
+      viewBox: `0 0 ${BANKS * CELL + 2} ${bottom + 14}`,
+      role: "img",
+      "aria-label": label || "The banks of shared memory",
+    });
+    const mine = this.context.machine.thread % WARP;
+    for (let bank = 0; bank < BANKS; bank++) {
+      const x = 1 + bank * CELL;
+      node.append(svg("rect", { x: x + 0.5, y: 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
+      node.append(svg("text", { x: x + CELL / 2, y: bottom + 8, class: "tt-address" }, String(bank)));
+      [...(stacks[bank] ?? [])].forEach(([word, lanes], i) => {
+        const look = `tt-word${i ? " tt-again" : ""}${lanes.includes(mine) ? " tt-mine-lane" : ""}`;
+        const y = bottom - (i + 1) * high;
+        const who = `word ${word}: ${lanes.length === 1 ? "lane" : "lanes"} ${lanes.join(", ")}`;
+        node.append(svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who)));
+        const text = lanes.length === 1 ? String(lanes[0]) : `${lanes.length}×`;
+        if (high > 10) node.append(svg("text", { x: x + CELL / 2, y: y + high / 2, class: "tt-lane-on" }, text));
+      });
+    }
+    return node;
+  }
+}

@@ -1,0 +1,58 @@
+// What the lines that access a space have cost so far: a row a line and array, a bar a request.
+
+import { html, write } from "../dom.js";
+import { countUpTo } from "../survey.js";
+import { OPS } from "../trace.js";
+
+/** @typedef {"sectors" | "wavefronts"} Cost */
+
+/** A table of the requests of a space, and of what each needed on average. */
+export class Costs {
+  /**
+   * @param {import("../panel.js").Context} context
+   * @param {import("../trace.js").Space} space
+   * @param {Cost} cost
+   */
+  constructor(context, space, cost) {
+    this.context = context;
+    this.space = space;
+    this.cost = cost;
+    this.node = html("table", { class: "tt-costs" });
+    /** @type {{site: import("../survey.js").Site, row: HTMLElement, cells: HTMLElement[], bar: HTMLElement}[]} */
+    this.rows = [];
+  }
+
+  choose() {
+    const { machine, trace } = this.context;
+    const sites = [...machine.survey.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
+    sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
+    const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
+    const heads = ["line", "", "requests", this.cost, ...extra, "a request"];
+    this.rows = sites.map((site) => {
+      const { name, hue } = trace.arrays[site.array];
+      const cells = heads.slice(2).map(() => html("td"));
+      const bar = html("i", { class: "tt-bar-of" });
+      const what = html("td", { class: "tt-what" }, `${OPS[site.op]} ${name}`);
+      const row = html("tr", {}, html("td", {}, String(site.line)), what, ...cells, html("td", { class: "tt-bars" }, bar));
+      row.style.setProperty("--hue", hue);
+      return { site, row, cells, bar };
+    });
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)), html("td"));
+    this.node.replaceChildren(html("tbody", {}, head, ...this.rows.map(({ row }) => row)));
+  }
+
+  draw() {
+    const { machine } = this.context;
+    for (const { site, row, cells, bar } of this.rows) {
+      const requests = countUpTo(site.positions, machine.position);
+      const total = (/** @type {number[]} */ list) => (requests ? list[requests - 1] : 0);
+      const cost = total(site[this.cost]);
+      const each = requests ? cost / requests : 0;
+      const numbers = [requests, cost, ...(this.cost === "wavefronts" ? [total(site.conflicts)] : [])];
+      const texts = [...numbers.map(String), requests ? String(Number(each.toFixed(2))) : ""];
+      texts.forEach((text, i) => write(cells[i], text));
+      bar.style.setProperty("--part", String(Math.min(1, each / 32)));
+      row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
+    }
+  }
+}

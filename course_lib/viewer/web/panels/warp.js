@@ -1,0 +1,170 @@
+// The request of a warp to global memory: its 32 lanes, where each asks, and the 32-byte sectors that answer.
+
+import { html, svg } from "../dom.js";
+import { OPS, SECTOR_BYTES, WARP } from "../trace.js";
+import { Costs } from "./costs.js";
+
+const CELL = 20; // a lane, in SVG units
+const WORD = 9; // four bytes of a sector
+const LINE = 4; // sectors side by side: 128 bytes, a line of the cache
+
+/** @type {import("../panel.js").Lens} */
+export const warp = {
+  name: "warp",
+  title: "Warp",
+  wants: () => true,
+  build: (place, context) => new Warp(place, context),
+};
+
+class Warp {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.said = html("div", { class: "tt-requests" });
+    this.costs = new Costs(context, "global", "sectors");
+    place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
+    this.shown = -1;
+  }
+
+  choose() {
+    this.costs.choose();
+    this.shown = -1;
+  }
+
+  draw() {
+    this.costs.draw();
+    const { machine, trace } = this.context;
+    if (this.shown === machine.position) return;
+    this.shown = machine.position;
+    const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "global");
+    this.said.replaceChildren(...(requests.length ? requests.map((access) => this.request(access)) : [this.idle()]));
+  }
+
+  idle() {
+    const { machine, trace } = this.context;
+    const lanes = machine.line === null ? 0 : machine.mask;
+    const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL + 2} ${CELL + 2}`, role: "img" });
+    node.setAttribute("aria-label", "The lanes of the warp");
+    for (let lane = 0; lane < WARP; lane++) node.append(...this.lane(lane, (lanes >>> lane) & 1 ? "tt-on-lane" : "", lane));
+    const text =
+      machine.line === null
+        ? "No warp has run yet. Its 32 lanes:"
+        : `Warp ${machine.warp} asks nothing of global memory on line ${machine.line}. Its 32 lanes:`;
+    return html("div", {}, html("p", {}, text), node);
+  }
+
+  /**
+   * @param {number} lane
+   * @param {string} look
+   * @param {number} text
+   */
+  lane(lane, look, text) {
+    const { machine } = this.context;
+    const mine = machine.line !== null && machine.thread === WARP * machine.warp + lane ? " tt-mine-lane" : "";
+    const x = 1 + lane * CELL;
+    return [
+      svg("rect", { x: x + 0.5, y: 1, width: CELL - 1.5, height: CELL - 1, class: `tt-lane ${look}${mine}` }),
+      svg("text", { x: x + CELL / 2, y: 1 + CELL / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(text)),
+    ];
+  }
+
+  /** @param {import("../trace.js").Access} access */
+  request(access) {
+    const { trace, machine } = this.context;
+    const array = trace.arrays[access.array];
+    const bytes = access.width * array.itemsize;
+    // For each sector, the lanes that ask for each of its bytes.
+    /** @type {Map<number, Map<number, number[]>>} */
+    const sectors = new Map();
+    const used = new Set();
+    const starts = access.lanes.map((_, k) => trace.address(array, access.element(k)));
+    access.lanes.forEach((lane, k) => {
+      for (let byte = starts[k]; byte < starts[k] + bytes; byte++) {
+        used.add(byte);
+        const sector = Math.floor(byte / SECTOR_BYTES);
+        const words = sectors.get(sector) ?? new Map();
+        sectors.set(sector, words);
+        const word = Math.floor((byte % SECTOR_BYTES) / 4);
+        const lanes = words.get(word) ?? [];
+        if (lanes[lanes.length - 1] !== lane) lanes.push(lane);
+        words.set(word, lanes);
+      }
+    });
+    const fetched = access.sectors * SECTOR_BYTES;
+    const verb = { load: "loads from", store: "stores to", atomic: "updates" }[OPS[access.op]];
+    const lanes = access.lanes.length === WARP ? "All 32 lanes" : `${access.lanes.length} of 32 lanes`;
+    const plural = (/** @type {number} */ n, /** @type {string} */ word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+    const said = html("p", {}, html("b", {}, `Warp ${machine.warp} ${verb} ${array.name}: ${plural(access.sectors, "sector")}.`));
+    said.append(` ${lanes} ask for ${plural(used.size, "byte")}; ${fetched} move, ${fetched - used.size} of them unused.`);
+    const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread));
+    place.style.setProperty("--hue", array.hue);
+    place.dataset.sectors = String(access.sectors);
+    place.dataset.used = String(used.size);
+    return place;
+  }
+
+  /**
+   * @param {import("../trace.js").Access} access
+   * @param {number[]} starts
+   */
+  lanes(access, starts) {
+    const { trace } = this.context;
+    const array = trace.arrays[access.array];
+    const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL + 2} ${CELL + 14}`, role: "img" });
+    node.setAttribute("aria-label", `The lanes of the warp and where each asks in ${array.name}`);
+    for (let lane = 0; lane < WARP; lane++) {
+      const k = access.lanes.indexOf(lane);
+      node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", lane));
+      if (k < 0) continue;
+      const at = { x: 1 + (lane + 0.5) * CELL, y: CELL + 8, class: "tt-address" };
+      const what = trace.elements(array, access.element(k), access.width);
+      node.append(svg("text", at, String(starts[k]), svg("title", {}, `${what}, byte ${starts[k]}`)));
+    }
+    return node;
+  }
+
+  /**
+   * @param {Map<number, Map<number, number[]>>} sectors
+   * @param {number} thread
+   */
+  sectors(sectors, thread) {
+    const numbers = [...sectors.keys()].sort((x, y) => x - y);
+    const cachelines = [...new Set(numbers.map((sector) => Math.floor(sector / LINE)))];
+    const words = SECTOR_BYTES / 4;
+    const [width, height] = [words * WORD + 4, WORD + 5];
+    const columns = cachelines.length > 4 ? 2 : 1;
+    const rows = Math.ceil(cachelines.length / columns);
+    const gutter = 34;
+    const across = LINE * width + gutter;
+    const node = svg("svg", {
+      class: "tt-sectors",
+      viewBox: `0 0 ${columns * across} ${rows * height + 2}`,
+      role: "img",
+      "aria-label": `${numbers.length} sectors of ${SECTOR_BYTES} bytes, with the words that are used`,
+    });
+    node.style.maxWidth = `${(columns * across * 1.45) / 13.5}em`;
+    const mine = thread % WARP;
+    cachelines.forEach((line, i) => {
+      const [left, top] = [(i % columns) * across, Math.floor(i / columns) * height];
+      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(line * LINE * SECTOR_BYTES)));
+      for (let s = 0; s < LINE; s++) {
+        const asked = sectors.get(line * LINE + s);
+        const x = left + gutter + s * width;
+        const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
+        node.append(svg("rect", frame));
+        if (!asked) continue;
+        for (let w = 0; w < words; w++) {
+          const lanes = asked.get(w);
+          const look = !lanes ? "tt-unused" : lanes.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
+          const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
+          const who = lanes ? `lanes ${lanes.join(", ")}` : "no lane asks for it";
+          node.append(svg("rect", box, svg("title", {}, `byte ${(line * LINE + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
+        }
+      }
+    });
+    return node;
+  }
+}

@@ -1,0 +1,125 @@
+// What a block, and one of its threads, do in the whole launch: read once, so that everything that only grows
+// (what was touched, how often, at what cost) is looked up by position instead of being replayed.
+
+import { Access, CONTINUED, LOAD, popcount, WARP } from "./trace.js";
+
+/** @typedef {import("./trace.js").Space} Space */
+/**
+ * @typedef {object} Site  where a line accesses an array; one entry a request in each list
+ * @property {number} line
+ * @property {number} array
+ * @property {number} op
+ * @property {number[]} positions
+ * @property {number[]} sectors  of this request and all before, as are the next two
+ * @property {number[]} wavefronts
+ * @property {number[]} conflicts
+ */
+
+/** @type {Space[]} */
+export const SPACES = ["global", "shared", "local"];
+export const TOTALS = /** @type {const} */ (["requests", "sectors", "wavefronts", "conflicts"]);
+
+/**
+ * How many entries of an ascending list are at most a bound.
+ * @param {ArrayLike<number>} sorted
+ * @param {number} bound
+ */
+export function countUpTo(sorted, bound) {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] <= bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export class Survey {
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {import("./trace.js").Block} block
+   */
+  constructor(trace, block) {
+    const never = block.length + 1;
+    // For each array, the position at which each element is first loaded and first stored.
+    this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
+    this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
+    const zeros = () => new Uint32Array(block.length + 1);
+    // For each space, loads (0) and stores (1) of all threads up to each position; and what the requests cost.
+    this.counts = { global: [zeros(), zeros()], shared: [zeros(), zeros()], local: [zeros(), zeros()] };
+    this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
+    const rising = [...SPACES.flatMap((space) => this.counts[space]), ...TOTALS.map((name) => this.totals[name])];
+    /** @type {Map<string, Site>} */
+    this.sites = new Map();
+    for (let i = 0; i < block.length; i++) {
+      for (const list of rising) list[i + 1] = list[i];
+      for (const access of block.accesses(i)) this.add(trace, access, i + 1, block.line(i));
+    }
+  }
+
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {Access} access
+   * @param {number} position
+   * @param {number} line
+   */
+  add(trace, access, position, line) {
+    const { space } = trace.arrays[access.array];
+    this.counts[space][access.loading ? 0 : 1][position] += popcount(access.mask);
+    const first = (access.loading ? this.loaded : this.stored)[access.array];
+    for (let k = 0; k < access.lanes.length; k++) {
+      const element = access.element(k);
+      for (let w = 0; w < access.width; w++) if (first[element + w] > position) first[element + w] = position;
+    }
+    if (space === "local") return;
+    this.totals.requests[position] += 1;
+    for (const name of /** @type {const} */ (["sectors", "wavefronts", "conflicts"])) {
+      this.totals[name][position] += access[name];
+    }
+    const key = `${line}:${access.array}:${access.op}`;
+    let site = this.sites.get(key);
+    if (!site) {
+      site = { line, array: access.array, op: access.op, positions: [], sectors: [], wavefronts: [], conflicts: [] };
+      this.sites.set(key, site);
+    }
+    site.positions.push(position);
+    for (const name of /** @type {const} */ (["sectors", "wavefronts", "conflicts"])) {
+      site[name].push((site[name][site[name].length - 1] ?? 0) + access[name]);
+    }
+  }
+}
+
+/** The same for one thread: the positions of each thing that it did. */
+export class ThreadSurvey {
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {import("./trace.js").Block} block
+   * @param {number} thread
+   */
+  constructor(trace, block, thread) {
+    const never = block.length + 1;
+    this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
+    /** @type {Record<Space, [number[], number[]]>} */
+    this.counts = { global: [[], []], shared: [[], []], local: [[], []] };
+    /** @type {Map<number, number[]>} */
+    this.runs = new Map(trace.source.map(([line]) => [line, []]));
+    /** @type {Map<number, number[]>} */
+    this.loads = new Map(trace.source.map(([line]) => [line, []]));
+    const lane = thread % WARP;
+    for (let i = 0; i < block.length; i++) {
+      if (!block.runs(i, thread)) continue;
+      const line = block.line(i);
+      if (!block.has(i, CONTINUED)) this.runs.get(line)?.push(i + 1);
+      for (const access of block.accesses(i)) {
+        if (!((access.mask >>> lane) & 1)) continue;
+        const { space } = trace.arrays[access.array];
+        this.counts[space][access.loading ? 0 : 1].push(i + 1);
+        if (!access.loading) continue;
+        const element = access.element(popcount(access.mask & ((1 << lane) - 1)));
+        const loaded = this.loaded[access.array];
+        for (let w = 0; w < access.width; w++) if (loaded[element + w] > i + 1) loaded[element + w] = i + 1;
+        if (space === "global") this.loads.get(line)?.push(i + 1);
+      }
+    }
+  }
+}
