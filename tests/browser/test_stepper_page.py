@@ -178,7 +178,8 @@ def test_nothing_is_cut_off(show, width, n, T):
     page = show(Stepper(launch(tiled(T), (n // T, n // T), (T, T), n, n, n), step=30))
     page.set_viewport_size({"width": width, "height": 900})
     wider = page.evaluate(
-        """() => [...document.querySelectorAll(".tt-root, .tt-body, .tt-memory, .tt-program, .tt-row, .tt-row > div, .tt-lens")]
+        """() => [...document.querySelectorAll(
+                ".tt-root, .tt-body, .tt-memory, .tt-program, .tt-row, .tt-row > div, .tt-lens")]
              .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.className)"""
     )
     assert [] == wider
