@@ -1,9 +1,10 @@
 """How many blocks fit on a multiprocessor, and what stops the next one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from ..simulator.hardware import ceil_div
-from .requests import WARP_SIZE
+from ..simulator.hardware import WARP_SIZE, ceil_div
 
 #: Registers are handed out to a warp in pieces of 256, shared memory to a block in pieces of 128 bytes, of which
 #: the driver keeps 1 KiB per block for itself (compute capability 8.0 and later). Source: CUDA's occupancy tables.
@@ -23,7 +24,7 @@ class Occupancy:
     limit: str
 
 
-def occupancy(threads, registers, shared_bytes, gpu):
+def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Mapping[str, Any]) -> Occupancy:
     """Return the Occupancy of blocks of `threads` with `registers` per thread and `shared_bytes` per block.
 
     gpu holds threads_per_multiprocessor, registers_per_multiprocessor and shared_bytes_per_multiprocessor, as a
@@ -39,5 +40,5 @@ def occupancy(threads, registers, shared_bytes, gpu):
         "threads": most_warps // warps,
         "blocks": MOST_BLOCKS,
     }
-    limit = min(room, key=room.get)
+    limit = min(room, key=room.__getitem__)
     return Occupancy(room[limit], room[limit] * warps, room[limit] * warps / most_warps, limit)

@@ -9,25 +9,29 @@ In the loop over a pair of tiles the words of a warp shift by whole rows from st
 changes no count of wavefronts: one step stands for all. Wavefronts are for elements of 4 bytes.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
-from ..simulator.hardware import ceil_div
-from .requests import WARP_SIZE, Count, _passes, _patches, _quads, _wide_passes
+from ..simulator.hardware import WARP_SIZE, ceil_div
+from .requests import Count, Ints, Traffic, _passes, _patches, _quads, _wide_passes
 
 LANE = np.arange(WARP_SIZE)
 
 
-def outer_product(M, N, K, itemsize=4):
+def outer_product(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     """Count the outer products: 2×16 elements of A's tile a request; B and C go by 32 columns of a row."""
     return _column_per_thread(M, N, K, itemsize, K)
 
 
-def unrolled(M, N, K, itemsize=4):
+def unrolled(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     """Count the unrolled outer products: as before, but every tile is used to its full depth of 16."""
     return _column_per_thread(M, N, K, itemsize, ceil_div(K, 16) * 16)
 
 
-def register_1d(M, N, K, itemsize=4):
+def register_1d(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     """Count register tiles of 8 results of a column: tiles of 64×8 and 8×64, 16 warps."""
     grid_x, grid_y = _grid(M, N, 64, 64)
     tiles = ceil_div(K, 8)
@@ -44,7 +48,7 @@ def register_1d(M, N, K, itemsize=4):
     }
 
 
-def register_2d(M, N, K, itemsize=4):
+def register_2d(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     """Count register tiles of 8×8 results: tiles of 128×8 and 8×128, 8 warps, A's tile stored transposed."""
     grid_x, grid_y = _grid(M, N, 128, 128)
     rounds = grid_x * grid_y * ceil_div(K, 8) * 8
@@ -61,22 +65,22 @@ def register_2d(M, N, K, itemsize=4):
     }
 
 
-def vectorized(M, N, K):
+def vectorized(M: int, N: int, K: int) -> Traffic:
     """Count 128-bit accesses: a warp's results are stripes of two rows, four apart, and 64 columns."""
     return _four_at_a_time(M, N, K, (LANE // 16 * 4, LANE % 16 * 4), range(0, 8, 4), 64)
 
 
-def warp_tiled(M, N, K):
+def warp_tiled(M: int, N: int, K: int) -> Traffic:
     """Count warp tiles: a warp's results are stripes of eight rows, four apart, and 16 columns."""
     return _four_at_a_time(M, N, K, (LANE // 4 * 4, LANE % 4 * 4), range(0, 32, 4), 16)
 
 
-def staged(M, N, K):
+def staged(M: int, N: int, K: int) -> Traffic:
     """Count two buffers: as warp_tiled, but one more pair of tiles is stored, of zeros, and never read."""
     return _four_at_a_time(M, N, K, (LANE // 4 * 4, LANE % 4 * 4), range(0, 32, 4), 16, buffers=2)
 
 
-def best(M, N, K):
+def best(M: int, N: int, K: int) -> Traffic:
     """Count the tuned kernel, its paths for tiles inside, for tiles across an edge and for a few rows or columns."""
     grid_x, grid_y = _grid(M, N, 128, 256)
     # Blocks of up to four columns, or else of up to four rows, take no tiles: what is left for the others.
@@ -118,7 +122,7 @@ def best(M, N, K):
     return _global(A, B, C) | counts
 
 
-def _column_per_thread(M, N, K, itemsize, depth):
+def _column_per_thread(M: int, N: int, K: int, itemsize: int, depth: int) -> Traffic:
     """Count blocks of 64 threads with 16×16 tiles of A; each column of A's tiles is read `depth` deep in all."""
     grid_x, grid_y = _grid(M, N, 16, 64)
     return _global(
@@ -131,7 +135,9 @@ def _column_per_thread(M, N, K, itemsize, depth):
     }
 
 
-def _four_at_a_time(M, N, K, fragments, stripe, width, buffers=1):
+def _four_at_a_time(
+    M: int, N: int, K: int, fragments: tuple[Ints, Ints], stripe: range, width: int, buffers: int = 1
+) -> Traffic:
     """Count blocks of 8 warps for 128×128 tiles of C, with tiles of 128×8 of A, transposed, and 8×128 of B.
 
     fragments: the first word of each lane in a row of A's tile and of B's; stripe, width: the rows and columns of C
@@ -154,7 +160,9 @@ def _four_at_a_time(M, N, K, fragments, stripe, width, buffers=1):
     }
 
 
-def _fetched(pitch, rows, columns, patch, wide, times):
+def _fetched(
+    pitch: int, rows: tuple[int, int], columns: tuple[int, int], patch: dict[str, Any], wide: int, times: int
+) -> Count:
     """Count `times` loads of a part of a matrix, `wide` of them in accesses of 16 bytes."""
     total = Count()
     for n, four in ((wide, True), (times - wide, False)):
@@ -163,21 +171,21 @@ def _fetched(pitch, rows, columns, patch, wide, times):
     return total
 
 
-def _grid(M, N, rows, columns):
+def _grid(M: int, N: int, rows: int, columns: int) -> tuple[int, int]:
     """Return the blocks across and down for tiles of C of rows×columns."""
     return max(1, ceil_div(N, columns)), max(1, ceil_div(M, rows))
 
 
-def _global(A, B, C):
+def _global(A: Count, B: Count, C: Count) -> Traffic:
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
-def _striped(rows, height):
+def _striped(rows: int, height: int) -> Ints:
     """Return the first rows of stripes that take every fourth row: four to each `height` rows."""
     return (np.arange(0, rows, height)[:, None] + np.arange(4)).ravel()
 
 
-def _either(rows, columns, patch, elements):
+def _either(rows: int, columns: int, patch: tuple[int, int], elements: int) -> Count:
     """Count the stores of a matrix's tiles of so many elements, patch by patch: of those inside, and of zeros outside.
 
     A patch's words are consecutive, so each request is one wavefront; a patch across the edge takes two.
@@ -189,11 +197,11 @@ def _either(rows, columns, patch, elements):
     return Count(elements, requests, 0, requests)
 
 
-def _narrow(words):
+def _narrow(words: Ints) -> Count:
     """Count one request of a whole warp, one word a lane."""
     return Count(WARP_SIZE, 1, 0, _passes(words))
 
 
-def _wide(words):
+def _wide(words: Ints) -> Count:
     """Count one request of a whole warp, four words a lane."""
     return Count(WARP_SIZE, 1, 0, _wide_passes(words))

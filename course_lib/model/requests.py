@@ -5,11 +5,25 @@ their ends say which sectors they meet, so nothing is counted lane by lane. Matr
 sector boundary. Terms are those of Nsight Compute.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE
+
+#: Positions, lanes or words.
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+#: Of a part of a warp: its row, and its first and past its last column.
+Piece = tuple[int, int, int]
+Pieces = list[Piece]
+#: The same for many positions of the warp at once, as arrays that broadcast.
+Run = tuple[Any, Any, Any]
+#: The first row or column of a part of a matrix, and its end.
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -21,19 +35,19 @@ class Count:
     sectors: int = 0
     wavefronts: int = 0
 
-    def __add__(self, other):
+    def __add__(self, other: Count) -> Count:
         return Count(*(getattr(self, f) + getattr(other, f) for f in self.__dataclass_fields__))
 
-    def __mul__(self, times):
+    def __mul__(self, times: int) -> Count:
         return Count(*(int(getattr(self, f)) * times for f in self.__dataclass_fields__))
 
 
-def _passes(words):
+def _passes(words: Ints) -> int:
     """Return the wavefronts of one request: the most distinct 4-byte words that fall in one of the 32 banks."""
     return int(np.bincount(np.unique(words) % BANKS).max())
 
 
-def _wide_passes(words):
+def _wide_passes(words: Ints) -> int:
     """Return the wavefronts of one request of 16 bytes a lane, from the first words of a full warp's 32 lanes.
 
     Eight lanes make a group of 128 bytes, with wavefronts of its own; groups are served two by two if throughout the
@@ -46,7 +60,15 @@ def _wide_passes(words):
     return sum(_passes(np.add.outer(group, np.arange(4))) for group in groups)
 
 
-def _patches(pitch, rows, columns, width, offsets=(0,), tops=None, itemsize=4):
+def _patches(
+    pitch: int,
+    rows: Span,
+    columns: Span,
+    width: int,
+    offsets: Sequence[int] = (0,),
+    tops: Ints | None = None,
+    itemsize: int = 4,
+) -> Count:
     """Count one request per patch of a matrix with `pitch` elements per row.
 
     rows and columns are the (first, end) of the part that is asked for. From each row of `tops` (by default, all rows
@@ -58,7 +80,15 @@ def _patches(pitch, rows, columns, width, offsets=(0,), tops=None, itemsize=4):
     return _count([_piece(tops, lefts, columns[1], (y, 0, width)) for y in offsets], pitch, rows[1], itemsize)
 
 
-def _quads(pitch, rows, columns, width, offsets=(0,), tops=None, wide=True):
+def _quads(
+    pitch: int,
+    rows: Span,
+    columns: Span,
+    width: int,
+    offsets: Sequence[int] = (0,),
+    tops: Ints | None = None,
+    wide: bool = True,
+) -> Count:
     """Count the patches of `_patches`, float32, with four neighbouring elements per lane.
 
     wide: each lane asks for all four in one access of 16 bytes. Else every fourth column in one request, then the
@@ -76,7 +106,7 @@ def _quads(pitch, rows, columns, width, offsets=(0,), tops=None, wide=True):
     return total
 
 
-def _warps(width, height):
+def _warps(width: int, height: int) -> Iterator[Pieces]:
     """Yield, for each warp of a width×height block, its pieces (ty, first tx, last tx + 1) in lane order."""
     for start in range(0, width * height, WARP_SIZE):
         stop = min(start + WARP_SIZE, width * height)
@@ -84,26 +114,26 @@ def _warps(width, height):
         yield [(ty, max(start - ty * width, 0), min(stop - ty * width, width)) for ty in rows]
 
 
-def _lanes(pieces):
+def _lanes(pieces: Pieces) -> tuple[Ints, Ints]:
     """Return (x, y) of the lanes of a warp, from its pieces."""
     x = np.concatenate([np.arange(x0, x1) for _, x0, x1 in pieces])
     return x, np.repeat([ty for ty, _, _ in pieces], [x1 - x0 for _, x0, x1 in pieces])
 
 
-def _lines(length, width):
+def _lines(length: int, width: int) -> Iterator[Ints]:
     """Yield the positions of the lanes of each warp, where blocks of `width` threads cover a line."""
     for start in range(0, length, width):
         for first in range(start, min(start + width, length), WARP_SIZE):
             yield np.arange(first, min(first + WARP_SIZE, start + width, length))
 
 
-def _whole_and_edge(length, width):
+def _whole_and_edge(length: int, width: int) -> list[tuple[Ints, int]]:
     """Return (starts, extent) of the blocks that lie inside, and of the one across the edge if there is one."""
     inside = length // width * width
     return [(np.arange(0, inside, width), width), *([(np.array([inside]), length - inside)] if inside < length else [])]
 
 
-def _requests(lanes, steps, itemsize):
+def _requests(lanes: Ints, steps: Ints, itemsize: int) -> Count:
     """Count one request per step, of the elements lanes + step, wherever they lie."""
     if not len(lanes) or not len(steps):
         return Count()
@@ -112,34 +142,43 @@ def _requests(lanes, steps, itemsize):
     return Count(len(lanes) * len(steps), len(steps), int(distinct))
 
 
-def _add(counts, key, count):
+#: Space, operation, array.
+Key = tuple[str, str, str]
+Traffic = dict[Key, Count]
+
+
+def _add(counts: Traffic, key: Key, count: Count) -> None:
     counts[key] = counts.get(key, Count()) + count
 
 
-def _partly_outside(clipped, row_limit, pieces):
-    """Return in how many positions a warp has at least one thread outside the matrix."""
-    inside = sum(np.where(row < row_limit, last - first, 0) for row, first, last in clipped)
-    return int((inside < sum(x1 - x0 for _, x0, x1 in pieces)).sum())
-
-
-def _clip(first, last, limit):
+def _clip(first: Ints | int, last: Ints | int, limit: int) -> tuple[Ints, Ints]:
     """Return the part of columns first..last that lies below `limit`; empty as first == last."""
     return np.minimum(first, limit), np.minimum(last, limit)
 
 
-def _piece(row_starts, column_starts, columns, piece):
+def _piece(row_starts: Ints, column_starts: Ints, columns: int, piece: Piece) -> Run:
     """Return one piece of a warp for every pair of a row of tiles and a column of tiles."""
     ty, x0, x1 = piece
     return (row_starts[:, None] + ty, *_clip(column_starts + x0, column_starts + x1, columns))
 
 
-def _count(pieces, pitch, row_limit, itemsize, lanes=None, accesses=None):
+def _count(
+    pieces: Sequence[Run],
+    pitch: int,
+    row_limit: int,
+    itemsize: int,
+    lanes: Sequence[Any] | None = None,
+    accesses: int | None = None,
+) -> Count:
     """Count one warp instruction for many positions at once.
 
     pieces: (row, first column, last column + 1), arrays that broadcast, in the order of rising addresses;
     pitch: elements per matrix row; lanes: threads per piece, where it is not one per column.
     """
-    total, sectors, reached, some = 0, 0, -1, False
+    total: Any = 0
+    sectors: Any = 0
+    reached: Any = -1
+    some: Any = False
     for i, (row, first, last) in enumerate(pieces):
         active = (row < row_limit) & (last > first)
         low = (row * pitch + first) * itemsize // SECTOR_BYTES

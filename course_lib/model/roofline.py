@@ -1,6 +1,9 @@
 """The roofline: what a kernel can reach at most, given its operations per byte."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from fractions import Fraction
 
 
 @dataclass(frozen=True)
@@ -11,7 +14,7 @@ class Bound:
     limit: str
 
 
-def attainable(flop_per_byte, flop_per_second, bytes_per_second):
+def attainable(flop_per_byte: float | Fraction, flop_per_second: float, bytes_per_second: float) -> Bound:
     """Return the Bound for a kernel of so many operations per byte on a GPU with these two ceilings.
 
     Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", 2009. The bytes

@@ -4,13 +4,20 @@ The kernels with one result per thread are here, those with several in `register
 of 4 bytes. `requests` has what the forms are made of.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from ..simulator.hardware import ceil_div
+from ..simulator.hardware import WARP_SIZE, ceil_div
 from . import register_tiles
 from .requests import (
-    WARP_SIZE,
     Count,
+    Ints,
+    Pieces,
+    Traffic,
     _add,
     _clip,
     _count,
@@ -23,13 +30,16 @@ from .requests import (
     _whole_and_edge,
 )
 
+#: The word at which an element of a tile lies, from its row and column.
+Word = Callable[[Any, Any], Any]
 
-def traffic(name, M, N, K, **params):
+
+def traffic(name: str, M: int, N: int, K: int, **params: Any) -> Traffic:
     """Return {(space, op, array): Count} for the rung `name` of the ladder; KeyError if there is none."""
     return TRAFFIC[name](M, N, K, **params)
 
 
-def naive(M, N, K, block_width=16, itemsize=4):
+def naive(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4) -> Traffic:
     """Count the naive kernel: inside the guard, K loads of A and of B and one store of C per thread."""
     grid_x, grid_y = max(1, ceil_div(N, block_width)), max(1, ceil_div(M, block_width))
     A = B = C = Count()
@@ -53,7 +63,7 @@ def naive(M, N, K, block_width=16, itemsize=4):
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
-def uncoalesced(M, N, K, block_width=16, itemsize=4):
+def uncoalesced(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4) -> Traffic:
     """Count the kernel with x along the rows: the loads and the store of the naive one, in other warps."""
     A = B = C = Count()
     ks = np.arange(K)
@@ -70,7 +80,7 @@ def uncoalesced(M, N, K, block_width=16, itemsize=4):
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
-def per_row(M, N, K, block_width=128, itemsize=4):
+def per_row(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -> Traffic:
     """Count the kernel of one thread per row: each of its warps goes through all columns."""
     A = B = C = Count()
     for rows in _lines(M, block_width):
@@ -80,7 +90,7 @@ def per_row(M, N, K, block_width=128, itemsize=4):
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
-def per_column(M, N, K, block_width=128, itemsize=4):
+def per_column(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -> Traffic:
     """Count the kernel of one thread per column: each of its warps goes through all rows."""
     A = B = C = Count()
     for columns in _lines(N, block_width):
@@ -90,7 +100,7 @@ def per_column(M, N, K, block_width=128, itemsize=4):
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
-def per_element(M, N, K, itemsize=4):
+def per_element(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     """Count the kernel of one block of N×M threads."""
     A = B = C = Count()
     for pieces in _warps(N, M):
@@ -101,27 +111,27 @@ def per_element(M, N, K, itemsize=4):
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
-def tiled(M, N, K, tile_width=16, itemsize=4):
+def tiled(M: int, N: int, K: int, tile_width: int = 16, itemsize: int = 4) -> Traffic:
     """Count the tiled kernel: its global loads, and its shared loads and stores for 4-byte elements."""
     return _square_tiles(M, N, K, tile_width, itemsize, lambda k, column: k * tile_width + column)
 
 
-def tiled_uncoalesced(M, N, K, tile_width=16, itemsize=4):
+def tiled_uncoalesced(M: int, N: int, K: int, tile_width: int = 16, itemsize: int = 4) -> Traffic:
     """Count the tiled kernel whose threads with neighbouring x load neighbouring rows of B."""
     return _square_tiles(M, N, K, tile_width, itemsize, lambda k, column: k * tile_width + column, down=True)
 
 
-def bank_conflicts(M, N, K, tile_width=16, itemsize=4):
+def bank_conflicts(M: int, N: int, K: int, tile_width: int = 16, itemsize: int = 4) -> Traffic:
     """Count the tiled kernel that keeps its tile of B transposed."""
     return _square_tiles(M, N, K, tile_width, itemsize, lambda k, column: column * tile_width + k)
 
 
-def padded(M, N, K, tile_width=16, itemsize=4):
+def padded(M: int, N: int, K: int, tile_width: int = 16, itemsize: int = 4) -> Traffic:
     """Count the kernel with a transposed tile of B and a word of padding in each of its rows."""
     return _square_tiles(M, N, K, tile_width, itemsize, lambda k, column: column * (tile_width + 1) + k)
 
 
-def _square_tiles(M, N, K, T, itemsize, word, down=False):
+def _square_tiles(M: int, N: int, K: int, T: int, itemsize: int, word: Word, down: bool = False) -> Traffic:
     """Count a kernel with one T×T tile of A and one of B, where element (k, column) of B's lies at `word`.
 
     down: x runs down the rows of B when its tile is loaded, not along them.
@@ -142,7 +152,7 @@ def _square_tiles(M, N, K, T, itemsize, word, down=False):
     return counts
 
 
-def _stores(rows, columns, T, row, column, words):
+def _stores(rows: int, columns: int, T: int, row: Ints, column: Ints, words: Ints) -> Count:
     """Count how one warp stores its part of every tile: the elements inside the matrix, then the zeros outside.
 
     The if and the else are two store instructions: a warp that takes both makes two requests. Tiles inside the matrix
@@ -159,11 +169,11 @@ def _stores(rows, columns, T, row, column, words):
     return total
 
 
-def single_block(M, N, K, width=32, itemsize=4):
+def single_block(M: int, N: int, K: int, width: int = 32, itemsize: int = 4) -> Traffic:
     """Count the single-block kernel; wavefronts are for 4-byte elements."""
     if max(M, N, K) > width:
         raise ValueError(f"single_block holds matrices up to {width}×{width}, not {M}×{K} times {K}×{N}")
-    counts = {}
+    counts: Traffic = {}
     for pieces in _warps(max(1, N, K), max(1, M, K)):
         for name, op, height, columns, pitch in (
             ("A", "load", M, K, K),
@@ -185,7 +195,7 @@ def single_block(M, N, K, width=32, itemsize=4):
     return counts
 
 
-def prefetched(M, N, K, tile_width=16, itemsize=4):
+def prefetched(M: int, N: int, K: int, tile_width: int = 16, itemsize: int = 4) -> Traffic:
     """Count the prefetched kernel: the global traffic of the tiled one, and one more pair of tiles stored."""
     T = tile_width
     blocks = max(1, ceil_div(N, T)) * max(1, ceil_div(M, T))
@@ -200,7 +210,7 @@ def prefetched(M, N, K, tile_width=16, itemsize=4):
     return counts
 
 
-def pipelined(M, N, K, tile_width=16, stages=3, itemsize=4):
+def pipelined(M: int, N: int, K: int, tile_width: int = 16, stages: int = 3, itemsize: int = 4) -> Traffic:
     """Count the pipelined kernel: a copy is a request to global memory and one to shared memory, as load and store.
 
     The traffic is that of the tiled kernel, for any number of stages: what lies beyond the last tile is not copied.
@@ -209,7 +219,7 @@ def pipelined(M, N, K, tile_width=16, stages=3, itemsize=4):
     return {(space, op, name.replace("_tile", "_tiles")): count for (space, op, name), count in counts.items()}
 
 
-def _tile_traffic(M, N, K, T, itemsize, down_B=False):
+def _tile_traffic(M: int, N: int, K: int, T: int, itemsize: int, down_B: bool = False) -> Traffic:
     """Count the global traffic of blocks of T×T threads that load T×T tiles of A and B and store one of C.
 
     down_B: x runs down the rows of B, so that a warp touches as many of them as it has different x.
@@ -225,13 +235,13 @@ def _tile_traffic(M, N, K, T, itemsize, down_B=False):
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
-def _turned(pieces):
+def _turned(pieces: Pieces) -> Pieces:
     """Return the pieces of a warp with x and y exchanged: for each x, the range of its y."""
     x, y = _lanes(pieces)
     return [(int(at), int(y[x == at].min()), int(y[x == at].max()) + 1) for at in np.unique(x)]
 
 
-def _inner_product(T):
+def _inner_product(T: int) -> tuple[Count, Count]:
     """Count one pass over a pair of T×T tiles of 4-byte elements by T×T threads: A_tile[ty, k], B_tile[k, tx]."""
     A = B = Count()
     for pieces in _warps(T, T):
@@ -243,7 +253,7 @@ def _inner_product(T):
     return A, B
 
 
-TRAFFIC = {
+TRAFFIC: dict[str, Callable[..., Traffic]] = {
     "per_row": per_row,
     "per_column": per_column,
     "per_element": per_element,
