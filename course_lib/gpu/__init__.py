@@ -2,7 +2,7 @@
 
     from course_lib import gpu
     gpu.available()                              # False on a machine without a CUDA GPU
-    gpu.verify(rung("tiled"), 70, 45, 130)       # a Verdict, against float64
+    gpu.verify(rung("tiled"), 70, 45, 130)       # a Comparison, with float64
     gpu.time(rung("tiled"), 4096, 4096, 4096)    # a Timing: milliseconds of every repeat
 
 From a shell: `python -m course_lib.gpu --help`.
@@ -10,6 +10,6 @@ From a shell: `python -m course_lib.gpu --help`.
 
 from .device import available, describe
 from .timing import Timing, time
-from .verification import Verdict, verify
+from .verification import Comparison, verify
 
-__all__ = ["Timing", "Verdict", "available", "describe", "time", "verify"]
+__all__ = ["Timing", "Comparison", "available", "describe", "time", "verify"]

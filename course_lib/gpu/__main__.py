@@ -1,12 +1,19 @@
 """python -m course_lib.gpu: verify and time the ladder on this machine's GPU, and write recordings."""
 
+from __future__ import annotations
+
 import argparse
 import json
 import sys
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
 
 from .device import NoGPUError, available, describe, require
+from .types import Item, Names, Results
 
 SIZES = (128, 256, 512, 1024, 2048, 4096, 8192)
 RAGGED_SIZES = (
@@ -33,15 +40,16 @@ WHAT = {
 }
 
 
-def size(text):
+def size(text: str) -> tuple[int, int, int]:
     """Read 4096 or 1000x3000x500 (M×K×N is written MxNxK, as the functions take it)."""
     numbers = tuple(int(number) for number in text.lower().split("x"))
     if len(numbers) not in (1, 3) or min(numbers) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4096 or 1000x500x3000 (MxNxK)")
-    return numbers * 3 if len(numbers) == 1 else numbers
+    M, N, K = numbers * 3 if len(numbers) == 1 else numbers
+    return M, N, K
 
 
-def parser():
+def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     text = "\n".join(f"  {name:14}{meaning}" for name, meaning in WHAT.items())
     result = argparse.ArgumentParser(
@@ -68,17 +76,15 @@ def parser():
     return result
 
 
-def progress(items, label):
-    """Yield the items with a bar on standard error."""
-    items = list(items)
-    for done, item in enumerate(items):
-        bar = "#" * (20 * done // len(items))
-        print(f"\r[{bar:20}] {done + 1}/{len(items)} {label(item):30}", end="", file=sys.stderr, flush=True)
-        yield item
-    print(f"\r[{'#' * 20}] {len(items)}/{len(items)} {'':30}", file=sys.stderr)
+def progress(items: Iterable[Item], label: Callable[[Item], str]) -> Iterator[Item]:
+    """Yield the items with a bar on standard error, where that is a terminal."""
+    with tqdm(list(items), file=sys.stderr, disable=None, leave=False) as bar:
+        for item in bar:
+            bar.set_description_str(label(item))
+            yield item
 
 
-def record(what, options):
+def record(what: str, options: argparse.Namespace) -> Results | None:
     """Do one kind of measurement and return its results."""
     from . import experiments, profile
 
@@ -89,7 +95,8 @@ def record(what, options):
     if what == "roofline":
         return roofline_of(options.output)
     if what == "launch":
-        return experiments.launch_once(names, options.size or (1024, 1024, 1024))
+        experiments.launch_once(names, options.size or (1024, 1024, 1024))
+        return None
     if what == "ladder":
         return experiments.ladder(names, n, repeats, progress)
     if what == "series":
@@ -115,10 +122,11 @@ def record(what, options):
         return latencies(repeats, progress)
     if what == "residency":
         return profile.residency(repeats, progress)
-    return getattr(experiments, what)(repeats, progress)
+    results: Results = getattr(experiments, what)(repeats, progress)
+    return results
 
 
-def command_of(what, options):
+def command_of(what: str, options: argparse.Namespace) -> str:
     """Return the command that makes this recording again."""
     words = ["python -m course_lib.gpu", what]
     words += ["--size", "x".join(map(str, options.size))] if options.size else []
@@ -126,7 +134,7 @@ def command_of(what, options):
     return " ".join([*words, "--repeats", str(options.repeats)])
 
 
-def added(old, new, names):
+def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, Any]:
     """Return the recording `old` with the results of `new` that `names` begin, each with its own provenance.
 
     They replace results of the same name and parameters, and stand where the ladder, or the list of patterns, has them.
@@ -134,13 +142,13 @@ def added(old, new, names):
     from ..kernels import LADDER
     from .patterns import patterns
 
-    def name(result):
+    def name(result: dict[str, Any]) -> str:
         return result.get("rung") or result.get("pattern") or ""
 
-    def identity(result):
+    def identity(result: dict[str, Any]) -> tuple[Any, ...]:
         return name(result), str(result.get("params")), *(result.get(axis) for axis in "MNK")
 
-    def place(result):
+    def place(result: dict[str, Any]) -> tuple[Any, ...]:
         size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact") else ()
         return size, old["what"] == "counters" and "skipped" in result, order.get(name(result), len(order))
 
@@ -155,7 +163,7 @@ def added(old, new, names):
     return {**old, "results": sorted([*kept, *fresh], key=place)}
 
 
-def roofline_of(folder):
+def roofline_of(folder: Path | None) -> Results:
     """Return the roofline of the recordings in `folder`, or of those that come with the course."""
     from .. import measurements
     from .roofline import roofline
@@ -168,7 +176,7 @@ def roofline_of(folder):
     return roofline(measurements.load("ladder", *where), measurements.load("ceilings", *where), counters)
 
 
-def verify_all(names):
+def verify_all(names: Names) -> Results:
     """Verify every rung on fresh random rectangles; return one result for each."""
     from ..kernels import LADDER
     from .verification import verify
@@ -185,7 +193,7 @@ def verify_all(names):
     return results
 
 
-def show(what, results):
+def show(what: str, results: Results) -> None:
     """Print the results as a table."""
     yardstick = next((r["gflops"] for r in results if r.get("rung") == "cublas" and "gflops" in r), None)
     print(f"\n{what}")
@@ -213,13 +221,13 @@ def show(what, results):
         print(f"  {name:18} {size_text:16} {str(result.get('params') or ''):22} {text}")
 
 
-def _short(value):
+def _short(value: float) -> str:
     if isinstance(value, list) and value and isinstance(value[0], float):
         return f"median {sorted(value)[len(value) // 2]:.4g}"
     return f"{value:.4g}" if isinstance(value, float) else value
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status: 0, 1 where a kernel is wrong, 2 without a GPU."""
     options = parser().parse_args(arguments)
     if options.what == ["roofline"]:

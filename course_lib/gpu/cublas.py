@@ -1,10 +1,14 @@
 """The yardstick: cuBLAS in plain float32 (no TF32), through whichever library with a Python face is installed."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 
 @lru_cache
-def cublas_matmul():
+def cublas_matmul() -> tuple[str, Callable[..., None]] | tuple[None, None]:
     """Return (name, matmul) where matmul(A, B, C) multiplies numba device arrays; (None, None) without a library."""
     try:
         import torch
@@ -13,7 +17,7 @@ def cublas_matmul():
     else:
         torch.backends.cuda.matmul.allow_tf32 = False
 
-        def with_torch(A, B, C):
+        def with_torch(A: Any, B: Any, C: Any) -> None:
             A, B, C = (torch.as_tensor(X, device="cuda") for X in (A, B, C))
             torch.mm(A, B, out=C)
 
@@ -23,7 +27,7 @@ def cublas_matmul():
     except ImportError:
         return None, None
 
-    def with_cupy(A, B, C):
+    def with_cupy(A: Any, B: Any, C: Any) -> None:
         cupy.matmul(cupy.asarray(A), cupy.asarray(B), out=cupy.asarray(C))
 
     return f"cuBLAS through CuPy {cupy.__version__}", with_cupy

@@ -1,15 +1,18 @@
 """The GPU and the software that drives it. numba is imported on first use."""
 
+from __future__ import annotations
+
 import platform
 from datetime import UTC, datetime
 from importlib import metadata
+from typing import Any
 
 
 class NoGPUError(RuntimeError):
     """There is no CUDA GPU that numba can use; the message is one sentence."""
 
 
-def available():
+def available() -> bool:
     """Return whether numba finds a CUDA GPU. Its own CPU simulator (NUMBA_ENABLE_CUDASIM) is not one."""
     try:
         from numba import config, cuda
@@ -18,7 +21,7 @@ def available():
     return not config.ENABLE_CUDASIM and cuda.is_available()
 
 
-def require():
+def require() -> Any:
     """Return `numba.cuda`; raise NoGPUError with one sentence where there is no GPU."""
     if not available():
         raise NoGPUError(
@@ -30,12 +33,12 @@ def require():
     return cuda
 
 
-def l2_bytes():
+def l2_bytes() -> int:
     """Return the size of the GPU's L2 cache in bytes."""
     return int(require().get_current_device().L2_CACHE_SIZE)
 
 
-def describe():
+def describe() -> dict[str, Any]:
     """Return what a recording must say about its origin: GPU, driver, versions, date."""
     cuda = require()
     gpu = cuda.get_current_device()
@@ -58,7 +61,7 @@ def describe():
     }
 
 
-def threads_per_multiprocessor(gpu):
+def threads_per_multiprocessor(gpu: Any) -> int | None:
     """Return the limit under whichever of its two names this numba knows it."""
     for name in ("MAX_THREADS_PER_MULTI_PROCESSOR", "MAX_THREADS_PER_MULTIPROCESSOR"):
         try:
@@ -68,14 +71,14 @@ def threads_per_multiprocessor(gpu):
     return None
 
 
-def _version(package):
+def _version(package: str) -> str | None:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
 
 
-def _driver_version():
+def _driver_version() -> str | None:
     """Return the display driver's version from nvidia-smi, or None where that tool is missing."""
     import shutil
     import subprocess

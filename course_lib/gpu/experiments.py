@@ -1,16 +1,22 @@
 """What is recorded on a GPU. Every function returns JSON-ready results; a wrong kernel is reported, never timed."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from math import prod
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from ..kernels import LADDER, rung
 from ..kernels.host import matmul_host
+from ..kernels.rung import Rung
 from .cublas import cublas_matmul
 from .device import require, threads_per_multiprocessor
 from .timing import Timing, input_sets, time_calls
-from .verification import judge, random_matrices, verify
+from .types import Names, Progress, Result, Results, Size
+from .verification import Comparison, judge, random_matrices, verify
 
 RAGGED = (257, 129, 65)
 #: The host's loops are left out where they would take longer; up to this size they warm up and are repeated.
@@ -24,7 +30,7 @@ KERNEL_SECONDS = 3
 class Problem:
     """Random matrices of one size, on host and GPU, with the float64 product to judge by."""
 
-    def __init__(self, M, N, K):
+    def __init__(self, M: int, N: int, K: int) -> None:
         self.size = M, N, K
         A, B, _ = random_matrices(M, N, K)
         self.reference = A.astype(np.float64) @ B.astype(np.float64)
@@ -32,15 +38,15 @@ class Problem:
         self.A, self.B = cuda.to_device(A), cuda.to_device(B)
         self.sets = input_sets(M, N, K)
 
-    def judge(self, call):
-        """Return the Verdict on call(A, B, C) for a C of NaN."""
+    def judge(self, call: Callable[..., object]) -> Comparison:
+        """Return the Comparison on call(A, B, C) for a C of NaN."""
         cuda = require()
         C = cuda.to_device(np.full(self.reference.shape, np.nan, np.float32))
         call(self.A, self.B, C)
         cuda.synchronize()
         return judge(C.copy_to_host(), self.reference)
 
-    def measure(self, call, repeats, warmups=3):
+    def measure(self, call: Callable[..., object], repeats: int, warmups: int = 3) -> Result:
         """Verify call(A, B, C), then time it; return the part of a result that every kernel has."""
         start = perf_counter()
         verdict = self.judge(call)
@@ -57,26 +63,28 @@ class Problem:
         return {**result, "warmups": warmups, "milliseconds": list(milliseconds), "gflops": timing.gflops}
 
 
-def _launch(r, M, N, K, **params):
+def _launch(
+    r: Rung, M: int, N: int, K: int, **params: Any
+) -> tuple[Any, tuple[int, ...], tuple[int, ...], dict[str, Any]]:
     """Return (kernel, grid, block, params) of a float32 launch of the rung; ValueError where it has no room."""
     params = {**r.params, **params}
     grid, block = r.launch(M, N, K, **params)
     return r.make(dtype=np.float32, **params), grid, block, params
 
 
-def _widest(r):
+def _widest(r: Rung) -> dict[str, int]:
     """Return the parameters of blocks 32 threads wide, a whole warp, for the kernels with square blocks."""
     return {key: 32 for key, width in r.params.items() if key in ("tile_width", "block_width") and width == 16}
 
 
-def _resources(kernel, block):
+def _resources(kernel: Any, block: Sequence[int]) -> Result:
     """Return what the kernel got: registers and local bytes per thread, shared bytes per block, occupancy.
 
     The driver says how many such blocks a multiprocessor holds at once; occupancy_percent is the share of its
     threads that they are.
     """
 
-    def only(values):
+    def only(values: Any) -> int:
         return int(next(iter(values.values()))) if isinstance(values, dict) else int(values)
 
     gpu = require().get_current_device()
@@ -92,9 +100,9 @@ def _resources(kernel, block):
     }
 
 
-def measure_rung(r, problem, repeats, **params):
+def measure_rung(r: Rung, problem: Problem, repeats: int, **params: Any) -> Result:
     """Return the result of one rung on one problem: skipped, wrong, or measured."""
-    entry = {"rung": r.name, "title": r.title}
+    entry: Result = {"rung": r.name, "title": r.title}
     try:
         kernel, grid, block, params = _launch(r, *problem.size, **params)
     except ValueError as reason:
@@ -106,13 +114,13 @@ def measure_rung(r, problem, repeats, **params):
     return {**entry, **problem.measure(kernel[grid, block], repeats), **_resources(kernel, block)}
 
 
-def measure_cublas(problem, repeats):
+def measure_cublas(problem: Problem, repeats: int) -> Result | None:
     """Return the result of cuBLAS on one problem, or None where no library offers it."""
     name, matmul = cublas_matmul()
-    return name and {"rung": "cublas", "title": name, **problem.measure(matmul, repeats)}
+    return matmul and {"rung": "cublas", "title": name, **problem.measure(matmul, repeats)}
 
 
-def ladder(names, size, repeats, progress):
+def ladder(names: Names, size: Size, repeats: int, progress: Progress) -> Results:
     """Measure every rung, and cuBLAS, on one size; square blocks are 32 threads wide."""
     problem = Problem(*size)
     rungs = [r for r in LADDER if not names or r.name in names]
@@ -122,7 +130,7 @@ def ladder(names, size, repeats, progress):
     return results + [result for result in [measure_cublas(problem, repeats)] if result]
 
 
-def series(names, sizes, repeats, progress):
+def series(names: Names, sizes: Sequence[int], repeats: int, progress: Progress) -> Results:
     """Measure host, naive, tiled, best and cuBLAS on squares of several sizes."""
     results = []
     host_rate = None
@@ -136,7 +144,7 @@ def series(names, sizes, repeats, progress):
     return results
 
 
-def measure_host(problem, last_gflops):
+def measure_host(problem: Problem, last_gflops: float | None) -> Result:
     """Time the host's triple loop, compiled by numba for one core; skipped where it would take minutes.
 
     Up to n = 1024 it warms up once and is repeated, above it runs once: `warmups` and `milliseconds` say so.
@@ -169,7 +177,7 @@ def measure_host(problem, last_gflops):
     }
 
 
-def tiles(names, size, repeats, progress):
+def tiles(names: Names, size: Size, repeats: int, progress: Progress) -> Results:
     """Measure the kernels with square tiles, and the two naive ones, for every width."""
     problem = Problem(*size)
     cases = [
@@ -182,7 +190,7 @@ def tiles(names, size, repeats, progress):
     return [measure_rung(r, problem, repeats, **p) for r, p in progress(cases, lambda case: case[0].name)]
 
 
-def ragged(names, sizes, repeats, progress):
+def ragged(names: Names, sizes: Sequence[Size], repeats: int, progress: Progress) -> Results:
     """Measure the best kernel and cuBLAS where no tile divides the matrices, beside an even size."""
     results = []
     for size in progress(sizes, str):
@@ -192,7 +200,7 @@ def ragged(names, sizes, repeats, progress):
     return results
 
 
-def mistake(names, size, repeats, progress):
+def mistake(names: Names, size: Size, repeats: int, progress: Progress) -> Results:
     """Time launches with a host clock and no synchronisation, beside the true times."""
     cuda = require()
     results = []
@@ -222,7 +230,7 @@ def mistake(names, size, repeats, progress):
     return results
 
 
-def ceilings(repeats, progress):
+def ceilings(repeats: int, progress: Progress) -> Results:
     """Measure what the GPU can do at most: bytes copied and float32 operations per second."""
     from .microkernels import CHAINS, STEPS, copy4, multiply_add
 
@@ -243,7 +251,7 @@ def ceilings(repeats, progress):
     return results
 
 
-def conflicts(repeats, progress):
+def conflicts(repeats: int, progress: Progress) -> Results:
     """Time the same reads of shared memory with strides that meet 32, 16, … 1 banks: conflicts alone."""
     from .microkernels import strided_reads
 
@@ -257,7 +265,7 @@ def conflicts(repeats, progress):
     return results
 
 
-def launch_once(names, size):
+def launch_once(names: Names, size: Size) -> None:
     """Launch every rung once, for a profiler to look at."""
     cuda = require()
     A, B, C = (cuda.to_device(X) for X in random_matrices(*size))

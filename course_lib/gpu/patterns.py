@@ -6,7 +6,9 @@ widened or merged: what Nsight Compute counts is what the source says.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numba import cuda, float32, float64, int8
@@ -154,14 +156,14 @@ def wide_masked(index, active, out):
 
 
 @dataclass(frozen=True)
-class Pattern:
+class AccessPattern:
     """One launch: a name, a kernel, its grid and block, and a function that makes fresh arguments."""
 
     name: str
-    kernel: object
-    grid: object
-    block: object
-    arguments: object = field(repr=False)
+    kernel: Any
+    grid: Any
+    block: Any
+    arguments: Callable[..., tuple[Any, ...]] = field(repr=False)
 
 
 def _indices(seed: int = 0) -> dict[str, np.ndarray]:
@@ -205,12 +207,12 @@ def _masks() -> dict[str, np.ndarray]:
     return {name: mask.astype(np.int32) for name, mask in chosen.items()}
 
 
-def patterns() -> tuple[Pattern, ...]:
+def patterns() -> tuple[AccessPattern, ...]:
     """All launches, in the order in which a profiler sees them."""
     result = []
 
-    def add(name, kernel, grid, block, arguments):
-        result.append(Pattern(name, kernel, grid, block, arguments))
+    def add(name: str, kernel: Any, grid: Any, block: Any, arguments: Callable[..., tuple[Any, ...]]) -> None:
+        result.append(AccessPattern(name, kernel, grid, block, arguments))
 
     for stride in (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33):
         add(

@@ -1,16 +1,21 @@
 """Hardware counters through Nsight Compute, and the machine instructions of inner loops."""
 
+from __future__ import annotations
+
 import csv
 import io
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..kernels import LADDER, rung
 from .experiments import _launch
+from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices
 
 #: Why warps wait: for a result of shared or of global memory, for room in a queue to memory, at a barrier, for the
@@ -64,7 +69,7 @@ SLOW_FROM = 4096
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-def counters(names, sizes):
+def counters(names: Names, sizes: Sequence[Size]) -> Results | None:
     """Return the counters of every rung on each size, launched once under `ncu`; None where it is missing.
 
     Rungs that take seconds are left out of large sizes, and the result says so.
@@ -81,16 +86,16 @@ def counters(names, sizes):
     return results
 
 
-def _counters(names, size):
+def _counters(names: Names, size: Any) -> Results | None:
     """Return the counters of some rungs on one size."""
     if not names:
         return []
     arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]
     text = _under_ncu([*arguments, "--rungs", ",".join(names)], METRICS)
-    return text and parse_ncu(text, size)
+    return None if text is None else parse_ncu(text, size)
 
 
-def exact_counters(names):
+def exact_counters(names: Names) -> Results | None:
     """Return requests and sectors of every rung on small sizes, ragged ones too, for comparison with a simulator."""
     results = counters(names, EXACT_SIZES)
     return results and [
@@ -98,7 +103,7 @@ def exact_counters(names):
     ]
 
 
-def residency(repeats, progress):
+def residency(repeats: int, progress: Progress) -> Results:
     """Return the time of every case of residency, with the share of cycles that issue and the stalls from `ncu`."""
     from . import residency as cases
 
@@ -115,7 +120,7 @@ def residency(repeats, progress):
     return results
 
 
-def pattern_counters(names=None):
+def pattern_counters(names: Names = None) -> Results | None:
     """Return the requests, sectors and wavefronts of the access patterns whose names begin with one of `names`.
 
     All of them without names; None where `ncu` is missing.
@@ -125,13 +130,15 @@ def pattern_counters(names=None):
     chosen = [pattern for pattern in patterns() if pattern.name.startswith(tuple(names or ("",)))]
     launch = f"from course_lib.gpu.patterns import launch_patterns; launch_patterns({tuple(names or ('',))!r})"
     text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
-    return text and [
+    if text is None:
+        return None
+    return [
         {"pattern": pattern.name, **{key: value for key, value in result.items() if key in COUNTS}}
         for pattern, result in zip(chosen, parse_ncu(text, (0, 0, 0)), strict=True)
     ]
 
 
-def _under_ncu(arguments, metrics):
+def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str]) -> str | None:
     """Run Python with `arguments` under ncu and return the CSV that it prints; None where ncu is missing."""
     ncu = shutil.which("ncu")
     if ncu is None:
@@ -143,20 +150,20 @@ def _under_ncu(arguments, metrics):
     return done.stdout
 
 
-def parse_ncu(text, size):
+def parse_ncu(text: str, size: Any) -> Results:
     """Return one result per kernel from the CSV that ncu printed."""
     rows = csv.DictReader(io.StringIO(text[text.index('"ID"') :]))
     names = {metric: name for name, metric in METRICS.items()}
-    results = {}
+    results: dict[str, Result] = {}
     for row in rows:
-        kernel = re.match(r"\w+", row["Kernel Name"].removeprefix("course_lib::"))[0]
+        kernel = re.split(r"\W", row["Kernel Name"].removeprefix("course_lib::"), maxsplit=1)[0]
         result = results.setdefault(row["ID"], {"rung": kernel, **dict(zip("MNK", size, strict=True))})
         value = float(row["Metric Value"].replace(",", "")) * UNITS.get(row["Metric Unit"], 1)
         result[names[row["Metric Name"]]] = value if row["Metric Unit"] == "%" else int(value)
     return list(results.values())
 
 
-def instructions(names):
+def instructions(names: Names) -> Results:
     """Return the inner loop of each rung in machine instructions, and how many of each kind it holds."""
     results = []
     for name in names or ("tiled", "outer_product", "unrolled", "register_2d", "vectorized", "best"):
@@ -171,18 +178,18 @@ def instructions(names):
     return results
 
 
-def inner_loop(text):
+def inner_loop(text: str) -> list[str]:
     """Return the instructions of the shortest loop that holds the most multiply-adds per instruction."""
-    code = []
-    labels = {}
+    code: list[str] = []
+    labels: dict[str, int] = {}
     for line in text.splitlines():
         label = re.match(r"\s*(\.L\w+):", line)
         if label:
             labels[label[1]] = len(code)
-        instruction = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.+?)\s*;", line)
-        if instruction:
-            code.append(instruction[1])
-    best = []
+        operation = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.+?)\s*;", line)
+        if operation:
+            code.append(operation[1])
+    best: list[str] = []
     for end, instruction in enumerate(code):
         target = re.search(r"BRA.*?(\.L\w+)", instruction)
         if target and labels.get(target[1], end + 1) <= end:
@@ -192,7 +199,7 @@ def inner_loop(text):
     return best
 
 
-def mix(loop):
+def mix(loop: Sequence[str]) -> dict[str, int]:
     """Return {operation: count} of a loop, predicates and modifiers dropped."""
     kinds = [re.sub(r"^@!?U?P\w+\s+", "", line).split()[0] for line in loop]
     wide = ("LDS", "STS", "LDG", "STG")
@@ -201,5 +208,5 @@ def mix(loop):
     return {str(kind): int(count) for kind, count in zip(values, counts, strict=True)}
 
 
-def _share(body):
+def _share(body: Sequence[str]) -> float:
     return sum("FFMA" in line for line in body) / len(body) if body else 0

@@ -1,9 +1,13 @@
 """Attainable beside measured, for every rung of a recorded ladder. Needs recordings, no GPU."""
 
+from __future__ import annotations
+
 from math import prod
 
 from .. import model
 from ..kernels import rung
+from ..measurements import Recording
+from .types import Result, Results
 
 #: What a warp waits for, in words, by Nsight Compute's name of the stall.
 WAITS = {
@@ -19,7 +23,7 @@ WAITS = {
 }
 
 
-def roofline(ladder, ceilings, counters=None):
+def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None = None) -> Results:
     """Return one row per measured rung: operations per byte asked for, the bound, its limit, what was measured.
 
     The bound is that of global memory and arithmetic. A rung above it is served by caches; one far below it is
@@ -55,7 +59,7 @@ def roofline(ladder, ceilings, counters=None):
     return rows
 
 
-def _counted(counters, result):
+def _counted(counters: Recording, result: Result) -> Result:
     """Return what the profiler says of a rung, of the same size where that was counted."""
     all_sizes = [r for r in counters.results if r["rung"] == result["rung"] and "skipped" not in r]
     counted = next((r for r in all_sizes if all(r[k] == result[k] for k in "MNK")), all_sizes[0])
@@ -64,6 +68,6 @@ def _counted(counters, result):
     return size | _waiting(counted)
 
 
-def _waiting(counted):
+def _waiting(counted: Result) -> Result:
     stalls = {reason: counted[f"stalled_{reason}_percent"] for reason in WAITS}
-    return {"issue_percent": counted["issue_active_percent"], "waits_for": WAITS[max(stalls, key=stalls.get)]}
+    return {"issue_percent": counted["issue_active_percent"], "waits_for": WAITS[max(stalls, key=stalls.__getitem__)]}

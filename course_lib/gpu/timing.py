@@ -1,11 +1,16 @@
 """How fast is a kernel? CUDA events around every launch, every repeat kept."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import cycle, islice, pairwise
+from typing import Any
 
 import numpy as np
 
+from ..kernels.rung import Rung
 from .device import l2_bytes, require
 from .verification import random_matrices
 
@@ -22,30 +27,30 @@ class Timing:
     milliseconds: tuple[float, ...]
 
     @property
-    def median(self):
+    def median(self) -> float:
         """The median of the repeats, in milliseconds."""
         return float(np.median(self.milliseconds))
 
     @property
-    def gflops(self):
+    def gflops(self) -> float:
         """Billions of floating-point operations per second at the median: 2 M N K / time."""
         return 2 * self.M * self.N * self.K / self.median / 1e6
 
 
 @lru_cache
-def _plug():
+def _plug() -> Any:
     """Return a kernel that keeps the GPU busy for about `milliseconds`, so that launches can queue up behind it."""
     from numba import cuda
 
     @cuda.jit
-    def plug(milliseconds):
+    def plug(milliseconds: int) -> None:
         for _ in range(milliseconds):
             cuda.nanosleep(1_000_000)
 
     return plug
 
 
-def input_sets(M, N, K, dtype=np.float32, seed=0):
+def input_sets(M: int, N: int, K: int, dtype: Any = np.float32, seed: int = 0) -> list[Any]:
     """Return device copies (A, B, C), enough of them that together they exceed the L2 cache twice."""
     cuda = require()
     itemsize = np.dtype(dtype).itemsize
@@ -54,7 +59,7 @@ def input_sets(M, N, K, dtype=np.float32, seed=0):
     return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=seed + i)) for i in range(count)]
 
 
-def time_calls(call, sets, repeats=20, warmups=3):
+def time_calls(call: Callable[..., object], sets: list[Any], repeats: int = 20, warmups: int = 3) -> tuple[float, ...]:
     """Return the milliseconds of each of `repeats` calls `call(A, B, C)`, rotating through `sets`.
 
     Events are recorded between the calls while a plug holds the GPU, so that the calls run back to back and
@@ -74,7 +79,18 @@ def time_calls(call, sets, repeats=20, warmups=3):
     return tuple(cuda.event_elapsed_time(a, b) for a, b in pairwise(events))
 
 
-def time(rung, M, N, K, *, dtype=np.float32, repeats=20, warmups=3, sets=None, **params):
+def time(
+    rung: Rung,
+    M: int,
+    N: int,
+    K: int,
+    *,
+    dtype: Any = np.float32,
+    repeats: int = 20,
+    warmups: int = 3,
+    sets: list[Any] | None = None,
+    **params: Any,
+) -> Timing:
     """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. It does not verify."""
     require()
     params = {**rung.params, **params}

@@ -1,39 +1,45 @@
 """Is a kernel right? Fresh random inputs, a poisoned output, and float64 on the host as the judge."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
+from ..kernels.rung import Rung
 from .device import require
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-13}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Comparison:
     """How far a result is from float64: relative_error = ‖C - AB‖ / ‖AB‖ (Frobenius), NaN if any element is NaN."""
 
     relative_error: float
     tolerance: float
 
     @property
-    def correct(self):
+    def correct(self) -> bool:
         """Whether the error is within the tolerance; a NaN never is."""
         return bool(self.relative_error <= self.tolerance)
 
 
-def judge(C, reference, tolerance=None):
-    """Return the Verdict on C; integers must be exactly equal. A single wrong element of a large C is seen."""
+def judge(C: Any, reference: np.ndarray, tolerance: float | None = None) -> Comparison:
+    """Return the Comparison on C; integers must be exactly equal. A single wrong element of a large C is seen."""
     C, reference = np.asarray(C), np.asarray(reference)
     if tolerance is None:
         tolerance = TOLERANCE.get(C.dtype.name, 0.0)
     error = np.linalg.norm(C.astype(np.float64) - reference)
     norm = np.linalg.norm(reference)
     # An empty inner dimension makes the exact result 0: then any difference counts in full.
-    return Verdict(float(error / norm) if norm > 0 else float(error), tolerance)
+    return Comparison(float(error / norm) if norm > 0 else float(error), tolerance)
 
 
-def random_matrices(M, N, K, dtype=np.float32, order="C", seed=None):
+def random_matrices(
+    M: int, N: int, K: int, dtype: Any = np.float32, order: Literal["C", "F"] = "C", seed: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return random A (M×K) and B (K×N), and a C (M×N) that no product equals: NaN, or the smallest integer."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
@@ -44,11 +50,22 @@ def random_matrices(M, N, K, dtype=np.float32, order="C", seed=None):
     else:
         A, B = (rng.integers(-9, 10, shape).astype(dtype) for shape in shapes)
         poison = np.iinfo(dtype).min
-    return tuple(np.asarray(X, order=order) for X in (A, B, np.full((M, N), poison, dtype)))
+    C = np.full((M, N), poison, dtype)
+    return np.asarray(A, order=order), np.asarray(B, order=order), np.asarray(C, order=order)
 
 
-def verify(rung, M, N, K, *, dtype=np.float32, order="C", seed=None, **params):
-    """Launch the rung on fresh random matrices and return the Verdict. Raise NoGPUError without a GPU."""
+def verify(
+    rung: Rung,
+    M: int,
+    N: int,
+    K: int,
+    *,
+    dtype: Any = np.float32,
+    order: Literal["C", "F"] = "C",
+    seed: int | None = None,
+    **params: Any,
+) -> Comparison:
+    """Launch the rung on fresh random matrices and return the Comparison. Raise NoGPUError without a GPU."""
     cuda = require()
     A, B, C = random_matrices(M, N, K, dtype, order, seed)
     params = {**rung.params, **params}
