@@ -207,11 +207,13 @@ def row_major(
     cells: Sequence[tuple[int, int]],
     name: str = "A",
     itemsize: int = 4,
+    outlined: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """A row-major matrix above the memory that holds it: ``cells`` coloured in both, 32-byte sectors outlined.
 
-    ``shape`` is (rows, columns) in elements, ``itemsize`` the bytes of one; the matrix starts on a sector.
+    ``shape`` is (rows, columns) in elements, ``itemsize`` the bytes of one; the matrix starts on a sector. With
+    ``outlined=False`` nothing is said of sectors.
     """
     rows, cols = shape
     ax = ax or _axes(9.5, 0.55 * rows + 2.2)
@@ -225,12 +227,13 @@ def row_major(
             _cell(ax, left + 2 * col, 2.6 + 2 * (rows - 1 - row), 2, str(address), colour)
             _cell(ax, address, 0, 1, str(address), colour, size=8)
     per_sector = SECTOR_BYTES // itemsize
-    for first in range(0, width, per_sector):
+    for first in range(0, width if outlined else 0, per_sector):
         ax.add_patch(Rectangle((first, -0.25), min(per_sector, width - first), 1.5, fill=False, ec=INK, lw=2.2))
     ax.text(left - 0.6, 2.6 + rows, name, ha="right", va="center", fontsize=16, color=COLOURS[name], weight="bold")
     ax.text(-0.4, 0.5, "memory", ha="right", va="center", color=INK)
     sectors = sectors_of([itemsize * (row * cols + col) for row, col in cells])
-    ax.set_title(f"{len(chosen)} elements of {name} lie in {_count(len(sectors), 'sector')} of {SECTOR_BYTES} bytes")
+    lie = f"lie in {_count(len(sectors), 'sector')} of {SECTOR_BYTES} bytes" if outlined else "on the line of memory"
+    ax.set_title(f"{len(chosen)} elements of {name} {lie}")
     ax.set_xlim(-4, width + 0.5)
     ax.set_ylim(-0.6, 2.9 + 2 * rows)
     _bare(ax)

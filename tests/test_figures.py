@@ -236,6 +236,14 @@ def test_a_picture_is_a_small_png_and_a_stable_text():
     assert " at 0x" not in repr(picture)
 
 
+def test_row_major_without_outlines_says_nothing_of_sectors():
+    outlined, plain = (figures.row_major((4, 8), [(0, 2), (1, 2)], name="B", outlined=o) for o in (True, False))
+    assert len(outlined.patches) - len(plain.patches) == 4
+    assert "2 elements of B lie in 2 sectors" in outlined.get_label()
+    assert "2 elements of B on the line of memory" in plain.get_label() and "sector" not in plain.get_label()
+    assert "index 2, 10" in plain.get_label()
+
+
 # ---- the machine
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import banks, naive, prefetching, tiling
+from . import banks, naive, prefetching, start, threads, tiling
 from .exercise import Exercise
 from .explain import Explanation, compare
 from .grading import grade
@@ -18,6 +18,8 @@ from .predict import count_points, predict, score
 from .verdict import Verdict
 
 LESSONS = {
+    "00_start_here": start.EXERCISES,
+    "01_threads_and_data": threads.EXERCISES,
     "02_naive": naive.EXERCISES,
     "04_tiling": tiling.EXERCISES,
     "06_bank_conflicts": banks.EXERCISES,

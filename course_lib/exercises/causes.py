@@ -20,14 +20,14 @@ class Cause:
     advice: str
 
 
-def cause_in_text(source: Source, output: str) -> Cause | None:
-    """The first mistake in the text that no right kernel contains, or None."""
+def cause_in_text(source: Source, output: str, alone: bool = False) -> Cause | None:
+    """The first mistake in the text that no right kernel contains, or None; ``alone``: there is only one thread."""
     if source.tree is None:
         return None
     for look in (_without_brackets, _without_cuda, _unknown_width):
         for cause in look(source.tree, source):
             return cause
-    return next(_whole_result_in_every_thread(source.tree, output), None)
+    return None if alone else next(_whole_result_in_every_thread(source.tree, output), None)
 
 
 def remarks_on_text(source: Source) -> tuple[str, ...]:

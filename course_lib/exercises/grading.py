@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable
 from typing import Any
@@ -35,12 +36,18 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
         return _not_yet(exercise, "put your lines where the three dots are, and run this cell again.")
     if source.tree is not None and exercise.given and same_body(source.tree, exercise.given):
         return _not_yet(exercise, "this is the kernel as it was given; change it, and run this cell again.")
-    cause = cause_in_text(source, exercise.parameters[-1])
+    cause = cause_in_text(source, exercise.parameters[-1], alone=_is_alone(exercise))
     try:
         outcomes = [launch(exercise, kernel, shape, source.loops) for shape in exercise.shapes]
     except _REFUSALS as error:
         return _refused(exercise, kernel, source, cause, error)
     return _judged(exercise, kernel, source, cause, outcomes)
+
+
+def _is_alone(exercise: Exercise) -> bool:
+    """Whether one thread does all the work, as the host does."""
+    launches = [exercise.launch(*shape) for shape in exercise.shapes]
+    return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
 
 def launch(exercise: Exercise, kernel: Any, shape: Shape, loops: Iterable[int] = (), *, trace: bool = True) -> Outcome:

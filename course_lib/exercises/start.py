@@ -1,0 +1,101 @@
+"""The exercises of the first lesson: three loops on one thread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .budgets import global_loads, global_stores
+from .exercise import FIND, Exercise, Outcome
+from .explain import Explanation
+from .matrices import last_term_alone, last_term_missing, product, product_inputs
+
+
+def _launch(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """One thread."""
+    return (1, 1), (1, 1)
+
+
+def first_term_missing(outcome: Outcome) -> str | None:
+    """The sums begin at k = 1."""
+    A, B = outcome.inputs
+    if np.array_equal(outcome.got, A[:, 1:] @ B[1:]):
+        return "the first product of every sum is missing: with which k does the innermost loop begin?"
+    return None
+
+
+def _added(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if np.array_equal(outcome.got, A.sum(axis=1)[:, None] + B.sum(axis=0)):
+        return "the two elements are added to each other: in each step multiply them, and add the product to acc."
+    return None
+
+
+def _all_zero(outcome: Outcome) -> str | None:
+    if not outcome.got.any():
+        return "every element is 0: acc stays at zero. Add to acc in the innermost loop; it is stored after the loop."
+    return None
+
+
+_SHAPES = ((2, 4, 3), (5, 3, 4), (3, 7, 6), (1, 1, 1))
+
+#: The innermost line of the host's product.
+TRIPLE_LOOP = Exercise(
+    name="triple-loop",
+    parameters=("A", "B", "C"),
+    shapes=_SHAPES,
+    inputs=product_inputs,
+    answer=product,
+    launch=_launch,
+    budgets=(
+        global_loads(
+            "2·M·N·K",
+            lambda shape: 2 * shape[0] * shape[1] * shape[2],
+            "one element of A and one of B for each step of the innermost loop are enough.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "the row comes first, the column second: A[row, k] walks along a row of A, B[k, col] down a "
+        "column of B.",
+    },
+    diagnoses=(_added, _all_zero, last_term_alone, last_term_missing),
+)
+
+#: The innermost loop begins at 1.
+LOST_TERM = Exercise(
+    name="lost-term",
+    kind=FIND,
+    given="""def lost_term(A, B, C):
+    for row in range(A.shape[0]):
+        for col in range(B.shape[1]):
+            acc = float32(0)
+            for k in range(1, A.shape[1]):
+                acc += A[row, k] * B[k, col]
+            C[row, col] = acc
+""",
+    parameters=("A", "B", "C"),
+    shapes=_SHAPES,
+    inputs=product_inputs,
+    answer=product,
+    launch=_launch,
+    budgets=(
+        global_loads("2·M·N·K", lambda shape: 2 * shape[0] * shape[1] * shape[2], "each element once in each sum."),
+        global_stores("M·N", lambda shape: shape[0] * shape[1], "store each element once, after its loop."),
+    ),
+    hints={"out-of-bounds": "the last k is K - 1, and range(K) stops there by itself: mend where the loop begins."},
+    diagnoses=(first_term_missing, last_term_alone, last_term_missing),
+)
+
+FORTY_EIGHT = Explanation(
+    name="forty-eight",
+    question="The product makes 48 loads, although A and B hold 18 numbers. Where do the other loads come from?",
+    model="Each element of A belongs to N = 4 inner products, one for each column of C, and each element of B to "
+    "M = 2. Nothing is kept from one inner product to the next, so it is loaded again each time: 6·4 + 12·2 = 48.",
+    ideas={
+        "a number belongs to several inner products": r"inner product|elements? of C|several|each (row|column)|"
+        r"every (row|column)|all (the )?(rows|columns)|more than one|many",
+        "it is fetched again, since nobody keeps it": r"again|keep|kept|remember|anew|repeat|(every|each) time|twice|"
+        r"re-?load|forg[eo]t",
+    },
+)
+
+EXERCISES = (TRIPLE_LOOP, LOST_TERM, FORTY_EIGHT)

@@ -1,0 +1,44 @@
+"""Answers to the exercises of the first lesson: plausible wrong ones with the first hint they meet, and right ones."""
+
+LINE = "                "
+
+WRONG = [
+    ("triple-loop", "forgets the sum", [LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
+    ("triple-loop", "B by rows", [LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column"),
+    ("triple-loop", "A by columns", [LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row"),
+    ("triple-loop", "adds instead", [LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
+    ("triple-loop", "sums in C", [LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
+    (
+        "triple-loop",
+        "each element twice",
+        [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],
+        "one element of A and one of B",
+    ),
+    ("lost-term", "one further", [("range(A.shape[1])", "range(1, A.shape[1] + 1)")], "mend where the loop begins"),
+    ("lost-term", "the other end", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
+    (
+        "lost-term",
+        "another loop",
+        [("range(A.shape[1])", "range(1, A.shape[1])"), ("float32(0)", "float32(0) * A[row, 0]")],
+        "first product of every sum",
+    ),
+    (
+        "lost-term",
+        "starts anew",
+        [
+            ("            acc = float32(0)\n", ""),
+            ("                acc +=", "                acc = float32(0)\n                acc +="),
+        ],
+        "set to zero again in every step",
+    ),
+    ("lost-term", "stores in the loop", [("            C[", "                C[")], "store each element once"),
+]
+
+RIGHT = [
+    ("triple-loop", "the other way round", [LINE + "acc = acc + B[k, col] * A[row, k]"]),
+    (
+        "lost-term",
+        "begins with the first product",
+        [("float32(0)", "A[row, 0] * B[0, col]"), ("range(A.shape[1])", "range(1, A.shape[1])")],
+    ),
+]

@@ -1,0 +1,106 @@
+"""Answers to the exercises on threads and data: plausible wrong ones with the first hint they meet, and right ones."""
+
+GUARD = "    if row < M"
+
+WRONG = [
+    ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "there are A.shape[0] of them"),
+    ("column-thread", "as many rows as columns", [("A.shape[0]", "B.shape[1]")], "a row of C is a row of A"),
+    (
+        "column-thread",
+        "one sum for all rows",
+        [
+            ("    for row", "    acc = float32(0)\n    for row"),
+            ("        acc = float32(0)\n        for k", "        for k"),
+        ],
+        "starts from zero in every turn",
+    ),
+    ("column-thread", "forgets the sum", [("acc += ", "acc = ")], "add to it with `acc += …`"),
+    (
+        "column-thread",
+        "a loop over the columns too",
+        [("    for row", "    for col in range(B.shape[1]):\n     for row")],
+        "make every thread compute all of C",
+    ),
+    ("column-thread", "stores in the loop", [("        C[", "            C[")], "store it once"),
+    (
+        "own-element",
+        "x and y swapped",
+        [
+            ("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y", "blockIdx.q"),
+            ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
+            ("blockIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
+        ],
+        "x counts columns and y counts rows",
+    ),
+    (
+        "own-element",
+        "no blocks",
+        [("cuda.blockIdx.y * cuda.blockDim.y + ", ""), ("cuda.blockIdx.x * cuda.blockDim.x + ", "")],
+        "the number of the block, times its width",
+    ),
+    ("own-element", "block not times its width", [("cuda.blockDim.x + ", "1 + ")], "times its width"),
+    ("own-element", "the height for the width", [("cuda.blockDim.x", "cuda.blockDim.y")], "times its width"),
+    ("own-element", "blockIdx without cuda", [("cuda.blockIdx.x", "blockIdx.x")], "write cuda.blockIdx"),
+    ("flat", "B by rows", [("B[k * width + col]", "B[col * width + k]")], "B[k * width + col]"),
+    ("flat", "A by columns", [("A[row * width + k]", "A[k * width + row]")], "A[row * width + k]"),
+    (
+        "flat",
+        "both the wrong way",
+        [("B[k * width + col]", "B[col * width + k]"), ("A[row * width + k]", "A[k * width + row]")],
+        "both are the wrong way round",
+    ),
+    ("flat", "two indices", [("A[row * width + k]", "A[row, k]")], "A has 1 dimension"),
+    ("flat", "beyond the line", [("k * width + col", "(k + 1) * width + col")], "has left the line"),
+    ("flat", "forgets the sum", [("acc += ", "acc = ")], "add to it with `acc += …`"),
+    ("guarded-rows", "no guard", [("if row < M", "if row >= 0")], "only those with row < M may work"),
+    ("guarded-rows", "no block", [("cuda.blockIdx.x * cuda.blockDim.x + ", "")], "number of the block is missing"),
+    ("guarded-rows", "guard of the columns", [("row < M", "row < N")], "A guard for rows asks row < M"),
+    (
+        "guarded-rows",
+        "one sum for all columns",
+        [("    if row", "    acc = float32(0)\n    if row"), ("            acc = float32(0)\n", "")],
+        "starts from zero in every turn",
+    ),
+    ("guarded-rows", "one term short", [("range(K)", "range(K - 1)")], "last term"),
+    ("half-a-guard", "the other half", [("row < M and col < N", "col < N")], "row < M and col < N, around"),
+    ("half-a-guard", "or for and", [("row < M and col < N", "row < M or col < N")], "row < M and col < N, around"),
+    ("half-a-guard", "the sizes exchanged", [("row < M and col < N", "row < N and col < M")], "row < M and col < N"),
+    (
+        "half-a-guard",
+        "the store outside",
+        [
+            ("    if row < M and", "    acc = float32(0)\n    if row < M and"),
+            ("        acc = float32(0)\n        for", "        for"),
+            ("        C[", "    C["),
+        ],
+        "around the loads and the store",
+    ),
+    ("half-a-guard", "too careful", [("col < N", "col < N - 1")], "have no thread that stores them"),
+]
+
+RIGHT = [
+    (
+        "column-thread",
+        "with a while",
+        [
+            "    row = 0\n    while row < C.shape[0]:\n        acc = float32(0)\n        for k in range(B.shape[0]):\n"
+            "            acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        row += 1",
+        ],
+    ),
+    ("own-element", "by cuda.grid", ["    col, row = cuda.grid(2)\n"]),
+    ("flat", "products first", ["        acc = B[col + k * width] * A[k + width * row] + acc"]),
+    (
+        "guarded-rows",
+        "leaves early",
+        [
+            "    row = cuda.grid(1)\n    if row >= C.shape[0]:\n        return\n    for col in range(N):\n"
+            "        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n"
+            "        C[row, col] = acc",
+        ],
+    ),
+    (
+        "half-a-guard",
+        "one if inside the other",
+        [("    if row < M and col < N:", "    if col >= N:\n        return\n    if row < M:")],
+    ),
+]
