@@ -24,6 +24,7 @@ LESSONS = {
     "register_2d": "07_register_tiles",
     "unrolled": "08_unrolling_and_occupancy",
     "prefetched": "09_prefetching",
+    "pipelined": "09_prefetching",
     "vectorized": "10_to_the_limit",
     "warp_tiled": "10_to_the_limit",
     "staged": "10_to_the_limit",
