@@ -216,22 +216,31 @@ def _names(node: ast.AST) -> set[str]:
 def kinds_of_steps(columns: Columns, arrays: Mapping[str, TraceArray], first: int, last: int) -> np.ndarray:
     """What each step from ``first`` to ``last - 1`` does, as places in the order none, compute, store, load, barrier.
 
-    A step that loads from global memory is a load, whatever else it does; one that stores to shared or global memory
-    a store; one with other accesses, or that assigns a float, computes. The rest (loop heads, indices) are none.
+    A step that loads from global memory is a load, whatever else it does; one that stores to global memory, or to
+    shared memory without reading it, a store. One that reads shared memory computes, and so does one that updates
+    local arrays, or that assigns a float and touches no memory. The rest is none: loop heads, indices, what only moves
+    values between registers.
     """
-    kind = np.zeros(last - first, np.int8)
-    rows = columns.rows("variable", first, last)
-    dtypes = np.array([d.kind in "fc" for d in columns.vectors.dtypes] or [False])
-    floats = dtypes[columns.vectors.table()[0][columns.variable["values"][rows]]]
-    kind[columns.variable["step"][rows][floats] - first] = _KINDS.index(COMPUTE)
     rows = columns.rows("access", first, last)
     step, op, array = (columns.access[name][rows] for name in ("step", "op", "array"))
-    space = np.array([arrays[name].space for name in columns.arrays])[array] if len(array) else np.empty(0, str)
+    spaces = np.array([arrays[name].space for name in columns.arrays] or [""])[array]
     load = op == OPS.index("load")
-    does = np.full(len(step), _KINDS.index(COMPUTE), np.int8)
-    does[~load & (space != "local")] = _KINDS.index(STORE)
-    does[load & (space == "global")] = _KINDS.index(LOAD)
-    np.maximum.at(kind, step - first, does)
+
+    def does(space: str, loads: bool) -> np.ndarray:
+        found = np.zeros(last - first, bool)
+        found[step[(spaces == space) & (load == loads)] - first] = True
+        return found
+
+    rows = columns.rows("variable", first, last)
+    dtypes = np.array([dtype.kind in "fc" for dtype in columns.vectors.dtypes] or [False])
+    floats = dtypes[columns.vectors.table()[0][columns.variable["values"][rows]]]
+    computes = np.zeros(last - first, bool)
+    computes[columns.variable["step"][rows][floats] - first] = True
+    computes[step - first] = False
+    computes |= does("shared", True) | (does("local", False) & does("local", True))
+    kind = np.where(computes, _KINDS.index(COMPUTE), _NEUTRAL)
+    kind[does("global", False) | (does("shared", False) & ~does("shared", True))] = _KINDS.index(STORE)
+    kind[does("global", True)] = _KINDS.index(LOAD)
     kind[(columns.step["flags"][first:last] & BARRIER) != 0] = _KINDS.index(BARRIER_PHASE)
     return kind
 

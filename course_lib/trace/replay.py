@@ -92,7 +92,7 @@ class Timeline:
         here = np.flatnonzero(table["array"] == columns.arrays.index(name))
         table = {key: column[here] for key, column in table.items()}
         row, lane, rank = lanes_of(table["lanes"])
-        width = table["width"][row]
+        width = table["width"][row].astype(np.int64)
         element = table["base"][row]
         if len(row):
             element = element + columns.values(table["pattern"], row, rank)
@@ -226,9 +226,9 @@ class Timeline:
         return int(later[0]) if len(later) else len(self)
 
     def telling_step(self, thread: int) -> int:
-        """Choose the step that a still picture shows: that of the first finding, if there is one in this block.
+        """Choose the step that a still picture shows: the middle one in which the thread reads shared memory.
 
-        Else it is the middle one in which the thread reads shared memory, or else global memory.
+        Without shared memory it is the middle one of those in which it loads from global memory.
         """
         for space in ("shared", "global"):
             names = [name for name, array in self.trace.arrays.items() if array.space == space]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
+from ..simulator.machine.memory import c_strides
 from . import columns as c
 from .columns import BARRIER, OPS, Columns, Vectors, lanes_of, mask_of
 
@@ -35,6 +36,11 @@ class TraceArray:
     @property
     def size(self) -> int:
         return int(np.prod(self.shape))
+
+    @property
+    def element_strides(self) -> tuple[int, ...]:
+        """Strides in elements, those of C order where it has none of its own."""
+        return c_strides(self.shape) if self.strides is None else self.strides
 
 
 @dataclass(frozen=True)

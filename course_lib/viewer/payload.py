@@ -9,11 +9,12 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
 from ..trace.columns import Columns, Table
 from ..trace.locate import locate
 from ..trace.program import accumulators, loops, roles, shown_source, tiles
@@ -127,6 +128,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
         findings.append({name: getattr(finding, name) for name in names} | {"at": places})
     return {
         "version": VERSION,
+        "hardware": {"warp": WARP_SIZE, "sector": SECTOR_BYTES, "banks": BANKS, "word": WORD_BYTES},
         "kernel": trace.kernel_name,
         "grid": trace.grid,
         "block": trace.block,
@@ -142,7 +144,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
                 "dtype": array.dtype,
                 "itemsize": np.dtype(array.dtype).itemsize,
                 "shape": array.shape,
-                "strides": strides_of(array),
+                "strides": array.element_strides,
                 "role": role.get(array.name),
                 "tile": tile.get(array.name),
                 "initial": initial.get(array.name, -1),
@@ -231,10 +233,3 @@ def kind_of(values: np.ndarray) -> int:
     if -(2**31) <= low and high < 2**31:
         return INTS
     return DOUBLES if max(-low, high) <= _EXACT else TEXTS
-
-
-def strides_of(array: Any) -> Sequence[int]:
-    """An array's strides in elements; those of C order where it has none of its own."""
-    if array.strides is not None:
-        return tuple(int(stride) for stride in array.strides)
-    return tuple(int(np.prod(array.shape[d + 1 :])) for d in range(len(array.shape)))

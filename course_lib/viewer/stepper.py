@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from ..trace.locate import locate
 from ..trace.replay import Timeline
 from .payload import encode
-from .picture import Picture, draw_picture
-from .words import sentence, summary
+from .picture import StillPicture
+from .scene import Scene
+from .words import summary
 
 if TYPE_CHECKING:
     from ..trace.trace import Trace
@@ -29,7 +31,7 @@ class Stepper(anywidget.AnyWidget):
     from Python and follow what the reader chooses in the browser. The trace is sent once, so stepping never
     waits for the kernel.
 
-    Raises ValueError when the run has no trace or is too large to draw (arrays over 64 elements a side).
+    Raises ValueError when the run has no trace, or one too large to send.
     """
 
     _esm = _HERE / "stepper.js"
@@ -100,27 +102,37 @@ class Stepper(anywidget.AnyWidget):
     def _not_beyond_its_end(self, change: object) -> None:
         self.step = min(self.step, len(self.timeline))
 
-    def picture(self, step: int | None = None) -> Picture:
-        """Draw one step as a matplotlib figure: the current step, or a telling one before the first."""
-        return draw_picture(self.timeline, self._shown(step), self._linear_thread())
+    def scene(self, step: int | None = None) -> Scene:
+        """What the viewer shows of one step: the current one, or a telling one before the first.
 
-    def _shown(self, step: int | None = None) -> int:
-        return step if step is not None else self.step or self.timeline.telling_step(self._linear_thread())
+        Telling is what broke a rule, if something did; else the middle of what the chosen thread reads.
+        """
+        timeline, thread = self.timeline, self._linear_thread()
+        if step is None and not self.step and not thread and self.block == (0, 0, 0):
+            for finding in self.trace.findings:
+                for block, position, who in locate(self.trace, finding)[:1]:
+                    return Scene(Timeline(self.trace, block), position, who)
+        chosen = step if step is not None else self.step or timeline.telling_step(thread)
+        return Scene(timeline, chosen, thread)
+
+    def picture(self, step: int | None = None) -> StillPicture:
+        """Draw one step: that of :meth:`scene`."""
+        return StillPicture(self.scene(step))
 
     def _linear_thread(self) -> int:
         (x, y, z), (bx, by, _) = self.thread, self.trace.block
-        return x + bx * (y + by * z)
+        return int(x + bx * (y + by * z))
 
     def __repr__(self) -> str:
-        timeline, step = self.timeline, self._shown()
-        says = sentence(timeline, step, self._linear_thread())
-        return f"{summary(self.trace)}\nstep {step} of {len(timeline)}: {says}"
+        scene = self.scene()
+        return f"{summary(self.trace)}\nstep {scene.position} of {len(scene.timeline)}: {scene.says}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         """Offer the widget, and for readers who have not run the notebook the picture and the text."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
-        picture = base64.b64encode(self.picture()._repr_png_()).decode("ascii")
-        return data | {"text/plain": repr(self), "image/png": picture}, metadata
+        png, size = self.picture()._repr_png_()
+        pictures = {"text/plain": repr(self), "image/png": base64.b64encode(png).decode("ascii")}
+        return data | pictures, metadata | {"image/png": size}
 
 
 def _payload(run: Any) -> str:

@@ -24,7 +24,9 @@ def label(position: Dim3, dims: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Write a value with at most seven significant digits, whole numbers without a point."""
+    """Write a value with at most seven significant digits, whole numbers without a point, a truth as 1 or 0."""
+    if isinstance(value, bool | np.bool_):
+        return str(int(value))
     if isinstance(value, str) or np.iscomplexobj(value) or not np.isfinite(value):
         return str(value)
     rounded = float(f"{float(str(value)):.7g}")  # from the digits of its own type, as the browser has them
@@ -35,7 +37,7 @@ def short(value: Any) -> str:
     """Write a value so that it fits a small cell: two or three significant digits, no leading zero."""
     if np.iscomplexobj(value):
         return str(value)
-    value = float(str(value))
+    value = float(value) if isinstance(value, bool | np.bool_) else float(str(value))
     if value.is_integer() and abs(value) < 1e5:
         return str(int(value))
     if not np.isfinite(value) or abs(value) >= 1e4 or abs(value) < 0.005:

@@ -4,6 +4,7 @@ import base64
 
 import numpy as np
 import pytest
+from launches.samples import launch
 from traitlets import TraitError
 
 from course_lib.viewer import Stepper
@@ -39,7 +40,7 @@ def test_text_gives_the_range_where_threads_differ(naive_run):
 def test_mimebundle_has_widget_picture_and_text(tiled_run):
     """Readers who have not run the notebook get a PNG of the text's step; the same one every time."""
     stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
-    data, _ = stepper._repr_mimebundle_()
+    data, metadata = stepper._repr_mimebundle_()
     again, _ = stepper._repr_mimebundle_()
 
     assert stepper.model_id == data["application/vnd.jupyter.widget-view+json"]["model_id"]
@@ -47,28 +48,7 @@ def test_mimebundle_has_widget_picture_and_text(tiled_run):
     assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
     assert data["image/png"] == again["image/png"]
     assert len(data["image/png"]) < 60_000
-
-
-@pytest.mark.parametrize("step", [0, 1, 21, 26])
-def test_picture_of_any_step(tiled_run, step):
-    """The picture names the step and carries the sentence of the text form."""
-    stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
-    texts = [text.get_text() for text in stepper.picture(step).axes[0].texts]
-
-    assert any(f"step {step} of 26" in text for text in texts)
-    assert "of 4\nthis thread" in texts
-
-
-def test_picture_shows_the_shared_values(tiled_run):
-    """The tiles' elements stand in the picture once they are stored."""
-    A, B, C = matrices(4, 4, 4)
-    run = tiled_run(A * 1000 + 11, B, C)
-    stepper = Stepper(run, block=(0, 1))
-    wanted = {str(int(value)) for value in (A * 1000 + 11)[2:, :2].ravel()}
-
-    before, after = ([text.get_text() for text in stepper.picture(step).axes[0].texts] for step in (7, 8))
-
-    assert all(after.count(value) == before.count(value) + 1 for value in wanted)
+    assert metadata["image/png"]["width"] == 1000
 
 
 def test_positions_are_checked(tiled_run):
@@ -99,3 +79,13 @@ def test_a_shorter_block_ends_the_walk(naive_run):
 
     assert stepper.step == min(lengths[0], lengths[2])
     assert f"step {stepper.step} of {lengths[2]}" in str(stepper)
+
+
+def test_what_broke_a_rule_is_shown_first():
+    """Before the first step the picture and the text are those of the finding: its step, its block and its thread."""
+    stepper = Stepper(launch("racy"))
+    (text, positions), *_ = stepper.scene().findings
+    assert text.startswith("race")
+    assert stepper.scene().position == positions[0]
+    assert text in stepper.scene().findings_now
+    assert text in repr(stepper)

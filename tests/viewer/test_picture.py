@@ -1,0 +1,215 @@
+"""The still picture's geometry: where the layout puts things, and what the pixels there are."""
+
+import re
+
+import numpy as np
+import pytest
+from launches.samples import launch
+from PIL import ImageColor
+
+from course_lib.trace.replay import Timeline
+from course_lib.viewer.layout import HEADING, HUES, LEGIBLE, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
+from course_lib.viewer.picture import SCALE, StillPicture
+from course_lib.viewer.scene import READ, SEEN, WRITTEN, Scene
+
+NAMES = ["naive", "naive_ragged", "tiled_16", "prefetched", "register_2d", "best", "reduction", "stencil", "racy"]
+
+
+def still(name, position=None, thread=0):
+    timeline = Timeline(launch(name).trace, (0, 0, 0))
+    return StillPicture(Scene(timeline, timeline.telling_step(thread) if position is None else position, thread))
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def picture(request):
+    return still(request.param)
+
+
+def colour_at(image, x, y):
+    return image.getpixel((int(x * SCALE), int(y * SCALE)))
+
+
+def extent(shape):
+    if isinstance(shape, Disc):
+        return shape.x - shape.radius, shape.y - shape.radius, shape.x + shape.radius, shape.y + shape.radius
+    if isinstance(shape, Text):
+        return shape.x, shape.y - shape.size / 2, shape.x, shape.y + shape.size / 2
+    return shape.x, shape.y, shape.x + shape.width, shape.y + shape.height
+
+
+def test_everything_lies_inside_the_picture(picture):
+    """No shape is cut off at an edge."""
+    for shape in picture.layout.shapes:
+        left, top, right, bottom = extent(shape)
+        assert left >= 0 and top >= 0, shape
+        assert right <= WIDTH and bottom <= picture.layout.height, shape
+
+
+def test_grids_keep_clear_of_each_other_and_of_the_source(picture):
+    """No two grids overlap, and none lies under the source's card."""
+    grids = {grid.name: grid for grid in picture.scene.grids}
+    boxes = [
+        (x, y, x + grids[name].columns * side, y + grids[name].rows * side)
+        for name, (x, y, side) in picture.layout.places.items()
+        if name in grids
+    ]
+    assert len(boxes) == sum(grid.rows > 0 for grid in grids.values())
+    cards = [extent(s) for s in picture.layout.shapes if isinstance(s, Box) and s.round == 6]
+    for i, (left, top, right, bottom) in enumerate(boxes):
+        for other in boxes[:i] + cards:
+            assert right <= other[0] + 1e-6 or left >= other[2] - 1e-6 or bottom <= other[1] or top >= other[3]
+
+
+def test_every_element_has_its_colour_where_it_stands(picture):
+    """The middle of each element's left half (numbers stand in the middle) has the colour of its look."""
+    image = picture.image()
+    strength = {READ: 1.0, WRITTEN: 1.0, SEEN: 0.48}
+    looked = 0
+    for grid in picture.scene.grids:
+        if grid.name not in picture.layout.places or grid.owned:
+            continue
+        x, y, side = picture.layout.places[grid.name]
+        for i, look in enumerate(grid.looks):
+            if look not in strength or side < 10:
+                continue
+            at = x + (i % grid.columns + 0.22) * side, y + (i // grid.columns + 0.75) * side
+            wanted = ImageColor.getrgb(tint(HUES[grid.hue], strength[look]))
+            found = colour_at(image, *at)
+            assert np.abs(np.subtract(found[:3], wanted)).max() <= 3 and found[3] == 255, (grid.name, i, look)
+            looked += 1
+    assert looked > 0
+
+
+def test_large_grids_have_a_colour_an_element():
+    """best's C is drawn as pixels: what the thread stores is darkest, then what its warp stores."""
+    picture = still("best")
+    (grid,) = [g for g in picture.scene.grids if g.name == "C"]
+    x, y, side = picture.layout.places["C"]
+    (pixels,) = [s for s in picture.layout.shapes if isinstance(s, Pixels) and (s.x, s.y) == (x, y)]
+    assert (pixels.width, pixels.height) == (grid.columns * side, grid.rows * side)
+    assert (grid.rows, grid.columns) == pixels.colours.shape[:2] == (128, 256)
+    assert (len(grid.owned), len(grid.owned_by_warp)) == (8 * 16, 64 * 64)
+    mine, warps, rest = (pixels.colours.reshape(-1, 4)[e] for e in (grid.owned[0], grid.owned_by_warp[8], -1))
+    assert mine.astype(int).sum() < warps.astype(int).sum() < rest.astype(int).sum()
+
+
+def test_values_stand_in_their_elements():
+    """At step 21 of tiled the products' operands are numbers in the tiles, and rings mark the thread's."""
+    picture = still("tiled")
+    texts = {(t.x, t.y): t.text for t in picture.layout.shapes if isinstance(t, Text)}
+    numbers = 0
+    for grid in picture.scene.grids:
+        x, y, side = picture.layout.places[grid.name]
+        assert side >= LEGIBLE
+        for i, text in enumerate(grid.texts):
+            at = x + (i % grid.columns + 0.5) * side, y + (i // grid.columns + 0.5) * side
+            assert texts.get(at, "") == text
+            numbers += bool(text)
+        rings = [s for s in picture.layout.shapes if isinstance(s, Box) and s.round and s.fill is None]
+        for i in grid.mine:
+            ring = x + i % grid.columns * side + 1, y + i // grid.columns * side + 1
+            assert ring in [(r.x, r.y) for r in rings]
+    assert numbers == 4 * 4 * 3 + 2 * 4 + 4
+
+
+def test_an_access_out_of_bounds_is_drawn_where_it_would_land():
+    """A's row 4 does not exist: a red frame stands below row 3, and inside the picture."""
+    picture = still("out_of_bounds_2d", 2)
+    (grid,) = [g for g in picture.scene.grids if g.name == "A"]
+    assert grid.outside == [(4, column) for column in range(4)]
+    x, y, side = picture.layout.places["A"]
+    marked = [s for s in picture.layout.shapes if isinstance(s, Box) and s.dashed and s.thick == 1.6]
+    assert [(x + column * side + 1, y + 4 * side + 1) for column in range(4)] == [(s.x, s.y) for s in marked]
+    assert any("outside its shape (4, 4)" in t.text for t in picture.layout.shapes if isinstance(t, Text))
+
+
+def test_the_source_shows_counts_and_the_current_line(picture):
+    """Every line with its number, runs and loads in one row; one line is marked."""
+    texts = [t for t in picture.layout.shapes if isinstance(t, Text)]
+    rows = {}
+    for text in texts:
+        rows.setdefault(text.y, []).append(text.text)
+    for line, code, runs, loads in picture.scene.source:
+        for row in rows.values():
+            if str(line) in row[:1] and any(part.startswith(code[:30]) for part in row):
+                assert row[1:-1] == [str(count) for count in (runs, loads) if count]
+    assert sum(isinstance(s, Box) and s.width == 4 for s in picture.layout.shapes) == 1
+
+
+def test_it_says_that_it_is_still(picture):
+    assert any("run this cell to step" in t.text for t in picture.layout.shapes if isinstance(t, Text))
+
+
+def luminance(colour):
+    parts = np.array(ImageColor.getrgb(colour)) / 255
+    return np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
+def test_headings_read_on_light_and_dark(ground):
+    """The ground is transparent, so a heading has the page behind it, whatever its theme."""
+    picture = still("tiled")
+    corner = picture.image().getpixel((1, 1))
+    assert corner[3] == 0
+    high, low = sorted((luminance(HEADING), luminance(ground)), reverse=True)
+    assert (high + 0.05) / (low + 0.05) > 4.2
+
+
+def test_no_text_touches_another(picture):
+    """Texts of one row do not run into each other."""
+    from course_lib.viewer.picture import font
+
+    shift = {"left": 0, "middle": 0.5, "right": 1}
+    rows = {}
+    for text in (t for t in picture.layout.shapes if isinstance(t, Text)):
+        width = font(text.size, text.mono, text.bold).getlength(text.text)
+        left = text.x - shift[text.anchor] * width
+        rows.setdefault(round(text.y), []).append((left, left + width, text.text))
+    for row in rows.values():
+        row.sort()
+        for (_, end, one), (start, _, other) in zip(row, row[1:], strict=False):
+            assert end <= start + 1.5, (one, other)
+
+
+def test_words_are_wrapped():
+    text = "one two three four five"
+    assert wrapped(text, 9) == ["one two", "three", "four five"]
+    assert re.sub(r"\s+", " ", " ".join(wrapped(text, 9))) == text
+
+
+def test_it_is_drawn_fast():
+    """The picture of 64×64 matrices takes a small part of the second that the whole cell may take."""
+    import time
+
+    timeline = Timeline(launch("naive_65").trace, (0, 0, 0))
+    start = time.process_time()
+    StillPicture(Scene(timeline, 40, 0))._repr_png_()
+    assert time.process_time() - start < 0.6
+
+
+def test_frames_enclose_what_the_block_touches(picture):
+    """Along each edge of a matrix's frame the pixels have the matrix's colour, just inside the marked elements."""
+    image = picture.image()
+    for grid in picture.scene.grids:
+        if grid.frame is None:
+            continue
+        x, y, side = picture.layout.places[grid.name]
+        touched = [i for i, look in enumerate(grid.looks) if look != "."]
+        rows, columns = {i // grid.columns for i in touched}, {i % grid.columns for i in touched}
+        top, bottom = y + min(rows) * side, y + (max(rows) + 1) * side
+        left, right = x + min(columns) * side, x + (max(columns) + 1) * side
+        wanted = ImageColor.getrgb(HUES[grid.hue])
+        across, down = left + 0.37 * (right - left), top + 0.37 * (bottom - top)
+        for at in ((left + 1, down), (right - 1, down), (across, top + 1), (across, bottom - 1)):
+            assert np.abs(np.subtract(colour_at(image, *at)[:3], wanted)).max() <= 3, (grid.name, at)
+
+
+def test_tiles_are_ruled(picture):
+    """Where a grid is large enough, a line runs along every tile's edge."""
+    lines = {(s.x, s.y) for s in picture.layout.shapes if isinstance(s, Box) and 1 in (s.width, s.height)}
+    for grid in picture.scene.grids:
+        x, y, side = picture.layout.places[grid.name]
+        if grid.tile is None or side <= 3:
+            continue
+        assert {(x, y + row * side - 0.5) for row in range(grid.tile[0], grid.rows, grid.tile[0])} <= lines
+        assert {(x + c * side - 0.5, y) for c in range(grid.tile[1], grid.columns, grid.tile[1])} <= lines
