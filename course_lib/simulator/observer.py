@@ -16,7 +16,7 @@ class Observer:
     it; ``site``, ``pattern`` and ``base`` say what was accessed, see :mod:`course_lib.simulator.machine.access`.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._findings: dict[FindingKey, Finding] = {}
 
     def start(self, engine) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,9 @@ class Timeline:
         self.n_threads = trace.n_threads
         columns = self.columns = trace.columns
         places = np.flatnonzero((columns.blocks == np.array(block)).all(axis=1))
-        self.first, self.last = (0, 0) if not len(places) else columns.first[places[0] : places[0] + 2].tolist()
+        self.first, self.last = 0, 0  # rows of its steps
+        if len(places):
+            self.first, self.last = (int(row) for row in columns.first[places[0] : places[0] + 2])
         rows = slice(self.first, self.last)
         self.lines, self.warps, self.lanes, self.flags = (
             columns.step[name][rows] for name in ("line", "warp", "lanes", "flags")
@@ -164,7 +167,8 @@ class Timeline:
     def of_thread(self, thread: int) -> np.ndarray:
         """Which steps a thread takes part in."""
         warp, lane = divmod(thread, WARP_SIZE)
-        return (self.warps == warp) & ((self.lanes >> np.uint32(lane)) & 1).astype(bool)
+        takes_part: np.ndarray = (self.warps == warp) & ((self.lanes >> np.uint32(lane)) & 1).astype(bool)
+        return takes_part
 
     # --- where to stop --------------------------------------------------------------------------------------------
 
@@ -275,9 +279,10 @@ class State:
             held[element] = value
             return held
         rows = self.timeline.n_threads if array.space == "local" else 1
-        held = np.ma.masked_all(rows * array.size, dtype=array.dtype)
+        held = nothing(rows * array.size, array.dtype)
         held[element + (touches.thread[done][store] * array.size if array.space == "local" else 0)] = value
-        return held.reshape(rows, array.size) if array.space == "local" else held
+        by_thread: np.ma.MaskedArray = held.reshape(rows, array.size)
+        return by_thread if array.space == "local" else held
 
     def _marked(self, name: str, store: bool) -> np.ndarray:
         touches = self.timeline.touches(name)
@@ -336,11 +341,18 @@ class State:
         """A variable's value in each thread; masked where it has none yet."""
         position, thread, value = self.timeline.assignments(name)
         done = slice(0, bisect_right(position, self.position))
-        held = np.ma.masked_all(self.timeline.n_threads, value.dtype)
+        held = nothing(self.timeline.n_threads, value.dtype)
         held[thread[done]] = value[done]
         return held
 
 
 def table_threads(warps: np.ndarray, step: np.ndarray, row: np.ndarray, lane: np.ndarray) -> np.ndarray:
     """Linear thread ids of lanes of rows, of which ``step`` says the step in the block."""
-    return warps[step][row].astype(np.int64) * WARP_SIZE + lane
+    threads: np.ndarray = warps[step][row].astype(np.int64) * WARP_SIZE + lane
+    return threads
+
+
+def nothing(size: int, dtype: Any) -> np.ma.MaskedArray:
+    """So many elements of which none has a value."""
+    empty: np.ma.MaskedArray = np.ma.array(np.zeros(size, dtype), mask=np.ones(size, bool))
+    return empty

@@ -17,6 +17,8 @@ from .scene import Scene
 from .words import summary
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..trace.trace import Trace
     from .explore import Explorer
 
@@ -43,11 +45,13 @@ class Stepper(anywidget.AnyWidget):
     panel = traitlets.Unicode("").tag(sync=True)
     text_size = traitlets.Float(1.0).tag(sync=True)
 
-    def __init__(self, run: Any, *, step: int = 0, block: tuple = (0, 0), thread: tuple = (0, 0)) -> None:
+    def __init__(
+        self, run: Any, *, step: int = 0, block: Sequence[int] = (0, 0), thread: Sequence[int] = (0, 0)
+    ) -> None:
         data = _payload(run)
         self._run = run
         super().__init__(_data=data)
-        self.block, self.thread = block, thread
+        self.block, self.thread = tuple(block), tuple(thread)
         self.step = step
 
     @staticmethod
@@ -74,7 +78,8 @@ class Stepper(anywidget.AnyWidget):
     @property
     def trace(self) -> Trace:
         """The trace of the run on show."""
-        return self._run.trace
+        trace: Trace = self._run.trace
+        return trace
 
     @property
     def timeline(self) -> Timeline:
@@ -82,7 +87,7 @@ class Stepper(anywidget.AnyWidget):
         return Timeline(self.trace, self.block)
 
     @traitlets.validate("block", "thread")
-    def _inside(self, proposal: dict[str, Any]) -> tuple[int, int, int]:
+    def _inside(self, proposal: dict[str, Any]) -> tuple[int, ...]:
         name = proposal["trait"].name
         position = tuple(int(x) for x in proposal["value"])
         position += (0,) * (3 - len(position))
@@ -96,7 +101,7 @@ class Stepper(anywidget.AnyWidget):
         last = len(self.timeline)
         if not 0 <= proposal["value"] <= last:
             raise traitlets.TraitError(f"There is no step {proposal['value']}: block {self.block} takes {last}.")
-        return proposal["value"]
+        return int(proposal["value"])
 
     @traitlets.observe("block")
     def _not_beyond_its_end(self, change: object) -> None:
@@ -127,9 +132,9 @@ class Stepper(anywidget.AnyWidget):
         scene = self.scene()
         return f"{summary(self.trace)}\nstep {scene.position} of {len(scene.timeline)}: {scene.says}"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the widget, and for readers who have not run the notebook the picture and the text."""
-        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         png, size = self.picture()._repr_png_()
         pictures = {"text/plain": repr(self), "image/png": base64.b64encode(png).decode("ascii")}
         return data | pictures, metadata | {"image/png": size}

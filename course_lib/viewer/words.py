@@ -84,7 +84,8 @@ def sentence(timeline: Timeline, position: int, thread: int) -> str:
 
 def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
     step = timeline.step(position)
-    loads, stores = [], []
+    loads: list[str] = []
+    stores: list[str] = []
     before = timeline.state(position - 1)
     for access in step.accesses:
         array = timeline.trace.arrays[access.array]
