@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 09971d191db6acdb bundle d13fc635b10925d7 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 63ce273d81c9704c bundle 6ce8344819be1dcd */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -1353,6 +1353,8 @@ var Arrays = class {
     this.productPlace = part(place, "product");
     this.product();
     this.others();
+    this.locals = part(place, "locals");
+    this.memory = part(place, "memory");
     this.magnifier = part(place, "magnified");
     const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
     this.magnifier.style.display = small ? "" : "none";
@@ -1455,7 +1457,7 @@ var Arrays = class {
   }
   choose() {
     const { machine, trace } = this.context;
-    const locals = part(this.place, "locals").querySelector(".tt-heading");
+    const locals = this.locals.querySelector(".tt-heading");
     if (locals) locals.textContent = `Local arrays of thread ${trace.threadLabel(machine.thread)}`;
     this.planes.forEach((planes2, number) => {
       if (!trace.arrays[number].role) return;
@@ -1465,7 +1467,7 @@ var Arrays = class {
     const mine = machine.blockNumber * trace.threads + machine.thread;
     const { owned } = trace;
     const many = owned.filter((owner) => owner === mine).length > 1;
-    this.place.closest(".tt-root")?.toggleAttribute("data-owns", many);
+    this.memory.closest(".tt-root")?.toggleAttribute("data-owns", many);
     for (const plane of this.planes[trace.owner]) {
       plane.own("thread", (element) => many && owned[element] === mine);
       plane.own("warp", (element) => many && owned[element] >= 0 && owned[element] >> 5 === mine >> 5);
@@ -1724,6 +1726,66 @@ var Banks = class {
   }
 };
 
+// panels/compare.js
+var COUNTS = [
+  ["statements", (_, position) => position],
+  ["global loads", (machine, position) => machine.count("global", 0, position).block],
+  ["global stores", (machine, position) => machine.count("global", 1, position).block],
+  ["sectors", (machine, position) => machine.survey.totals.sectors[position]],
+  ["shared loads", (machine, position) => machine.count("shared", 0, position).block],
+  ["wavefronts", (machine, position) => machine.survey.totals.wavefronts[position]],
+  ["bank conflicts", (machine, position) => machine.survey.totals.conflicts[position]]
+];
+var compare = {
+  name: "compare",
+  title: "Compare",
+  wants: () => false,
+  // one trace alone has nothing to be compared with: the stage adds this lens to two
+  build: (place, context) => new Compare(place, context)
+};
+var Compare = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.place = html("div", { class: "tt-compared" });
+    place.append(this.place);
+    this.bars = [];
+  }
+  get machines() {
+    const { machine, other } = this.context;
+    return other ? [machine, other] : [machine];
+  }
+  choose() {
+    const { machines } = this;
+    this.bars = [];
+    const rows = COUNTS.flatMap(([name, count]) => {
+      const totals = machines.map((machine) => count(machine, machine.length));
+      const most = Math.max(...totals);
+      if (!most) return [];
+      const lines = machines.map((machine, i) => {
+        const bar = html("i", { class: i ? "tt-second" : "tt-first" });
+        const text = html("b");
+        this.bars.push({ value: (at2) => count(machine, at2), last: machine.length, most, bar, text });
+        const whole = html("span", { class: "tt-soft" }, ` of ${totals[i]}`);
+        return html("div", {}, html("span", { class: "tt-who" }, machine.trace.kernel), html("span", { class: "tt-track-of" }, bar), html("span", {}, text, whole));
+      });
+      return [html("div", { class: "tt-compare-row" }, html("div", { class: "tt-heading" }, `${name} of this block`), ...lines)];
+    });
+    this.place.replaceChildren(...rows);
+  }
+  draw() {
+    const machines = this.machines;
+    this.bars.forEach(({ value, most, bar, text }, i) => {
+      const now = value(machines[i % machines.length].position);
+      bar.style.setProperty("--part", String(now / most));
+      write(text, String(now));
+    });
+  }
+};
+
 // panels/counts.js
 var counts = {
   wants: () => true,
@@ -1826,6 +1888,141 @@ var Findings = class {
       if (here) this.rows[i].setAttribute("aria-current", "step");
       else this.rows[i].removeAttribute("aria-current");
     });
+  }
+};
+
+// panels/launch.js
+var launch = {
+  name: "launch",
+  title: "Whole launch",
+  wants: () => true,
+  build: (place, context) => new Launch(place, context)
+};
+var Launch = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.place = place;
+    this.pictures = html("div", { class: "tt-row" });
+    this.table = html("table", { class: "tt-costs" });
+    place.append(this.pictures, html("div", { class: "tt-scroll tt-wide", tabindex: 0, role: "group", "aria-label": "Cost of each line in the whole launch" }, this.table));
+    this.rows = this.lines();
+    this.painted = false;
+    this.counts = null;
+  }
+  lines() {
+    const { trace } = this.context;
+    const heads = ["line", "", "accesses", "requests", "sectors", "a request", "wavefronts", "conflicts"];
+    const rows = trace.traffic.map((row) => {
+      const each = row.requests && row.space === "global" ? Number((row.sectors / row.requests).toFixed(2)) : "";
+      const shared = row.space === "shared";
+      const cells = [row.accesses, row.requests, shared ? "" : row.sectors, each, shared ? row.wavefronts : "", shared ? row.bank_conflicts : ""];
+      const what = html("td", { class: "tt-what" }, `${row.op} ${row.array}`);
+      const node = html("tr", {}, html("td", {}, String(row.line)), what, ...cells.map((cell) => html("td", {}, String(cell))));
+      node.style.setProperty("--hue", trace.arrays.find(({ name }) => name === row.array)?.hue ?? "var(--tt-other)");
+      return { line: row.line, row: node };
+    });
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)));
+    this.table.replaceChildren(html("tbody", {}, head, ...rows.map(({ row }) => row)));
+    return rows;
+  }
+  /** Loads of each element of each global array, by all blocks. */
+  loads() {
+    const { trace } = this.context;
+    const loads = trace.arrays.map((array) => array.space === "global" ? new Uint32Array(array.size) : null);
+    for (const block of trace.blocks) {
+      for (let i = 0; i < block.length; i++) {
+        const [from, to] = block.rows("access", i);
+        if (from === to) continue;
+        for (const access of block.accesses(i)) {
+          const counts2 = loads[access.array];
+          if (!counts2 || access.op !== LOAD) continue;
+          for (let k = 0; k < access.lanes.length; k++) {
+            for (let w = 0; w < access.width; w++) counts2[access.element(k) + w] += 1;
+          }
+        }
+      }
+    }
+    return loads;
+  }
+  paint() {
+    const { trace } = this.context;
+    this.painted = true;
+    this.counts ??= this.loads();
+    const figures = this.counts.flatMap((counts2, number) => {
+      const most = counts2 ? counts2.reduce((a, b) => Math.max(a, b), 0) : 0;
+      return counts2 && most ? [this.picture(counts2, most, number)] : [];
+    });
+    const omitted = trace.omitted ? ` ${trace.omitted} blocks that are not here did the same.` : "";
+    const title = html("div", { class: "tt-heading" }, `Loads of each element by all blocks.${omitted}`);
+    this.pictures.replaceChildren(title, ...figures);
+  }
+  /**
+   * @param {Uint32Array} counts
+   * @param {number} most
+   * @param {number} number
+   */
+  picture(counts2, most, number) {
+    const array = this.context.trace.arrays[number];
+    const { rows, columns: columns2, planes: planes2 } = layout(array);
+    const tall = rows * planes2;
+    const least = counts2.reduce((a, b) => Math.min(a, b), most);
+    const canvas = (
+      /** @type {HTMLCanvasElement} */
+      html("canvas", { width: columns2, height: tall, role: "img" })
+    );
+    const range = least === most ? `each element ${most} times` : `each element ${least} to ${most} times`;
+    canvas.setAttribute("aria-label", `Loads of ${array.name}: ${range}`);
+    canvas.className = "tt-pixels tt-loads-picture";
+    const side = Math.min(16, 190 / columns2, 130 / tall);
+    canvas.style.width = `${columns2 * Math.max(side, 1) / 13.5}em`;
+    canvas.style.height = `${tall * Math.max(side, 1) / 13.5}em`;
+    const caption = html("figcaption", {}, `${array.name} `, html("span", { class: "tt-soft" }, range));
+    caption.style.setProperty("--hue", array.hue);
+    const figure2 = html("figure", {}, caption, canvas);
+    figure2.dataset.most = String(most);
+    figure2.dataset.least = String(least);
+    const ramp = this.ramp(array.hue);
+    const image = new ImageData(columns2, tall);
+    const pixels = new Uint32Array(image.data.buffer);
+    counts2.forEach((count, i) => pixels[i] = ramp[Math.round(count / most * (ramp.length - 1))]);
+    canvas.getContext("2d")?.putImageData(image, 0, 0);
+    canvas.addEventListener("pointermove", (event) => {
+      const box = canvas.getBoundingClientRect();
+      const column = Math.floor((event.clientX - box.left) / box.width * columns2);
+      const row = Math.floor((event.clientY - box.top) / box.height * tall);
+      const i = row * columns2 + column;
+      if (i < counts2.length) canvas.title = `${this.context.trace.element(array, i)}: ${counts2[i]} loads`;
+    });
+    return figure2;
+  }
+  /**
+   * Sixteen pixels from the background to the array's colour.
+   * @param {string} hue
+   */
+  ramp(hue) {
+    const probe = svg("rect");
+    const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
+    this.place.append(layer);
+    const ramp = Array.from({ length: 16 }, (_, i) => {
+      probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round(100 * i / 15)}%, var(--tt-bg))`;
+      return pixel(getComputedStyle(probe).fill);
+    });
+    layer.remove();
+    return ramp;
+  }
+  repaint() {
+    this.paint();
+  }
+  choose() {
+  }
+  draw() {
+    if (!this.painted) this.paint();
+    const { machine } = this.context;
+    for (const { line, row } of this.rows) row.classList.toggle("tt-here", line === machine.line);
   }
 };
 
@@ -2000,6 +2197,164 @@ var Threads = class {
   }
 };
 
+// panels/waits.js
+var WIDTH2 = 1200;
+var ROW = 14;
+var GAP2 = 4;
+var waits = {
+  name: "waits",
+  title: "Waiting",
+  wants: () => true,
+  build: (place, context) => new Waits(place, context)
+};
+var Waits = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.said = html("p", { class: "tt-waiting" });
+    this.canvas = /** @type {HTMLCanvasElement} */
+    html("canvas", { role: "img", width: WIDTH2 });
+    this.head = html("i", { class: "tt-playhead" });
+    this.names = html("div", { class: "tt-strip-names", "aria-hidden": "true" });
+    const strip = html("div", { class: "tt-strip" }, this.canvas, this.head);
+    strip.addEventListener("click", (event) => {
+      const box = strip.getBoundingClientRect();
+      const { length } = this.context.machine;
+      context.choose({ step: Math.max(1, Math.ceil((event.clientX - box.left) / box.width * length)) });
+    });
+    const key = html("p", { class: "tt-strip-key" });
+    key.append(
+      ...[
+        ["tt-key-global", "global memory, in the array's colour: load below, store in full"],
+        ["tt-key-shared", "shared memory"],
+        ["tt-key-other", "everything else"],
+        ["tt-key-barrier", "arrives at a barrier"],
+        ["tt-key-wait", "waits there"]
+      ].map(([look, text]) => html("span", {}, html("i", { class: look }), text))
+    );
+    place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), key);
+    this.block = -1;
+  }
+  choose() {
+    if (this.block === this.context.machine.blockNumber) return;
+    this.block = this.context.machine.blockNumber;
+    this.read();
+    if (this.canvas.isConnected) this.paint();
+  }
+  /** What each warp and each buffer does, as spans of positions with a colour of the stylesheet. */
+  read() {
+    const { machine, trace } = this.context;
+    const { block } = machine;
+    const rows = Array.from({ length: trace.warps }, () => []);
+    this.arrivals = rows.map(() => []);
+    const buffers = trace.arrays.flatMap((array, number) => {
+      if (array.space !== "shared") return [];
+      const { planes: planes2, each } = layout(array);
+      return Array.from({ length: planes2 }, (_, s) => {
+        return { number, from: s * each, name: planes2 > 1 ? `${array.name}[${s}]` : array.name, touched: (
+          /** @type {{at: number, loading: boolean}[]} */
+          []
+        ) };
+      });
+    });
+    for (let i = 0; i < block.length; i++) {
+      const warp2 = block.warp(i);
+      let [colour, part2, rank] = ["var(--tt-still)", 0.3, 0];
+      for (const access of block.accesses(i)) {
+        const { space, hue } = trace.arrays[access.array];
+        const now = space === "local" ? 0 : (space === "global" ? 3 : 1) + (access.loading ? 0 : 1);
+        if (now > rank) [colour, part2, rank] = [hue, access.loading ? 0.6 : 1, now];
+        if (space !== "shared") continue;
+        const element = access.element(0);
+        const buffer = buffers.filter((b) => b.number === access.array && b.from <= element).pop();
+        buffer?.touched.push({ at: i, loading: access.loading });
+      }
+      if (block.has(i, BARRIER)) {
+        this.arrivals[warp2].push(i + 1);
+        [colour, part2] = ["var(--tt-ink)", 1];
+        const release = block.releases.find((r) => r >= i + 1) ?? block.length;
+        rows[warp2].push({ from: i + 1, to: release, colour: "var(--tt-ink)", part: 0.12 });
+      }
+      const before = rows[warp2][rows[warp2].length - 1];
+      if (before && before.to === i && before.colour === colour && before.part === part2) before.to = i + 1;
+      else rows[warp2].push({ from: i, to: i + 1, colour, part: part2 });
+    }
+    this.rows = rows.map((spans, warp2) => ({ name: `warp ${warp2}`, spans }));
+    for (const { number, name, touched } of buffers) {
+      const { hue } = trace.arrays[number];
+      const spans = [];
+      touched.forEach(({ at: at2, loading }, k) => {
+        const before = touched[k - 1];
+        if (before && loading) spans.push({ from: before.at + 1, to: at2, colour: hue, part: 0.18 });
+        spans.push({ from: at2, to: at2 + 1, colour: hue, part: loading ? 0.6 : 1 });
+      });
+      this.rows.push({ name, spans });
+    }
+  }
+  paint() {
+    const { machine, trace } = this.context;
+    if (!this.rows) return;
+    const height = this.rows.length * (ROW + GAP2);
+    Object.assign(this.canvas, { width: WIDTH2, height });
+    this.canvas.style.height = `${height / 13.5}em`;
+    this.names.replaceChildren(...this.rows.map(({ name }) => html("span", {}, name)));
+    const label = `What each of ${trace.warps} warps does over the ${machine.length} statements of the block`;
+    this.canvas.setAttribute("aria-label", label);
+    const context = this.canvas.getContext("2d");
+    if (!context) return;
+    const colours = this.colours();
+    const scale = WIDTH2 / machine.length;
+    this.rows.forEach(({ spans }, i) => {
+      const top = i * (ROW + GAP2);
+      for (const { from, to, colour, part: part2 } of spans) {
+        const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
+        context.fillStyle = colours(colour);
+        context.fillRect(from * scale, top + ROW * (1 - part2), width, ROW * part2);
+      }
+    });
+    this.painted = true;
+  }
+  /** The colours as the theme has them. */
+  colours() {
+    const probe = html("i");
+    this.canvas.parentElement?.append(probe);
+    const known = /* @__PURE__ */ new Map();
+    const take = (name) => {
+      probe.style.color = name;
+      const bytes = new Uint8Array(Uint32Array.of(pixel(getComputedStyle(probe).color)).buffer);
+      return `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`;
+    };
+    for (const { spans } of this.rows ?? []) {
+      for (const { colour } of spans) if (!known.has(colour)) known.set(colour, take(colour));
+    }
+    probe.remove();
+    return (name) => known.get(name) ?? "";
+  }
+  repaint() {
+    this.paint();
+  }
+  draw() {
+    if (!this.painted) this.paint();
+    const { machine, trace } = this.context;
+    this.head.style.left = `${100 * machine.position / machine.length}%`;
+    const released = machine.block.releases.filter((r) => r <= machine.position).pop() ?? 0;
+    const waiting = (this.arrivals ?? []).flatMap((arrivals, warp2) => {
+      const last = arrivals[countUpTo(arrivals, machine.position) - 1] ?? 0;
+      return last > released ? [warp2] : [];
+    });
+    const list = (warps) => `warp${warps.length > 1 ? "s" : ""} ${warps.join(", ")}`;
+    const others = Array.from({ length: trace.warps }, (_, warp2) => warp2).filter((warp2) => !waiting.includes(warp2));
+    write(
+      this.said,
+      waiting.length ? `At the barrier: ${list(waiting)}; not there yet: ${list(others)}.` : `No warp waits. ${machine.block.releases.length ? "" : "This kernel has no barrier."}`
+    );
+    this.said.dataset.waiting = waiting.join(" ");
+  }
+};
+
 // panels/warp.js
 var CELL2 = 20;
 var WORD = 9;
@@ -2153,7 +2508,7 @@ var Warp = class {
 
 // stage.js
 var PANELS = [arrays, threads, source, registers, counts];
-var LENSES = [findings, warp, banks];
+var LENSES = [findings, warp, banks, waits, launch];
 var ROOMY_HEIGHT = 46;
 var ROOMY_WIDTH = 62;
 var FRAME = `
@@ -2186,8 +2541,10 @@ var FRAME = `
     <div class="tt-say" role="status" aria-live="polite"></div>
   </div>
   <div class="tt-body" tabindex="0" role="group" aria-label="The launch at this step">
-    <div class="tt-tabs" role="tablist" aria-label="Views"></div>
-    <div class="tt-lens"></div>
+    <div class="tt-main">
+      <div class="tt-left"><div class="tt-tabs" role="tablist" aria-label="Views"></div><div class="tt-lens"></div></div>
+      <div class="tt-right"></div>
+    </div>
     <div class="tt-legend"></div>
   </div>
   <div class="tt-keys" role="dialog" aria-label="Keys" hidden></div>`;
@@ -2224,10 +2581,13 @@ var Run = class {
    */
   constructor(trace, choose, name) {
     this.trace = trace;
-    this.node = html("div", { class: "tt-run" });
+    this.node = html("div");
     this.node.innerHTML = RUN;
+    if (name) part(this.node, "memory").prepend(html("div", { class: "tt-run-name" }, trace.kernel));
     part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
+    this.memory = part(this.node, "memory");
+    this.program = part(this.node, "program");
     this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose };
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
@@ -2254,7 +2614,7 @@ var Stage = class {
     const [trace] = traces;
     this.trace = trace;
     const names = traces.map((one) => one.kernel).join(" beside ");
-    write(part(root, "kernel"), trace.kernel);
+    write(part(root, "kernel"), traces.map((one) => one.kernel).join(" | "));
     write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
     const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
     root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
@@ -2265,13 +2625,31 @@ var Stage = class {
     );
     part(root, "fault").style.display = trace.findings.length ? "" : "none";
     const body = part(root, "body");
-    for (const old of body.querySelectorAll(".tt-run")) old.remove();
+    for (const old of body.querySelectorAll(".tt-memory, .tt-program")) old.remove();
     this.runs = traces.map((one) => new Run(one, actions.choose, traces.length > 1 ? ` of ${one.kernel}` : ""));
-    body.prepend(...this.runs.map((run) => run.node));
     body.toggleAttribute("data-compare", traces.length > 1);
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
+    this.arrange();
+  }
+  /** One run: its memory on the left, its program and a lens on the right. Two: a column each, the lens above. */
+  arrange() {
+    const { root, runs, compact } = this;
+    const [left, right] = [part(root, "left"), part(root, "right")];
+    const [tabs, lens] = [part(root, "tabs"), part(root, "lens")];
+    const [first, second] = runs.map(({ memory, program }) => [memory, program]);
+    if (second) {
+      part(root, "body").prepend(tabs, lens);
+      left.append(...first);
+      right.append(...second);
+    } else if (compact) {
+      left.append(tabs, lens, first[0]);
+      right.append(first[1]);
+    } else {
+      left.append(first[0]);
+      right.append(first[1], tabs, lens);
+    }
   }
   get machine() {
     return this.runs[0].context.machine;
@@ -2285,6 +2663,7 @@ var Stage = class {
     this.open = /* @__PURE__ */ new Map();
     const id = `tt-${Math.random().toString(36).slice(2)}`;
     const wanted = LENSES.filter((lens) => runs.some((run) => lens.wants(run.trace)));
+    if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
       const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
       tab.addEventListener("click", () => open2(name));
@@ -2298,7 +2677,8 @@ var Stage = class {
         /** @type {{node: HTMLElement, views: import("./panel.js").View[]}} */
         this.open.get(lens.name)
       );
-      for (const run of runs) {
+      if (lens === compare) views.push(compare.build(node, runs[0].context));
+      else for (const run of runs) {
         const place = html("div", { class: "tt-lens-run" });
         if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
         node.append(place);
@@ -2317,7 +2697,7 @@ var Stage = class {
    * @param {string} name
    */
   look(name) {
-    const first = this.trace.findings.length ? "findings" : this.compact ? "arrays" : "warp";
+    const first = this.runs.length > 1 ? "compare" : this.trace.findings.length ? "findings" : this.compact ? "arrays" : "warp";
     const lens = [name, first].find((one) => this.names.includes(one)) ?? this.names[0] ?? "arrays";
     this.lens = lens;
     for (const [one, { tab, node }] of this.open) {
@@ -2337,14 +2717,14 @@ var Stage = class {
     root.toggleAttribute("data-compact", compact);
     if (compact !== this.compact) {
       this.compact = compact;
+      this.arrange();
       this.look(this.lens);
     }
     const body = part(root, "body");
     for (const run of this.runs) {
-      const memory = part(run.node, "memory");
-      const height = compact ? body.clientHeight - 3 * em : Math.max(20 * em, body.clientHeight * 0.62);
+      const height = compact ? part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em : Math.max(20 * em, body.clientHeight * (this.runs.length > 1 ? 0.5 : 0.62));
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
-      const size = { compact, width: memory.clientWidth, height, em };
+      const size = { compact, width: run.memory.clientWidth, height, em };
       for (const view of run.views) view.fit?.(size);
     }
   }
@@ -2549,7 +2929,7 @@ var Player = class {
     follow("speed", "change", (number) => this.setSpeed(number));
     follow("unit", "change", (number) => this.setUnit(number));
     follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
-    options("speed", SPEEDS.map((s) => `${s} a second`));
+    options("speed", SPEEDS.map((s) => `${s}/s`));
     options("unit", UNITS);
     options("text", SIZES.map((s) => `${100 * s} %`));
     this.setSpeed(this.speed);

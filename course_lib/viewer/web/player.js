@@ -170,7 +170,7 @@ export class Player {
     follow("speed", "change", (number) => this.setSpeed(number));
     follow("unit", "change", (number) => this.setUnit(number));
     follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
-    options("speed", SPEEDS.map((s) => `${s} a second`));
+    options("speed", SPEEDS.map((s) => `${s}/s`));
     options("unit", UNITS);
     options("text", SIZES.map((s) => `${100 * s} %`));
     this.setSpeed(this.speed);

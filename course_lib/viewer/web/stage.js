@@ -5,17 +5,20 @@ import { legend } from "./grid.js";
 import { Machine } from "./machine.js";
 import { arrays } from "./panels/arrays.js";
 import { banks } from "./panels/banks.js";
+import { compare } from "./panels/compare.js";
 import { counts } from "./panels/counts.js";
 import { findings } from "./panels/findings.js";
+import { launch } from "./panels/launch.js";
 import { registers } from "./panels/registers.js";
 import { source } from "./panels/source.js";
 import { threads } from "./panels/threads.js";
+import { waits } from "./panels/waits.js";
 import { warp } from "./panels/warp.js";
 import { sentence } from "./text.js";
 
 const PANELS = [arrays, threads, source, registers, counts];
 /** @type {import("./panel.js").Lens[]} */
-const LENSES = [findings, warp, banks];
+const LENSES = [findings, warp, banks, waits, launch];
 // Below these sizes of the page, in ems of its text, the matrices and a lens take turns.
 const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;
@@ -50,8 +53,10 @@ const FRAME = `
     <div class="tt-say" role="status" aria-live="polite"></div>
   </div>
   <div class="tt-body" tabindex="0" role="group" aria-label="The launch at this step">
-    <div class="tt-tabs" role="tablist" aria-label="Views"></div>
-    <div class="tt-lens"></div>
+    <div class="tt-main">
+      <div class="tt-left"><div class="tt-tabs" role="tablist" aria-label="Views"></div><div class="tt-lens"></div></div>
+      <div class="tt-right"></div>
+    </div>
     <div class="tt-legend"></div>
   </div>
   <div class="tt-keys" role="dialog" aria-label="Keys" hidden></div>`;
@@ -93,10 +98,13 @@ class Run {
    */
   constructor(trace, choose, name) {
     this.trace = trace;
-    this.node = html("div", { class: "tt-run" });
+    this.node = html("div");
     this.node.innerHTML = RUN;
+    if (name) part(this.node, "memory").prepend(html("div", { class: "tt-run-name" }, trace.kernel));
     part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
+    this.memory = part(this.node, "memory");
+    this.program = part(this.node, "program");
     /** @type {import("./panel.js").Context} */
     this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose };
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
@@ -127,7 +135,7 @@ export class Stage {
     const [trace] = traces;
     this.trace = trace;
     const names = traces.map((one) => one.kernel).join(" beside ");
-    write(part(root, "kernel"), trace.kernel);
+    write(part(root, "kernel"), traces.map((one) => one.kernel).join(" | "));
     write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
     const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
     root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
@@ -139,13 +147,32 @@ export class Stage {
     );
     part(root, "fault").style.display = trace.findings.length ? "" : "none";
     const body = part(root, "body");
-    for (const old of body.querySelectorAll(".tt-run")) old.remove();
+    for (const old of body.querySelectorAll(".tt-memory, .tt-program")) old.remove();
     this.runs = traces.map((one) => new Run(one, actions.choose, traces.length > 1 ? ` of ${one.kernel}` : ""));
-    body.prepend(...this.runs.map((run) => run.node));
     body.toggleAttribute("data-compare", traces.length > 1);
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
+    this.arrange();
+  }
+
+  /** One run: its memory on the left, its program and a lens on the right. Two: a column each, the lens above. */
+  arrange() {
+    const { root, runs, compact } = this;
+    const [left, right] = [part(root, "left"), part(root, "right")];
+    const [tabs, lens] = [part(root, "tabs"), part(root, "lens")];
+    const [first, second] = runs.map(({ memory, program }) => [memory, program]);
+    if (second) {
+      part(root, "body").prepend(tabs, lens);
+      left.append(...first);
+      right.append(...second);
+    } else if (compact) {
+      left.append(tabs, lens, first[0]);
+      right.append(first[1]);
+    } else {
+      left.append(first[0]);
+      right.append(first[1], tabs, lens);
+    }
   }
 
   get machine() {
@@ -162,6 +189,7 @@ export class Stage {
     this.open = new Map();
     const id = `tt-${Math.random().toString(36).slice(2)}`;
     const wanted = LENSES.filter((lens) => runs.some((run) => lens.wants(run.trace)));
+    if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
       const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
       tab.addEventListener("click", () => open(name));
@@ -173,7 +201,8 @@ export class Stage {
     });
     for (const lens of wanted) {
       const { node, views } = /** @type {{node: HTMLElement, views: import("./panel.js").View[]}} */ (this.open.get(lens.name));
-      for (const run of runs) {
+      if (lens === compare) views.push(compare.build(node, runs[0].context));
+      else for (const run of runs) {
         const place = html("div", { class: "tt-lens-run" });
         if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
         node.append(place);
@@ -194,7 +223,7 @@ export class Stage {
    * @param {string} name
    */
   look(name) {
-    const first = this.trace.findings.length ? "findings" : this.compact ? "arrays" : "warp";
+    const first = this.runs.length > 1 ? "compare" : this.trace.findings.length ? "findings" : this.compact ? "arrays" : "warp";
     const lens = [name, first].find((one) => this.names.includes(one)) ?? this.names[0] ?? "arrays";
     this.lens = lens;
     for (const [one, { tab, node }] of this.open) {
@@ -215,14 +244,14 @@ export class Stage {
     root.toggleAttribute("data-compact", compact);
     if (compact !== this.compact) {
       this.compact = compact;
+      this.arrange();
       this.look(this.lens);
     }
     const body = part(root, "body");
     for (const run of this.runs) {
-      const memory = part(run.node, "memory");
-      const height = compact ? body.clientHeight - 3 * em : Math.max(20 * em, body.clientHeight * 0.62);
+      const height = compact ? part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em : Math.max(20 * em, body.clientHeight * (this.runs.length > 1 ? 0.5 : 0.62));
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
-      const size = { compact, width: memory.clientWidth, height, em };
+      const size = { compact, width: run.memory.clientWidth, height, em };
       for (const view of run.views) view.fit?.(size);
     }
   }

@@ -35,6 +35,8 @@ class Arrays {
     this.productPlace = part(place, "product");
     this.product();
     this.others();
+    this.locals = part(place, "locals");
+    this.memory = part(place, "memory");
     this.magnifier = part(place, "magnified");
     const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
     this.magnifier.style.display = small ? "" : "none";
@@ -141,7 +143,7 @@ class Arrays {
 
   choose() {
     const { machine, trace } = this.context;
-    const locals = part(this.place, "locals").querySelector(".tt-heading");
+    const locals = this.locals.querySelector(".tt-heading");
     if (locals) locals.textContent = `Local arrays of thread ${trace.threadLabel(machine.thread)}`;
     this.planes.forEach((planes, number) => {
       if (!trace.arrays[number].role) return;
@@ -151,7 +153,7 @@ class Arrays {
     const mine = machine.blockNumber * trace.threads + machine.thread;
     const { owned } = trace;
     const many = owned.filter((owner) => owner === mine).length > 1;
-    this.place.closest(".tt-root")?.toggleAttribute("data-owns", many);
+    this.memory.closest(".tt-root")?.toggleAttribute("data-owns", many);
     for (const plane of this.planes[trace.owner]) {
       plane.own("thread", (element) => many && owned[element] === mine);
       plane.own("warp", (element) => many && owned[element] >= 0 && owned[element] >> 5 === mine >> 5);

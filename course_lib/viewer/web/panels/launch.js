@@ -1,0 +1,147 @@
+// The whole launch: how often each element of global memory is loaded, and what each line cost.
+
+import { html, svg } from "../dom.js";
+import { layout, pixel } from "../grid.js";
+import { LOAD } from "../trace.js";
+
+/** @type {import("../panel.js").Lens} */
+export const launch = {
+  name: "launch",
+  title: "Whole launch",
+  wants: () => true,
+  build: (place, context) => new Launch(place, context),
+};
+
+class Launch {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.place = place;
+    this.pictures = html("div", { class: "tt-row" });
+    this.table = html("table", { class: "tt-costs" });
+    place.append(this.pictures, html("div", { class: "tt-scroll tt-wide", tabindex: 0, role: "group", "aria-label": "Cost of each line in the whole launch" }, this.table));
+    /** @type {{line: number, row: HTMLElement}[]} */
+    this.rows = this.lines();
+    this.painted = false;
+    /** @type {(Uint32Array | null)[] | null} */
+    this.counts = null;
+  }
+
+  lines() {
+    const { trace } = this.context;
+    const heads = ["line", "", "accesses", "requests", "sectors", "a request", "wavefronts", "conflicts"];
+    const rows = trace.traffic.map((row) => {
+      const each = row.requests && row.space === "global" ? Number((row.sectors / row.requests).toFixed(2)) : "";
+      const shared = row.space === "shared";
+      const cells = [row.accesses, row.requests, shared ? "" : row.sectors, each, shared ? row.wavefronts : "", shared ? row.bank_conflicts : ""];
+      const what = html("td", { class: "tt-what" }, `${row.op} ${row.array}`);
+      const node = html("tr", {}, html("td", {}, String(row.line)), what, ...cells.map((cell) => html("td", {}, String(cell))));
+      node.style.setProperty("--hue", trace.arrays.find(({ name }) => name === row.array)?.hue ?? "var(--tt-other)");
+      return { line: row.line, row: node };
+    });
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)));
+    this.table.replaceChildren(html("tbody", {}, head, ...rows.map(({ row }) => row)));
+    return rows;
+  }
+
+  /** Loads of each element of each global array, by all blocks. */
+  loads() {
+    const { trace } = this.context;
+    const loads = trace.arrays.map((array) => (array.space === "global" ? new Uint32Array(array.size) : null));
+    for (const block of trace.blocks) {
+      for (let i = 0; i < block.length; i++) {
+        const [from, to] = block.rows("access", i);
+        if (from === to) continue;
+        for (const access of block.accesses(i)) {
+          const counts = loads[access.array];
+          if (!counts || access.op !== LOAD) continue;
+          for (let k = 0; k < access.lanes.length; k++) {
+            for (let w = 0; w < access.width; w++) counts[access.element(k) + w] += 1;
+          }
+        }
+      }
+    }
+    return loads;
+  }
+
+  paint() {
+    const { trace } = this.context;
+    this.painted = true;
+    this.counts ??= this.loads();
+    const figures = this.counts.flatMap((counts, number) => {
+      const most = counts ? counts.reduce((a, b) => Math.max(a, b), 0) : 0;
+      return counts && most ? [this.picture(counts, most, number)] : [];
+    });
+    const omitted = trace.omitted ? ` ${trace.omitted} blocks that are not here did the same.` : "";
+    const title = html("div", { class: "tt-heading" }, `Loads of each element by all blocks.${omitted}`);
+    this.pictures.replaceChildren(title, ...figures);
+  }
+
+  /**
+   * @param {Uint32Array} counts
+   * @param {number} most
+   * @param {number} number
+   */
+  picture(counts, most, number) {
+    const array = this.context.trace.arrays[number];
+    const { rows, columns, planes } = layout(array);
+    const tall = rows * planes;
+    const least = counts.reduce((a, b) => Math.min(a, b), most);
+    const canvas = /** @type {HTMLCanvasElement} */ (html("canvas", { width: columns, height: tall, role: "img" }));
+    const range = least === most ? `each element ${most} times` : `each element ${least} to ${most} times`;
+    canvas.setAttribute("aria-label", `Loads of ${array.name}: ${range}`);
+    canvas.className = "tt-pixels tt-loads-picture";
+    const side = Math.min(16, 190 / columns, 130 / tall);
+    canvas.style.width = `${(columns * Math.max(side, 1)) / 13.5}em`;
+    canvas.style.height = `${(tall * Math.max(side, 1)) / 13.5}em`;
+    const caption = html("figcaption", {}, `${array.name} `, html("span", { class: "tt-soft" }, range));
+    caption.style.setProperty("--hue", array.hue);
+    const figure = html("figure", {}, caption, canvas);
+    figure.dataset.most = String(most);
+    figure.dataset.least = String(least);
+    const ramp = this.ramp(array.hue);
+    const image = new ImageData(columns, tall);
+    const pixels = new Uint32Array(image.data.buffer);
+    counts.forEach((count, i) => (pixels[i] = ramp[Math.round((count / most) * (ramp.length - 1))]));
+    canvas.getContext("2d")?.putImageData(image, 0, 0);
+    canvas.addEventListener("pointermove", (event) => {
+      const box = canvas.getBoundingClientRect();
+      const column = Math.floor(((event.clientX - box.left) / box.width) * columns);
+      const row = Math.floor(((event.clientY - box.top) / box.height) * tall);
+      const i = row * columns + column;
+      if (i < counts.length) canvas.title = `${this.context.trace.element(array, i)}: ${counts[i]} loads`;
+    });
+    return figure;
+  }
+
+  /**
+   * Sixteen pixels from the background to the array's colour.
+   * @param {string} hue
+   */
+  ramp(hue) {
+    const probe = svg("rect");
+    const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
+    this.place.append(layer);
+    const ramp = Array.from({ length: 16 }, (_, i) => {
+      probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round((100 * i) / 15)}%, var(--tt-bg))`;
+      return pixel(getComputedStyle(probe).fill);
+    });
+    layer.remove();
+    return ramp;
+  }
+
+  repaint() {
+    this.paint();
+  }
+
+  choose() {}
+
+  draw() {
+    if (!this.painted) this.paint();
+    const { machine } = this.context;
+    for (const { line, row } of this.rows) row.classList.toggle("tt-here", line === machine.line);
+  }
+}
