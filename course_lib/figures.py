@@ -302,6 +302,32 @@ def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: 
     )
 
 
+def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[str, str] | None = None) -> Axes:
+    """One horizontal bar for each entry of ``values``, labelled with its number; ``unit`` stands below the axis.
+
+    ``colours`` maps a label to its colour; the others are grey. A bar has no error: for measured values it is the
+    median that a recording gives.
+    """
+    ax = _axes(9, 0.55 * len(values) + 1.2)
+    places = range(len(values) - 1, -1, -1)
+    ax.barh(list(places), list(values.values()), 0.62, color=[(colours or {}).get(name, FAINT) for name in values])
+    for place, value in zip(places, values.values(), strict=True):
+        ax.annotate(
+            f"{value:,.4g}" if value < 1000 else f"{value:,.0f}",
+            (value, place),
+            (5, 0),
+            textcoords="offset points",
+            va="center",
+            color=INK,
+            fontsize=11,
+        )
+    ax.set_yticks(list(places), labels=list(values))
+    ax.set_xlim(0, 1.12 * max(values.values()))
+    ax.set_xlabel(unit)
+    ax.set_title(title)
+    return _describe(ax, ", ".join(f"{name} {value:,.4g}" for name, value in values.items()) + f" ({unit})")
+
+
 def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
     """One request to shared memory for each entry of ``requests``: how many different words it asks of each bank.
 

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import banks, naive, prefetching, start, threads, tiling
+from . import (
+    banks,
+    naive,
+    prefetching,
+    register_tiles,
+    start,
+    threads,
+    tiling,
+)
 from .exercise import Exercise
 from .explain import Explanation, compare
 from .grading import grade
@@ -23,6 +31,7 @@ LESSONS = {
     "02_naive": naive.EXERCISES,
     "04_tiling": tiling.EXERCISES,
     "06_bank_conflicts": banks.EXERCISES,
+    "07_register_tiles": register_tiles.EXERCISES,
     "09_prefetching": prefetching.EXERCISES,
 }
 EXERCISES: dict[str, Exercise | Explanation] = {

@@ -114,9 +114,9 @@ def _is_short_range(called: ast.expr) -> bool:
 def _swapped_indices(tree: ast.FunctionDef) -> Iterator[Candidate]:
     """Two indices of a shared array exchanged: in one place, or in every place of one statement."""
     arrays = shared_arrays(tree)
-    for statement in ast.walk(tree):
-        if not isinstance(statement, ast.Assign | ast.AugAssign):
-            continue
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AugAssign)]
+    # Exchanged where it is stored or where it is read, the effect may be the same: the reading is the likelier place.
+    for statement in sorted(statements, key=lambda node: ast.unparse(node).split("[")[0] in arrays):
         places = [
             node
             for node in ast.walk(statement)

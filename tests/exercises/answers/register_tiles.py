@@ -1,0 +1,158 @@
+"""Answers to the exercises on register tiles: plausible wrong ones with the first hint they meet, and right ones."""
+
+HEADER = "from numba import cuda, float32\n\nROWS, COLUMNS = 8, 64\n\n\n"
+
+B_ELEMENT = "B[start + k, col] if start + k < K and col < N else float32(0)"
+STORED = "top + ty + 8 * i, left + tx + 8 * j"
+
+WRONG = [
+    ("outer", "no guard for B", [(f"b = {B_ELEMENT}", "b = B[start + k, col]")], "0 there"),
+    ("outer", "the tile's first row of B", [("b = B[start + k, col]", "b = B[start, col]")], "b is B[start + k, col]"),
+    ("outer", "= for +=", [("acc[i] += ", "acc[i] = ")], "pencil"),
+    (
+        "outer",
+        "B loaded for each result",
+        [(f"            b = {B_ELEMENT}\n", ""), ("A_tile[i, k] * b", f"A_tile[i, k] * ({B_ELEMENT})")],
+        "use it for all eight results",
+    ),
+    (
+        "outer",
+        "the tile's indices swapped",
+        [("A_tile[i, k] * b", "A_tile[k, i] * b")],
+        "`A_tile[k, i]` are the wrong way",
+    ),
+    (
+        "outer",
+        "a result too few",
+        [
+            (
+                "            for i in range(ROWS):\n                acc[i] +=",
+                "            for i in range(ROWS - 1):\n                acc[i] +=",
+            )
+        ],
+        "already stops at ROWS - 1",
+    ),
+    (
+        "two-by-two",
+        "one row for both",
+        [("A_tile[ty, k], A_tile[ty + 8, k]", "A_tile[ty, k], A_tile[ty, k]")],
+        "takes a[i]",
+    ),
+    (
+        "two-by-two",
+        "neighbours",
+        [("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]")],
+        "takes a[i]",
+    ),
+    (
+        "two-by-two",
+        "i and j exchanged",
+        [("acc[0, 1] += a0 * b1", "acc[0, 1] += a1 * b0"), ("acc[1, 0] += a1 * b0", "acc[1, 0] += a0 * b1")],
+        "takes a[i]",
+    ),
+    (
+        "two-by-two",
+        "read for each product",
+        [
+            (
+                f"acc[{i}, {j}] += a{i} * b{j}",
+                f"acc[{i}, {j}] += A_tile[ty + {8 * i}, k] * B_tile[k, tx + {8 * j}]",
+            )
+            for i in (0, 1)
+            for j in (0, 1)
+        ],
+        "read all four into variables",
+    ),
+    (
+        "two-by-two",
+        "a barrier in the loop",
+        [("            a0, a1", "            cuda.syncthreads()\n            a0, a1")],
+        "needs none",
+    ),
+    ("two-by-two", "K for 8", [("for k in range(8)", "for k in range(K)")], "16 rows and 8 columns"),
+    ("four-rows", "b not kept", [("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]")], "keep it in a variable"),
+    ("four-rows", "one row twice", [("A[top + 3, k]", "A[top + 2, k]")], "pencil"),
+    (
+        "four-rows",
+        "stored in the loop",
+        [
+            (
+                "            acc3 += A[top + 3, k] * b",
+                "            acc3 += A[top + 3, k] * b\n            C[top + 3, col] = acc3",
+            )
+        ],
+        "after the loops",
+    ),
+    ("four-rows", "one term short", [("range(K)", "range(K - 1)")], "pencil"),
+    ("four-rows", "= for +=", [("acc2 += ", "acc2 = ")], "add to it with `acc2 += …`"),
+    (
+        "scattered",
+        "rows mended, columns not",
+        [(STORED, "top + ty + 8 * i, left + 2 * tx + j")],
+        "stand in the wrong places",
+    ),
+    (
+        "scattered",
+        "columns mended, rows not",
+        [(STORED, "top + 2 * ty + i, left + tx + 8 * j")],
+        "stand in the wrong places",
+    ),
+    ("scattered", "i and j exchanged", [(STORED, "top + ty + 8 * j, left + tx + 8 * i")], "stand in the wrong places"),
+    (
+        "scattered",
+        "guard gone",
+        [("            if row < M and col < N:\n                C", "            if row < M:\n                C")],
+        "the same row and column",
+    ),
+    (
+        "scattered",
+        "tx and ty exchanged",
+        [(STORED, "top + tx + 8 * i, left + ty + 8 * j")],
+        "stand in the wrong places",
+    ),
+]
+
+RIGHT = [
+    (
+        "outer",
+        "a guarded if, and backwards",
+        [
+            "            b = float32(0)\n            if start + k < K and col < N:\n                b = B[start + k, col]\n"
+            "            for i in range(ROWS - 1, -1, -1):\n                acc[i] += b * A_tile[i, k]",
+        ],
+    ),
+    (
+        "two-by-two",
+        "B first",
+        [
+            "        for k in range(8):\n            b0, b1 = B_tile[k, tx], B_tile[k, tx + 8]\n            for i in range(2):\n"
+            "                a = A_tile[ty + 8 * i, k]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1",
+        ],
+    ),
+    (
+        "four-rows",
+        "a local array",
+        [
+            (
+                "        acc0 = acc1 = acc2 = acc3 = float32(0)\n",
+                "        acc = cuda.local.array(4, float32)\n        for i in range(4):\n            acc[i] = 0\n",
+            ),
+            (
+                "            acc0 += A[top, k] * b\n            acc1 += A[top + 1, k] * b\n            acc2 += A[top + 2, k] * b\n            acc3 += A[top + 3, k] * b\n",
+                "            for i in range(4):\n                acc[i] += A[top + i, k] * b\n",
+            ),
+            (
+                "        C[top, col] = acc0\n        C[top + 1, col] = acc1\n        C[top + 2, col] = acc2\n        C[top + 3, col] = acc3\n",
+                "        for i in range(4):\n            C[top + i, col] = acc[i]\n",
+            ),
+        ],
+    ),
+    (
+        "scattered",
+        "read from neighbours instead",
+        [
+            (STORED, "top + 2 * ty + i, left + 2 * tx + j"),
+            ("A_tile[ty + 8 * i, k] * B_tile[k, tx + 8 * j]", "A_tile[2 * ty + i, k] * B_tile[k, 2 * tx + j]"),
+        ],
+    ),
+]
