@@ -6,9 +6,11 @@ import numpy as np
 
 from course_lib.simulator.hardware import ceil_div
 
-from .exercise import Array, Budget, Exercise, Outcome
+from .budgets import global_loads, global_stores
+from .exercise import CHEAPER, FIND, Array, Budget, Exercise, Outcome
+from .explain import Explanation
 from .grading import eighths
-from .matrices import TILE, last_term_missing, launch_per_element, product, product_inputs
+from .matrices import TILE, last_term_alone, last_term_missing, launch_per_element, product, product_inputs
 
 
 def _inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
@@ -101,5 +103,90 @@ TWO_COLUMNS = Exercise(
     diagnoses=(_same_column_twice, last_term_missing),
 )
 
+#: The sum grows in C, in global memory.
+SUM_IN_REGISTER = Exercise(
+    name="sum-in-register",
+    kind=CHEAPER,
+    given="""@cuda.jit
+def sum_in_C(A, B, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = 0
+        for k in range(A.shape[1]):
+            C[row, col] += A[row, k] * B[k, col]
+""",
+    parameters=("A", "B", "C"),
+    shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1)),
+    inputs=product_inputs,
+    answer=product,
+    launch=launch_per_element,
+    budgets=(
+        global_loads(
+            "2·K",
+            lambda shape: 2 * shape[2],
+            "C is still loaded: `C[row, col] += …` reads the element before it adds. Let the sum grow in a variable.",
+        ),
+        global_stores(
+            "M·N",
+            lambda shape: shape[0] * shape[1],
+            "C is stored more than once: store it after the loop, one level less indented than the sum.",
+        ),
+    ),
+    hints={"out-of-bounds": "keep the guard around the loads and the store."},
+    diagnoses=(last_term_alone, last_term_missing),
+)
 
-EXERCISES = (TRANSPOSED, TWO_COLUMNS)
+
+def _reads_rows_of_B(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if len(A) > 1 and np.array_equal(outcome.got, A @ B.T):
+        return "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] walks along its row y."
+    return None
+
+
+#: The device kernel of Sankar's report: guarded loop, unguarded store, B by rows.
+REPORT_KERNEL = Exercise(
+    name="report-kernel",
+    kind=FIND,
+    given="""@cuda.jit
+def mat_mul_dev(A, B, C):
+    x = cuda.threadIdx.y + cuda.blockIdx.y * cuda.blockDim.y
+    y = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    n = C.shape[0]
+    total = float32(0)
+    if x < n and y < n:
+        for k in range(n):
+            total += A[x, k] * B[y, k]
+    C[x, y] = total
+""",
+    parameters=("A", "B", "C"),
+    shapes=((16, 16, 16), (13, 13, 13), (21, 21, 21), (1, 1, 1)),
+    inputs=product_inputs,
+    answer=product,
+    launch=launch_per_element,
+    budgets=(
+        global_loads("2·n", lambda shape: 2 * shape[2], "one element of A and one of B for each step."),
+        global_stores("n²", lambda shape: shape[0] * shape[1], "each element of C is stored once, after the loop."),
+    ),
+    hints={
+        "out-of-bounds": "a thread outside C reaches a line that loads or stores: the guard x < n and y < n must hold "
+        "them all, the store too.",
+    },
+    diagnoses=(_reads_rows_of_B, last_term_alone, last_term_missing),
+)
+
+QUARTER = Explanation(
+    name="quarter",
+    question="Why does the naive kernel do a quarter of a flop for each byte, whatever n is?",
+    model="Each step of the loop makes 2 flop, a multiplication and an addition, and loads two elements of 4 bytes, 8 "
+    "bytes in all: 2/8. All steps are alike. A larger n means more of the same steps, so flop and bytes grow alike.",
+    ideas={
+        "a step makes 2 flop": r"\b(2|two) (flop|operation)|multipl\w+ and (an |one )?add|2\s*/\s*8",
+        "a step loads 8 bytes": r"\b(8|eight) bytes|(2|two)\b.{0,40}\b(4|four) bytes|2\s*/\s*8",
+        "every step is alike, so the ratio does not depend on n": r"alike|same|(every|each) step|both grow|cancel|"
+        r"constant|proportion",
+    },
+)
+
+EXERCISES = (SUM_IN_REGISTER, TRANSPOSED, TWO_COLUMNS, REPORT_KERNEL, QUARTER)

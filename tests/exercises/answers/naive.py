@@ -60,10 +60,58 @@ WRONG = [
         [("acc_left += ", "acc_left = "), ("acc_right += ", "acc_right = ")],
         "forgets",
     ),
+    (
+        "sum-in-register",
+        "stores at every step",
+        [("        C[row", "            C[row")],
+        "stored more than once",
+    ),
+    (
+        "sum-in-register",
+        "loads C all the same",
+        [("            acc +=", "            acc = C[row, col]\n            C[row, col] = acc +")],
+        "holds no zeros",
+    ),
+    (
+        "sum-in-register",
+        "zero first, then adds to C",
+        [
+            ("        acc = float32(0)", "        C[row, col] = 0"),
+            ("acc +=", "C[row, col] = C[row, col] +"),
+            ("        C[row, col] = acc", ""),
+        ],
+        "C is still loaded",
+    ),
+    ("sum-in-register", "forgets the sum", [("acc +=", "acc =")], "add to it with `acc += …`"),
+    ("sum-in-register", "no guard", [("    if row < C.shape[0] and col", "    if row >= 0 or col")], "keep the guard"),
+    ("sum-in-register", "one term short", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
+    ("report-kernel", "the guard alone", [("B[k, y]", "B[y, k]")], "this is A·Bᵀ"),
+    ("report-kernel", "B alone", [("        C[x, y]", "    C[x, y]")], "the store too"),
+    ("report-kernel", "or for and", [("x < n and y < n", "x < n or y < n")], "the store too"),
+    ("report-kernel", "half a guard", [("x < n and y < n", "x < n")], "the store too"),
+    ("report-kernel", "stores at every step", [("        C[x, y]", "            C[x, y]")], "stored once"),
+    ("report-kernel", "A by columns", [("A[x, k]", "A[k, x]")], "follow one thread"),
     ("two-columns", "one term short", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
 ]
 
 RIGHT = [
+    (
+        "sum-in-register",
+        "begins with the first product",
+        [("acc = float32(0)", "acc = A[row, 0] * B[0, col]"), ("range(A.shape[1])", "range(1, A.shape[1])")],
+    ),
+    (
+        "report-kernel",
+        "leaves early",
+        [
+            ("    total = float32(0)\n    if x < n and y < n:", "    if x >= n or y >= n:\n        return"),
+            (
+                "        for k in range(n):\n            total",
+                "    total = float32(0)\n    for k in range(n):\n        total",
+            ),
+            ("        C[x, y]", "    C[x, y]"),
+        ],
+    ),
     (
         "transposed",
         "by cuda.grid, backwards along k",
