@@ -1,6 +1,6 @@
-"""Step through a launch in the browser: `Stepper(run)`, and `explore()` with controls beside it."""
+"""Step through a launch in the browser: `Stepper(run)`, two with `compare(run, other)`, `explore()` with controls."""
 
 from .explore import Explorer, explore
-from .stepper import Stepper
+from .stepper import Stepper, compare
 
-__all__ = ["Explorer", "Stepper", "explore"]
+__all__ = ["Explorer", "Stepper", "compare", "explore"]

@@ -6,6 +6,7 @@ Elements are row-major numbers; threads are linear ids in the block.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,9 +17,9 @@ from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, cei
 from ..trace.locate import locate
 from ..trace.program import accumulators, roles, shown_source, tiles
 from ..trace.replay import Timeline
-from ..trace.trace import Dim3, Step, TraceAccess, TraceArray
+from ..trace.trace import Dim3, Step, Trace, TraceAccess, TraceArray
+from .words import element, n_dims, number, sentence, short, thread_position
 from .words import label as position_label
-from .words import n_dims, number, sentence, short, thread_position
 
 #: How an element looks, a letter each: not the block's business, in its region, touched by it, part of an active lane,
 #: nothing stored yet, read in this step, written in this step.
@@ -27,6 +28,9 @@ PLAIN, REGION, SEEN, ACTIVE, EMPTY, READ, WRITTEN = ".rsaeRW"
 WRAP = 16
 #: Grids with more elements, or wider ones, are shown without numbers, and a lens shows those around the thread's.
 NUMBERED, NUMBERED_SIDE, LENS = 1024, 40, 8
+
+#: Of each array, element number (as text) -> (what it holds in the end, what was wanted).
+WrongElements = dict[str, dict[str, tuple[str, str]]]
 
 
 @dataclass
@@ -100,8 +104,9 @@ class Request:
 class Scene:
     """One step of a block, seen by one of its threads; parts are worked out when they are asked for."""
 
-    def __init__(self, timeline: Timeline, position: int, thread: int):
+    def __init__(self, timeline: Timeline, position: int, thread: int, wrong: WrongElements | None = None):
         self.timeline, self.position, self.thread = timeline, position, thread
+        self.wrong = wrong or {}
         self.trace = timeline.trace
         self.state, self.end = timeline.state(position), timeline.state(len(timeline))
         self.roles = roles(self.trace)
@@ -155,8 +160,23 @@ class Scene:
 
     @property
     def findings_now(self) -> list[str]:
-        """The findings of which this step is a part."""
-        return [text for text, positions in self.findings if self.position in positions]
+        """The findings of which this step is a part, and the wrong values that it stores."""
+        return [text for text, positions in self.findings if self.position in positions] + self.wrong_now
+
+    @property
+    def wrong_now(self) -> list[str]:
+        """``C[1, 2] holds 3 in the end, and 5 was wanted``, of the elements that the thread stores in this step."""
+        found = []
+        for name, elements in self.wrong.items():
+            touches = self.timeline.touches(name)
+            now = touches.at(self.position)
+            mine = touches.store[now] & (touches.thread[now] == self.thread)
+            for flat in np.unique(touches.element[now][mine]).tolist():
+                if str(flat) in elements:
+                    holds, wanted = elements[str(flat)]
+                    place = element(name, flat, self.trace.arrays[name].shape)
+                    found.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
+        return found
 
     # --- counts --------------------------------------------------------------------------------------------------
 
@@ -371,6 +391,37 @@ class Scene:
                 for request in self.requests
             ],
         }
+
+
+def wrong_elements(trace: Trace, wanted: Mapping[str, np.ndarray]) -> WrongElements:
+    """For each array that should hold something else after the launch: element -> (what it holds, what was wanted).
+
+    Numbers that differ by rounding alone are not wrong. Raises ValueError for an array that the launch does not have,
+    or that has another shape.
+    """
+    found: WrongElements = {}
+    for name, right in wanted.items():
+        array, right = trace.arrays.get(name), np.asarray(right)
+        if array is None or array.space != "global" or array.shape != right.shape:
+            raise ValueError(f"The launch has no global array {name!r} of shape {right.shape}.")
+        held = final(trace, name)
+        right = right.reshape(-1)
+        scale = np.abs(right[np.isfinite(right)]).max(initial=0)
+        differs = ~np.isclose(held, right, rtol=1e-3, atol=1e-5 * float(scale), equal_nan=True)
+        elements = {str(i): (number(held[i]), number(right[i])) for i in np.flatnonzero(differs).tolist()}
+        if elements:
+            found[name] = elements
+    return found
+
+
+def final(trace: Trace, name: str) -> np.ndarray:
+    """A global array after the launch, flat."""
+    array = trace.arrays[name]
+    held = np.array(array.initial).reshape(-1)
+    for at in trace.columns.blocks.tolist():
+        touches = Timeline(trace, tuple(at)).touches(name)
+        held[touches.element[touches.store]] = touches.value[touches.store]
+    return held
 
 
 def sides(shape: tuple[int, ...]) -> tuple[int, int, int]:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import base64
+import json
+import os
 import pathlib
 from typing import TYPE_CHECKING, Any
 
 import anywidget
+import numpy as np
 import traitlets
 
 from ..trace.locate import locate
 from ..trace.replay import Timeline
+from .page import page
 from .payload import encode
 from .picture import StillPicture
-from .scene import Scene
+from .scene import Scene, wrong_elements
 from .words import summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..trace.trace import Trace
-    from .explore import Explorer
 
 _HERE = pathlib.Path(__file__).parent
 
@@ -30,15 +33,18 @@ class Stepper(anywidget.AnyWidget):
 
     ``run`` is what a launch with ``simulate(kernel, trace=True)`` returned. ``step`` is the number of steps
     that the chosen block has taken, ``block`` and ``thread`` are (x, y) or (x, y, z); all three can be set
-    from Python and follow what the reader chooses in the browser. The trace is sent once, so stepping never
-    waits for the kernel.
+    from Python and follow what the reader chooses in the browser. ``wanted`` maps the names of arrays to what they
+    should hold after the launch: where they do not, the right value stands beside the wrong one. The trace is sent
+    once, so stepping never waits for the kernel.
 
-    Raises ValueError when the run has no trace, or one too large to send.
+    Raises ValueError when the run has no trace, or one too large to send, and for a wanted array that it has not.
     """
 
     _esm = _HERE / "stepper.js"
     _css = _HERE / "stepper.css"
     _data = traitlets.Unicode().tag(sync=True)
+    _other = traitlets.Unicode("").tag(sync=True)
+    _wanted = traitlets.Unicode("").tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     block = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
     thread = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
@@ -46,20 +52,19 @@ class Stepper(anywidget.AnyWidget):
     text_size = traitlets.Float(1.0).tag(sync=True)
 
     def __init__(
-        self, run: Any, *, step: int = 0, block: Sequence[int] = (0, 0), thread: Sequence[int] = (0, 0)
+        self,
+        run: Any,
+        *,
+        step: int = 0,
+        block: Sequence[int] = (0, 0),
+        thread: Sequence[int] = (0, 0),
+        wanted: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         data = _payload(run)
-        self._run = run
-        super().__init__(_data=data)
+        self._run, self._wrong = run, wrong_elements(run.trace, wanted or {})
+        super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "")
         self.block, self.thread = tuple(block), tuple(thread)
         self.step = step
-
-    @staticmethod
-    def explore(**choices: Any) -> Explorer:
-        """Return a stepper with controls for the kernel, n and the tile width: `course_lib.viewer.explore`."""
-        from .explore import explore
-
-        return explore(**choices)
 
     @property
     def run(self) -> Any:
@@ -70,8 +75,9 @@ class Stepper(anywidget.AnyWidget):
     def run(self, run: Any) -> None:
         data = _payload(run)
         with self.hold_sync():
-            self._run = run
+            self._run, self._wrong = run, {}
             self.step = 0
+            self._wanted = ""
             self.block, self.thread = (0, 0, 0), (0, 0, 0)
             self._data = data
 
@@ -116,13 +122,23 @@ class Stepper(anywidget.AnyWidget):
         if step is None and not self.step and not thread and self.block == (0, 0, 0):
             for finding in self.trace.findings:
                 for block, position, who in locate(self.trace, finding)[:1]:
-                    return Scene(Timeline(self.trace, block), position, who)
+                    return Scene(Timeline(self.trace, block), position, who, self._wrong)
         chosen = step if step is not None else self.step or timeline.telling_step(thread)
-        return Scene(timeline, chosen, thread)
+        return Scene(timeline, chosen, thread, self._wrong)
 
     def picture(self, step: int | None = None) -> StillPicture:
         """Draw one step: that of :meth:`scene`."""
         return StillPicture(self.scene(step))
+
+    def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Write the stepper as a page of its own, at the step where it stands; returns the page's path.
+
+        The page needs no kernel, no network and no other file.
+        """
+        file = pathlib.Path(path)
+        title = f"{self.trace.kernel_name}, step by step"
+        file.write_text(page(title, self.get_state()), encoding="utf-8")
+        return file
 
     def _linear_thread(self) -> int:
         (x, y, z), (bx, by, _) = self.thread, self.trace.block
@@ -144,3 +160,14 @@ def _payload(run: Any) -> str:
     if getattr(run, "trace", None) is None:
         raise ValueError("This run has no trace. Launch it with simulate(kernel, trace=True)[grid, block](...).")
     return encode(run.trace)
+
+
+def compare(run: Any, other: Any, *, step: int = 0, block: Sequence[int] = (0, 0)) -> Stepper:
+    """Return a stepper that walks through two launches side by side: naive beside tiled, or conflicted beside padded.
+
+    Both runs have traces of their own. ``step`` and ``block`` are the first run's; the second stands where its warp
+    is in the same phase. Raises ValueError as Stepper does.
+    """
+    stepper = Stepper(run, step=step, block=block)
+    stepper._other = _payload(other)
+    return stepper

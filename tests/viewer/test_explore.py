@@ -3,7 +3,7 @@
 import pytest
 
 from course_lib.kernels import LADDER
-from course_lib.viewer import Stepper, explore
+from course_lib.viewer import explore
 
 
 def loads(explorer):
@@ -63,7 +63,7 @@ def test_refusal_is_one_sentence_and_keeps_the_launch():
 def test_choices_that_the_controls_do_not_offer(choice):
     """explore() names the choices it has."""
     with pytest.raises(ValueError, match="choose from|from 1 to 16"):
-        Stepper.explore(**choice)
+        explore(**choice)
 
 
 def test_mimebundle_has_the_controls_and_the_picture():

@@ -1,0 +1,115 @@
+"""Pages without a kernel and without a network: a stepper that lives in one HTML file.
+
+The page holds the viewer's module, its stylesheet, the traces and a model that keeps what the reader chooses.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import pathlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_HERE = pathlib.Path(__file__).parent
+#: What the page's model starts with; the rest of a widget's state belongs to a kernel.
+TRAITS = ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "text_size")
+
+# What stands for anywidget's model: it holds values, and tells who listens. save_changes has nobody to tell.
+_LIVE = """
+class PageModel {
+  constructor(state) { this.state = state; this.listeners = new Map(); }
+  get(name) { return this.state[name]; }
+  set(name, value) {
+    if (JSON.stringify(this.state[name]) === JSON.stringify(value)) return;
+    this.state[name] = value;
+    for (const listener of [...(this.listeners.get(`change:${name}`) ?? [])]) listener();
+  }
+  on(event, listener) {
+    if (!this.listeners.has(event)) this.listeners.set(event, new Set());
+    this.listeners.get(event).add(listener);
+  }
+  off(event, listener) { this.listeners.get(event)?.delete(listener); }
+  save_changes() {}
+}
+for (const state of document.querySelectorAll("script.tile-by-tile-state")) {
+  const place = document.createElement("div");
+  state.replaceWith(place);
+  viewer.render({ model: new PageModel(JSON.parse(state.textContent)), el: place });
+}
+"""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 0 auto; padding: 1rem; max-width: 1500px; font-family: system-ui, sans-serif;
+  background: #ffffff; color: #1a1a1a; --jp-layout-color0: #ffffff; --jp-ui-font-color0: #1a1a1a; }}
+@media (prefers-color-scheme: dark) {{
+  body {{ background: #111111; color: #e8e8e8; {dark} }}
+}}
+</style>
+{style}
+</head>
+<body>
+<main>
+{body}
+</main>
+{module}
+</body>
+</html>
+"""
+# JupyterLab's own names, so that the viewer's stylesheet finds a dark page where it looks for a dark Lab.
+_DARK = {
+    "--jp-layout-color0": "#111111",
+    "--jp-layout-color1": "#1c1c1c",
+    "--jp-layout-color2": "#2b2b2b",
+    "--jp-layout-color3": "#424242",
+    "--jp-border-color1": "#5a5a5a",
+    "--jp-border-color2": "#424242",
+    "--jp-ui-font-color0": "#ffffff",
+    "--jp-ui-font-color1": "#e8e8e8",
+    "--jp-ui-font-color2": "#bdbdbd",
+    "--jp-content-font-color0": "#ffffff",
+    "--jp-content-font-color1": "#e8e8e8",
+    "--jp-content-font-color2": "#bdbdbd",
+    "--jp-cell-editor-background": "#212121",
+    "--jp-brand-color1": "#64b5f6",
+}
+
+
+def style() -> str:
+    """The viewer's stylesheet as an element; once a page."""
+    return f"<style>{(_HERE / 'stepper.css').read_text(encoding='utf-8')}</style>"
+
+
+def module() -> str:
+    """The viewer's module as an element, which brings every place of the page to life; once a page, at its end."""
+    bundle = (_HERE / "stepper.js").read_text(encoding="utf-8")
+    # a module inside a page has nobody who imports it
+    code, found = re.subn(r"export\s*\{\s*(\w+) as default\s*,?\s*\};?", r"const viewer = \1;", bundle)
+    if found != 1:
+        raise RuntimeError("stepper.js does not end in one default export; build it with tools/build_viewer.py")
+    return f'<script type="module">{escaped(code + _LIVE)}</script>'
+
+
+def place(state: Mapping[str, Any]) -> str:
+    """Where a stepper of this state (its traits by name) will stand."""
+    kept = {name: state[name] for name in TRAITS if name in state}
+    return f'<script type="application/json" class="tile-by-tile-state">{escaped(json.dumps(kept))}</script>'
+
+
+def escaped(text: str) -> str:
+    """Text as it may stand in a script element, of JSON or of JavaScript whose only ``</`` are in strings."""
+    return re.sub(r"</(?=script|style)", r"<\\/", text, flags=re.IGNORECASE).replace("<!--", r"<\!--")
+
+
+def page(title: str, state: Mapping[str, Any]) -> str:
+    """A whole page with one stepper."""
+    dark = " ".join(f"{name}: {colour};" for name, colour in _DARK.items())
+    return _PAGE.format(title=html.escape(title), style=style(), body=place(state), module=module(), dark=dark)
