@@ -165,8 +165,8 @@ def _payload(run: Any) -> str:
 def compare(run: Any, other: Any, *, step: int = 0, block: Sequence[int] = (0, 0)) -> Stepper:
     """Return a stepper that walks through two launches side by side: naive beside tiled, or conflicted beside padded.
 
-    Both runs have traces of their own. ``step`` and ``block`` are the first run's; the second stands where its warp
-    is in the same phase. Raises ValueError as Stepper does.
+    Both runs have traces of their own; ``step``, ``block`` and ``thread`` are those of both, as far as the second has
+    them. The still picture and the text are the first run's. Raises ValueError as Stepper does.
     """
     stepper = Stepper(run, step=step, block=block)
     stepper._other = _payload(other)
