@@ -348,6 +348,7 @@ class Intrinsics:
             if path and path[0] in FENCES:
                 self.at_most(node, 0)
                 self.unit.fences = True
+                self.emit(f"w.threadfence({self.mask})")
                 return
             if path[:1] == ("atomic",) and len(path) == 2:
                 self.atomic(node, path[1], used=False)

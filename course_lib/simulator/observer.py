@@ -58,6 +58,9 @@ class Observer:
         warp stands.
         """
 
+    def fence(self, vector, mask) -> None:
+        """Lanes passed a ``threadfence`` (or one of its relatives)."""
+
     def misled(self, line, vector, lanes, what) -> None:
         """The mask that a warp operation names is wrong for ``lanes``.
 

@@ -2,13 +2,14 @@
 
 A program is a table of steps that all threads go through in order. Step k is one instruction, taken by the threads of
 ``active[k]``: a load, a store or an atomic of shared or global memory at ``index[k]``, a syncwarp among the lanes that
-name the same ``members[k]``, or a barrier of every block.
+name the same ``members[k]``, a fence, or a barrier of every block. An atomic releases what its thread fenced, or what a
+thread of its block fenced before the latest barrier, to whoever updates the same word later.
 """
 
 import numpy as np
 from numba import cuda, int32
 
-LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SYNCWARP, BARRIER = range(8)
+LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SYNCWARP, BARRIER, FENCE = range(9)
 WORDS = 8
 
 
@@ -38,6 +39,8 @@ def program(steps, active, index, members, words, out):
                 words[index[k, t]] = k
             elif step == GLOBAL_ATOMIC:
                 cuda.atomic.add(words, index[k, t], 1)
+            elif step == FENCE:
+                cuda.threadfence()
             else:
                 cuda.syncwarp(members[k, t])
     out[t] = total
@@ -63,6 +66,28 @@ def draw(rng: np.random.Generator):
     return blocks, threads, steps, active, index, members
 
 
+def draw_fences(rng: np.random.Generator):
+    """A random program with fences, as `draw` gives it: threads pass a word of data on, by and large as they should.
+
+    One after another, threads update a flag, touch the data, pass a fence and update a flag again; at random a step is
+    left out, taken by others too, done on another word or preceded by a barrier.
+    """
+    blocks, threads = int(rng.integers(2, 4)), int(rng.choice([1, 2, 32]))
+    size, half = blocks * threads, WORDS // 2
+    steps, active, index = [], [], []
+    for t in rng.integers(0, size, rng.integers(2, 5)):
+        for step in (GLOBAL_ATOMIC, int(rng.choice([GLOBAL_LOAD, GLOBAL_STORE])), FENCE, GLOBAL_ATOMIC):
+            if rng.random() < 0.1:
+                continue
+            if rng.random() < 0.2:
+                steps, active, index = [*steps, BARRIER], [*active, np.zeros(size, bool)], [*index, np.zeros(size, int)]
+            word = half * (step == GLOBAL_ATOMIC) + int(rng.integers(0, 3) == 2)
+            steps.append(step)
+            active.append((np.arange(size) == t) | (rng.random(size) < rng.choice([0, 0, 0.05])))
+            index.append(np.full(size, word))
+    return blocks, threads, np.array(steps), np.array(active), np.array(index), np.zeros((len(steps), size), np.int64)
+
+
 def warps(blocks: int, threads: int) -> list[np.ndarray]:
     return [
         np.arange(b * threads + w, b * threads + min(w + 32, threads))
@@ -77,6 +102,8 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
     clock = np.eye(size, dtype=np.int64)  # clock[t, u]: what t knows of u
     log: dict[tuple, list] = {}
     found = set()
+    fenced = np.zeros_like(clock)  # what t has made visible to all
+    released = np.zeros((WORDS, size), np.int64)  # what an atomic on the word makes known
 
     def meet(group):
         clock[group] = clock[group].max(axis=0)
@@ -85,7 +112,13 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
     for k, step in enumerate(int(s) for s in steps):
         if step == BARRIER:
             for b in range(blocks):
-                meet(np.arange(b * threads, (b + 1) * threads))
+                group = np.arange(b * threads, (b + 1) * threads)
+                meet(group)
+                fenced[group] = fenced[group].max(axis=0)
+        elif step == FENCE:
+            for t in np.flatnonzero(active[k]):
+                fenced[t] = np.maximum(fenced[t], clock[t])
+                clock[t, t] += 1
         elif step == SYNCWARP:
             for warp in warps(blocks, threads):
                 here = warp[active[k, warp]]
@@ -94,6 +127,10 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
         else:
             for t in np.flatnonzero(active[k]):
                 block = 0 if step >= GLOBAL_LOAD else t // threads
+                if step == GLOBAL_ATOMIC:
+                    word = released[index[k, t]]
+                    clock[t] = np.maximum(clock[t], word)
+                    np.maximum(word, fenced[t], out=word)
                 earlier = log.setdefault((step >= GLOBAL_LOAD, block, index[k, t]), [])
                 for u, other, then in earlier:
                     kinds = {step % 3, other % 3}

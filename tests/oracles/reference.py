@@ -19,6 +19,7 @@ import math
 import textwrap
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numba.core import types as numba_types
@@ -52,6 +53,25 @@ class Access:
     epoch: tuple  # (barriers passed by the block, syncwarps passed by the warp)
 
 
+class Event(NamedTuple):
+    """Something that a thread did, for what comes before what."""
+
+    place: float  # among all accesses
+    block: tuple
+    thread: int
+    epoch: tuple
+
+    def before(self, other):
+        """Say whether one thread does the one and then the other, or a barrier or a syncwarp stands between them."""
+        if self.block != other.block:
+            return False
+        if self.thread == other.thread:
+            return self.place < other.place
+        if self.epoch[0] != other.epoch[0]:
+            return self.epoch[0] < other.epoch[0]
+        return self.thread // WARP == other.thread // WARP and self.epoch[1] < other.epoch[1]
+
+
 @dataclass
 class Array:
     data: np.ndarray
@@ -78,6 +98,7 @@ class Record:
     grid: tuple
     block: tuple
     accesses: list = field(default_factory=list)
+    fences: list = field(default_factory=list)  # Events
     uninitialized: list = field(default_factory=list)  # (array, line) of every such access, as the next two
     negative: list = field(default_factory=list)  # wrapped into the array; beyond that, out of bounds
     out_of_bounds: list = field(default_factory=list)  # the access is not performed, a load gives 0
@@ -85,6 +106,29 @@ class Record:
     def select(self, **want):
         """Return the accesses with these fields, of `space`, `op`, `array`, `line`."""
         return [a for a in self.accesses if all(getattr(a, k) == v for k, v in want.items())]
+
+    def released(self, one, two):
+        """Say whether fences and atomics order `one` before `two`: step by step, what comes after what is before.
+
+        A step is a fence after what we have, an atomic after that, and a later atomic on its word.
+        """
+        place = {id(access): number for number, access in enumerate(self.accesses)}
+        atomics = [(n, a) for n, a in enumerate(self.accesses) if a.op == "atomic" and a.space == "global"]
+        reached = [Event(place[id(one)], one.block, one.thread, one.epoch)]
+        last = Event(place[id(two)], two.block, two.thread, two.epoch)
+        seen = set()
+        while reached:
+            now = reached.pop()
+            fences = [fence for fence in self.fences if now.before(fence)]
+            starts = [(n, a) for n, a in atomics if any(f.before(Event(n, a.block, a.thread, a.epoch)) for f in fences)]
+            for n, a in atomics:
+                if n not in seen and any(m < n and b.word == a.word for m, b in starts):
+                    seen.add(n)
+                    event = Event(n, a.block, a.thread, a.epoch)
+                    if event.before(last):
+                        return True
+                    reached.append(event)
+        return False
 
     def counts(self, **want):
         """Return accesses, requests, bytes, sectors (global) and wavefronts (shared) of a selection."""
@@ -106,7 +150,7 @@ class Record:
         return {key: count(accesses) for key, accesses in rows.items()}
 
     def races(self):
-        """Return {(array, frozenset of the two lines)} of the pairs of accesses that no barrier orders."""
+        """Return {(array, frozenset of the two lines)} of the pairs of accesses that no barrier and no fence orders."""
         words = {}
         for access in self.accesses:
             if access.space != "local":
@@ -114,7 +158,7 @@ class Record:
         found = set()
         for accesses in words.values():
             for one, two in itertools.combinations(accesses, 2):
-                if conflict(one, two):
+                if conflict(one, two) and not (self.fences and self.released(one, two)):
                     found.add((one.array, frozenset((one.line, two.line))))
         return found
 
@@ -973,5 +1017,8 @@ class Frame:
             value = scalar.cast(values[1], shuffled(values[1].dtype))
             return (yield (name, place, int(values[0]), value, values[2]))
         if name.startswith("threadfence"):
+            thread, record = self.thread, self.thread.block.record
+            place = len(record.accesses) - 0.5
+            record.fences.append(Event(place, thread.block.index, thread.number, (thread.epoch, thread.warp_epoch)))
             return None
         return (yield (name, place, int(values[0]), values[1]))

@@ -9,7 +9,7 @@ from numba import cuda, float32, int32
 from oracles import corpus, happens_before
 
 from course_lib import simulate
-from course_lib.observers import races
+from course_lib.observers.races import log, shadow
 
 SCHEDULES = ("in-order", "reversed", 1)
 
@@ -166,13 +166,13 @@ def shared_flag(flag, out):
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access(schedule, monkeypatch):
     entered = []
-    original = races.Shadow._enter
+    original = shadow.Shadow._enter
 
     def counted(self, keys, me, kind):
         entered.append(keys.size)
         return original(self, keys, me, kind)
 
-    monkeypatch.setattr(races.Shadow, "_enter", counted)
+    monkeypatch.setattr(shadow.Shadow, "_enter", counted)
     assert kinds(shared_total, 256, 64, np.zeros(1, "i4"), np.full(4, -1), schedule=schedule) == []
     assert 0 < sum(entered) <= 2 * 2 * 3  # two chunks of blocks, two warps
     for kernel, arguments in (
@@ -225,9 +225,9 @@ def test_a_log_that_is_replayed_early_gives_the_same_findings(name, which, monke
         return {(f.kind, f.line, f.other_line, f.array) for f in found}
 
     whole = run()
-    monkeypatch.setattr(races, "LOG_ENTRIES", 1)
+    monkeypatch.setattr(log, "LOG_ENTRIES", 1)
     assert run() == whole
-    monkeypatch.setattr(races, "LOG_BYTES", 0)
+    monkeypatch.setattr(log, "LOG_BYTES", 0)
     assert run() == whole
 
 
@@ -248,7 +248,7 @@ def test_a_long_interval_does_not_fill_memory(monkeypatch):
     want = np.array([(index ^ b) % 32 for b in range(128)]).sum(axis=1).reshape(-1)
 
     def peak(budget):
-        monkeypatch.setattr(races, "LOG_BYTES", budget)
+        monkeypatch.setattr(log, "LOG_BYTES", budget)
         out = np.zeros(128 * 32, "i8")
         tracemalloc.start()
         assert kinds(gather, 128, 32, index, out) == []
@@ -288,7 +288,48 @@ def test_random_programs_race_where_vector_clocks_say_so(seed):
             assert bool(got) == bool(want)
 
 
-def test_an_order_by_fence_and_ticket_is_not_followed_and_the_message_says_so():
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_with_fences_race_where_vector_clocks_say_so(seed):
+    """Blocks of one warp, which run together step by step, so that the order of the atomics is the table's."""
+    lines, first = inspect.getsourcelines(happens_before.program.py_func)
+    texts = {happens_before.GLOBAL_LOAD: "total += words", happens_before.GLOBAL_STORE: "words[index[k, t]] ="}
+    line = {kind: next(first + n for n, text in enumerate(lines) if part in text) for kind, part in texts.items()}
+    rng = np.random.default_rng([seed, 9])
+    for _ in range(10):
+        blocks, threads, *table = drawn = happens_before.draw_fences(rng)
+        want = {(line[a], line[b]) for a, b in happens_before.races(*drawn)}
+        words, out = np.zeros(happens_before.WORDS, "i4"), np.zeros(blocks * threads, "i8")
+        found = findings(happens_before.program, blocks, threads, *table, words, out)
+        assert {f.kind for f in found} <= {"race"}
+        got = {(f.other_line, f.line) for f in found}
+        assert got <= want
+        assert bool(got) == bool(want)
+
+
+def test_random_programs_with_fences_are_of_both_kinds():
+    """Many race, and many do not, though threads of different blocks touch a word and one of them writes it."""
+    rng = np.random.default_rng(5)
+    ordered = racing = 0
+    for _ in range(300):
+        blocks, threads, steps, active, *rest = happens_before.draw_fences(rng)
+        without = active & (steps != happens_before.FENCE)[:, None]
+        fenced, unfenced = (happens_before.races(blocks, threads, steps, on, *rest) for on in (active, without))
+        assert fenced <= unfenced
+        racing += bool(fenced)
+        ordered += fenced < unfenced
+    assert racing > 50 and ordered > 30
+
+
+def tickets(kernel, blocks=40, threads=32):
+    """Launch a ticket reduction; return what it found, and the sum beside the right one."""
+    a, out = np.arange(blocks), np.zeros(1, "i8")
+    found = findings(kernel, blocks, threads, a, np.zeros(blocks, "i8"), np.zeros(2, "i8"), out)
+    return found, out[0], a.sum()
+
+
+def test_a_fence_and_a_ticket_order_blocks():
+    """One thread stores, fences and takes the ticket; all threads of the last block read, after a barrier."""
+
     @cuda.jit
     def last_block(a, partial, tickets, out):
         last = cuda.shared.array(1, int32)
@@ -298,14 +339,115 @@ def test_an_order_by_fence_and_ticket_is_not_followed_and_the_message_says_so():
             cuda.threadfence()
             last[0] = cuda.atomic.add(tickets, 0, 1)
         cuda.syncthreads()
+        if last[0] == cuda.gridDim.x - 1:
+            for k in range(i, cuda.gridDim.x, cuda.blockDim.x):
+                cuda.atomic.add(out, 0, partial[k])
+
+    found, total, right = tickets(last_block)
+    assert (found, total) == ((), right)
+
+
+def test_a_barrier_tells_a_block_of_its_threads_fences():
+    """Every thread stores its own part and fences; after the barrier one of them takes the ticket."""
+
+    @cuda.jit
+    def last_block(a, partial, tickets, out):
+        last = cuda.shared.array(1, int32)
+        i, b = cuda.threadIdx.x, cuda.blockIdx.x
+        partial[(b + i) % partial.size] = a[b]
+        cuda.threadfence()
+        cuda.syncthreads()
+        if i == 0:
+            last[0] = cuda.atomic.add(tickets, 0, 1)
+        cuda.syncthreads()
         if last[0] == cuda.gridDim.x - 1 and i == 0:
             for k in range(cuda.gridDim.x):
                 out[0] += partial[k]
 
-    out = np.zeros(1, "i8")
-    (race,) = findings(last_block, 40, 32, np.arange(40), np.zeros(40, "i8"), np.zeros(1, "i8"), out)
-    assert out[0] == np.arange(40).sum()
-    assert race.array == "partial" and "the simulator does not see it" in race.message
+    found, total, right = tickets(last_block, threads=1)
+    assert (found, total) == ((), right)
+
+
+def without_a_fence(a, partial, tickets, out):
+    last = cuda.shared.array(1, int32)
+    i, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if i == 0:
+        partial[b] = a[b]
+        last[0] = cuda.atomic.add(tickets, 0, 1)
+    cuda.syncthreads()
+    if last[0] == cuda.gridDim.x - 1 and i == 0:
+        for k in range(cuda.gridDim.x):
+            out[0] += partial[k]
+
+
+def fence_before_the_store(a, partial, tickets, out):
+    last = cuda.shared.array(1, int32)
+    i, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if i == 0:
+        cuda.threadfence()
+        partial[b] = a[b]
+        last[0] = cuda.atomic.add(tickets, 0, 1)
+    cuda.syncthreads()
+    if last[0] == cuda.gridDim.x - 1 and i == 0:
+        for k in range(cuda.gridDim.x):
+            out[0] += partial[k]
+
+
+def another_word(a, partial, tickets, out):
+    last = cuda.shared.array(1, int32)
+    i, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if i == 0:
+        partial[b] = a[b]
+        cuda.threadfence()
+        cuda.atomic.add(tickets, 1, 1)
+    last[0] = 0
+    cuda.syncthreads()
+    if b == cuda.gridDim.x - 1 and i == 0:
+        cuda.atomic.add(tickets, 0, 1)
+        for k in range(cuda.gridDim.x):
+            cuda.atomic.add(out, 0, partial[k])
+
+
+def read_before_the_ticket(a, partial, tickets, out):
+    last = cuda.shared.array(1, int32)
+    i, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if i == 0:
+        partial[b] = a[b]
+        cuda.threadfence()
+        last[0] = partial[(b + 1) % cuda.gridDim.x]
+        cuda.atomic.add(tickets, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "kernel", [without_a_fence, fence_before_the_store, another_word, read_before_the_ticket], ids=lambda k: k.__name__
+)
+def test_without_release_and_acquire_it_is_a_race(kernel):
+    found, *_ = tickets(kernel, threads=1)
+    (race,) = [f for f in found if f.array == "partial"]
+    assert race.kind == "race" and race.threads[0][0] != race.threads[1][0]
+
+
+def test_the_message_says_where_the_fence_must_stand():
+    found, *_ = tickets(fence_before_the_store)
+    (race,) = [f for f in found if f.array == "partial"]
+    assert "threadfence() orders them only if it stands between the first and an atomic" in race.message
+
+
+def test_releases_are_passed_on():
+    """Block after block waits for the one before: the last has heard of the first through all others."""
+
+    @cuda.jit
+    def chain(a, partial, tickets, out):
+        b = cuda.blockIdx.x
+        for turn in range(cuda.gridDim.x):
+            if turn == b:
+                cuda.atomic.add(tickets, b % 2, 1)
+                out[0] += a[b]
+                cuda.threadfence()
+                cuda.atomic.add(tickets, (b + 1) % 2, 1)
+
+    found, total, right = tickets(chain, threads=1)
+    assert (found, total) == ((), right)
 
 
 def by_name(a, b):

@@ -10,6 +10,8 @@ a shift that all lanes share.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..hardware import SECTOR_BYTES
@@ -100,7 +102,8 @@ class Site:
     width = 1
 
     def __init__(self, line: int, op: str, engine, room: int):
-        self.line, self.op, self.engine, self.vector = line, op, engine, None
+        self.line, self.op, self.engine = line, op, engine
+        self.vector: Any = None  # the WarpVector that runs
         self.known: dict[tuple, Known] = {}  # patterns of small vectors, by content
         self.room, self.held = room, 0  # index elements that they may hold, and hold
         self.large: Pattern | None = None  # the latest pattern of a large one

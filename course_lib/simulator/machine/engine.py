@@ -35,6 +35,7 @@ HOOKS = (
     "unassigned",
     "barrier",
     "divergence",
+    "fence",
     "misled",
     "statement",
     "assigned",

@@ -6,6 +6,7 @@ Where an access goes is a ``pattern`` and a ``base`` (see :mod:`access`), known 
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -138,7 +139,7 @@ class GlobalArray(Array):
         if not self.flat.flags.writeable:
             raise LaunchError(f"the kernel writes the array {self.name!r}, which is read-only; pass a copy")
 
-    def keys(self, vector, pattern, base) -> np.ndarray:
+    def keys(self, vector: Any, pattern: Any, base: int) -> np.ndarray:
         return np.asarray(pattern.elements(base))
 
     def storage(self):
@@ -148,6 +149,10 @@ class GlobalArray(Array):
     def words(self) -> int:
         """How many keys there are."""
         return self.size
+
+    def index_of_key(self, key: int) -> tuple[int, ...]:
+        """The index of the element that has this key."""
+        return self.index_of(int(key))
 
 
 class SharedArray(Array):
@@ -177,7 +182,7 @@ class SharedArray(Array):
         keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
         self.data.reshape(-1)[keys] = value
 
-    def keys(self, vector, pattern, base):
+    def keys(self, vector: Any, pattern: Any, base: int) -> Any:
         return pattern.elements(base) * self.chunk.count + self.places
 
     def storage(self):
@@ -255,7 +260,7 @@ class LocalArray(Array):
             base += i * stride
         return base
 
-    def keys(self, vector, pattern, base):
+    def keys(self, vector: Any, pattern: Any, base: int) -> Any:
         return pattern.elements(base) * vector.size + np.arange(vector.size).reshape(vector.shape)
 
     def storage(self):

@@ -153,6 +153,10 @@ class WarpVector:
         else:
             self.order = (clock.reshape(self.shape), known)
 
+    def threadfence(self, mask):
+        """What the active lanes did before is visible to all threads before what they do after it."""
+        self.engine.tell("fence", self, mask)
+
     def _gone(self) -> np.ndarray:
         """The lanes that have returned, as a boolean array of the whole shape."""
         gone = np.zeros(self.shape, bool)

@@ -1,0 +1,142 @@
+"""Which accesses race, and what to say of them; the rules themselves are in the package's docstring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...simulator.findings import Finding, FindingKey
+from ...simulator.hardware import WARP_SIZE
+from ...simulator.machine.memory import GlobalArray, SharedArray
+from ...simulator.observer import Observer
+from .log import SharedLog
+from .releases import Releases
+from .shadow import READ, Access, Ints, Shadow
+
+if TYPE_CHECKING:
+    from ...simulator.machine.access import Pattern, Site
+    from ...simulator.machine.engine import Engine
+    from ...simulator.machine.geometry import Chunk
+    from ...simulator.machine.memory import Array
+    from ...simulator.machine.warp import WarpVector
+
+Mask = Any
+Watcher = Callable[[Any, Any, int, Any], None]
+
+WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
+
+
+class RacesObserver(Observer):
+    """Finds races; see the module's rules."""
+
+    def start(self, engine: Engine) -> None:
+        super().start(engine)
+        self.logs: dict[SharedArray, SharedLog] = {}
+        self.shadows: dict[GlobalArray, Shadow] = {}
+        self.epochs: dict[Chunk, Ints] = {}
+        self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
+        self.unit = engine.unit
+        launch = engine.launch
+        self.releases = Releases(launch.blocks, launch.threads_per_block) if engine.unit.fences else None
+
+    def watch(self, array: Array) -> Watcher | None:
+        if isinstance(array, SharedArray):
+            self.logs[array] = log = SharedLog(self, array)
+            return log
+        if isinstance(array, GlobalArray) and self.unit.may_write(array.name):
+            return self._global
+        return None
+
+    # --- global memory ----------------------------------------------------------------------------------------
+
+    def _global(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
+        array = pattern.array
+        shadow = self.shadows.get(array)
+        if shadow is None:
+            shadow = self.shadows[array] = Shadow(self, array, self.releases)
+        shadow.apply(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
+
+    def fence(self, vector: WarpVector, mask: Mask) -> None:
+        if self.releases is not None:
+            lanes = vector.full(mask)
+            barriers = np.broadcast_to(self.epoch_of(vector.chunk), vector.shape)
+            self.releases.fence(vector.ids[lanes], barriers[lanes])
+
+    def epoch_of(self, chunk: Chunk) -> Ints:
+        """Barriers passed by each block of the chunk, as (1, 1, block rows, block columns)."""
+        if chunk not in self.epochs:
+            self.epochs[chunk] = np.zeros((1, 1, *chunk.shape), np.int64)
+        return self.epochs[chunk]
+
+    def barrier(self, arrivals: Sequence[tuple[WarpVector, Mask]], complete: bool) -> None:
+        chunk = arrivals[0][0].chunk
+        for log in self.logs.values():
+            log.settle(complete)
+        epoch = self.epoch_of(chunk)
+        if complete:
+            self.epochs[chunk] = epoch + 1
+        else:
+            met = np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
+            self.epochs[chunk] = epoch + met
+
+    def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
+        for log in self.logs.values():
+            log.settle(True)
+        self.logs.clear()
+        self.epochs.clear()
+
+    # --- reports ------------------------------------------------------------------------------------------------
+
+    def report(
+        self,
+        array: SharedArray | GlobalArray,
+        word: int,
+        one: tuple[int, int, int],
+        other: tuple[int, int, int],
+        same_value: bool,
+    ) -> None:
+        """``one`` and ``other`` are (thread id, line, kind) of two accesses that race, in any order."""
+        (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
+            [one, other], key=lambda access: (access[1], access[0])
+        )
+        index = array.index_of_key(word)
+        place = array.element_name(index)
+        threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
+        verbs = ("reads", "writes", "updates")
+        size = self.launch.threads_per_block
+        if threads[0][0] != threads[1][0] and self.unit.fences:
+            cure = (
+                "threadfence() orders them only if it stands between the first and an atomic on a word that the other "
+                "thread updates too, before the second"
+            )
+        elif threads[0][0] != threads[1][0]:
+            cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"
+        elif line_a == line_b and READ not in (kind_a, kind_b):
+            cure = "let one thread write it, or use cuda.atomic"
+        elif line_a == line_b:
+            cure = "read into a variable, put a barrier, and write then"
+        elif thread_a % size // WARP_SIZE == thread_b % size // WARP_SIZE:
+            cure = WITHIN_WARP
+        else:
+            cure = "put cuda.syncthreads() between the two"
+        note = " (the same value, this time)" if same_value else ""
+        finding = Finding(
+            "race",
+            line_b,
+            f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
+            f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}",
+            other_line=line_a,
+            array=array.name,
+            index=index,
+            threads=threads,
+        )
+        # of several races of two lines the one is shown that a syncwarp does not cure, and no equal values excuse
+        gravity = cure is not WITHIN_WARP, not same_value
+        first = self._findings.get(finding.key)
+        if first is not None and gravity > self.gravity[finding.key]:
+            self._findings[finding.key] = replace(finding, count=first.count)
+        self.gravity[finding.key] = max(gravity, self.gravity.get(finding.key, gravity))
+        self.add(finding)
