@@ -17,6 +17,7 @@ from . import (
     start,
     threads,
     tiling,
+    unrolling,
 )
 from .exercise import Exercise
 from .explain import Explanation, compare
@@ -32,6 +33,7 @@ LESSONS = {
     "04_tiling": tiling.EXERCISES,
     "06_bank_conflicts": banks.EXERCISES,
     "07_register_tiles": register_tiles.EXERCISES,
+    "08_unrolling_and_occupancy": unrolling.EXERCISES,
     "09_prefetching": prefetching.EXERCISES,
 }
 EXERCISES: dict[str, Exercise | Explanation] = {

@@ -60,3 +60,8 @@ def barriers(formula: str, limit: Limit, hint: str) -> Budget:
 def iterations(formula: str, limit: Limit, hint: str) -> Budget:
     """Turns of all loops of one warp: a kernel that only keeps quiet in most of its turns takes them all the same."""
     return Budget("turns of the loops", formula, Outcome.iterations, limit, hint)
+
+
+def statements(formula: str, limit: Limit, hint: str) -> Budget:
+    """Statements that one warp executes: what the source makes a GPU do, before its compiler tidies up."""
+    return Budget("statements per warp", formula, Outcome.statements, limit, hint)

@@ -57,6 +57,10 @@ class Outcome:
         """How many turns its loops took in the warp that took most; turns of a loop inside another all count."""
         return self._most_steps(lambda step: step.line in self.loops)
 
+    def statements(self) -> int:
+        """How many statements of the kernel's source the warp executed that executed most."""
+        return self._most_steps(lambda step: True)
+
     def _most_steps(self, counted: Callable[[Any], bool]) -> int:
         turns: dict[tuple[Any, int], int] = {}
         for step in self.run.trace.steps:

@@ -1,0 +1,98 @@
+"""Answers to the exercises on unrolling: plausible wrong ones with the first hint they meet, and right ones."""
+
+LAST = "            acc += A[row, k + 3] * B[k + 3, col]\n"
+REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, col]\n"
+
+WRONG = [
+    (
+        "by-four",
+        "a loop inside",
+        ["            for i in range(4):\n                acc += A[row, k + i] * B[k + i, col]"],
+        "no loop inside the loop",
+    ),
+    ("by-four", "only k", ["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
+    ("by-four", "k four times", ["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
+    ("by-four", "one too far", [(LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n")], "and no further"),
+    ("by-four", "= for +=", [("acc += A[row, k] *", "acc = A[row, k] *")], "add to it with `acc += …`"),
+    ("by-four", "in steps of one", [("range(0, K, 4)", "range(0, K - 3)")], "pencil"),
+    (
+        "hoisted",
+        "the guard stays inside",
+        [
+            (
+                "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc",
+                "    inside = row < C.shape[0] and col < C.shape[1]\n    for k in range(A.shape[1]):\n        if inside:\n            acc",
+            ),
+            ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
+        ],
+        "let the loop stand inside the if",
+    ),
+    (
+        "hoisted",
+        "no guard",
+        [("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:")],
+        "must still stand around",
+    ),
+    (
+        "hoisted",
+        "stored in the loop",
+        [("        C[row, col] = acc", "            C[row, col] = acc")],
+        "let the loop stand inside the if",
+    ),
+    ("hoisted", "one term short", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
+    ("hoisted", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
+    ("remainder", "the rest left out", [(REST, "")], "need a loop of their own"),
+    (
+        "remainder",
+        "not unrolled",
+        [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
+        "keep the unrolled loop",
+    ),
+    ("remainder", "the rest twice", [("range(whole, K)", "range(whole - 1, K)")], "negative index"),
+    ("remainder", "whole rounded up", [("K // 4 * 4", "(K + 3) // 4 * 4")], "how many whole fours"),
+    (
+        "remainder",
+        "the rest with the last whole k",
+        [("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C")],
+        "pencil",
+    ),
+    (
+        "remainder",
+        "a guard and clamped loads",
+        [("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")],
+        "how many whole fours",
+    ),
+]
+
+RIGHT = [
+    (
+        "by-four",
+        "one sum of four products",
+        [
+            "            a, b = A[row, k] * B[k, col], A[row, k + 1] * B[k + 1, col]\n"
+            "            acc += a + b\n"
+            "            acc += A[row, k + 3] * B[k + 3, col] + A[row, k + 2] * B[k + 2, col]"
+        ],
+    ),
+    (
+        "hoisted",
+        "an early return",
+        [
+            (
+                "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
+                "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
+            )
+        ],
+    ),
+    (
+        "remainder",
+        "guards inside the turn",
+        [
+            ("range(0, whole, 4)", "range(0, K, 4)"),
+            (REST, ""),
+            ("            acc += A[row, k + 1]", "            if k + 1 < K:\n                acc += A[row, k + 1]"),
+            ("            acc += A[row, k + 2]", "            if k + 2 < K:\n                acc += A[row, k + 2]"),
+            ("            acc += A[row, k + 3]", "            if k + 3 < K:\n                acc += A[row, k + 3]"),
+        ],
+    ),
+]
