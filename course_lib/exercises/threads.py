@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from course_lib.simulator.hardware import ceil_div
 
@@ -41,7 +40,7 @@ def _launch_columns(M: int, N: int, K: int) -> Launch:
 
 
 def _rows_left_out(outcome: Outcome) -> str | None:
-    stored: NDArray[np.bool_] = np.isfinite(outcome.got).any(axis=1)
+    stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
     if not stored.all() and stored[0]:
         return "some rows of C were never stored: the loop over rows takes as many turns as A has rows, A.shape[0]."
     return None
@@ -166,7 +165,7 @@ def _launch_rows(M: int, N: int, K: int) -> Launch:
 
 
 def _rows_without_thread(outcome: Outcome) -> str | None:
-    stored: NDArray[np.bool_] = np.isfinite(outcome.got).any(axis=1)
+    stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
     if len(stored) > TILE and stored[:TILE].all() and not stored[TILE:].any():
         return "only the first block's rows were stored: the number of the block is missing from the row."
     if stored[0] and not stored.all():

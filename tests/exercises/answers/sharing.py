@@ -1,0 +1,108 @@
+"""Answers to the exercises on shared memory: plausible wrong ones with the first hint they meet, and right ones."""
+
+CARRY_A, CARRY_B = "    A_shared[row, col] = A[row, col]\n", "    B_shared[row, col] = B[row, col]\n"
+BARRIER = "    cuda.syncthreads()\n"
+
+WRONG = [
+    ("to-the-table", "A transposed", [("A_shared[row, col] =", "A_shared[col, row] =")], "the wrong way round"),
+    ("to-the-table", "B forgotten", [(CARRY_B, "")], "each thread carries one element of A and one of B"),
+    ("to-the-table", "both from A", [("= B[row, col]", "= A[row, col]")], "follow one thread"),
+    (
+        "to-the-table",
+        "whole rows",
+        [(CARRY_A, "    for k in range(8):\n        A_shared[row, k] = A[row, k]\n")],
+        "two threads store into the same place",
+    ),
+    ("to-the-table", "not its own place", [("A_shared[row, col] =", "A_shared[0, col] =")], "has a place of its own"),
+    (
+        "to-the-table",
+        "multiplies from global memory",
+        [("A_shared[row, k] * B_shared[k, col]", "A[row, k] * B[k, col]")],
+        "each thread carries one element of A and one of B",
+    ),
+    ("neighbours", "no barrier", [(BARRIER, "")], "all must wait at cuda.syncthreads()"),
+    (
+        "neighbours",
+        "barrier in the guard",
+        [(BARRIER + "    if i < n:\n", "    if i < n:\n        cuda.syncthreads()\n")],
+        "keep it out of any if",
+    ),
+    ("neighbours", "no zeros at the end", [("    near[t + 1] = 0\n", "")], "beyond the ends of A it must hold 0"),
+    ("neighbours", "the first one's neighbour", [("        if i > 0:\n    ", "")], "ask for i > 0"),
+    (
+        "neighbours",
+        "zeros at the edges of a block",
+        [("near[0] = A[i - 1]", "near[0] = 0"), ("near[65] = A[i + 1]", "near[65] = 0")],
+        "its neighbours count as zero",
+    ),
+    (
+        "neighbours",
+        "from global memory again",
+        [
+            ("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t + 1] + (A[i + 1] if i + 1 < n else float32(0))"),
+        ],
+        "take them from near",
+    ),
+    (
+        "neighbours",
+        "one place off",
+        [("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t] + near[t + 1]")],
+        "pencil",
+    ),
+    ("divergent", "no barrier at all", [(BARRIER, "")], "all must wait at cuda.syncthreads()"),
+    (
+        "divergent",
+        "barrier in another guard",
+        [
+            (BARRIER, ""),
+            ("B_shared[row, col] = B[row, col]\n", "B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n"),
+        ],
+        "where all threads come by",
+    ),
+    (
+        "divergent",
+        "barrier too early",
+        [(BARRIER, ""), ("    if row < M and col < K:", BARRIER + "    if row < M and col < K:")],
+        "all must wait at cuda.syncthreads()",
+    ),
+    (
+        "divergent",
+        "a barrier for each guard",
+        [("    if row < K and col < N:", BARRIER + "    if row < K and col < N:")],
+        "one barrier is enough",
+    ),
+    (
+        "divergent",
+        "leaves before it",
+        [(BARRIER, "    if row >= M or col >= N:\n        return\n" + BARRIER)],
+        "where all threads come by",
+    ),
+]
+
+RIGHT = [
+    (
+        "to-the-table",
+        "B first, in one line each",
+        ["    B_shared[row, col], A_shared[row, col] = B[row, col], A[row, col]\n    cuda.syncwarp()\n"],
+    ),
+    (
+        "neighbours",
+        "with conditional expressions",
+        [
+            "    near[t + 1] = A[i] if i < n else float32(0)\n    if t == 0:\n"
+            "        near[0] = A[i - 1] if i > 0 else float32(0)\n"
+            "        near[65] = A[i + 64] if i + 64 < n else float32(0)\n    cuda.syncthreads()\n    if i >= n:\n"
+            "        return\n    acc = float32(0)\n    for k in range(t, t + 3):\n        acc += near[k]\n    C[i] = acc",
+        ],
+    ),
+    (
+        "divergent",
+        "zeros on the whole table",
+        [
+            (
+                "    if row < M and col < K:\n",
+                "    A_shared[row, col] = 0\n    B_shared[row, col] = 0\n    if row < M and col < K:\n",
+            )
+        ],
+    ),
+]
