@@ -10,7 +10,7 @@ from oracles import numba_typing as oracle
 from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, arguments, kernel_with, threads
 
 from course_lib import UnsupportedKernelError, simulate
-from course_lib.simulator import typing_rules as rules
+from course_lib.simulator.language import types as rules
 
 PAIRS = list(itertools.product(oracle.SCALARS, repeat=2))
 BINARY = {

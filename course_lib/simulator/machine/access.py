@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..hardware import SECTOR_BYTES
-from ..typing_rules import cast
+from .arithmetic import cast
 from .memory import Array
 
 #: Up to this many elements the indices of an access are compared by content with those of earlier ones.

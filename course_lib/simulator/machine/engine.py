@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiler import Function, Unit
+from ..compile.unit import Unit
 from ..findings import LaunchError
-from ..frontend import Source, read
 from ..hardware import SHARED_LIMIT
+from ..language.source import Source, read
+from ..language.types import SCALARS, ArrayType, of_value
+from ..language.variables import Variable
 from ..observer import Observer
-from ..typing_rules import SCALARS, of_value
-from ..values import ArrayType, Variable
 from .access import REMEMBERED, Site, WideSite
+from .barrier import Barrier
 from .geometry import Launch
+from .loops import Steps
 from .memory import GlobalArray
-from .runtime import Barrier, Steps
 from .schedule import order
 from .warp import WarpVector
 
@@ -76,16 +77,9 @@ class Engine:
         arguments = self._with_defaults(names, arguments)
         self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]
         mark_aliases(self.values)
-        self.unit = Unit(self.launch, tracing)
-        function = Function(
-            self.unit,
-            self.source,
-            [variable_of(n, a, v) for n, a, v in zip(names, arguments, self.values, strict=True)],
-            kernel=True,
-        )
-        function.compile("kernel")
+        variables = {n: variable_of(n, a, v) for n, a, v in zip(names, arguments, self.values, strict=True)}
+        self.unit = Unit(self.launch, self.source, variables, tracing)
         self._check_shared()
-        self.make = self.unit.build("kernel")
         self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name)) for name in HOOKS}
 
     def _with_defaults(self, names, arguments) -> tuple:
@@ -133,7 +127,7 @@ class Engine:
             if isinstance(value, GlobalArray):
                 self.watch(value)
         sites = [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
-        kernels = [self.make(s) for s in sites]
+        kernels = [self.unit.make(s) for s in sites]
         with np.errstate(all="ignore"):
             for chunk in self.launch.chunks(self._edges(), self._blocks_in_memory()):
                 self._run_chunk(chunk, kernels, sites)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..findings import LaunchError
+from .masks import unite
 
 
 def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -295,12 +296,3 @@ def spread(keys, value, mask):
     shape = np.broadcast_shapes(np.shape(keys), np.shape(value), np.shape(mask))
     mask = np.broadcast_to(mask, shape)
     return np.broadcast_to(keys, shape)[mask], np.broadcast_to(value, shape)[mask]
-
-
-def unite(a, b):
-    """Union of two masks."""
-    if a is True or b is True:
-        return True
-    if a is False:
-        return b
-    return a if b is False else a | b

@@ -1,4 +1,6 @@
-"""Numba's scalar typing on the CUDA target, as rules over dtype names, and the conversion between the types.
+"""The types of a kernel's values, and numba's rules for them on the CUDA target.
+
+A scalar's type is the name of its dtype.
 
 The rules were read off numba's own typer, operator by operator; ``tests/simulator/test_typing_oracle.py`` holds
 them to it. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * int32`` is float64 and
@@ -6,6 +8,8 @@ them to it. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * in
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,6 +31,37 @@ DTYPE = {name: np.dtype(name) for name in SCALARS}
 PART = {"complex64": "float32", "complex128": "float64"}
 
 
+@dataclass(frozen=True)
+class ArrayType:
+    """The type of an array: the name of its dtype and its number of dimensions."""
+
+    dtype: str
+    ndim: int
+
+    def __str__(self) -> str:
+        return f"a {self.ndim}-dimensional array of {self.dtype}"
+
+
+@dataclass(frozen=True)
+class TupleType:
+    """The type of a tuple: the types of its items."""
+
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"a tuple ({', '.join(map(describe_type, self.items))})" if self.items else "an empty tuple"
+
+
+Type = str | ArrayType | TupleType
+
+#: The type of None.
+NONE = "none"
+#: The type of a variable whose versions cannot be unified where control flow merges.
+CONFLICT = "conflict"
+#: The type of what exists only while the kernel is compiled: a module, a function, a type, ``cuda.threadIdx``.
+COMPILE_TIME = "compile-time"
+
+
 class TypingError(Exception):
     """The operator is not defined for these types, in numba as here."""
 
@@ -41,29 +76,6 @@ def is_float(t: str) -> bool:
 
 def is_complex(t: str) -> bool:
     return t in COMPLEX
-
-
-def cast(value, dtype: np.dtype):
-    """``value`` converted as a GPU does: ints wrap, floats go to ints towards zero and stop at the ends of their range.
-
-    That is PTX's ``cvt.rzi``, which has no 8-bit form: those are the low bits of a 16-bit conversion. NaN gives 0, or
-    the highest bit alone where a side has 64 bits. From float16 numba converts with ``cvt.rni`` instead: to the
-    nearest integer, an even one in the middle, and straight to 8 bits.
-    """
-    if dtype.kind not in "iu" or value.dtype.kind != "f":
-        return value.astype(dtype)
-    half = value.dtype.itemsize == 2
-    if half:
-        value = value.astype(np.float32)
-    wide = dtype if dtype.itemsize > 1 or half else np.dtype(f"{dtype.kind}2")
-    whole, least, most = (np.rint if half else np.trunc)(value), np.iinfo(wide).min, np.iinfo(wide).max
-    inside = (whole >= least) & (whole < float(most) + 1 if wide.itemsize < 8 else whole < float(most))
-    if np.all(inside):
-        return whole.astype(wide).astype(dtype)
-    nan = 1 << wide.itemsize * 8 - 1 if 8 in (wide.itemsize, value.dtype.itemsize) else 0
-    beyond = np.where(whole < 0, wide.type(least), wide.type(most))
-    beyond = np.where(np.isnan(whole), np.array(nan, f"u{wide.itemsize}").view(wide), beyond)
-    return np.where(inside, np.where(inside, whole, 0).astype(wide), beyond).astype(dtype)[()]
 
 
 def bits(t: str) -> int:
@@ -142,9 +154,9 @@ def unary(op: str, a: str) -> tuple[str, str]:
         return "float32", "float32"
     if is_float(a) or is_complex(a):
         return a, a
-    if a in UNSIGNED:
-        return "uint64", a
-    return "int64", "int64"
+    if a == "bool":
+        return "int64", "int64"
+    return ("uint64" if a in UNSIGNED else "int64"), a
 
 
 def unify(a: str, b: str) -> str:
@@ -216,7 +228,7 @@ def range_type(arguments: list[tuple[str, bool]]) -> str:
     return "int32" if all(t in SIGNED and bits(t) <= 32 for t in types) else "int64"
 
 
-def of_value(value) -> str | None:
+def of_value(value: object) -> str | None:
     """The type numba gives a Python or NumPy scalar, or None for other objects."""
     if isinstance(value, np.generic):
         return value.dtype.name if value.dtype.name in SCALARS else None
@@ -225,3 +237,27 @@ def of_value(value) -> str | None:
     if isinstance(value, int):
         return "int64" if -(2**63) <= value < 2**63 else ("uint64" if value < 2**64 and value > 0 else None)
     return "float64" if isinstance(value, float) else "complex128" if isinstance(value, complex) else None
+
+
+def unify_types(a: Type, b: Type) -> Type:
+    """The common type of two versions of a variable, or CONFLICT."""
+    if a == b:
+        return a
+    if isinstance(a, str) and isinstance(b, str) and a in SCALARS and b in SCALARS:
+        return unify(a, b)
+    if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
+        items = tuple(unify_types(x, y) for x, y in zip(a.items, b.items, strict=True))
+        return CONFLICT if CONFLICT in items else TupleType(items)
+    return CONFLICT
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 item`` or ``2 items``."""
+    return f"{count} {noun}" + "s" * (count != 1)
+
+
+def describe_type(kind: Type) -> str:
+    """``kind`` as a message names it."""
+    if kind == COMPILE_TIME:
+        return "an object that a kernel cannot compute with"
+    return "None" if kind == NONE else str(kind)

@@ -1,0 +1,106 @@
+"""The compiled kernel of one launch: what the engine needs of it, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..language.infer import analyse
+from ..language.source import Source
+from ..language.variables import Variable
+from ..language.why import Promotion
+from ..machine import arithmetic, loops, masks
+from ..machine.barrier import Barrier
+from .emit import Module, Template
+from .writes import written
+
+if TYPE_CHECKING:
+    from ..machine.geometry import Launch
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A function made for a line of call: its sites are those of this number and the next, its callees instances."""
+
+    template: Template
+    first_site: int
+    callees: tuple[int, ...]
+    line: int
+
+
+class Unit:
+    """A kernel, compiled for a launch and the types of its arguments.
+
+    The engine makes a site for each of ``sites``, (line, op, elements a lane), and calls :meth:`make` with them, once a
+    warp; what it gets is a generator function of (warp vector, mask, place in program order, *arguments) that yields
+    a :class:`~course_lib.simulator.machine.barrier.Barrier` wherever the warp meets the others.
+
+    Attributes:
+        sources: the kernel's source, and those of the device functions that share its file.
+        promotions: what is computed in float64 by accident, by line and operand.
+        static_shared: the shared arrays by number: (name, bytes, elements, line).
+        local_bytes: local memory of one thread.
+        fences: the kernel calls threadfence.
+        text: the generated code.
+    """
+
+    def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool):
+        analysis, kernel = analyse(launch, source, arguments)
+        self.sources, self.fences = analysis.sources, analysis.fences
+        module = Module(tracing)
+        template = module.template(kernel)
+        self._written = written(kernel, {})
+        self.sites: list[tuple[int, str, int]] = []
+        self.promotions: dict[tuple[int, str], Promotion] = {}
+        self.static_shared: dict[int, tuple[str, int, int, int]] = {}
+        self.local_bytes = sum(t.local_bytes for t in module.templates.values())
+        self.instances: list[Instance] = []
+        self._known: dict[tuple[Template, int], int] = {}
+        self._instantiate(template, source.tree.lineno)
+        self.text = "".join(t.text for t in module.templates.values())
+        self._scope = {**SCOPE, **module.constants}
+        exec(compile(self.text, "<simulated kernel>", "exec"), self._scope)
+
+    def _instantiate(self, template: Template, line: int) -> int:
+        """The number of the instance of ``template`` for calls on ``line``."""
+        key = (template, line if template.function.foreign else 0)
+        if key not in self._known:
+            callees = tuple(self._instantiate(t, line if at is None else at) for t, at in template.calls)
+            foreign = template.function.foreign
+            for promotion in template.function.promotions.values():
+                at = line if foreign else promotion.line
+                found = Promotion(at, promotion.operand, promotion.expression, promotion.narrow, promotion.wide)
+                self.promotions.setdefault((at, promotion.operand), found)
+            for number, name, size, elements, own in template.shared:
+                self.static_shared.setdefault(number, (name, size, elements, line if own is None else own))
+            first = len(self.sites)
+            self.sites += [(line if own is None else own, op, width) for own, op, width in template.sites]
+            self.instances.append(Instance(template, first, callees, line))
+            self._known[key] = len(self.instances) - 1
+        return self._known[key]
+
+    def make(self, sites: list[Any]) -> Callable[..., Any]:
+        """The kernel's function, of these sites."""
+        made: list[Callable[..., Any]] = []
+        for instance in self.instances:
+            maker = self._scope[f"make_{instance.template.name}"]
+            assert callable(maker)
+            own = sites[instance.first_site : instance.first_site + len(instance.template.sites)]
+            made.append(maker(own, [made[i] for i in instance.callees], instance.line))
+        return made[-1]
+
+    def may_write(self, argument: str) -> bool:
+        """Can the kernel store to this argument?"""
+        return self._written is None or argument in self._written
+
+
+#: What the generated code calls.
+SCOPE: dict[str, object] = {"np": np, "Barrier": Barrier} | {
+    name: thing
+    for module in (arithmetic, loops, masks)
+    for name, thing in vars(module).items()
+    if callable(thing) and getattr(thing, "__module__", None) == module.__name__
+}

@@ -1,0 +1,79 @@
+"""Which arguments a kernel stores to: races are looked for only there."""
+
+from __future__ import annotations
+
+from ..language.program import (
+    Allocate,
+    Assign,
+    Atomic,
+    CallDevice,
+    Expr,
+    Function,
+    Local,
+    Saved,
+    Select,
+    Store,
+    nodes,
+    statements,
+)
+from ..language.types import ArrayType
+
+#: Names of parameters; None: any of them.
+Names = frozenset[str] | None
+
+
+def written(function: Function, known: dict[Function, Names]) -> Names:
+    """The array parameters that ``function``, or one that it calls, stores to."""
+    if function not in known:
+        aliases = _aliases(function)
+        result: Names = frozenset()
+        for node in nodes(function.body.body):
+            if isinstance(node, (Store, Atomic)):
+                result = _union(result, _roots(node.array, aliases))
+            elif isinstance(node, CallDevice):
+                inner = written(node.function, known)
+                for (name, kind), argument in zip(node.function.parameters, node.args, strict=True):
+                    if inner is None or name in inner:
+                        found = _roots(argument, aliases) if isinstance(kind, ArrayType) else None
+                        result = _union(
+                            result, found if inner is not None or isinstance(kind, ArrayType) else frozenset()
+                        )
+        known[function] = result
+    return known[function]
+
+
+def _aliases(function: Function) -> dict[str, Names]:
+    """The parameters that each variable may stand for, wherever it is."""
+    aliases: dict[str, Names] = {
+        name: frozenset({name}) for name, kind in function.parameters if isinstance(kind, ArrayType)
+    }
+    assigned = [
+        s for s in statements(function.body.body) if isinstance(s, Assign) and isinstance(s.value.type, ArrayType)
+    ]
+    changed = True
+    while changed:
+        changed = False
+        for statement in assigned:
+            before = aliases.get(statement.name, frozenset())
+            after = _union(before, _roots(statement.value, aliases))
+            if after != before or statement.name not in aliases:
+                aliases[statement.name] = after
+                changed = True
+    return aliases
+
+
+def _roots(value: Expr, aliases: dict[str, Names]) -> Names:
+    match value:
+        case Local():
+            return aliases.get(value.name, frozenset())
+        case Allocate():
+            return frozenset()
+        case Saved():
+            return _roots(value.value, aliases)
+        case Select():
+            return _union(_roots(value.yes, aliases), _roots(value.no, aliases))
+    return None
+
+
+def _union(a: Names, b: Names) -> Names:
+    return None if a is None or b is None else a | b

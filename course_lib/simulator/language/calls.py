@@ -1,0 +1,403 @@
+"""Calls, a row a function: how many arguments it takes, of which types, what it returns, and what computes it.
+
+To add a function: a row in the table of its home (``CUDA``, ``MATH``, ``BUILTINS``), and what it computes in
+:mod:`~course_lib.simulator.machine.arithmetic` or, if the lanes of a warp do it together, in
+:mod:`~course_lib.simulator.machine.warp`. What is no function of numbers alone (it takes an array, a shape, or
+allocates) is a *form* (:mod:`forms`): a row that names the function which finds its meaning. Intrinsics that are
+defined outside the simulator say themselves what they are (:mod:`intrinsics`).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from . import conditions, forms, intrinsics, refusals, types
+from .names import COORDINATES, Symbol, dtype_name
+from .operators import cast
+from .program import Apply, Expr, Operation, Static
+from .refusals import refuse
+from .types import ArrayType, TupleType, Type, TypingError, bits, describe_type, is_int
+from .why import Part
+
+if TYPE_CHECKING:
+    from .expressions import Expressions
+
+#: The type of the result, and the types to which the arguments are converted.
+Signature = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function of numbers.
+
+    ``rule`` gives its signature for the types of its arguments, or raises TypingError. ``code`` is that of an
+    :class:`~.program.Operation`; what has an ``effect`` runs in its place, under the mask. ``widened`` says, before
+    the types of its arguments, why its result is float64 where none of them is.
+    """
+
+    name: str
+    arity: tuple[int, ...]
+    rule: Callable[..., Signature]
+    code: str
+    effect: bool = False
+    widened: str = "of"
+
+    @cached_property
+    def operation(self) -> Operation:
+        return Operation(self.name, self.code, self.holds, self.effect)
+
+    def holds(self, args: tuple[Type, ...], result: Type) -> bool:
+        """Are these the types that the rule gives, for arguments that are converted already?"""
+        return all(isinstance(a, str) for a in args) and self.rule(*args) == (result, args)
+
+    def apply(self, x: Expressions, node: ast.Call) -> Expr:
+        """The call ``node`` of this function."""
+        given = x.arguments(node, self.arity, self.name)
+        result, wanted = self.rule(*(str(value.type) for value in given))
+        parts = tuple(Part(v.type, v.why, ast.unparse(a)) for v, a in zip(given, node.args, strict=True))
+        parts = tuple(part for part, kind in zip(parts, wanted, strict=True) if kind in (*types.FLOATS, part.type))
+        widened = f"{ast.unparse(node)}, {self.widened} {' and '.join(str(part.type) for part in parts)}"
+        reason = x.reason(node, node.lineno, result, parts, widened)
+        operands = tuple(
+            conditions.truth(x, v, node.lineno) if kind == "bool" else cast(v, kind)
+            for v, kind in zip(given, wanted, strict=True)
+        )
+        return Apply(operation=self.operation, args=operands, type=result, line=node.lineno, why=reason)
+
+
+# --- signatures -------------------------------------------------------------------------------------------------------
+
+
+def _math(name: str) -> Callable[[str], Signature]:
+    def rule(a: str) -> Signature:
+        kind = types.math_result(a, name)
+        return kind, (kind,)
+
+    return rule
+
+
+def _math_test(a: str) -> Signature:
+    return "bool", (types.math_result(a),)
+
+
+def _math2(a: str, b: str) -> Signature:
+    kind = types.math_result2(a, b)
+    return kind, (kind, kind)
+
+
+def _pow(a: str, b: str) -> Signature:
+    if a == "float32" and b in ("int32", "int16", "int8", "bool", "uint8"):
+        return "float32", ("float32", "float32")
+    return _math2(a, b)
+
+
+def _fma(*args: str) -> Signature:
+    kind = "float32" if all(a in ("float16", "float32") for a in args) else "float64"
+    return kind, (kind,) * 3
+
+
+def _selp(condition: str, a: str, b: str) -> Signature:
+    kind = types.unify(a, b)
+    if kind == "float16":
+        raise TypingError("cuda.selp does not take float16; write a if condition else b")
+    return kind, ("bool", kind, kind)
+
+
+def _bits(name: str, result: Callable[[str], str] = lambda a: a) -> Callable[[str], Signature]:
+    def rule(a: str) -> Signature:
+        if not is_int(a):
+            raise TypingError(f"cuda.{name} needs an integer, not {a}: convert it with int()")
+        return result(a), (a,)
+
+    return rule
+
+
+def _half(count: int, result: str = "float16") -> Callable[..., Signature]:
+    return lambda *args: (result, ("float16",) * count)
+
+
+def _members(mask: str) -> None:
+    if not is_int(mask):
+        raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
+
+
+def _vote(result: str) -> Callable[[str, str], Signature]:
+    def rule(mask: str, predicate: str) -> Signature:
+        _members(mask)
+        return result, (mask, "bool")
+
+    return rule
+
+
+def _match(result: str) -> Callable[[str, str], Signature]:
+    def rule(mask: str, value: str) -> Signature:
+        _members(mask)
+        return result, (mask, value)
+
+    return rule
+
+
+#: numba moves small integers as int32.
+_MOVED = {
+    "int64": "int64",
+    "uint32": "int64",
+    "uint64": "int64",
+    "float16": "float32",
+    "float32": "float32",
+    "float64": "float64",
+}
+
+
+def _shuffle(name: str) -> Callable[[str, str, str], Signature]:
+    def rule(mask: str, value: str, lane: str) -> Signature:
+        _members(mask)
+        if not is_int(lane):
+            raise TypingError(f"the lane of cuda.{name} must be an integer, not {lane}: convert it with int()")
+        kind = _MOVED.get(value, "int32")
+        return kind, (mask, kind, lane)
+
+    return rule
+
+
+def _round(a: str) -> Signature:
+    return "int64", (a if types.is_float(a) else "int64",)
+
+
+# --- the rows ---------------------------------------------------------------------------------------------------------
+
+_MATH_CODE = {
+    "sqrt": "np.sqrt({0})",
+    "sin": "np.sin({0})",
+    "cos": "np.cos({0})",
+    "tan": "np.tan({0})",
+    "asin": "np.arcsin({0})",
+    "acos": "np.arccos({0})",
+    "atan": "np.arctan({0})",
+    "sinh": "np.sinh({0})",
+    "cosh": "np.cosh({0})",
+    "tanh": "np.tanh({0})",
+    "asinh": "np.arcsinh({0})",
+    "acosh": "np.arccosh({0})",
+    "atanh": "np.arctanh({0})",
+    "exp": "np.exp({0})",
+    "expm1": "np.expm1({0})",
+    "exp2": "np.exp2({0})",
+    "log": "np.log({0})",
+    "log2": "np.log2({0})",
+    "log10": "np.log10({0})",
+    "log1p": "np.log1p({0})",
+    "fabs": "np.fabs({0})",
+    "floor": "np.floor({0})",
+    "ceil": "np.ceil({0})",
+    "trunc": "np.trunc({0})",
+    "degrees": "np.degrees({0})",
+    "radians": "np.radians({0})",
+}
+_SPECIAL_CODE = {name: f"{name}({{0}})" for name in ("erf", "erfc", "gamma", "lgamma")}
+
+#: The functions of math.
+MATH = {name: Row(f"math.{name}", (1,), _math(name), code, widened="math of") for name, code in _MATH_CODE.items()}
+MATH |= {name: Row(f"math.{name}", (1,), _math(""), code, widened="math of") for name, code in _SPECIAL_CODE.items()}
+MATH |= {name: Row(f"math.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in ("isnan", "isinf", "isfinite")}
+MATH |= {
+    "atan2": Row("math.atan2", (2,), _math2, "np.arctan2({0}, {1})", widened="math of"),
+    "hypot": Row("math.hypot", (2,), _math2, "np.hypot({0}, {1})", widened="math of"),
+    "fmod": Row("math.fmod", (2,), _math2, "np.fmod({0}, {1})", widened="math of"),
+    "copysign": Row("math.copysign", (2,), _math2, "np.copysign({0}, {1})", widened="math of"),
+    "pow": Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of"),
+}
+#: NumPy's functions by the functions of math that do the same, for the advice.
+MATH_OF_NUMPY = {row.code.removeprefix("np.").split("(")[0]: name for name, row in MATH.items()}
+
+_HALF = {
+    "hadd": Row("cuda.fp16.hadd", (2,), _half(2), "({0} + {1})"),
+    "hsub": Row("cuda.fp16.hsub", (2,), _half(2), "({0} - {1})"),
+    "hmul": Row("cuda.fp16.hmul", (2,), _half(2), "({0} * {1})"),
+    "hdiv": Row("cuda.fp16.hdiv", (2,), _half(2), "({0} / {1})"),
+    "hneg": Row("cuda.fp16.hneg", (1,), _half(1), "(-{0})"),
+    "habs": Row("cuda.fp16.habs", (1,), _half(1), "np.abs({0})"),
+    "hfma": Row("cuda.fp16.hfma", (3,), _half(3), "fused({0}, {1}, {2})"),
+    "hmax": Row("cuda.fp16.hmax", (2,), _half(2), "larger({0}, {1})"),
+    "hmin": Row("cuda.fp16.hmin", (2,), _half(2), "smaller({0}, {1})"),
+    "heq": Row("cuda.fp16.heq", (2,), _half(2, "bool"), "({0} == {1})"),
+    "hne": Row("cuda.fp16.hne", (2,), _half(2, "bool"), "({0} != {1})"),
+    "hlt": Row("cuda.fp16.hlt", (2,), _half(2, "bool"), "({0} < {1})"),
+    "hle": Row("cuda.fp16.hle", (2,), _half(2, "bool"), "({0} <= {1})"),
+    "hgt": Row("cuda.fp16.hgt", (2,), _half(2, "bool"), "({0} > {1})"),
+    "hge": Row("cuda.fp16.hge", (2,), _half(2, "bool"), "({0} >= {1})"),
+}
+_HALF |= {
+    f"h{name}": Row(f"cuda.fp16.h{name}", (1,), _half(1), f"np.{name}({{0}})")
+    for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt", "floor", "ceil", "trunc", "rint")
+}
+
+_CHECKED = "w.check_members({0}, {mask}, {line})\n"
+_WARP = {
+    name: Row(f"cuda.{name}", (2,), _vote(result), f"{_CHECKED}w.vote({name!r}, {{1}}, {{mask}})", effect=True)
+    for name, result in {"all_sync": "bool", "any_sync": "bool", "ballot_sync": "int32"}.items()
+}
+_WARP |= {
+    name: Row(f"cuda.{name}", (2,), _match(result), f"{_CHECKED}w.vote({name!r}, {{1}}, {{mask}})", effect=True)
+    for name, result in {"eq_sync": "bool", "match_any_sync": "int32"}.items()
+}
+_WARP |= {
+    name: Row(
+        f"cuda.{name}",
+        (3,),
+        _shuffle(name),
+        f"{_CHECKED}w.shuffle({way!r}, {{1}}, {{2}}, {{mask}}, {{line}})",
+        effect=True,
+    )
+    for name, way in {"shfl_sync": "at", "shfl_up_sync": "up", "shfl_down_sync": "down", "shfl_xor_sync": "xor"}.items()
+}
+
+#: The functions of numba.cuda, and the forms.
+CUDA: dict[str, Row | forms.Form] = {
+    **_WARP,
+    **{f"fp16.{name}": row for name, row in _HALF.items()},
+    "activemask": Row(
+        "cuda.activemask",
+        (0,),
+        lambda: ("uint32", ()),
+        "cast(w.vote('ballot_sync', np.True_, {mask}), {dtype})",
+        effect=True,
+    ),
+    "lanemask_lt": Row("cuda.lanemask_lt", (0,), lambda: ("uint32", ()), "w.lanemask_lt()"),
+    "fma": Row("cuda.fma", (3,), _fma, "fused({0}, {1}, {2})"),
+    "selp": Row("cuda.selp", (3,), _selp, "pick({0}, {1}, {2})"),
+    "popc": Row("cuda.popc", (1,), _bits("popc"), "cast(bit_popc({0}), {dtype})"),
+    "brev": Row("cuda.brev", (1,), _bits("brev"), "cast(bit_brev({0}), {dtype})"),
+    "clz": Row("cuda.clz", (1,), _bits("clz"), "cast(bit_clz({0}), {dtype})"),
+    "ffs": Row(
+        "cuda.ffs",
+        (1,),
+        _bits("ffs", lambda a: "uint32" if bits(a) <= 32 else "uint64"),
+        "cast(bit_ffs({0}), {dtype})",
+    ),
+    "cbrt": Row("cuda.cbrt", (1,), _math(""), "np.cbrt({0})", widened="math of"),
+    "rsqrt": Row("cuda.rsqrt", (1,), _math(""), "rsqrt({0})", widened="math of"),
+    "grid": forms.grid,
+    "gridsize": forms.gridsize,
+    "syncthreads": forms.syncthreads,
+    "syncwarp": forms.syncwarp,
+    "threadfence": forms.fence,
+    "threadfence_block": forms.fence,
+    "threadfence_system": forms.fence,
+    "syncthreads_count": forms.reduction,
+    "syncthreads_and": forms.reduction,
+    "syncthreads_or": forms.reduction,
+    **{f"atomic.{name}": forms.atomic for name in forms.ATOMICS},
+}
+#: These have no value: they are statements.
+STATEMENTS = ("syncthreads", "syncwarp", "threadfence", "threadfence_block", "threadfence_system")
+
+#: Python's own functions.
+BUILTINS: dict[Any, Row | forms.Form] = {
+    min: forms.smallest,
+    max: forms.largest,
+    abs: forms.absolute,
+    len: forms.length,
+    pow: forms.power,
+    divmod: forms.quotient_and_remainder,
+    complex: forms.complex_number,
+    round: Row("round", (1,), _round, "cast(np.rint({0}), {dtype})"),
+}
+
+
+# --- the call ---------------------------------------------------------------------------------------------------------
+
+
+def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    """The meaning of a call; ``used`` if its value is."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not (node.args or node.keywords):
+        return forms.conjugate(x, node)
+    thing = x.constant_object(node.func)
+    if thing is None:
+        target = x.expr(node.func)
+        if not isinstance(target, Static):
+            advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
+            refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}")
+        thing = target.thing
+    if isinstance(thing, Symbol):
+        return _cuda(x, node, thing, used)
+    if intrinsics.declared(thing) is not None:
+        return intrinsics.call(x, node, thing)
+    row = BUILTINS.get(thing) if isinstance(thing, (type, type(abs))) else None
+    if row is not None:
+        return run_row(x, node, row, used)
+    if not isinstance(thing, str) and dtype_name(thing):
+        return forms.conversion(x, node, thing)
+    if getattr(thing, "__module__", None) == "math":
+        return _math_call(x, node, getattr(thing, "__name__", ""))
+    if getattr(thing, "py_func", None) is not None:
+        return forms.device(x, node, thing)
+    _refuse_call(node, thing)
+
+
+def run_row(x: Expressions, node: ast.Call, row: Row | forms.Form, used: bool) -> Expr:
+    return row.apply(x, node) if isinstance(row, Row) else row(x, node, used)
+
+
+def _cuda(x: Expressions, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
+    name = ".".join(symbol.path)
+    if not name:
+        refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
+    if used and name in STATEMENTS:
+        refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
+    if name in CUDA:
+        return run_row(x, node, CUDA[name], used)
+    first = symbol.path[0]
+    if name in ("shared.array", "local.array"):
+        refuse(node, f"assign cuda.{name}(...) to a name first: tile = cuda.{name}(...)")
+    if first == "atomic" and len(symbol.path) == 2:
+        refuse(node, f"numba.cuda has no {name}; it has {', '.join(forms.ATOMICS)}")
+    if first in (*COORDINATES, "laneid", "warpsize"):
+        refuse(node, f"cuda.{name} is a value, and cannot be called; leave out the ( )")
+    if first in refusals.CUDA or symbol.thing is not None:
+        advice = refusals.CUDA.get(first, "call it outside the kernel, or leave it out")
+        refuse(node, f"the simulator does not run cuda.{name}; {advice}")
+    refuse(node, f"numba.cuda has no {name!r}; look up how it is spelled")
+
+
+def _math_call(x: Expressions, node: ast.Call, name: str) -> Expr:
+    if name not in MATH:
+        advice = refusals.MATH.get(name, "write it out with arithmetic and other functions of math")
+        refuse(node, f"the simulator does not run math.{name}; {advice}")
+    return MATH[name].apply(x, node)
+
+
+def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
+    """Refuse to call ``thing``, which is none of the functions that a kernel can call."""
+    text, name = ast.unparse(node.func), str(getattr(thing, "__name__", thing))
+    home = str(getattr(thing, "__module__", None) or "")
+    if isinstance(thing, np.ufunc) or home.split(".")[0] == "numpy":
+        known = f"math.{MATH_OF_NUMPY[name]}" if name in MATH_OF_NUMPY else "math functions and single elements"
+        advice = refusals.NUMPY.get(name, known)
+        refuse(node, f"the simulator does not run {text}(), a NumPy function; use {advice}")
+    if isinstance(thing, FunctionType):
+        refuse(
+            node,
+            f"{text} is a plain Python function; decorate it with @cuda.jit(device=True) to call it from a kernel",
+        )
+    if not callable(thing):
+        refuse(node, f"{text} is no function, and cannot be called; leave out the ( )")
+    owner = getattr(thing, "__self__", None)
+    if owner is not None and type(owner) is not type(math):
+        refuse(
+            node,
+            f"{text}() is a method of a {type(owner).__name__} outside the kernel, which a kernel cannot call; "
+            "call it before the launch and pass its result",
+        )
+    advice = "write the operator itself" if home == "_operator" else refusals.BUILTINS.get(name, "")
+    refuse(
+        node,
+        f"the simulator does not run {text}(); {advice or 'write it out with arithmetic, comparisons, if and for'}",
+    )

@@ -1,0 +1,205 @@
+"""Comparisons, ``and``, ``or`` and ``not``: what decides which lanes go where."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from . import operators, tuples, types, why
+from .operators import applied, cast
+from .program import Alternative, Alternatives, Choice, Const, Expr, Logical
+from .refusals import refuse
+from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
+from .why import Part
+
+if TYPE_CHECKING:
+    from .expressions import Expressions
+
+
+def truth(x: Expressions, value: Expr, line: int) -> Expr:
+    """``value`` as a condition: a number that is not 0, a tuple that is not empty."""
+    if value.type == "bool":
+        return value
+    if isinstance(value.type, TupleType):
+        return x.number(len(value.type.items) > 0)
+    if value.type == NONE:
+        return x.number(False)
+    if not value.is_scalar:
+        raise TypingError(f"{describe_type(value.type)} is not a condition; compare a number, as in x > 0")
+    if value.type == "float16":
+        raise TypingError("numba cannot take a float16 as a condition; compare it, as in x != 0")
+    if isinstance(value, Const):
+        return replace(x.number(bool(value.value)), literal=value.literal)
+    zero = Const(type=value.type, value=DTYPE[str(value.type)].type(0))
+    return applied(operators.COMPARISONS["NotEq"], (value, zero), "bool", line)
+
+
+def condition(x: Expressions, node: ast.expr) -> Expr:
+    """``node`` where only its truth is asked for, so that ``n and x`` need not have a type of its own."""
+    if isinstance(node, ast.BoolOp):
+        return logical(x, isinstance(node.op, ast.And), [condition(x, value) for value in node.values])
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return negated(condition(x, node.operand), node.lineno)
+    return truth(x, x.expr(node), node.lineno)
+
+
+def negated(value: Expr, line: int) -> Expr:
+    return applied(operators.NOT, (value,), "bool", line)
+
+
+def logical(x: Expressions, conjunction: bool, parts: list[Expr]) -> Expr:
+    """``and`` or ``or`` of conditions; of constants, a constant."""
+    first, *rest = parts
+    for part in list(rest):
+        if not (isinstance(first, Const) and isinstance(part, Const)):
+            break
+        yes = bool(first.value and part.value if conjunction else first.value or part.value)
+        first = replace(x.number(yes), literal=first.literal and part.literal)
+        del rest[0]
+    return Logical(conjunction=conjunction, parts=(first, *rest), type="bool") if rest else first
+
+
+def compare(x: Expressions, node: ast.Compare) -> Expr:
+    if len(node.ops) > 1:
+        return _chain(x, node)
+    if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        return _identity(x, node, isinstance(node.ops[0], ast.Is))
+    return compared(x, node, type(node.ops[0]).__name__, x.expr(node.left), x.expr(node.comparators[0]))
+
+
+def _chain(x: Expressions, node: ast.Compare) -> Expr:
+    """``a < b < c``: c is evaluated in the lanes where a < b."""
+    left, links = x.scalar(node.left), []
+    for op, comparator in zip(node.ops, node.comparators, strict=True):
+        right = x.scalar(comparator)
+        if comparator is not node.comparators[-1]:
+            right = x.once(right)
+        links.append(compared(x, node, type(op).__name__, left, right))
+        left = right
+    return logical(x, True, links)
+
+
+def compared(x: Expressions, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
+    """``left`` and ``right`` under the comparison that Python's syntax tree calls ``name``."""
+    if name in ("In", "NotIn"):
+        found = _membership(x, node, left, right)
+        return found if name == "In" else negated(found, node.lineno)
+    if name not in operators.COMPARISONS:
+        refuse(node, f"{ast.unparse(node)}: compare numbers with < <= > >= == !=")
+    if isinstance(left.type, TupleType) and isinstance(right.type, TupleType) and name in ("Eq", "NotEq"):
+        result = _equal(x, node, left, right)
+        return result if name == "Eq" else negated(result, node.lineno)
+    for value in (left, right):
+        if not value.is_scalar:
+            refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
+    kind = types.comparison(str(left.type), str(right.type), name not in ("Eq", "NotEq"))
+    if "uint64" in (left.type, right.type) and kind == "float64":
+        left, right = cast(left, kind), cast(right, kind)
+    return applied(operators.COMPARISONS[name], (left, right), "bool", node.lineno)
+
+
+def _equal(x: Expressions, node: ast.Compare, left: Expr, right: Expr) -> Expr:
+    """``left == right``, of numbers or tuples of them."""
+    if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
+        return compared(x, node, "Eq", left, right)
+    if len(left.type.items) != len(right.type.items):
+        return x.number(False)
+    result: Expr = x.number(True)
+    for a, b in zip(tuples.items(left), tuples.items(right), strict=True):
+        result = applied(operators.AND, (result, _equal(x, node, a, b)), "bool", node.lineno)
+    return result
+
+
+def _membership(x: Expressions, node: ast.Compare, left: Expr, right: Expr) -> Expr:
+    """``left in right``, of a number and a tuple."""
+    if not isinstance(right.type, TupleType):
+        refuse(
+            node,
+            f"{ast.unparse(node)}: a kernel can look for a number only in a tuple, such as "
+            "(1, 2, 4); loop over an array and compare",
+        )
+    tuples.item_type(right, node.comparators[-1])
+    left = x.once(left)
+    result, *parts = (_equal(x, node, left, item) for item in tuples.items(right))
+    for part in parts:
+        result = applied(operators.OR, (result, part), "bool", node.lineno)
+    return result
+
+
+def _identity(x: Expressions, node: ast.Compare, same: bool) -> Expr:
+    """``x is None``, which is known when the kernel is compiled."""
+    sides = (node.left, node.comparators[0])
+    values = [x.expr(side) for side in sides]
+    if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
+        refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
+    return x.number((values[0].type == values[1].type == NONE) == same)
+
+
+# --- and, or of values ------------------------------------------------------------------------------------------------
+
+
+def and_or(x: Expressions, node: ast.BoolOp) -> Expr:
+    """``and`` and ``or`` where the value is asked for: that of the operand with which they end."""
+    parts: list[Expr] = []
+    root, _, _ = _decide(x, node, (True, False), parts)
+    assert isinstance(root, Alternatives)
+    kind = parts[0].type
+    for value in parts[1:]:
+        kind = unify_types(kind, value.type)
+    if kind not in SCALARS:
+        refuse(node, f"{ast.unparse(node)} has no type that holds all its values; write it with if and else")
+    if kind == "bool" and (conditions := _conditions(x, root)) is not None:
+        return conditions
+    found = tuple(Part(v.type, v.why) for v in parts)
+    reason = why.of_parts(kind, found, f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
+    return Choice(root=root, type=kind, why=reason)
+
+
+def _conditions(x: Expressions, root: Alternatives) -> Expr | None:
+    """``root`` as a condition, if all that it tests are bools: then no lane need go its own way."""
+    parts = []
+    for part in root.parts:
+        if isinstance(part, Alternatives):
+            inner = _conditions(x, part)
+            if inner is None:
+                return None
+            parts.append(inner)
+        elif part.value.type == "bool":
+            parts.append(part.truth)
+        else:
+            return None
+    return logical(x, root.conjunction, parts)
+
+
+def _decide(
+    x: Expressions, node: ast.expr, wanted: tuple[bool, ...], parts: list[Expr]
+) -> tuple[Alternative | Alternatives, bool, bool]:
+    """What ``node`` tests, and whether it can be true, and false.
+
+    The values with which it ends in a ``wanted`` outcome go to ``parts``: in ``a and b or c`` the value of a is never
+    the result, and has no say in its type.
+    """
+    if not isinstance(node, ast.BoolOp):
+        value = x.once(x.scalar(node))
+        condition = truth(x, value, node.lineno)
+        certain = bool(condition.value) if isinstance(condition, Const) and condition.literal else None
+        yes, no = certain is not False, certain is not True
+        if len(wanted) == 2 or wanted == (True,) and yes or wanted == (False,) and no:
+            parts.append(value)
+        return Alternative(value=value, truth=condition, certain=certain, wanted=wanted), yes, no
+    conjunction = isinstance(node.op, ast.And)
+    stops = (not conjunction,)
+    found, leaves = [], False
+    goes = True
+    for position, operand in enumerate(node.values):
+        last = position + 1 == len(node.values)
+        asked = wanted if last else tuple(w for w in wanted if w in stops)
+        part, yes, no = _decide(x, operand, asked, parts)
+        found.append(part)
+        goes, stays = (yes, no) if conjunction else (no, yes)
+        leaves = leaves or stays
+        if not goes:
+            break
+    made = Alternatives(conjunction=conjunction, parts=tuple(found))
+    return (made, goes, leaves) if conjunction else (made, leaves, goes)

@@ -1,0 +1,469 @@
+"""Forms: calls that are no functions of numbers alone, each with the function that finds its meaning."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..hardware import LOCAL_LIMIT
+from . import conditions, tuples, types
+from .names import Symbol, dtype_name
+from .operators import cast, scalars, uniform
+from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Meet, Nothing, Operation, Static
+from .refusals import refuse
+from .source import python_function, read
+from .types import (
+    COMPILE_TIME,
+    CONFLICT,
+    DTYPE,
+    NONE,
+    ArrayType,
+    TupleType,
+    TypingError,
+    describe_type,
+    is_complex,
+    is_float,
+    is_int,
+    plural,
+)
+from .why import Part
+
+if TYPE_CHECKING:
+    from .expressions import Expressions
+
+#: ``form(expressions, call, used)`` finds the meaning of a call; ``used`` if its value is.
+Form = Callable[["Expressions", ast.Call, bool], Expr]
+
+#: The atomics, and what each takes after the array.
+ATOMICS = dict.fromkeys(
+    ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch", "inc", "dec"),
+    ("the index", "the value"),
+) | {
+    "cas": ("the index", "the expected value", "the new value"),
+    "compare_and_swap": ("the expected value", "the new value"),
+}
+
+GLOBAL_ID = [
+    Operation(f"grid({axis})", f"w.global_id({axis})", lambda args, result: result == "int64") for axis in range(3)
+]
+SYNCWARP = Operation(
+    "syncwarp",
+    "w.syncwarp({0}, {mask}, {line})",
+    lambda args, result: is_int(str(args[0])) and result == NONE,
+    effect=True,
+)
+SMALLER = Operation("min", "smaller({0}, {1})", uniform)
+LARGER = Operation("max", "larger({0}, {1})", uniform)
+ABSOLUTE = Operation("abs", "np.abs({0})", uniform)
+MAGNITUDE = Operation("abs of complex", "magnitude({0})", scalars)
+CONJUGATE = Operation("conjugate", "np.conjugate({0})", uniform)
+COMPLEX_OF = Operation("complex", "complex_of({0}, {1})", scalars)
+
+
+def at_most(node: ast.Call, count: int) -> None:
+    """Refuse a call that has more arguments than ``count``, or named ones."""
+    if node.keywords or len(node.args) > count:
+        takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
+        refuse(node, f"{ast.unparse(node.func)}() takes {takes}; leave out what is too much")
+
+
+# --- where a thread is ------------------------------------------------------------------------------------------------
+
+
+def _dimensions(x: Expressions, node: ast.Call, name: str) -> int:
+    argument = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    if isinstance(argument, Const) and is_int(str(argument.type)) and argument.value in (1, 2, 3):
+        return int(argument.value)
+    refuse(node, f"cuda.{name}() takes a literal number of dimensions: 1, 2 or 3")
+
+
+def grid(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    count = _dimensions(x, node, "grid")
+    items = tuple(Apply(operation=GLOBAL_ID[d], args=(), type="int64", line=node.lineno) for d in range(count))
+    return items[0] if count == 1 else tuples.of(items)
+
+
+def gridsize(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    count, launch = _dimensions(x, node, "gridsize"), x.analysis.launch
+    items = tuple(x.number(launch.grid[d] * launch.block[d], literal=False) for d in range(count))
+    return items[0] if count == 1 else tuples.of(items)
+
+
+# --- barriers ---------------------------------------------------------------------------------------------------------
+
+
+def syncthreads(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    at_most(node, 0)
+    x.barriers = True
+    return Meet(line=node.lineno)
+
+
+def reduction(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    name = ast.unparse(node.func).split(".")[-1]
+    thing = x.constant_object(node.func)
+    if isinstance(thing, Symbol):
+        name = thing.path[-1]
+    (value,) = x.arguments(node, (1,), f"cuda.{name}")
+    x.barriers = True
+    predicate = conditions.truth(x, value, node.lineno)
+    return Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")
+
+
+def syncwarp(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    at_most(node, 1)
+    members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
+    if not is_int(str(members.type)):
+        raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
+    return Apply(operation=SYNCWARP, args=(members,), type=NONE, line=node.lineno)
+
+
+def fence(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    at_most(node, 0)
+    x.analysis.fences = True
+    return Nothing()
+
+
+# --- atomics ----------------------------------------------------------------------------------------------------------
+
+
+def atomic(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    """``cuda.atomic.<name>(...)``."""
+    symbol = x.constant_object(node.func)
+    assert isinstance(symbol, Symbol)
+    name = symbol.path[-1]
+    takes = ("the array", *ATOMICS[name])
+    if node.keywords or len(node.args) != len(takes):
+        refuse(
+            node,
+            f"cuda.atomic.{name} takes {len(takes)} arguments without names: {', '.join(takes[:-1])} and {takes[-1]}",
+        )
+    array = x.expr(node.args[0])
+    if not isinstance(array.type, ArrayType):
+        refuse(
+            node,
+            f"{ast.unparse(node.args[0])} is {describe_type(array.type)}; cuda.atomic.{name} takes "
+            f"{', '.join(takes[:-1])} and {takes[-1]}",
+        )
+    place: ast.expr
+    if name == "compare_and_swap":
+        place, values = ast.copy_location(ast.Constant(0), node), node.args[1:]
+    else:
+        place, values = node.args[1], node.args[2:]
+    if isinstance(place, ast.Tuple) and len(place.elts) == 1:
+        refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(place.elts[0])}")
+    subscript = ast.copy_location(ast.Subscript(node.args[0], place, ast.Load()), node)
+    array, indices = x.element(subscript)
+    assert isinstance(array.type, ArrayType)
+    dtype = array.type.dtype
+    _check_atomic(name, dtype, ast.unparse(node.args[0]), array.type.ndim)
+    operands = tuple(cast(x.scalar(v), dtype) for v in values)
+    return Atomic(operation=name, array=array, index=indices, values=operands, line=node.lineno, used=used, type=dtype)
+
+
+def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
+    """Raise TypingError where numba has no such atomic."""
+    if is_complex(dtype) or dtype == "float16":
+        raise TypingError(f"cuda.atomic.{name} does not take an array of {dtype}; use one of float32 or float64")
+    if not ndim:
+        raise TypingError(f"cuda.atomic.{name} does not take an array without dimensions; pass one of shape (1,)")
+    if name in ("inc", "dec") and dtype not in ("uint32", "uint64"):
+        raise TypingError(
+            f"cuda.atomic.{name} needs an array of uint32 or uint64, and {text} "
+            f"holds {dtype}; convert the array before the launch"
+        )
+    if name in ("and_", "or_", "xor") and not is_int(dtype):
+        raise TypingError(
+            f"cuda.atomic.{name} needs an array of integers, and {text} holds "
+            f"{dtype}; convert the array before the launch"
+        )
+
+
+# --- shared and local arrays ------------------------------------------------------------------------------------------
+
+
+def allocation(x: Expressions, node: ast.Assign) -> Expr | None:
+    """``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``, or None for other assignments."""
+    if not isinstance(node.value, ast.Call):
+        return None
+    thing = x.constant_object(node.value.func)
+    if not isinstance(thing, Symbol) or thing.path not in (("shared", "array"), ("local", "array")):
+        return None
+    space = thing.path[0]
+    target = node.targets[0]
+    if len(node.targets) != 1 or not isinstance(target, ast.Name):
+        refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
+    given = _array_arguments(node.value, space)
+    shape = _static_shape(x, given["shape"], space)
+    dtype = _static_dtype(x, given["dtype"])
+    if "alignment" in given:
+        _check_alignment(x, node, given["alignment"])
+    size = prod(shape) * DTYPE[dtype].itemsize
+    if space == "local" and size > LOCAL_LIMIT:
+        refuse(
+            node,
+            f"the local array {target.id!r} takes {size:,} bytes a thread, and a GPU allows "
+            f"{LOCAL_LIMIT:,}; use a smaller one",
+        )
+    if shape == (0,) and space == "shared":
+        refuse(node, "the simulator does not run dynamic shared memory (shape 0); give the shape as a constant")
+    if min(shape) < 1:
+        refuse(node, f"the {space} array {target.id!r} has shape {shape}; every dimension must be at least 1")
+    return Allocate(space=space, name=target.id, shape=shape, type=ArrayType(dtype, len(shape)), line=node.lineno)
+
+
+def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
+    names = ("shape", "dtype", "alignment")
+    given = dict(zip(names, call.args, strict=False))
+    for keyword in call.keywords:
+        if keyword.arg not in names or keyword.arg in given:
+            refuse(call, f"cuda.{space}.array() takes shape, dtype and alignment, once each; leave out {keyword.arg!r}")
+        given[keyword.arg] = keyword.value
+    if "shape" not in given or "dtype" not in given or len(call.args) > 3:
+        refuse(
+            call,
+            f"cuda.{space}.array() takes a shape, a dtype and perhaps an alignment, as in "
+            f"cuda.{space}.array((16, 16), float32)",
+        )
+    return given
+
+
+def _check_alignment(x: Expressions, node: ast.Assign, part: ast.expr) -> None:
+    value = x.expr(part)
+    if value.type == NONE:
+        return
+    if not (isinstance(value, Const) and is_int(str(value.type))):
+        refuse(node, "the alignment must be a literal number of bytes, such as 16")
+    if value.value < 1 or int(value.value) & (int(value.value) - 1):
+        refuse(node, "the alignment must be a power of two, such as 16")
+
+
+def _static_shape(x: Expressions, node: ast.expr, space: str) -> tuple[int, ...]:
+    """The shape of a shared or local array, of what numba knows when it types the kernel."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if not isinstance(node, ast.Tuple):
+        value = x.expr(node)
+        if isinstance(value.type, TupleType):
+            items = tuples.items(value)
+            if all(isinstance(i, Const) for i in items):
+                return tuple(int(i.value) for i in items if isinstance(i, Const))
+    shape = []
+    for part in parts:
+        value = x.expr(part)
+        if isinstance(part, ast.BinOp) and not all(
+            isinstance(n, (ast.Constant, ast.operator, ast.BinOp)) for n in ast.walk(part)
+        ):
+            refuse(
+                part,
+                f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "
+                "a name outside the kernel and use the name",
+            )
+        if not (isinstance(value, Const) and value.literal and is_int(str(value.type))):
+            refuse(
+                part,
+                f"the shape of a {space} array must be known when the kernel is compiled, and "
+                f"{ast.unparse(part)} is not: use a literal, a global or a closure variable",
+            )
+        shape.append(int(value.value))
+    return tuple(shape)
+
+
+def _static_dtype(x: Expressions, node: ast.expr) -> str:
+    """The element type of a shared or local array."""
+    if isinstance(node, ast.Call) and x.constant_object(node.func) is np.dtype and len(node.args) == 1:
+        node = node.args[0]
+    if isinstance(node, ast.Constant):
+        thing: object = node.value
+    else:
+        value = x.expr(node)
+        thing = value.thing if isinstance(value, Static) else None
+    if isinstance(thing, str):
+        try:
+            thing = np.dtype(thing)
+        except TypeError:
+            thing = None
+    name = dtype_name(thing)
+    if name is None:
+        refuse(
+            node,
+            f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, an integer type or bool",
+        )
+    if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one
+        refuse(
+            node,
+            f"numba does not take {ast.unparse(node)} as the type of an array; write "
+            f"{'boolean' if thing is bool else name}",
+        )
+    return name
+
+
+# --- conversions, and Python's functions ------------------------------------------------------------------------------
+
+
+def conversion(x: Expressions, node: ast.Call, thing: object) -> Expr:
+    """``float32(x)``, ``int(x)``: the kernel asks for the type itself."""
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
+    have = str(value.type)
+    if thing is float:
+        kind = have if is_float(have) else "float64"
+    elif thing is int:
+        kind = have if is_int(have) else "int64"
+    else:
+        kind = str(dtype_name(thing))
+    result = conditions.truth(x, value, node.lineno) if kind == "bool" else cast(value, kind)
+    return replace(result, literal=False, why=None) if isinstance(result, Const) else replace(result, why=None)
+
+
+def complex_number(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    """``complex(x)``, which is complex64 of a float32 alone, and ``complex(real, imaginary)``."""
+    values = x.arguments(node, (1, 2), "complex", real=False)
+    kind = types.complex_result(*(str(v.type) for v in values))
+    if len(values) == 1:
+        return replace(cast(values[0], kind), why=None)
+    operands = tuple(cast(v, types.PART[kind]) for v in values)
+    return Apply(operation=COMPLEX_OF, args=operands, type=kind, line=node.lineno)
+
+
+def conjugate(x: Expressions, node: ast.Call) -> Expr:
+    """``x.conjugate()`` of a number: a real one is its own."""
+    assert isinstance(node.func, ast.Attribute)
+    value = x.scalar(node.func.value)
+    if value.type == "bool":
+        raise TypingError("a bool has no conjugate; leave it out")
+    if not is_complex(str(value.type)):
+        return value
+    return Apply(operation=CONJUGATE, args=(value,), type=value.type, line=node.lineno, why=value.why)
+
+
+def _extreme(x: Expressions, node: ast.Call, operation: Operation) -> Expr:
+    if len(node.args) < 2 or node.keywords:
+        refuse(
+            node,
+            "min() and max() take two or more numbers without names; compare the elements of an array in a loop",
+        )
+    values = [x.scalar(a) for a in node.args]
+    kind = str(values[0].type)
+    for value in values[1:]:
+        kind = types.unify(kind, str(value.type))
+    types.comparison(kind, kind)
+    parts = tuple(Part(v.type, v.why, ast.unparse(a)) for v, a in zip(values, node.args, strict=True))
+    widened = f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in values)}"
+    reason = x.reason(node, node.lineno, kind, parts, widened)
+    result, *rest = (cast(value, kind) for value in values)
+    for value in rest:
+        result = Apply(operation=operation, args=(result, value), type=kind, line=node.lineno)
+    return replace(result, why=reason)
+
+
+def smallest(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    return _extreme(x, node, SMALLER)
+
+
+def largest(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    return _extreme(x, node, LARGER)
+
+
+def absolute(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    (value,) = x.arguments(node, (1,), "abs", real=False)
+    have = str(value.type)
+    if is_complex(have):
+        return Apply(operation=MAGNITUDE, args=(value,), type=types.PART[have], line=node.lineno, why=value.why)
+    kind = "int8" if have == "bool" else have
+    return Apply(operation=ABSOLUTE, args=(cast(value, kind),), type=kind, line=node.lineno, why=value.why)
+
+
+def length(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    if len(node.args) != 1:
+        refuse(node, "len() takes one argument, an array or a tuple")
+    value = x.expr(node.args[0])
+    if isinstance(value.type, ArrayType):
+        return x.dimension(node, value, 0)
+    if isinstance(value.type, TupleType):
+        return x.number(len(value.type.items))
+    refuse(
+        node,
+        f"len() takes an array or a tuple, and {ast.unparse(node.args[0])} is "
+        f"{describe_type(value.type)}, which has no length",
+    )
+
+
+def power(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    if len(node.args) != 2 or node.keywords:
+        refuse(node, "pow() takes two numbers without names; for a remainder write a ** b % c")
+    return x.expr(ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node))
+
+
+def quotient_and_remainder(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    if len(node.args) != 2 or node.keywords:
+        refuse(node, "divmod() takes two numbers, without names")
+    a, b = (x.once(x.scalar(part)) for part in node.args)
+    return tuples.of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
+
+
+# --- device functions -------------------------------------------------------------------------------------------------
+
+
+def device(x: Expressions, node: ast.Call, thing: object) -> Expr:
+    """A call of a device function, which is compiled once for each combination of argument types."""
+    function = python_function(thing)
+    if function in x.stack:
+        refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")
+    source = read(thing)
+    parameters = [a.arg for a in source.tree.args.args]
+    bound = _bound(x, node, function, parameters)
+    values = [bound[p] for p in parameters]
+    callee = x.analysis.device(x, node, source, values)
+    x.calls = True
+    x.barriers = x.barriers or callee.barriers
+    return CallDevice(
+        function=callee,
+        args=tuple(values),
+        written=tuple(parameters.index(p) for p in bound),
+        type=callee.result,
+        line=node.lineno,
+        why=callee.result_why,
+    )
+
+
+def _bound(x: Expressions, node: ast.Call, function: FunctionType, parameters: list[str]) -> dict[str, Expr]:
+    """The arguments of a call by parameter, as written: by position, by name or by default."""
+    name = function.__name__
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        refuse(node, f"* cannot unpack in a kernel; write out the arguments of {name}")
+    parts = dict(zip(parameters, node.args, strict=False))
+    for keyword in node.keywords:
+        assert keyword.arg is not None
+        if keyword.arg in parts or keyword.arg not in parameters:
+            refuse(
+                node,
+                f"{name} takes {', '.join(parameters)}; {keyword.arg!r} is "
+                f"{'given twice' if keyword.arg in parts else 'none of them'}",
+            )
+        parts[keyword.arg] = keyword.value
+    defaults = function.__defaults__ or ()
+    absent = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
+    missing = [p for p in parameters if p not in parts and p not in absent]
+    if missing or len(node.args) > len(parameters):
+        refuse(
+            node,
+            f"{name} takes {len(parameters)} arguments ({', '.join(parameters)}), not "
+            f"{len(node.args) + len(node.keywords)}",
+        )
+    values = {
+        p: x.expr(parts[p]) if p in parts else x.wrap(absent[p], node)
+        for p in (*parts, *(p for p in parameters if p not in parts))
+    }
+    for parameter, value in values.items():
+        if value.type in (COMPILE_TIME, CONFLICT):
+            part = parts.get(parameter, node)
+            refuse(
+                part,
+                f"{ast.unparse(part)} is {describe_type(value.type)}, and cannot be passed to a "
+                "device function; use it there by its own name",
+            )
+    return values

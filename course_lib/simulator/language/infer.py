@@ -1,0 +1,475 @@
+"""From a kernel's syntax tree to its typed program.
+
+Each version of a variable has a type of its own, and versions are unified where control flow merges, as numba does.
+A loop is gone through anew until the types with which an iteration begins and ends agree; each device function is
+gone through once for the types of its arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ..findings import UnsupportedKernelError
+from . import conditions, forms, tuples
+from .calls import call
+from .expressions import Expressions
+from .program import (
+    Assign,
+    Block,
+    Break,
+    Const,
+    Continue,
+    Convert,
+    Evaluate,
+    Expr,
+    Function,
+    If,
+    Loop,
+    Mark,
+    Nothing,
+    Return,
+    Saved,
+    Static,
+    Stmt,
+    Store,
+    verify,
+)
+from .refusals import refuse, refused_statement
+from .regions import Regions, assigned_names
+from .source import Source
+from .types import COMPILE_TIME, CONFLICT, NONE, TupleType, Type, TypingError, describe_type, unify_types
+from .variables import Variable, Variables, merge, merge_all
+from .why import Part, Why, meeting, of_parts
+
+if TYPE_CHECKING:
+    from ..machine.geometry import Launch
+
+#: A loop is gone through anew until its types settle, but no more often than this.
+MOST_PASSES = 12
+
+
+class Analysis:
+    """The functions of one launch. ``sources`` are the kernel's, and those of device functions that share its file."""
+
+    def __init__(self, launch: Launch, kernel: Source):
+        self.launch, self.sources = launch, [kernel]
+        self.fences = False  # the kernel calls threadfence
+        self._device: dict[tuple[object, ...], Function] = {}
+
+    def kernel(self, arguments: dict[str, Variable]) -> Function:
+        """The typed program of the kernel, for its arguments by name."""
+        return Statements(self, self.sources[0], arguments, ()).function(kernel=True)
+
+    def device(self, caller: Expressions, node: ast.Call, source: Source, values: list[Expr]) -> Function:
+        """The typed program of a device function that ``caller`` calls in ``node``."""
+        key = (source.function, *((v.type, v.why) for v in values))
+        if key not in self._device:
+            parameters = [a.arg for a in source.tree.args.args]
+            arguments = {p: Variable(v.type, v.why) for p, v in zip(parameters, values, strict=True)}
+            if source.filename == self.sources[0].filename and source not in self.sources:
+                self.sources.append(source)
+            try:
+                self._device[key] = Statements(self, source, arguments, caller.stack).function(kernel=False)
+            except UnsupportedKernelError as error:
+                if error.line is not None and source.filename != caller.source.filename:
+                    raise UnsupportedKernelError(
+                        f"in the device function {source.name}: {error}", node.lineno
+                    ) from None
+                raise
+        return self._device[key]
+
+
+@dataclass
+class OpenLoop:
+    """A loop that is being gone through. Each dict holds the variables at one point of it, by name."""
+
+    header: Variables  # where an iteration begins
+    after: Variables | None = None  # where the lanes that broke meet those that ran to the end
+    edges: list[Variables] = field(default_factory=list)  # from where an iteration begins: before, ends, continues
+    breaks: list[Variables] = field(default_factory=list)  # where lanes break
+
+    def merged_edges(self) -> Variables:
+        """The variables of all edges; one that only an iteration assigns may be unassigned."""
+        merged = dict(self.edges[0])
+        for edge in self.edges[1:]:
+            for name, variable in edge.items():
+                known = merged.get(name)
+                merged[name] = merge(known, variable) if known else replace(variable, maybe=True, const=None)
+        return merged
+
+
+class Statements(Expressions):
+    """The statements of one function, for given arguments; ``env`` are its variables where it stands."""
+
+    def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
+        parameters = {a.arg for a in source.tree.args.args}
+        locals_ = assigned_names(source.tree.body) | parameters
+        super().__init__(analysis, source, locals_, (*stack, source.function))
+        self.given, self.env = arguments, dict(arguments)
+        self.regions = Regions(source.tree)
+        self.out: list[Stmt] = []
+        self.loops: list[OpenLoop] = []
+        self.headers: dict[int, Variables] = {}  # with what each loop's iterations were last found to begin
+        self.results: list[Part] = []
+        self.line = source.tree.lineno
+        self.is_kernel = False
+
+    def function(self, kernel: bool) -> Function:
+        self.is_kernel = kernel
+        body = self.block(self.source.tree.body)
+        result, why = (NONE, None) if kernel else self._result(body.ends)
+        function = Function(
+            name=self.source.name,
+            source=self.source,
+            kernel=kernel,
+            foreign=self.foreign,
+            parameters=[(name, variable.type) for name, variable in self.given.items()],
+            body=body,
+            result=result,
+            result_why=why,
+            barriers=self.barriers,
+            unsure=self.unsure,
+            promotions=self.promotions,
+        )
+        verify(function)
+        return function
+
+    def _result(self, ends: bool) -> tuple[Type, Why]:
+        """What a device function returns, and why it is float64."""
+        found = self.results or [Part(NONE, None)]
+        if not ends and found[0].type != NONE:
+            refuse(self.source.tree, "this device function does not return a value on every path; end it with a return")
+        kind = found[0].type
+        for part in found[1:]:
+            kind = unify_types(kind, part.type)
+        if kind == CONFLICT:
+            returned = " on one path and ".join(map(describe_type, dict.fromkeys(p.type for p in found)))
+            refuse(
+                self.source.tree,
+                f"this device function returns {returned} on another; return one kind of value on every path",
+            )
+        return kind, of_parts(kind, found, meeting(found[0].type, found[-1].type))
+
+    # --- statements --------------------------------------------------------------------------------------
+
+    def block(self, body: list[ast.stmt]) -> Block:
+        """The statements of ``body``, up to the one whose end no lane reaches."""
+        outer, self.out = self.out, []
+        ends = any(self.statement(statement) for statement in body)
+        block = Block(id(body), self.out, ends)
+        self.out = outer
+        return block
+
+    def statement(self, node: ast.stmt) -> bool:
+        """Go through a statement; True if no lane reaches its end."""
+        self.line = node.lineno
+        if not isinstance(node, (ast.Pass, ast.While, ast.For)) and not docstring(node):
+            self.out.append(Mark(node.lineno))
+        try:
+            return self._statement(node)
+        except TypingError as error:
+            refuse(node, str(error))
+
+    def _statement(self, node: ast.stmt) -> bool:
+        match node:
+            case ast.Pass():
+                return False
+            case ast.Expr():
+                self._expression(node)
+            case ast.Assign():
+                self._assignment(node)
+            case ast.AnnAssign():
+                if node.value is not None:
+                    self._assignment(ast.copy_location(ast.Assign([node.target], node.value), node))
+            case ast.AugAssign():
+                self._augmented(node)
+            case ast.If():
+                return self._if(node)
+            case ast.For() | ast.While():
+                return self._loop(node)
+            case ast.Break():
+                loop = self.loops[-1]
+                loop.breaks.append(self.env)
+                self.reconcile(self.env, loop.header if loop.after is None else loop.after)
+                self.out.append(Break())
+                return True
+            case ast.Continue():
+                loop = self.loops[-1]
+                loop.edges.append(self.env)
+                self.reconcile(self.env, loop.header)
+                self.out.append(Continue())
+                return True
+            case ast.Return():
+                return self._return(node)
+            case _:
+                refused_statement(node)
+        return False
+
+    def _expression(self, node: ast.Expr) -> None:
+        if docstring(node):
+            return
+        if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
+            self.expr(node.value)  # refused
+        if not isinstance(node.value, ast.Call):
+            refuse(node, "this expression has no effect; assign it to a variable or an array element")
+        try:
+            value = call(self, node.value, used=False)
+        except TypingError as error:
+            refuse(node, f"{error} (in {ast.unparse(node)})")
+        if value.effect:
+            self.out.append(Evaluate(value))
+
+    def _return(self, node: ast.Return) -> bool:
+        value: Expr = Nothing()
+        if self.is_kernel:
+            if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+                refuse(node, "a kernel cannot return a value; write it to an array")
+        elif node.value is not None:
+            value = self.expr(node.value)
+        self.results.append(Part(value.type, value.why))
+        self.out.append(Return(value, node.lineno))
+        return True
+
+    # --- assignments ---------------------------------------------------------------------------------------
+
+    def _assignment(self, node: ast.Assign) -> None:
+        allocation = forms.allocation(self, node)
+        if allocation is not None:
+            assert isinstance(node.targets[0], ast.Name)
+            self.assign_name(node.targets[0].id, allocation)
+            return
+        value = self.expr(node.value)
+        if len(node.targets) > 1:
+            value = self.kept(value)
+        for target in node.targets:
+            self.assign(target, value, node)
+
+    def kept(self, value: Expr) -> Expr:
+        """``value`` as it is now, whatever is assigned before it is used."""
+        if isinstance(value, (Const, Nothing, Static)):
+            return value
+        saved = value if isinstance(value, Saved) else Saved(value=value, type=value.type, why=value.why)
+        self.out.append(Evaluate(saved))
+        return saved
+
+    def _augmented(self, node: ast.AugAssign) -> None:
+        op = type(node.op).__name__
+        if isinstance(node.target, ast.Name):
+            left = self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+            value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
+            self.assign_name(node.target.id, value)
+        elif isinstance(node.target, ast.Subscript):
+            array, index = self.element(node.target)
+            array, index = self.once(array), tuple(self.once(i) for i in index)
+            left = self.load(node.target, array, index)
+            value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
+            self.store(node.target, array, index, value)
+        else:
+            refuse_target(node.target)
+
+    def assign(self, target: ast.expr, value: Expr, node: ast.Assign | ast.For) -> None:
+        if isinstance(target, ast.Name):
+            self.assign_name(target.id, value)
+        elif isinstance(target, ast.Subscript):
+            if not value.is_scalar and isinstance(node, ast.Assign) and target in node.targets:
+                self.refuse_as_number(node.value, value)
+            array, index = self.element(target)
+            self.store(target, array, index, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            if any(isinstance(e, ast.Starred) for e in target.elts):
+                refuse(node, "* cannot collect items in a kernel; name each item")
+            if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
+                refuse(
+                    node,
+                    f"{ast.unparse(target)} stands for {len(target.elts)} values and is given "
+                    f"{describe_type(value.type)}; write one name for each item of a tuple",
+                )
+            items = [self.kept(item) for item in tuples.items(value)]
+            for element, item in zip(target.elts, items, strict=True):
+                self.assign(element, item, node)
+        else:
+            refuse_target(target)
+
+    def store(self, node: ast.expr, array: Expr, index: tuple[Expr, ...], value: Expr) -> None:
+        value = self.stored(node, array, value)
+        self.out.append(Evaluate(Store(array=array, index=index, value=value, line=node.lineno)))
+
+    def assign_name(self, name: str, value: Expr) -> None:
+        if isinstance(value, Static):  # another name for cuda.threadIdx, a device function, a type
+            self.env[name] = Variable(COMPILE_TIME, None, (value.thing,))
+            return
+        self.out.append(Assign(name, value, self.line, self.regions.home.get(name)))
+        known = value.value if isinstance(value, Const) and value.literal else None
+        self.env[name] = Variable(value.type, value.why, known)
+
+    def reconcile(self, have: Variables, want: Variables) -> None:
+        """Bring the variables ``have`` to the types that they have in ``want``."""
+        for name, variable in have.items():
+            wanted = want[name].type if name in want else variable.type
+            if variable.type == wanted or wanted == CONFLICT:
+                continue
+            if unify_types(variable.type, wanted) == wanted:  # else the loop is gone through again, and holds both
+                self.out.append(Convert(name, variable.type, wanted, self.line))
+
+    # --- if ------------------------------------------------------------------------------------------------
+
+    def _if(self, node: ast.If) -> bool:
+        test = conditions.condition(self, node.test)
+        if isinstance(test, Const) and test.literal:
+            # numba drops the branch of a compile-time constant too
+            taken = self.block(node.body if test.value else node.orelse)
+            self.out.append(taken)
+            return taken.ends
+        env, blocks, envs = dict(self.env), [], []
+        for body in (node.body, node.orelse):
+            self.env = dict(env)
+            blocks.append(self.block(body))
+            envs.append(self.env)
+        yes, no = blocks
+        if yes.ends and no.ends:
+            joined = env
+        elif yes.ends or no.ends:
+            joined = envs[yes.ends]
+        else:
+            joined = merge_all(*envs)
+        for block, branch in zip(blocks, envs, strict=True):
+            if not block.ends:
+                self._append(block, branch, joined)
+        self.env = joined
+        self.out.append(If(test, yes, no, node.lineno))
+        return yes.ends and no.ends
+
+    def _append(self, block: Block, have: Variables, want: Variables) -> None:
+        """Convert, at the end of ``block``, the variables ``have`` to what they are in ``want``."""
+        outer, self.out = self.out, block.body
+        self.reconcile(have, want)
+        self.out = outer
+
+    # --- loops -----------------------------------------------------------------------------------------------
+
+    def _loop(self, node: ast.For | ast.While) -> bool:
+        """Go through a loop until the types with which an iteration begins and ends agree."""
+        iterated = tuples.iterated(self, node.iter) if isinstance(node, ast.For) else None
+        entry, changed = dict(self.env), assigned_names([node])
+        header = {name: v.without_const() if name in changed else v for name, v in entry.items()}
+        for name, variable in self.headers.get(id(node), {}).items():
+            header[name] = merge(header[name], variable) if name in header else variable
+        after: Variables | None = None
+        for _ in range(MOST_PASSES):
+            state = dict(self.promotions), set(self.unsure), self.barriers, self.calls, len(self.results)
+            loop = OpenLoop(header, after, [header])
+            made = self._pass(node, iterated, loop, entry, changed)
+            merged = loop.merged_edges()
+            settled = merged == header
+            if settled:
+                after, settled, ends = self._after(node, loop, made)
+            if settled:
+                self.headers[id(node)] = header
+                self.out.append(made)
+                self.env = header if after is None else after
+                return ends
+            header = merged
+            self.suspected |= self.promotions
+            self.promotions, self.unsure, self.barriers, self.calls = state[:4]
+            del self.results[state[4] :]
+        refuse(
+            node,
+            "the types of this loop's variables change in every iteration; give each variable the "
+            "type that it keeps before the loop, as in x = float32(0)",
+        )
+
+    def _pass(
+        self,
+        node: ast.For | ast.While,
+        iterated: tuples.Iterated | None,
+        loop: OpenLoop,
+        entry: Variables,
+        changed: set[str],
+    ) -> Loop:
+        """Go once through the body of a loop."""
+        outer = self.out
+        barriers, calls, self.barriers, self.calls = self.barriers, self.calls, False, False
+        before: list[Stmt] = []
+        self.out = before
+        self.reconcile(entry, loop.header)
+        self.env = dict(loop.header)
+        first: list[Stmt] = []
+        self.out = first
+        test = None
+        if isinstance(node, ast.While):
+            test = conditions.condition(self, node.test)
+        elif iterated is not None:
+            self.out.append(Mark(node.lineno))
+            self.line = node.lineno
+            self.assign(node.target, iterated.item(()), node)
+        self.loops.append(loop)
+        body = self.block(node.body)
+        if not body.ends:
+            loop.edges.append(self.env)
+            self._append(body, self.env, loop.header)
+        self.loops.pop()
+        watched = None
+        if isinstance(node, ast.While) and not (self.barriers or self.calls):
+            watched = tuple(
+                (name, variable.type)
+                for name, variable in self.env.items()
+                if name in changed and isinstance(variable.type, str) and variable.type not in (COMPILE_TIME, NONE)
+            )
+        self.barriers, self.calls = self.barriers or barriers, self.calls or calls
+        self.out = outer
+        return Loop(
+            line=node.lineno,
+            entry=before,
+            iterable=iterated.iterable if iterated is not None else None,
+            test=test,
+            first=first,
+            body=body,
+            orelse=None,
+            endless=isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value),
+            watched=watched,
+        )
+
+    def _after(self, node: ast.For | ast.While, loop: OpenLoop, made: Loop) -> tuple[Variables | None, bool, bool]:
+        """Go through a loop's else, and join its lanes with those that broke.
+
+        Returns the variables there, whether the breaks were gone through with these types, and whether no lane gets
+        there.
+        """
+        envs = list(loop.breaks)
+        used = loop.header if loop.after is None else loop.after
+        if not made.endless and (loop.breaks or node.orelse):
+            self.env = dict(loop.header)
+            made.orelse = self.block(node.orelse)
+            if not made.orelse.ends:
+                envs.append(self.env)
+                self._append(made.orelse, self.env, used)
+        elif not made.endless:
+            envs.append(loop.header)
+        after: Variables | None = None
+        for env in envs:
+            after = env if after is None else merge_all(after, env)
+        if after is None:
+            return None, True, True
+        settled = all(
+            used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
+        )
+        return after, settled, False
+
+
+def refuse_target(target: ast.expr) -> None:
+    refuse(target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an array element")
+
+
+def docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def analyse(launch: Launch, source: Source, arguments: dict[str, Variable]) -> tuple[Analysis, Function]:
+    """The typed program of a kernel, and what was found out on the way.
+
+    Raises UnsupportedKernelError where numba or the simulator has no such thing.
+    """
+    analysis = Analysis(launch, source)
+    return analysis, analysis.kernel(arguments)

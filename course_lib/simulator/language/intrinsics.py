@@ -1,0 +1,124 @@
+"""Intrinsics that are defined outside the simulator, and say themselves what they are.
+
+numba's intrinsics write machine code, which the simulator cannot read. One that carries the attribute
+``__simulated_as__``, a tuple of plain data, tells what that code does. ``KINDS`` has a row for each kind:
+
+``("load", n)``
+    ``f(array, *index)`` loads n neighbouring elements of the last dimension in one access and returns a tuple.
+``("store", n)``
+    ``f(array, *index, values)`` stores a tuple of n in one access.
+``("warp", function, result)``
+    ``f(*values)`` is computed by the lanes of a warp together, all of which must arrive. The values are numbers or
+    tuples of numbers; ``function`` gets them as NumPy arrays (tuples of arrays) of shape (warps, 32), and returns the
+    same for what each lane gets. ``result`` is the dtype's name, or a tuple of names, or a function of the types of
+    the arguments (names, or tuples of names) that gives either or raises TypeError with a sentence.
+
+The other kinds have no code of their own: they name a function of the machine, see :data:`KINDS`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import tuples
+from .program import CallWarp, Expr, Load, Store
+from .refusals import refuse
+from .types import NONE, ArrayType, TupleType, Type, describe_type
+
+if TYPE_CHECKING:
+    from .expressions import Expressions
+
+
+def declared(thing: object) -> tuple[Any, ...] | None:
+    """What an intrinsic says of itself; None for other objects."""
+    kind = getattr(thing, "__simulated_as__", None)
+    return kind if isinstance(kind, tuple) else None
+
+
+def call(x: Expressions, node: ast.Call, thing: object) -> Expr:
+    """The call ``node`` of an intrinsic."""
+    kind, *details = declared(thing) or ("",)
+    if kind not in KINDS:
+        refuse(
+            node,
+            f"{ast.unparse(node.func)} says that it is a {kind!r}, of which the simulator knows nothing; "
+            f"it knows {', '.join(KINDS)}",
+        )
+    return KINDS[kind](x, node, *details)
+
+
+def _place(x: Expressions, node: ast.Call, width: int, values: int) -> tuple[Expr, ArrayType, list[Expr], list[Expr]]:
+    """The array, its type, the indices, and what follows them: ``values`` more arguments."""
+    what = ast.unparse(node.func)
+    array = x.expr(node.args[0]) if node.args else None
+    if array is None or not isinstance(array.type, ArrayType):
+        refuse(node, f"{what} takes an array as its first argument; pass the array, then the indices")
+    parts = node.args[1 : 1 + array.type.ndim]
+    rest = node.args[1 + array.type.ndim :]
+    if node.keywords or len(parts) != array.type.ndim or len(rest) != values:
+        indices = "1 index" if array.type.ndim == 1 else f"{array.type.ndim} indices"
+        refuse(
+            node,
+            f"{what} takes the array"
+            + (f", {indices} and a tuple of {width} values" if values else f" and {indices}")
+            + ", without names",
+        )
+    found = [x.integer_index(node, part, x.scalar(part)) for part in parts]
+    return array, array.type, found, [x.expr(part) for part in rest]
+
+
+def _load(x: Expressions, node: ast.Call, width: int) -> Expr:
+    array, kind, index, _ = _place(x, node, width, 0)
+    result = TupleType((kind.dtype,) * width)
+    return Load(array=array, index=tuple(index), type=result, line=node.lineno, width=width)
+
+
+def _store(x: Expressions, node: ast.Call, width: int) -> Expr:
+    array, kind, index, (values,) = _place(x, node, width, 1)
+    if values.type != TupleType((kind.dtype,) * width):
+        refuse(
+            node,
+            f"{ast.unparse(node.func)} stores a tuple of {width} values of {kind.dtype}, and "
+            f"{ast.unparse(node.args[-1])} is {describe_type(values.type)}; convert each item",
+        )
+    return Store(array=array, index=tuple(index), value=values, type=NONE, line=node.lineno, width=width)
+
+
+Dtypes = str | tuple[str, ...]
+
+
+def _warp(
+    x: Expressions,
+    node: ast.Call,
+    function: Callable[..., Any],
+    result: Dtypes | Callable[..., Dtypes],
+) -> Expr:
+    what = ast.unparse(node.func)
+    if node.keywords:
+        refuse(node, f"{what} takes its arguments without names")
+    values = [x.expr(a) for a in node.args]
+    for value, part in zip(values, node.args, strict=True):
+        flat = tuples.items(value) if isinstance(value.type, TupleType) else (value,)
+        if not all(v.is_scalar for v in flat):
+            refuse(
+                part,
+                f"{what} takes numbers and tuples of numbers, and {ast.unparse(part)} is "
+                f"{describe_type(value.type)}; pass its elements",
+            )
+    if callable(result):
+        try:
+            result = result(*(_names(v.type) for v in values))
+        except TypeError as error:
+            refuse(node, f"{what}: {error}")
+    kind: Type = TupleType(result) if isinstance(result, tuple) else result
+    return CallWarp(function=function, name=what, args=tuple(values), type=kind, line=node.lineno)
+
+
+def _names(kind: Type) -> Any:
+    return tuple(map(_names, kind.items)) if isinstance(kind, TupleType) else kind
+
+
+#: A row a kind: what finds the meaning of a call, given the details of the declaration.
+KINDS: dict[str, Callable[..., Expr]] = {"load": _load, "store": _store, "warp": _warp}

@@ -1,0 +1,71 @@
+"""What the names in a kernel stand for: the parts of numba.cuda, and types."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import ModuleType
+
+import numpy as np
+
+from .types import SCALARS
+
+#: What has parts x, y and z: ``cuda.threadIdx`` and the like.
+COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name in numba.cuda: ``cuda.shared.array`` is ``Symbol(("shared", "array"))``."""
+
+    path: tuple[str, ...] = ()
+    #: what the package that the kernel imported has under this name
+    thing: object = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return ".".join(("cuda", *self.path))
+
+
+def is_cuda_module(thing: object) -> bool:
+    """True for numba.cuda, whichever package provides it."""
+    return isinstance(thing, ModuleType) and "numba" in thing.__name__ and thing.__name__.split(".")[-1] == "cuda"
+
+
+@lru_cache(maxsize=1)
+def _cuda_modules(loaded: int) -> tuple[ModuleType, ...]:
+    """The modules that are numba.cuda, of the ``loaded`` ones: there are thousands, and every name is looked up."""
+    return tuple(module for module in list(sys.modules.values()) if is_cuda_module(module))
+
+
+def cuda_name(thing: object) -> str | None:
+    """The name in numba.cuda of an object imported from there, such as ``threadIdx``."""
+    home = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
+    if "cuda" not in str(home or type(thing).__module__):
+        return None
+    for module in _cuda_modules(len(sys.modules)):
+        for name, value in vars(module).items():
+            if value is thing and not name.startswith("_"):
+                return name
+    return None
+
+
+def dtype_name(thing: object) -> str | None:
+    """The scalar type that ``thing`` stands for: a numba type, a NumPy type or dtype, a Python type or a name."""
+    if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
+        return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
+    if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
+        name = np.dtype(thing).name
+    elif isinstance(thing, str):
+        name = thing
+    elif type(thing).__module__.startswith("numba") and hasattr(thing, "name"):
+        name = str(thing.name)
+    else:
+        return None
+    name = {"boolean": "bool"}.get(name, name)
+    return name if name in SCALARS else None
+
+
+def part_of_cuda(path: tuple[str, ...], thing: object) -> object:
+    """What ``cuda.<path>`` stands for: a type, if ``thing`` is one that the package shows there, else a symbol."""
+    return thing if dtype_name(thing) else Symbol(path, thing)

@@ -1,0 +1,174 @@
+"""The operators, a row each: what the machine computes, and of which types."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..machine import arithmetic
+from .program import Apply, Cast, Const, Expr, Operation
+from .types import DTYPE, PART, SCALARS, Type, TypingError, describe_type, is_complex, is_float
+from .why import Why
+
+NUMBERS = (bool, int, float, complex)
+#: The operators that Python works out between literals.
+PYTHON: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+
+
+# --- what holds of the types -----------------------------------------------------------------------------------------
+
+
+def uniform(args: tuple[Type, ...], result: Type) -> bool:
+    """All operands have the type of the result."""
+    return {*args, result} == {result}
+
+
+def promoting(args: tuple[Type, ...], result: Type) -> bool:
+    """NumPy, too, gives the operands this result: they need not be converted first."""
+    return uniform(args, result) or np.promote_types(str(args[0]), str(args[1])).name == result
+
+
+def comparing(args: tuple[Type, ...], result: Type) -> bool:
+    return result == "bool" and all(a in SCALARS for a in args)
+
+
+def scalars(args: tuple[Type, ...], result: Type) -> bool:
+    return result in SCALARS and all(a in SCALARS for a in args)
+
+
+# --- the rows --------------------------------------------------------------------------------------------------------
+
+BINARY = {
+    "Add": Operation("+", "({0} + {1})", promoting),
+    "Sub": Operation("-", "({0} - {1})", promoting),
+    "Mult": Operation("*", "({0} * {1})", promoting),
+    "Div": Operation("/", "({0} / {1})", promoting),
+    "FloorDiv": Operation("//", "({0} // {1})", promoting),
+    "Mod": Operation("%", "({0} % {1})", promoting),
+    "BitAnd": Operation("&", "({0} & {1})", promoting),
+    "BitOr": Operation("|", "({0} | {1})", promoting),
+    "BitXor": Operation("^", "({0} ^ {1})", promoting),
+    "LShift": Operation("<<", "({0} << {1})", uniform),
+    "RShift": Operation(">>", "({0} >> {1})", uniform),
+    "Pow": Operation("**", "power({0}, {1})", scalars),
+}
+INTEGER_QUOTIENT = Operation("integer //", "quotient({0}, {1})", uniform)
+LITERAL_POWER = Operation("** literal", "raised({0}, {1})", lambda args, result: args == (result, "int64"))
+COMPLEX = {
+    "Mult": Operation("complex *", "product({0}, {1})", uniform),
+    "Pow": Operation("complex **", "complex_power({0}, {1})", uniform),
+    "Div": Operation("complex /", "complex_quotient({0}, {1}, w.full, {mask}, {line})", uniform, effect=True),
+}
+UNARY = {
+    "USub": Operation("-x", "(-{0})", uniform),
+    "Invert": Operation("~", "(~{0})", uniform),
+}
+COMPARISONS = {
+    "Lt": Operation("<", "({0} < {1})", comparing),
+    "LtE": Operation("<=", "({0} <= {1})", comparing),
+    "Gt": Operation(">", "({0} > {1})", comparing),
+    "GtE": Operation(">=", "({0} >= {1})", comparing),
+    "Eq": Operation("==", "({0} == {1})", comparing),
+    "NotEq": Operation("!=", "({0} != {1})", comparing),
+}
+NOT = UNARY["Invert"]
+AND, OR = BINARY["BitAnd"], BINARY["BitOr"]
+PARTS = {
+    name: Operation(f".{name}", f"{{0}}.{name}", lambda args, result: result == PART.get(str(args[0]), args[0]))
+    for name in ("real", "imag")
+}
+
+
+# --- constants -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def function_of(operation: Operation, count: int) -> Callable[..., Any]:
+    """What ``operation`` computes of ``count`` operands, as a function: the very code that the kernel would run."""
+    names = [f"x{i}" for i in range(count)]
+    scope = {name: thing for name, thing in vars(arithmetic).items() if not name.startswith("__")}
+    result: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {operation.code.format(*names)}", scope)
+    return result
+
+
+def applied(operation: Operation, args: tuple[Expr, ...], kind: str, line: int, why: Why = None) -> Expr:
+    """``operation`` of ``args``, worked out now if all of them are constants."""
+    if not operation.effect and all(isinstance(a, Const) for a in args):
+        constants = [a for a in args if isinstance(a, Const)]
+        with np.errstate(all="ignore"):
+            value = DTYPE[kind].type(function_of(operation, len(args))(*(a.value for a in constants)))
+        return Const(type=kind, value=value, literal=all(a.literal for a in constants), why=why)
+    return Apply(operation=operation, args=args, type=kind, line=line, why=why)
+
+
+def cast(value: Expr, kind: Type) -> Expr:
+    """``value`` as ``kind``, without a reason of its own: whoever converts says why."""
+    if value.type == kind:
+        return value
+    if isinstance(value.type, str) and isinstance(kind, str) and is_complex(value.type) and not is_complex(kind):
+        raise TypingError(f"{value.type} does not convert to {kind}; take .real, .imag or abs() of it")
+    if isinstance(value, Const) and isinstance(kind, str):
+        with np.errstate(all="ignore"):
+            return Const(type=kind, value=arithmetic.cast(value.value, DTYPE[kind]), literal=value.literal)
+    if isinstance(kind, str) and kind not in SCALARS:
+        raise TypingError(f"{describe_type(value.type)} does not convert to {describe_type(kind)}")
+    return Cast(value=value, type=kind)
+
+
+def python_constant(node: ast.AST) -> bool | int | float | complex | None:
+    """The value that Python itself gives an operator between literals before numba sees it; None for the rest.
+
+    It follows Python's rules, not numba's: ``2 ** -1`` is 0.5 and ``~True`` is -2.
+    """
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, NUMBERS) else None
+    if not isinstance(node, (ast.BinOp, ast.UnaryOp)) or type(node.op) not in PYTHON:
+        return None
+    operands = [python_constant(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+    if None in operands or _left_to_run_time(node.op, operands):
+        return None
+    try:
+        value = PYTHON[type(node.op)](*operands)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return value if isinstance(value, NUMBERS) else None
+
+
+def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
+    """Does Python leave this power or shift of integers alone, as its result might have more than 128 bits?"""
+    if not isinstance(op, (ast.Pow, ast.LShift)) or not all(isinstance(o, int) for o in operands):
+        return False
+    base, count = operands
+    if count <= 0:
+        return False
+    return bool(base.bit_length() * count > 128 if isinstance(op, ast.Pow) else base.bit_length() + count > 128)
+
+
+def is_double_asked(node: ast.AST) -> bool:
+    """Does an expression of literals hold a float itself?"""
+    return any(isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)) for n in ast.walk(node))
+
+
+def plain_float(kind: Type) -> bool:
+    return isinstance(kind, str) and is_float(kind)

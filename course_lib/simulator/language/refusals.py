@@ -1,0 +1,143 @@
+"""What a kernel cannot hold, and what to write instead: every advice, once."""
+
+from __future__ import annotations
+
+import ast
+from typing import NoReturn
+
+from ..findings import UnsupportedKernelError
+
+#: Statements that no kernel may hold.
+STATEMENTS: dict[type[ast.stmt], str] = {
+    ast.Try: "try/except does not exist in a kernel; check the condition with if",
+    ast.TryStar: "try/except does not exist in a kernel; check the condition with if",
+    ast.With: "with does not exist in a kernel; write the statements without it",
+    ast.AsyncWith: "async does not exist in a kernel; leave it out",
+    ast.AsyncFor: "async does not exist in a kernel; leave it out",
+    ast.AsyncFunctionDef: "async does not exist in a kernel; define a function outside with @cuda.jit(device=True)",
+    ast.Raise: "the simulator does not run raise; use an if and return early",
+    ast.Assert: "the simulator does not run assert; check the values after the launch",
+    ast.FunctionDef: "a function cannot be defined inside a kernel; define it outside with @cuda.jit(device=True)",
+    ast.ClassDef: "a class cannot be defined inside a kernel; use variables, tuples and arrays",
+    ast.Delete: "del does not exist in a kernel; leave it out",
+    ast.Import: "import does not exist in a kernel; import above the function",
+    ast.ImportFrom: "import does not exist in a kernel; import above the function",
+    ast.Global: "a kernel reads globals without a global statement, and cannot assign them; leave it out",
+    ast.Nonlocal: "a kernel reads outer variables without nonlocal, and cannot assign them; leave it out",
+    ast.Match: "the simulator does not run match; write if/elif/else",
+}
+
+#: Expressions that no kernel may hold, by the name of their syntax.
+EXPRESSIONS = {
+    "Lambda": "a lambda; define a function outside with @cuda.jit(device=True)",
+    "List": "a list; use a tuple, or cuda.local.array",
+    "Set": "a set; use a tuple",
+    "Dict": "a dictionary; use variables, tuples and arrays",
+    "ListComp": "a list comprehension; write a loop",
+    "SetComp": "a set comprehension; write a loop",
+    "DictComp": "a dictionary comprehension; write a loop",
+    "GeneratorExp": "a generator expression; write a loop",
+    "JoinedStr": "a string; compute with numbers",
+    "NamedExpr": "the := operator; assign in a statement of its own",
+    "Starred": "a * before a value; write the items out",
+    "Slice": "a slice; loop over single elements",
+    "Await": "await; leave it out",
+    "Yield": "yield; write the values to an array",
+    "YieldFrom": "yield from; write the values to an array",
+}
+
+#: What to write instead of a loop over these.
+LOOPS = {
+    "reversed": "write range(n - 1, -1, -1)",
+    "prange": "write range(...); every thread runs the whole loop",
+    "map": "call the function in the loop",
+    "filter": "write an if in the loop",
+}
+
+BUILTINS = {
+    "print": "look at run.source, or trace the kernel",
+    "range": "it belongs in a for statement",
+    "enumerate": "it belongs in a for statement",
+    "zip": "it belongs in a for statement",
+    "sum": "add in a loop",
+    "any": "use or",
+    "all": "use and",
+    "isinstance": "the types of a kernel are known when it is compiled",
+    "tuple": "write the items out, as in (a, b)",
+    "list": "use cuda.local.array",
+    "set": "use a tuple",
+    "sorted": "sort before the launch",
+    "str": "compute with numbers",
+}
+MATH = {
+    "comb": "multiply in a loop",
+    "perm": "multiply in a loop",
+    "factorial": "multiply in a loop",
+    "prod": "multiply in a loop",
+    "fsum": "add in a loop",
+    "sumprod": "add in a loop",
+    "dist": "use math.sqrt of the sum of squares",
+    "gcd": "write Euclid's algorithm as a loop",
+    "lcm": "write Euclid's algorithm as a loop",
+    "isqrt": "write int(math.sqrt(x))",
+    "isclose": "write abs(a - b) < tolerance",
+    "remainder": "use math.fmod",
+    "ldexp": "write x * 2.0 ** n",
+    "modf": "use math.trunc(x) and x - math.trunc(x)",
+    "frexp": "use math.floor(math.log2(x))",
+}
+NUMPY = {
+    "maximum": "max",
+    "fmax": "max",
+    "minimum": "min",
+    "fmin": "min",
+    "absolute": "abs",
+    "power": "**",
+    "zeros": "cuda.local.array",
+    "empty": "cuda.local.array",
+    "ones": "cuda.local.array",
+    "where": "a if condition else b",
+    "clip": "min and max",
+    "sum": "a loop that adds",
+    "dot": "a loop that multiplies and adds",
+    "matmul": "a loop that multiplies and adds",
+}
+CUDA = {
+    "atomic": "call one of its functions, such as cuda.atomic.add",
+    "shared": "write tile = cuda.shared.array(...)",
+    "local": "write v = cuda.local.array(...)",
+    "libdevice": "use the functions of math",
+    "fp16": "use float32",
+    "const": "pass the array as an argument",
+    "nanosleep": "leave it out: it computes nothing",
+    "cg": "end the kernel, and launch the next one",
+    "match_all_sync": "use all_sync of a comparison",
+    "clock": "leave it out: the simulator counts, and knows no time",
+    "clock64": "leave it out: the simulator counts, and knows no time",
+}
+#: What to write instead of an argument that a function of numba does not take.
+NOT_TAKEN = {
+    "round": "; write round(x * 100) / 100 for two digits",
+    "math.log": "; divide by the log of the base",
+    "int": "; it converts one number",
+}
+
+
+def refuse(node: ast.AST, text: str) -> NoReturn:
+    """Raise UnsupportedKernelError at the line of ``node``."""
+    raise UnsupportedKernelError(text, getattr(node, "lineno", None))
+
+
+def refused_statement(node: ast.stmt) -> NoReturn:
+    refuse(
+        node,
+        STATEMENTS.get(
+            type(node),
+            f"the simulator does not run {type(node).__name__} statements; write assignments, if, for and while",
+        ),
+    )
+
+
+def refused_expression(node: ast.AST) -> NoReturn:
+    name = type(node).__name__
+    refuse(node, f"a kernel cannot hold {EXPRESSIONS.get(name, f'{name}; write arithmetic, comparisons and calls')}")

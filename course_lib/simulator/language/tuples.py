@@ -1,0 +1,197 @@
+"""Tuples, and what a for loop runs through.
+
+Where the items of a tuple are known apart (:class:`~.program.MakeTuple`), an item is taken when the kernel is
+compiled, and only an index that the threads work out is looked up at run time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import refusals, types
+from .operators import cast
+from .program import Bound, Const, Each, Expr, Item, ItemAt, Iterable, MakeTuple, Numbered, Range, Saved, Together
+from .refusals import refuse
+from .types import ArrayType, TupleType, Type, describe_type, plural
+from .why import item_why
+
+if TYPE_CHECKING:
+    from .expressions import Expressions
+
+
+def of(values: tuple[Expr, ...]) -> MakeTuple:
+    reasons = tuple(v.why for v in values)
+    kind = TupleType(tuple(v.type for v in values))
+    return MakeTuple(items=values, type=kind, why=reasons if any(reasons) else None)
+
+
+def make(x: Expressions, node: ast.Tuple) -> Expr:
+    if any(isinstance(e, ast.Starred) for e in node.elts):
+        refuse(node, "* cannot unpack in a kernel; write the items out")
+    return of(tuple(x.expr(e) for e in node.elts))
+
+
+def item(value: Expr, i: int) -> Expr:
+    """Item ``i`` of a tuple."""
+    if isinstance(value, MakeTuple):
+        return value.items[i]
+    assert isinstance(value.type, TupleType)
+    return Item(value=value, index=i, type=value.type.items[i], why=item_why(value.why, i))
+
+
+def items(value: Expr) -> tuple[Expr, ...]:
+    assert isinstance(value.type, TupleType)
+    return tuple(item(value, i) for i in range(len(value.type.items)))
+
+
+def item_type(value: Expr, node: ast.AST) -> Type:
+    """The one type of a tuple's items, which numba asks of a tuple that it runs through at run time."""
+    assert isinstance(value.type, TupleType)
+    kinds = tuple(dict.fromkeys(value.type.items))
+    if len(kinds) != 1:
+        if not kinds:
+            refuse(
+                node,
+                f"{ast.unparse(node)} is an empty tuple, whose items have no type for numba; leave "
+                "out what runs through it",
+            )
+        named = ", ".join(map(describe_type, kinds))
+        refuse(
+            node,
+            f"{ast.unparse(node)} has items of different types ({named}); numba runs through tuples "
+            "of one type: convert the items",
+        )
+    return kinds[0]
+
+
+def any_why(value: Expr) -> str | tuple[object, ...] | None:
+    """Why an item is float64 of which only the type is known: nobody asked for it if all items have a reason."""
+    assert isinstance(value.type, TupleType)
+    reasons = [item_why(value.why, i) for i in range(len(value.type.items))]
+    return reasons[0] if all(reasons) else None
+
+
+def item_of(x: Expressions, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
+    """``owner[place]`` of a tuple."""
+    assert isinstance(owner.type, TupleType)
+    count, text = len(owner.type.items), ast.unparse(node)
+    if isinstance(place, ast.Slice):
+        bounds = [None if b is None else _known(x.expr(b)) for b in (place.lower, place.upper, place.step)]
+        given = [b is not None for b in (place.lower, place.upper, place.step)]
+        if any(b is None and asked for b, asked in zip(bounds, given, strict=True)):
+            refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
+        return of(items(owner)[slice(*bounds)])
+    index = x.integer_index(node, place, x.scalar(place))
+    known = _known(index)
+    if known is not None:
+        if not -count <= known < count:
+            refuse(node, f"{text}: the tuple has {plural(count, 'item')}; its numbers begin at 0")
+        return item(owner, known % count)
+    kind = item_type(owner, getattr(node, "value", node))
+    return ItemAt(value=owner, index=index, type=kind, line=getattr(node, "lineno", 0), text=text, why=any_why(owner))
+
+
+def _known(value: Expr) -> int | None:
+    """The integer that ``value`` is known to be."""
+    if isinstance(value, Const) and isinstance(value.type, str) and types.is_int(value.type):
+        return int(value.value)
+    return None
+
+
+def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
+    """An operator between tuples: concatenation."""
+    if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
+        return of(items(left) + items(right))
+    refuse(
+        node,
+        f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and "
+        f"{describe_type(right.type)}; + joins two tuples, anything else needs their items",
+    )
+
+
+# --- what a for loop runs through ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Iterated:
+    """What a for loop runs through, and what it binds, given the path to its part of the iterator's value."""
+
+    iterable: Iterable
+    item: Callable[[tuple[int, ...]], Expr]
+
+
+def iterated(x: Expressions, node: ast.expr) -> Iterated:
+    """What ``for ... in node`` runs through."""
+    if isinstance(node, ast.Call):
+        thing = x.constant_object(node.func)
+        if thing is range:
+            return _range(x, node)
+        if thing is enumerate:
+            return _enumerate(x, node)
+        if thing is zip:
+            return _zip(x, node)
+        name = getattr(thing, "__name__", None)
+        if callable(thing) and name in refusals.LOOPS:
+            refuse(node, f"a kernel does not loop over {name}(...); {refusals.LOOPS[name]}")
+    value = x.expr(node)
+    if isinstance(value.type, TupleType):
+        kind, reason = item_type(value, node), any_why(value)
+        return Iterated(Each(value, node.lineno), lambda path: Bound(path=path, type=kind, why=reason))
+    if isinstance(value.type, ArrayType) and value.type.ndim == 1:
+        array = x.once(value)
+        zero, one = (Const(type="int64", value=np.int64(n)) for n in (0, 1))
+        through = Range(zero, x.dimension(node, array, 0), one, node.lineno)
+        return Iterated(through, lambda path: x.load(node, array, (Bound(path=path, type="int64"),)))
+    if isinstance(value.type, ArrayType):
+        refuse(
+            node,
+            f"{ast.unparse(node)} has {value.type.ndim} dimensions; loop over range(...) and use single elements",
+        )
+    advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and types.is_int(value.type) else ""
+    refuse(
+        node,
+        "a kernel loops over range(...), a tuple or an array, and "
+        f"{ast.unparse(node)} is {describe_type(value.type)}{advice}",
+    )
+
+
+def _range(x: Expressions, node: ast.Call) -> Iterated:
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        refuse(node, "range() takes a stop, or a start and a stop, and perhaps a step, without names")
+    given = [x.scalar(a) for a in node.args]
+    kind = types.range_type([(str(a.type), isinstance(a, Const) and a.literal) for a in given])
+    values = [cast(a, kind) for a in given]
+    zero, one = (Const(type=kind, value=types.DTYPE[kind].type(n)) for n in (0, 1))
+    if len(values) == 1:
+        bounds: tuple[Expr, Expr, Expr] = (zero, values[0], one)
+    else:
+        bounds = (values[0], values[1], values[2] if len(values) == 3 else one)
+    return Iterated(Range(*bounds, node.lineno), lambda path: Bound(path=path, type=kind))
+
+
+def _enumerate(x: Expressions, node: ast.Call) -> Iterated:
+    if node.keywords or not 1 <= len(node.args) <= 2:
+        refuse(node, "enumerate() takes what to run through, and perhaps the first number, without names")
+    inner = iterated(x, node.args[0])
+    start = x.number(0) if len(node.args) == 1 else x.scalar(node.args[1])
+    if not types.is_int(str(start.type)):
+        refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer")
+    return Iterated(
+        Numbered(inner.iterable, Saved(value=cast(start, "int64"), type="int64")),
+        lambda path: of((Bound(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
+    )
+
+
+def _zip(x: Expressions, node: ast.Call) -> Iterated:
+    if node.keywords or not node.args:
+        refuse(node, "zip() takes what to run through, such as zip(a, b)")
+    parts = [iterated(x, a) for a in node.args]
+    return Iterated(
+        Together(tuple(p.iterable for p in parts)),
+        lambda path: of(tuple(p.item((*path, i)) for i, p in enumerate(parts))),
+    )

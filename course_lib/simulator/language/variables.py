@@ -1,0 +1,50 @@
+"""What is known of a variable at one point of the program, and where paths meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .types import Type, unify_types
+from .why import Part, Why, meeting, of_parts
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A local name: its type, why it has it, and what is known now.
+
+    ``const`` is its number, or, if it exists only while the kernel is compiled, the object that it stands for (in a
+    tuple of one). ``maybe``: some path has not assigned it.
+    """
+
+    type: Type
+    why: Why = None
+    const: np.generic | tuple[object] | None = None
+    maybe: bool = False
+
+    def without_const(self) -> Variable:
+        return replace(self, const=None)
+
+
+Variables = dict[str, Variable]
+
+
+def merge(a: Variable | None, b: Variable | None) -> Variable:
+    """The variable where two paths meet (None: not assigned on that path)."""
+    if a is None or b is None:
+        one = a or b
+        assert one is not None
+        return replace(one, maybe=True, const=None)
+    kind = unify_types(a.type, b.type)
+    why = of_parts(kind, (Part(a.type, a.why), Part(b.type, b.why)), meeting(a.type, b.type))
+    return Variable(kind, why, a.const if same(a.const, b.const) else None, a.maybe or b.maybe)
+
+
+def merge_all(a: Variables, b: Variables) -> Variables:
+    return {name: merge(a.get(name), b.get(name)) for name in {**a, **b}}
+
+
+def same(a: object, b: object) -> bool:
+    """Are two constants of one type, and equal?"""
+    return a is not None and type(a) is type(b) and bool(a == b)

@@ -1,0 +1,110 @@
+"""Why a value is float64 (or complex128) where the kernel did not ask for it: the one rule.
+
+A value of double precision was *asked for* if the kernel says so: an array's type, ``float64(x)``. Otherwise it has
+a reason, in words: it is a literal, a Python number, or comes of mixing types. The reason of a tuple is the tuple of
+its items' reasons.
+
+What is computed of several values is of double precision because of those operands that are. If one of them was
+asked for, so is the result. If all have reasons, the first is the result's. If none is of double precision, the
+operation itself widened them, and that is the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .types import DOUBLE, TupleType, Type
+
+Why = str | tuple["Why", ...] | None
+
+#: Types of less than double precision.
+SINGLE = ("float16", "float32", "complex64")
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """Arithmetic in which a float32 became float64 although nobody asked for float64.
+
+    ``narrow`` and ``wide`` are these two types, or others of their kind: float16, complex64; complex128.
+    """
+
+    line: int
+    operand: str
+    expression: str
+    narrow: str = "float32"
+    wide: str = "float64"
+
+
+@dataclass(frozen=True)
+class Part:
+    """An operand: its type, why it has it, and its text in the source."""
+
+    type: Type
+    why: Why
+    text: str = ""
+
+
+def of_parts(result: Type, parts: Sequence[Part], widened: str) -> Why:
+    """Why ``result``, which is computed of ``parts``, is of double precision; ``widened``: if by the operation."""
+    if isinstance(result, TupleType):
+        return tuple(of_parts(kind, [_item(part, i) for part in parts], widened) for i, kind in enumerate(result.items))
+    if result not in DOUBLE:
+        return None
+    double = [part.why for part in parts if part.type in DOUBLE]
+    if not all(double):
+        return None
+    return double[0] if double else widened
+
+
+def _item(part: Part, i: int) -> Part:
+    kind = part.type.items[i] if isinstance(part.type, TupleType) else part.type
+    return Part(kind, item_why(part.why, i), part.text)
+
+
+def item_why(why: Why, i: int) -> Why:
+    """Why item ``i`` of a tuple is what it is."""
+    return why[i] if isinstance(why, tuple) else None
+
+
+def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -> Promotion | None:
+    """What is to be warned of where ``expression`` widens a single-precision operand without being asked."""
+    if result not in DOUBLE:
+        return None
+    narrow = next((part for part in parts if part.type in SINGLE), None)
+    if narrow is None:
+        return None
+    other = next((part for part in parts if part.type in DOUBLE), None)
+    if other is not None and not all(part.why for part in parts if part.type in DOUBLE):
+        return None
+    if other is None:
+        other = next((part for part in parts if part.type not in SINGLE), None)
+        if other is None:
+            return None
+        operand = f"{other.text} is {other.type}, and {narrow.type} with {other.type} gives {result}"
+    else:
+        why = str(other.why)
+        reason = why if why.endswith(other.text) else f"{other.text} is {other.type}: {why}"
+        operand = reason if " is " in reason else f"{reason} is {other.type}"
+    return Promotion(line, operand, expression, str(narrow.type), str(result))
+
+
+def reason(found: Promotion, parts: Sequence[Part]) -> Why:
+    """The reason that the result of a promotion has: its operand's, in words."""
+    double = [part for part in parts if part.type in DOUBLE]
+    if not double:
+        return found.operand
+    why = str(double[0].why)
+    return why if why.endswith(double[0].text) else f"{double[0].text} is {double[0].type}: {why}"
+
+
+def meeting(a: Type, b: Type) -> str:
+    """The reason of a type that holds two others, neither of double precision."""
+    return f"an {a} and a {b} that meet"
+
+
+def culprit(parts: Sequence[Part]) -> str:
+    """The text of the operand that makes a single-precision operation double."""
+    double = next((part for part in parts if part.type in DOUBLE), None)
+    other = double or next(part for part in parts if part.type not in SINGLE)
+    return other.text

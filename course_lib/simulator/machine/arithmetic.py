@@ -1,0 +1,225 @@
+"""Arithmetic of the compiled kernels that NumPy has not, or does otherwise than numba on a GPU."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..findings import KernelError
+
+
+def cast(value, dtype: np.dtype):
+    """``value`` converted as a GPU does: ints wrap, floats go to ints towards zero and stop at the ends of their range.
+
+    That is PTX's ``cvt.rzi``, which has no 8-bit form: those are the low bits of a 16-bit conversion. NaN gives 0, or
+    the highest bit alone where a side has 64 bits. From float16 numba converts with ``cvt.rni`` instead: to the
+    nearest integer, an even one in the middle, and straight to 8 bits.
+    """
+    if dtype.kind not in "iu" or value.dtype.kind != "f":
+        return value.astype(dtype)
+    half = value.dtype.itemsize == 2
+    if half:
+        value = value.astype(np.float32)
+    wide = dtype if dtype.itemsize > 1 or half else np.dtype(f"{dtype.kind}2")
+    whole, least, most = (np.rint if half else np.trunc)(value), np.iinfo(wide).min, np.iinfo(wide).max
+    inside = (whole >= least) & (whole < float(most) + 1 if wide.itemsize < 8 else whole < float(most))
+    if np.all(inside):
+        return whole.astype(wide).astype(dtype)
+    nan = 1 << wide.itemsize * 8 - 1 if 8 in (wide.itemsize, value.dtype.itemsize) else 0
+    beyond = np.where(whole < 0, wide.type(least), wide.type(most))
+    beyond = np.where(np.isnan(whole), np.array(nan, f"u{wide.itemsize}").view(wide), beyond)
+    return np.where(inside, np.where(inside, whole, 0).astype(wide), beyond).astype(dtype)[()]
+
+
+def quotient(a, b):
+    """``a // b`` of integers: 0 where b is 0, and where the lowest integer is divided by -1."""
+    result = a // b
+    if result.dtype.kind == "i":
+        overflow = (b == -1) & (a == np.iinfo(result.dtype).min)
+        if np.any(overflow):
+            return np.where(overflow, result.dtype.type(0), result)[()]
+    return result
+
+
+def power(a, b):
+    """``a ** b``; integers to negative powers are what a GPU makes of 1 / a: 0, but for -1, 0 and 1."""
+    if np.asarray(a).dtype.kind == "f":
+        result = np.power(a, b)
+        if np.any(b == 0.5):  # NumPy takes the square root, which differs at -inf and at -0.0
+            result = np.where((b == 0.5) & (a == -np.inf), np.inf, result + 0.0 * (b == 0.5)).astype(result.dtype)[()]
+        return result
+    if not (np.asarray(b) < 0).any():
+        return np.power(a, b)
+    value = np.power(a, np.where(b < 0, 0, b))
+    small = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), np.where(a == 0, -(2**63), 0)))
+    return np.where(b < 0, small, value).astype(np.asarray(a).dtype)[()]
+
+
+def raised(a, exponent: int):
+    """``a ** exponent`` of a float and a literal: squared and multiplied, rounding each time, as numba's code does."""
+    value, left = a.dtype.type(1), abs(int(exponent))
+    while left:
+        if left & 1:
+            value = value * a
+        left >>= 1
+        a = a * a
+    return value if exponent >= 0 else a.dtype.type(1) / value
+
+
+def dim(array, axis: int) -> np.int64:
+    """``array.shape[axis]``, as numba types it."""
+    return np.int64(array.shape[axis])
+
+
+def smaller(a, b):
+    """``min(a, b)``; where one is NaN the other, as CUDA's fmin."""
+    return np.fmin(a, b)
+
+
+def larger(a, b):
+    """``max(a, b)``; where one is NaN the other, as CUDA's fmax."""
+    return np.fmax(a, b)
+
+
+def fused(a, b, c):
+    """``a * b + c`` rounded once: through float64; float64 through the platform's long double."""
+    kind = np.asarray(a).dtype
+    wide = np.float64 if kind.itemsize < 8 else np.longdouble
+    return (a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(kind)
+
+
+def _lane_by_lane(function, value):
+    result = np.vectorize(function, otypes=[np.float64])(value)
+    return result.astype(value.dtype)[()]
+
+
+def erf(x):
+    """The error function."""
+    return _lane_by_lane(math.erf, x)
+
+
+def erfc(x):
+    """1 - erf(x), without losing digits."""
+    return _lane_by_lane(math.erfc, x)
+
+
+def gamma(x):
+    """The gamma function as CUDA's tgamma: infinite at zeros, by their sign, and on overflow; nan at other poles."""
+
+    def one(x):
+        try:
+            return math.gamma(x)
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return math.copysign(math.inf, x) if x == 0 else math.nan
+
+    return _lane_by_lane(one, x)
+
+
+def lgamma(x):
+    """The logarithm of gamma's absolute value, as CUDA's lgamma: inf at a pole, and where it overflows."""
+
+    def one(x):
+        try:
+            return math.lgamma(x)
+        except (OverflowError, ValueError):
+            return math.inf
+
+    return _lane_by_lane(one, x)
+
+
+def rsqrt(x):
+    """1 / sqrt(x)."""
+    return x.dtype.type(1) / np.sqrt(x)
+
+
+def _bits(value) -> int:
+    return 8 * np.asarray(value).dtype.itemsize
+
+
+def _unsigned(value):
+    return np.asarray(value).view(f"uint{_bits(value)}")
+
+
+def bit_popc(value):
+    """Number of bits set."""
+    return np.bitwise_count(_unsigned(value))[()]
+
+
+def bit_clz(value):
+    """Number of zero bits above the highest one that is set."""
+    rest, count = _unsigned(value).copy(), np.zeros(np.shape(value), np.int64)
+    one = rest.dtype.type(1)
+    while np.any(rest):
+        count = count + (rest != 0)
+        rest = rest >> one
+    return (_bits(value) - count)[()]
+
+
+def bit_ffs(value):
+    """Position of the lowest bit that is set, from 1; 0 if there is none."""
+    bits = _unsigned(value)
+    lowest = bits & (~bits + bits.dtype.type(1))
+    return np.where(bits == 0, 0, _bits(value) - bit_clz(lowest))[()]
+
+
+def bit_brev(value):
+    """The bits in reverse order."""
+    bits, result = _unsigned(value).copy(), np.zeros(np.shape(value), _unsigned(value).dtype)
+    one = result.dtype.type(1)
+    for _ in range(_bits(value)):
+        result = (result << one) | (bits & one)
+        bits = bits >> one
+    return result.view(np.asarray(value).dtype)[()]
+
+
+# --- complex numbers, part by part: NumPy's product may round once where numba rounds twice -----------------------
+
+
+def complex_of(real, imaginary):
+    """``complex(real, imaginary)`` of two floats of one type."""
+    kind = np.complex64 if real.dtype == np.float32 else np.complex128
+    result = np.empty(np.broadcast_shapes(real.shape, imaginary.shape), kind)
+    result.real, result.imag = real, imaginary
+    return result[()]
+
+
+def magnitude(a):
+    """``abs(a)`` of a complex number."""
+    return np.hypot(a.real, a.imag)
+
+
+def product(a, b):
+    """``a * b`` of complex numbers of one type."""
+    return complex_of(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
+
+
+def complex_quotient(a, b, full, mask, line: int):
+    """``a / b``: CPython's way, which is numba's. Raises KernelError where an active lane divides by zero."""
+    if np.any(b == 0) and (full(b == 0) & full(mask)).any():
+        raise KernelError(
+            f"line {line}: a complex number is divided by zero; numba ends such a thread there, in the "
+            "middle of the kernel and without a word: check the divisor first"
+        )
+    by_real = np.abs(b.real) >= np.abs(b.imag)
+    large, small = np.where(by_real, b.real, b.imag), np.where(by_real, b.imag, b.real)
+    ratio = small / large
+    scale = large + small * ratio
+    first, second = np.where(by_real, a.real, a.imag), np.where(by_real, a.imag, a.real)
+    crossed = np.where(by_real, second - first * ratio, first * ratio - second)
+    return complex_of((first + second * ratio) / scale, crossed / scale)
+
+
+def complex_power(a, b):
+    """``a ** b`` in polar form, as numba compiles it for a GPU; 0 where both real parts are 0, but b is not."""
+    kind = a.dtype.type
+    size, angle = np.hypot(a.real, a.imag), np.arctan2(a.imag, a.real)
+    length, phase = np.power(size, b.real), angle * b.real
+    turns = b.imag != 0
+    length = np.where(turns, length / np.exp(angle * b.imag), length)
+    phase = np.where(turns, phase + b.imag * np.log(size), phase)
+    result = product(length.astype(kind), complex_of(np.cos(phase), np.sin(phase)))
+    result = np.where((a.real == 0) & (b.real == 0), kind(0), result)
+    return np.where(b == 0, kind(1), result)[()]

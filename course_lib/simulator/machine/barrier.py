@@ -1,0 +1,20 @@
+"""What the compiled kernels yield at a barrier."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Barrier(NamedTuple):
+    """What a warp yields when it arrives at a barrier, where it waits for the other warps of its blocks.
+
+    ``place`` says where in program order it stands: positions in the source and iteration counts, outermost first.
+    ``branch`` is the line of the innermost if or loop around it, or None; ``mask`` holds the lanes that arrived;
+    ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``.
+    """
+
+    place: tuple
+    line: int
+    branch: int | None
+    mask: object
+    reduction: tuple | None

@@ -1,0 +1,129 @@
+"""Loops of the compiled kernels: what a for statement runs through, and the budget that ends what never would."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..findings import KernelError
+from .masks import choose, split
+
+
+class Steps:
+    """The step budget of a launch: loop iterations of one warp vector, over all loops, and in one ``while`` loop."""
+
+    LIMIT = 20_000_000  # some minutes of work
+    WHILE_LIMIT = 100_000
+
+    def __init__(self, limit: int | None):
+        self.limit = self.left = self.LIMIT if limit is None else limit
+        self.while_limit = self.WHILE_LIMIT if limit is None else limit
+        self.seen: tuple | None = None  # see waits()
+
+    def spend(self, line: int, count: int = 0):
+        """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
+        self.left -= 1
+        if self.left < 0:
+            self.stop(line)
+        if count >= self.while_limit:
+            self.stop(line, self.while_limit, "")
+
+    def waits(self, count: int, sites: tuple, variables: tuple, mask, line: int):
+        """Stop a ``while`` loop without barriers that changes nothing from one iteration to the next.
+
+        ``count`` iterations are over; ``sites`` are all that the loop accesses, ``variables`` all that it assigns.
+        """
+        if count % 1000 == 0 and all(site.array is not None and site.array.space != "local" for site in sites):
+            written = [site.array for site in sites if site.op != "load"]
+            self.seen = mask, variables, written, [array.storage().copy() for array in written]
+        elif count % 1000 == 1 and self.seen:
+            (before, values, written, copies), self.seen = self.seen, None
+            if all(map(np.array_equal, (before, *values), (mask, *variables))) and all(
+                np.array_equal(array.storage(), copy) for array, copy in zip(written, copies, strict=True)
+            ):
+                raise KernelError(
+                    f"line {line}: this loop waits for something that no longer changes. A warp runs "
+                    "alone up to its next barrier here, so no other thread ends the wait, and on a GPU "
+                    "threads that wait for each other can hang too: use a barrier, or an atomic that "
+                    "nobody waits for"
+                )
+
+    def stop(self, line: int, limit: int | None = None, where: str = " in one launch"):
+        raise KernelError(
+            f"line {line}: this loop was still running after {limit or self.limit:,} iterations{where}; "
+            "check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long"
+        )
+
+
+def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole: bool):
+    """Run a ``for ... in range``: yield (value, mask) while a lane of ``live[0]`` has values left.
+
+    The body takes lanes out of ``live[0]`` when they break or return; ``whole``: it never does.
+    """
+    if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
+        if step == 0:
+            raise KernelError(f"line {line}: the step of range() is 0, so the loop would never end; give it another")
+        start, stop, step = int(start), int(stop), int(step)
+        if whole and -((start - stop) // step) > steps.left:
+            steps.stop(line)
+        for value in range(start, stop, step):
+            steps.left -= 1
+            if steps.left < 0:
+                steps.stop(line)
+            yield dtype(value), live[0]
+            if live[0] is False:
+                return
+        return
+    if np.any(np.asarray(step) == 0):
+        raise KernelError(f"line {line}: the step of range() is 0, so the loop would never end; give it another")
+    value = np.asarray(start).astype(dtype)
+    value = value.reshape((1,) * (4 - value.ndim) + value.shape)
+    up = np.asarray(step) > 0
+    while True:
+        mask, _ = split(live[0], np.where(up, value < stop, value > stop))
+        if mask is False:
+            return
+        live[0] = mask
+        steps.spend(line)
+        yield value, mask
+        if live[0] is False:
+            return
+        value = (value + step).astype(dtype)
+
+
+def each(steps: Steps, live: list, items: tuple, line: int):
+    """Run ``for ... in items`` of a tuple, as :func:`iterate` does."""
+    for value in items:
+        if live[0] is False:
+            return
+        steps.spend(line)
+        yield value, live[0]
+
+
+def numbered(iterator, start):
+    """``enumerate``: every lane is in the same iteration as long as it runs."""
+    for count, (value, mask) in enumerate(iterator):
+        yield (start + np.int64(count), value), mask
+
+
+def together(iterators: list):
+    """``zip``: a lane runs as long as all of its iterators do. They take lanes out of one and the same list."""
+    for steps in zip(*iterators, strict=False):
+        yield tuple(value for value, _ in steps), steps[-1][1]
+
+
+def item_at(items: tuple, index, full, mask, line: int, text: str):
+    """``items[index]`` of a tuple whose items have one type, for an index that the threads work out."""
+    count = len(items)
+    wrong = full((index < -count) | (index >= count)) & full(mask)
+    if wrong.any():
+        found = np.broadcast_to(index, wrong.shape)[wrong][0]
+        raise KernelError(
+            f"line {line}: the index of {text} is {found}, and the tuple has {count} items; keep it "
+            f"below {count}, with an if or %"
+        )
+    if type(index) is not np.ndarray:
+        return items[int(index)]
+    result = items[0]
+    for i in range(1, count):
+        result = choose((index == i) | (index == i - count), items[i], result, line)
+    return result

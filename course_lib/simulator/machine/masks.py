@@ -1,0 +1,111 @@
+"""Masks: which lanes of a vector take part.
+
+A mask is ``True`` (every lane of the vector), ``False`` (none) or a boolean array of four axes. Functions that
+narrow a mask return ``True`` and ``False`` themselves wherever they can, so that code which does not diverge
+runs without masks.
+
+The law: one mask object means one set of lanes. No mask is ever changed in place, so that ``is`` tells that two
+sets are the same without looking at a lane, which sites of accesses and masked assignments do. Two objects may
+hold the same lanes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..findings import UnsupportedKernelError
+
+#: What the generated code puts into each version of a variable before any lane assigns it.
+UNDEFINED = None
+#: True, False or a boolean array.
+Mask = Any
+
+
+def unite(a, b):
+    """Union of two masks."""
+    if a is True or b is True:
+        return True
+    if a is False:
+        return b
+    return a if b is False else a | b
+
+
+def split(mask, condition):
+    """Divide ``mask`` by ``condition``: (lanes where it holds, lanes where it does not)."""
+    if type(condition) is not np.ndarray:
+        return (mask, False) if condition else (False, mask)
+    if mask is True:
+        if condition.all():
+            return True, False
+        return (condition, ~condition) if condition.any() else (False, True)
+    yes = mask & condition
+    if not yes.any():
+        return False, mask
+    no = mask & ~condition
+    return (yes, no) if no.any() else (mask, False)
+
+
+def minus(mask, gone):
+    """The lanes of ``mask`` that are not in ``gone``."""
+    if gone is False or mask is False:
+        return mask
+    if gone is True or gone is mask:
+        return False
+    if mask is not True and not (mask & gone).any():
+        return mask  # the same object, which Site.locate and masked assignments recognise
+    left = ~gone if mask is True else mask & ~gone
+    return left if left.any() else False
+
+
+def join(before, yes, no, yes_after, no_after):
+    """The lanes that reach the end of an if: all of ``before`` where no lane left either branch."""
+    if yes_after is yes and no_after is no:
+        return before
+    return unite(yes_after, no_after)
+
+
+def blend(mask, new, old):
+    """``new`` in the lanes of ``mask``, ``old`` in the others."""
+    if mask is True or old is UNDEFINED:
+        return new
+    if new is old:
+        return new
+    return np.where(mask, new, old)
+
+
+def choose(mask, new, old, line):
+    """:func:`blend` for values that hold arrays: every lane must mean the same array."""
+    if mask is True or old is UNDEFINED or new is old:
+        return new
+    if isinstance(new, tuple):
+        return tuple(choose(mask, n, o, line) for n, o in zip(new, old, strict=True))
+    if isinstance(new, (np.ndarray, np.generic)):
+        return blend(mask, new, old)
+    raise UnsupportedKernelError(
+        "threads of one warp choose different arrays for one variable; the simulator needs "
+        "one array for all of them: use one array with an index that differs",
+        line,
+    )
+
+
+def both(left, right):
+    """``left and right`` of conditions of which the right one is valid only where the left one holds."""
+    if type(left) is not np.ndarray:
+        return right if left else np.False_
+    return left & right
+
+
+def either(left, right):
+    """``left or right``, likewise."""
+    if type(left) is not np.ndarray:
+        return np.True_ if left else right
+    return left | right
+
+
+def pick(condition, yes, no):
+    """``yes if condition else no`` for values that are both known."""
+    if type(condition) is not np.ndarray:
+        return yes if condition else no
+    return np.where(condition, yes, no)
