@@ -49,6 +49,7 @@ from ..language.program import (
     Const,
     Continue,
     Convert,
+    Copy,
     Each,
     Evaluate,
     Expr,
@@ -369,6 +370,13 @@ class FunctionWriter:
         call = f"w.together({function}, {node.name!r}, {values}, ({dtypes}), {self.mask}, {self.at(node.line)})"
         result = self.keep(call)
         return result if isinstance(node.type, TupleType) else Code(f"{result.text}[0]")
+
+    def copy(self, node: Copy) -> Code:
+        target, place = self.text(node.target), self.tuple_text(node.place)
+        array, index = self.text(node.array), self.tuple_text(node.index)
+        load, store = (self.site(node.line, op, node.width) for op in ("load", "store"))
+        self.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, {self.mask})")
+        return Code("None")
 
     def meet(self, node: Meet) -> Code:
         reduction = "None"
@@ -723,6 +731,7 @@ EXPRESSIONS: dict[type[Expr], Callable[..., Code]] = {
     Allocate: FunctionWriter.allocate,
     CallDevice: FunctionWriter.call_device,
     CallWarp: FunctionWriter.call_warp,
+    Copy: FunctionWriter.copy,
     Meet: FunctionWriter.meet,
 }
 STATEMENTS: dict[type, Callable[..., None]] = {

@@ -7,6 +7,7 @@ from ..language.program import (
     Assign,
     Atomic,
     CallDevice,
+    Copy,
     Expr,
     Function,
     Local,
@@ -30,6 +31,8 @@ def written(function: Function, known: dict[Function, Names]) -> Names:
         for node in nodes(function.body.body):
             if isinstance(node, (Store, Atomic)):
                 result = _union(result, _roots(node.array, aliases))
+            elif isinstance(node, Copy):
+                result = _union(result, _roots(node.target, aliases))
             elif isinstance(node, CallDevice):
                 inner = written(node.function, known)
                 for (name, kind), argument in zip(node.function.parameters, node.args, strict=True):

@@ -13,7 +13,14 @@ numba's intrinsics write machine code, which the simulator cannot read. One that
     same for what each lane gets. ``result`` is the dtype's name, or a tuple of names, or a function of the types of
     the arguments (names, or tuples of names) that gives either or raises TypeError with a sentence.
 
-The other kinds have no code of their own: they name a function of the machine, see :data:`KINDS`.
+``("copy", n)``
+    ``f(tile, *place, array, *index)`` starts to copy n neighbouring elements from a global to a shared array.
+``("commit",)``, ``("wait",)``
+    ``f()`` makes a group of the copies that the thread started since the last one; ``f(pending)`` waits until all of
+    its groups but the last ``pending``, a constant, have arrived.
+
+A further kind is a function that finds the meaning of a call, and a row of ``KINDS``; what the machine does then is a
+node of the typed program (:mod:`program`) or an :class:`~.program.Operation` whose code calls a method of the warp.
 """
 
 from __future__ import annotations
@@ -22,8 +29,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import tuples
-from .program import CallWarp, Expr, Load, Store
+from . import tuples, types
+from .program import Apply, CallWarp, Const, Copy, Expr, Load, Operation, Store
 from .refusals import refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -116,9 +123,56 @@ def _warp(
     return CallWarp(function=function, name=what, args=tuple(values), type=kind, line=node.lineno)
 
 
+def _copy(x: Expressions, node: ast.Call, width: int) -> Expr:
+    what = ast.unparse(node.func)
+    if node.keywords or len(node.args) < 2:
+        refuse(node, f"{what} takes a shared array, its indices, a global array and its indices, without names")
+    target = x.expr(node.args[0])
+    if not isinstance(target.type, ArrayType):
+        refuse(node, f"{what} takes a shared array as its first argument; pass the array, then its indices")
+    count = 1 + target.type.ndim
+    array = x.expr(node.args[count]) if len(node.args) > count else target
+    if not isinstance(array.type, ArrayType) or len(node.args) != count + 1 + array.type.ndim:
+        refuse(node, f"{what} takes a shared array, its indices, a global array and its indices")
+    if array.type.dtype != target.type.dtype:
+        refuse(
+            node,
+            f"{what} copies bytes as they are, from {array.type.dtype} to {target.type.dtype}; use arrays of one type",
+        )
+    place, index = (
+        tuple(x.integer_index(node, part, x.scalar(part)) for part in parts)
+        for parts in (node.args[1:count], node.args[count + 1 :])
+    )
+    return Copy(target=target, place=place, array=array, index=index, line=node.lineno, width=width)
+
+
+COMMIT = Operation("commit", "w.commit_copies({mask}, {line})", lambda args, result: result == NONE, effect=True)
+WAIT = Operation("wait", "w.wait_copies({0}, {mask}, {line})", lambda args, result: result == NONE, effect=True)
+
+
+def _commit(x: Expressions, node: ast.Call) -> Expr:
+    if node.args or node.keywords:
+        refuse(node, f"{ast.unparse(node.func)} takes no arguments; leave them out")
+    return Apply(operation=COMMIT, args=(), type=NONE, line=node.lineno)
+
+
+def _wait(x: Expressions, node: ast.Call) -> Expr:
+    pending = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    if not (isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type)) and pending.value >= 0):
+        refuse(node, f"{ast.unparse(node.func)} takes how many groups may be on their way: a literal number, 0 or more")
+    return Apply(operation=WAIT, args=(pending,), type=NONE, line=node.lineno)
+
+
 def _names(kind: Type) -> Any:
     return tuple(map(_names, kind.items)) if isinstance(kind, TupleType) else kind
 
 
 #: A row a kind: what finds the meaning of a call, given the details of the declaration.
-KINDS: dict[str, Callable[..., Expr]] = {"load": _load, "store": _store, "warp": _warp}
+KINDS: dict[str, Callable[..., Expr]] = {
+    "load": _load,
+    "store": _store,
+    "copy": _copy,
+    "commit": _commit,
+    "wait": _wait,
+    "warp": _warp,
+}

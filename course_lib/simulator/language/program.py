@@ -337,6 +337,27 @@ class CallWarp(Expr):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Copy(Expr):
+    """Start to copy ``width`` neighbouring elements from one array to another, past the registers."""
+
+    target: Expr
+    place: tuple[Expr, ...]
+    array: Expr
+    index: tuple[Expr, ...]
+    line: int
+    width: int
+    type: Type = NONE
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.target, *self.place, self.array, *self.index)
+
+    @property
+    def effect(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Store(Expr):
     """Store an element, or a tuple of ``width`` neighbours at once."""
 
@@ -664,6 +685,9 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
     Load: _loads,
     Atomic: lambda n: _element(n.array, n.index) and {n.type, *(v.type for v in n.values)} == {n.array.type.dtype},
     Store: lambda n: _element(n.array, n.index) and _stores(n.array.type.dtype, n.width, n.value.type),
+    Copy: lambda n: (
+        _element(n.target, n.place) and _element(n.array, n.index) and n.target.type.dtype == n.array.type.dtype
+    ),
     CallWarp: lambda n: n.type != COMPILE_TIME,
     Select: lambda n: n.test.type == "bool" and n.type == n.yes.type == n.no.type,
     Logical: lambda n: {n.type, *(p.type for p in n.parts)} == {"bool"},

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..findings import KernelError
 from ..hardware import WARP_SIZE
 from .geometry import Chunk, WarpLanes
 from .memory import LocalArray, SharedArray
@@ -203,6 +204,44 @@ class WarpVector:
         for lane in range(self.lanes.count):
             same |= np.where((value == value[lane]) & here[lane], bit[lane], 0)
         return same.astype(np.uint32).view(np.int32).reshape(self.shape)
+
+    def together(self, function, name: str, values: tuple, dtypes: tuple, mask, line: int) -> tuple:
+        """What ``function`` gives each lane of a warp of what all of them bring.
+
+        It is called once, with an array of shape (warps, 32) for each value (a tuple of them for a tuple), and returns
+        one, or a tuple of them. Lanes that do not arrive where others of their warp do are reported.
+        """
+        here = self.full(mask)
+        absent = here.any(axis=(0, 1)) & ~here
+        if absent.any():
+            self.engine.tell("misled", line, self, absent, "absent")
+        if self.lanes.count < WARP_SIZE:
+            raise KernelError(
+                f"line {line}: {name} is done by the {WARP_SIZE} lanes of a warp together, and the last warp of this "
+                f"block has {self.lanes.count}; launch a multiple of {WARP_SIZE} threads"
+            )
+
+        def by_warp(value):
+            if isinstance(value, tuple):
+                return tuple(map(by_warp, value))
+            return self._by_lane(value).reshape(WARP_SIZE, -1).T
+
+        results = function(*map(by_warp, values))
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(
+            np.asarray(result).astype(dtype, copy=False).T.reshape(self.shape)
+            for result, dtype in zip(results, dtypes, strict=True)
+        )
+
+    def copy(self, load, store, target, place, array, index, mask):
+        """A copy from global to shared memory that is on its way from here on: done at once."""
+        store.store(target, place, load.load(array, index, mask), mask)
+
+    def commit_copies(self, mask, line: int):
+        """The copies that each lane started since the last call are one group."""
+
+    def wait_copies(self, pending, mask, line: int):
+        """Each lane waits until all of its groups but the last ``pending`` have arrived."""
 
     def shuffle(self, kind: str, value, lane, mask, line: int):
         """Each active lane reads ``value`` of another lane; up and down past the end give the lane's own."""
