@@ -1,9 +1,10 @@
 """The CPU simulator of CUDA-Python kernels: standard library and NumPy only.
 
-A kernel's source becomes Python code over *lane vectors* (:mod:`compiler`), which runs one warp of many
-blocks at a time (:mod:`engine`) and tells observers (:mod:`observer`) what every line asked of memory.
+A kernel's source becomes a typed program (:mod:`language`), then Python code over *lane vectors* (:mod:`compile`),
+which runs one warp of many blocks at a time (:mod:`machine`) and tells observers (:mod:`observer`) what every line
+asked of memory.
 
-To read it from the front: :mod:`geometry` says what a lane vector is, :mod:`frontend` reads a kernel, :mod:`compiler`
-and its parts compile it, :mod:`runtime`, :mod:`warp`, :mod:`access` and :mod:`memory` are what the compiled kernel
-calls, and :mod:`engine` runs all of it.
+To read it from the front: :mod:`machine.geometry` says what a lane vector is, :mod:`language.source` reads a kernel,
+:mod:`language.program` says what it is made into and :mod:`language.infer` makes it, :mod:`compile.emit` writes the code,
+the other parts of :mod:`machine` are what that code calls, and :mod:`machine.engine` runs all of it.
 """

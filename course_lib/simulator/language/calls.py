@@ -25,7 +25,6 @@ from .operators import cast
 from .program import Apply, Expr, Operation, Static
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, TypingError, bits, describe_type, is_int
-from .why import Part
 
 if TYPE_CHECKING:
     from .expressions import Expressions
@@ -62,10 +61,11 @@ class Row:
         """The call ``node`` of this function."""
         given = x.arguments(node, self.arity, self.name)
         result, wanted = self.rule(*(str(value.type) for value in given))
-        parts = tuple(Part(v.type, v.why, ast.unparse(a)) for v, a in zip(given, node.args, strict=True))
-        parts = tuple(part for part, kind in zip(parts, wanted, strict=True) if kind in (*types.FLOATS, part.type))
-        widened = f"{ast.unparse(node)}, {self.widened} {' and '.join(str(part.type) for part in parts)}"
-        reason = x.reason(node, node.lineno, result, parts, widened)
+        places = zip(given, node.args, wanted, strict=True)
+        parts: list[tuple[Expr, ast.AST]] = [
+            (value, place) for value, place, kind in places if kind in (*types.FLOATS, value.type)
+        ]
+        reason = x.reason(node, result, parts, self.widened)
         operands = tuple(
             conditions.truth(x, v, node.lineno) if kind == "bool" else cast(v, kind)
             for v, kind in zip(given, wanted, strict=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import operators, tuples, types, why
 from .operators import applied, cast
-from .program import Alternative, Alternatives, Choice, Const, Expr, Logical
+from .program import Alternative, Alternatives, Choice, Const, Expr, Logical, once
 from .refusals import refuse
 from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
 from .why import Part
@@ -74,7 +74,7 @@ def _chain(x: Expressions, node: ast.Compare) -> Expr:
     for op, comparator in zip(node.ops, node.comparators, strict=True):
         right = x.scalar(comparator)
         if comparator is not node.comparators[-1]:
-            right = x.once(right)
+            right = once(right)
         links.append(compared(x, node, type(op).__name__, left, right))
         left = right
     return logical(x, True, links)
@@ -120,7 +120,7 @@ def _membership(x: Expressions, node: ast.Compare, left: Expr, right: Expr) -> E
             "(1, 2, 4); loop over an array and compare",
         )
     tuples.item_type(right, node.comparators[-1])
-    left = x.once(left)
+    left = once(left)
     result, *parts = (_equal(x, node, left, item) for item in tuples.items(right))
     for part in parts:
         result = applied(operators.OR, (result, part), "bool", node.lineno)
@@ -181,7 +181,7 @@ def _decide(
     the result, and has no say in its type.
     """
     if not isinstance(node, ast.BoolOp):
-        value = x.once(x.scalar(node))
+        value = once(x.scalar(node))
         condition = truth(x, value, node.lineno)
         certain = bool(condition.value) if isinstance(condition, Const) and condition.literal else None
         yes, no = certain is not False, certain is not True

@@ -16,7 +16,7 @@ import numpy as np
 from . import calls, conditions, operators, tuples, types, why
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
 from .operators import NUMBERS, applied, cast, python_constant
-from .program import Apply, Bound, Const, Expr, Load, Local, MakeTuple, Nothing, Operation, Saved, Select, Static
+from .program import Apply, Const, Expr, Load, Local, Nothing, Operation, Select, Static
 from .refusals import NOT_TAKEN, refuse, refused_expression
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, plural
@@ -50,8 +50,8 @@ SHAPE = [_of_array(f"shape[{axis}]", f"dim({{0}}, {axis})") for axis in range(32
 class Expressions:
     """What the expressions of one function mean, given its variables ``env`` at the point where they stand."""
 
-    def __init__(self, analysis: Analysis, source: Source, locals_: set[str], stack: tuple[object, ...]):
-        self.analysis, self.source, self.locals, self.stack = analysis, source, locals_, stack
+    def __init__(self, analysis: Analysis, source: Source, stack: tuple[object, ...]):
+        self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
         self.foreign = source.filename != analysis.sources[0].filename
         self.env: Variables = {}
         self.unsure: set[str] = set()
@@ -278,24 +278,24 @@ class Expressions:
     def dimension(self, node: ast.expr, array: Expr, axis: int) -> Expr:
         return Apply(operation=SHAPE[axis], args=(array,), type="int64", line=node.lineno)
 
-    def once(self, value: Expr) -> Expr:
-        """``value``, which is to stand in several places of one expression and to be evaluated in the first."""
-        cheap = isinstance(value, (Const, Nothing, Static, Saved, Bound)) or (
-            isinstance(value, Local) and not value.unsure
-        )
-        return value if cheap else Saved(value=value, type=value.type, why=value.why)
-
     # --- why a result is float64 --------------------------------------------------------------------------------
 
-    def reason(self, node: ast.AST, line: int, result: types.Type, parts: tuple[Part, ...], widened: str) -> Why:
-        """Why the ``result`` of ``node`` is of double precision; what nobody asked for is recorded for a warning."""
-        text = ast.unparse(node)
+    def reason(
+        self, node: ast.expr | ast.stmt, result: types.Type, operands: list[tuple[Expr, ast.AST]], widened: str
+    ) -> Why:
+        """Why the ``result`` of ``node`` is of double precision; what nobody asked for is recorded for a warning.
+
+        ``widened`` are the words for an operation that makes it so, before the types of its ``operands``.
+        """
+        if result not in types.DOUBLE:
+            return None
+        text, line = ast.unparse(node), node.lineno
+        parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
         found = why.promotion(line, text, result, parts)
         if found is not None:
-            operand = why.culprit(parts)
-            self.promotions.setdefault((line, operand), found)
+            self.promotions.setdefault((line, why.culprit(parts)), found)
             return why.reason(found, parts)
-        of = why.of_parts(result, parts, widened)
+        of = why.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
                 if known.line == line and known.expression == text:
@@ -320,17 +320,16 @@ class Expressions:
         for value, part in ((left, a), (right, b)):
             if not value.is_scalar:
                 self.refuse_as_number(part, value)
-        x, y, line = str(left.type), str(right.type), node.lineno
+        line, x, y = node.lineno, str(left.type), str(right.type)
         literal = isinstance(right, Const) and right.literal and types.is_int(y)
         if op == "Pow" and literal and not types.is_complex(x):
             result = x if types.is_float(x) else "int64"
             first = second = result = "float32" if result == "float16" else result
         else:
             result, first, second = types.binary(op, x, y)
-        parts = (Part(x, left.why, ast.unparse(a)), Part(y, right.why, ast.unparse(b)))
-        reason = self.reason(node, line, result, parts, f"{ast.unparse(node)}, a quotient of integers")
-        small = isinstance(right, Const) and abs(right.value) <= 0x10000
-        if op == "Pow" and literal and types.is_float(result) and small:
+        reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
+        small = isinstance(right, Const) and literal and abs(int(right.value)) <= 0x10000
+        if op == "Pow" and types.is_float(result) and small:
             exponent = cast(right, "int64")
             return applied(operators.LITERAL_POWER, (cast(left, first), exponent), result, line, reason)
         if types.is_complex(result) and op in operators.COMPLEX:
@@ -375,7 +374,7 @@ class Expressions:
         parts = (Part(yes.type, yes.why), Part(no.type, no.why))
         reason = why.of_parts(kind, parts, why.meeting(yes.type, no.type))
         yes, no = cast(yes, kind), cast(no, kind)
-        return Select(test=self.once(test), yes=yes, no=no, type=kind, line=node.lineno, why=reason)
+        return Select(test=test, yes=yes, no=no, type=kind, line=node.lineno, why=reason)
 
     # --- elements --------------------------------------------------------------------------------------------
 
@@ -416,7 +415,7 @@ class Expressions:
             refuse(node, "the simulator does not run slices; write a loop over single elements")
         indices = tuple(self.expr(p) for p in parts)
         if len(indices) == 1 and isinstance(indices[0].type, TupleType):
-            indices = tuples.items(self.once(indices[0]) if not isinstance(indices[0], MakeTuple) else indices[0])
+            indices = tuples.items(indices[0])
         if len(indices) != array.type.ndim:
             refuse(
                 node,

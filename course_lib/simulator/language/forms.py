@@ -15,7 +15,7 @@ from ..hardware import LOCAL_LIMIT
 from . import conditions, tuples, types
 from .names import Symbol, dtype_name
 from .operators import cast, scalars, uniform
-from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Meet, Nothing, Operation, Static
+from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Meet, Nothing, Operation, Static, once
 from .refusals import refuse
 from .source import python_function, read
 from .types import (
@@ -32,7 +32,6 @@ from .types import (
     is_int,
     plural,
 )
-from .why import Part
 
 if TYPE_CHECKING:
     from .expressions import Expressions
@@ -239,7 +238,7 @@ def _check_alignment(x: Expressions, node: ast.Assign, part: ast.expr) -> None:
         return
     if not (isinstance(value, Const) and is_int(str(value.type))):
         refuse(node, "the alignment must be a literal number of bytes, such as 16")
-    if value.value < 1 or int(value.value) & (int(value.value) - 1):
+    if int(value.value) < 1 or int(value.value) & (int(value.value) - 1):
         refuse(node, "the alignment must be a power of two, such as 16")
 
 
@@ -351,9 +350,7 @@ def _extreme(x: Expressions, node: ast.Call, operation: Operation) -> Expr:
     for value in values[1:]:
         kind = types.unify(kind, str(value.type))
     types.comparison(kind, kind)
-    parts = tuple(Part(v.type, v.why, ast.unparse(a)) for v, a in zip(values, node.args, strict=True))
-    widened = f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in values)}"
-    reason = x.reason(node, node.lineno, kind, parts, widened)
+    reason = x.reason(node, kind, list(zip(values, node.args, strict=True)), "of")
     result, *rest = (cast(value, kind) for value in values)
     for value in rest:
         result = Apply(operation=operation, args=(result, value), type=kind, line=node.lineno)
@@ -401,7 +398,7 @@ def power(x: Expressions, node: ast.Call, used: bool) -> Expr:
 def quotient_and_remainder(x: Expressions, node: ast.Call, used: bool) -> Expr:
     if len(node.args) != 2 or node.keywords:
         refuse(node, "divmod() takes two numbers, without names")
-    a, b = (x.once(x.scalar(part)) for part in node.args)
+    a, b = (once(x.scalar(part)) for part in node.args)
     return tuples.of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
 
 
@@ -414,7 +411,7 @@ def device(x: Expressions, node: ast.Call, thing: object) -> Expr:
     if function in x.stack:
         refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")
     source = read(thing)
-    parameters = [a.arg for a in source.tree.args.args]
+    parameters = source.parameters
     bound = _bound(x, node, function, parameters)
     values = [bound[p] for p in parameters]
     callee = x.analysis.device(x, node, source, values)

@@ -34,10 +34,10 @@ from .program import (
     Static,
     Stmt,
     Store,
+    once,
     verify,
 )
 from .refusals import refuse, refused_statement
-from .regions import Regions, assigned_names
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, NONE, TupleType, Type, TypingError, describe_type, unify_types
 from .variables import Variable, Variables, merge, merge_all
@@ -66,8 +66,7 @@ class Analysis:
         """The typed program of a device function that ``caller`` calls in ``node``."""
         key = (source.function, *((v.type, v.why) for v in values))
         if key not in self._device:
-            parameters = [a.arg for a in source.tree.args.args]
-            arguments = {p: Variable(v.type, v.why) for p, v in zip(parameters, values, strict=True)}
+            arguments = {p: Variable(v.type, v.why) for p, v in zip(source.parameters, values, strict=True)}
             if source.filename == self.sources[0].filename and source not in self.sources:
                 self.sources.append(source)
             try:
@@ -104,11 +103,8 @@ class Statements(Expressions):
     """The statements of one function, for given arguments; ``env`` are its variables where it stands."""
 
     def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
-        parameters = {a.arg for a in source.tree.args.args}
-        locals_ = assigned_names(source.tree.body) | parameters
-        super().__init__(analysis, source, locals_, (*stack, source.function))
+        super().__init__(analysis, source, (*stack, source.function))
         self.given, self.env = arguments, dict(arguments)
-        self.regions = Regions(source.tree)
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
         self.headers: dict[int, Variables] = {}  # with what each loop's iterations were last found to begin
@@ -262,7 +258,7 @@ class Statements(Expressions):
             self.assign_name(node.target.id, value)
         elif isinstance(node.target, ast.Subscript):
             array, index = self.element(node.target)
-            array, index = self.once(array), tuple(self.once(i) for i in index)
+            array, index = once(array), tuple(once(i) for i in index)
             left = self.load(node.target, array, index)
             value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
             self.store(node.target, array, index, value)
@@ -300,7 +296,7 @@ class Statements(Expressions):
         if isinstance(value, Static):  # another name for cuda.threadIdx, a device function, a type
             self.env[name] = Variable(COMPILE_TIME, None, (value.thing,))
             return
-        self.out.append(Assign(name, value, self.line, self.regions.home.get(name)))
+        self.out.append(Assign(name, value, self.line, self.source.regions.home.get(name)))
         known = value.value if isinstance(value, Const) and value.literal else None
         self.env[name] = Variable(value.type, value.why, known)
 
@@ -352,7 +348,7 @@ class Statements(Expressions):
     def _loop(self, node: ast.For | ast.While) -> bool:
         """Go through a loop until the types with which an iteration begins and ends agree."""
         iterated = tuples.iterated(self, node.iter) if isinstance(node, ast.For) else None
-        entry, changed = dict(self.env), assigned_names([node])
+        entry, changed = dict(self.env), self.source.assigned(node)
         header = {name: v.without_const() if name in changed else v for name, v in entry.items()}
         for name, variable in self.headers.get(id(node), {}).items():
             header[name] = merge(header[name], variable) if name in header else variable
@@ -386,7 +382,7 @@ class Statements(Expressions):
         iterated: tuples.Iterated | None,
         loop: OpenLoop,
         entry: Variables,
-        changed: set[str],
+        changed: frozenset[str],
     ) -> Loop:
         """Go once through the body of a loop."""
         outer = self.out

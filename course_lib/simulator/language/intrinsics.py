@@ -158,7 +158,9 @@ def _commit(x: Expressions, node: ast.Call) -> Expr:
 
 def _wait(x: Expressions, node: ast.Call) -> Expr:
     pending = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    if not (isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type)) and pending.value >= 0):
+    if not (
+        isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type)) and int(pending.value) >= 0
+    ):
         refuse(node, f"{ast.unparse(node.func)} takes how many groups may be on their way: a literal number, 0 or more")
     return Apply(operation=WAIT, args=(pending,), type=NONE, line=node.lineno)
 

@@ -395,6 +395,13 @@ class Meet(Expr):
         return True
 
 
+def once(value: Expr) -> Expr:
+    """``value``, which is to stand in several places of one statement and to be evaluated in the first."""
+    if isinstance(value, (Const, Nothing, Static, Saved, Bound)) or (isinstance(value, Local) and not value.unsure):
+        return value
+    return Saved(value=value, type=value.type, why=value.why)
+
+
 # --- statements ----------------------------------------------------------------------------------------------------
 
 

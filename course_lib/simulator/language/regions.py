@@ -17,7 +17,7 @@ class Regions:
     """
 
     def __init__(self, function: ast.FunctionDef):
-        self._paths: dict[str, list[tuple]] = {}
+        self._paths: dict[str, list[tuple[int, ...]]] = {}
         self._lists: dict[int, list[ast.stmt]] = {}
         self._targets: dict[int, set[str]] = {}  # names that a for loop assigns before its body runs
         self._visit(function.body, ())
@@ -42,7 +42,7 @@ class Regions:
                 common = common[:-1]
             self.home[name] = root if name in parameters else common[-1]
 
-    def _visit(self, body: list[ast.stmt], path: tuple):
+    def _visit(self, body: list[ast.stmt], path: tuple[int, ...]) -> None:
         path = (*path, id(body))
         self._lists[id(body)] = body
         for statement in body:
@@ -58,7 +58,7 @@ class Regions:
                         if isinstance(node, ast.AST):
                             self._occurrences(node, path)
 
-    def _occurrences(self, tree: ast.AST, path: tuple):
+    def _occurrences(self, tree: ast.AST, path: tuple[int, ...]) -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
                 self._paths.setdefault(node.id, []).append(path)
@@ -79,7 +79,7 @@ def exposed(body: list[ast.stmt], name: str) -> bool:
     return _flow(body, name) == "exposed"
 
 
-def _flow(body, name) -> str:
+def _flow(body: list[ast.stmt], name: str) -> str:
     for s in body:
         if isinstance(s, ast.If):
             if reads(s.test, name):
@@ -113,17 +113,3 @@ def _flow(body, name) -> str:
 
 def assigned_names(body: list[ast.stmt]) -> set[str]:
     return {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
-def exits(body: list[ast.stmt], kinds: tuple) -> bool:
-    """Does ``body`` hold a return, or a break or continue that leaves ``body`` itself?"""
-    for s in body:
-        if isinstance(s, kinds):
-            return True
-        if isinstance(s, ast.If) and (exits(s.body, kinds) or exits(s.orelse, kinds)):
-            return True
-        if isinstance(s, (ast.For, ast.While)) and (
-            ast.Return in kinds and exits(s.body, (ast.Return,)) or exits(s.orelse, kinds)
-        ):
-            return True
-    return False

@@ -8,9 +8,11 @@ import inspect
 import textwrap
 import weakref
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 
 from ..findings import UnsupportedKernelError
+from .regions import Regions, assigned_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,30 @@ class Source:
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    @property
+    def parameters(self) -> list[str]:
+        return [argument.arg for argument in self.tree.args.args]
+
+    @cached_property
+    def regions(self) -> Regions:
+        """Where its variables live."""
+        return Regions(self.tree)
+
+    @cached_property
+    def locals(self) -> frozenset[str]:
+        """The names of its variables."""
+        return frozenset(assigned_names(self.tree.body) | {*self.parameters})
+
+    def assigned(self, statement: ast.stmt) -> frozenset[str]:
+        """The names that a statement assigns."""
+        if statement not in self._assigned:
+            self._assigned[statement] = frozenset(assigned_names([statement]))
+        return self._assigned[statement]
+
+    @cached_property
+    def _assigned(self) -> dict[ast.stmt, frozenset[str]]:
+        return {}
 
     def lookup(self, name: str) -> object:
         """The object a free name stands for: closure, then globals, then builtins. KeyError if none."""

@@ -15,10 +15,10 @@ import numpy as np
 
 from . import refusals, types
 from .operators import cast
-from .program import Bound, Const, Each, Expr, Item, ItemAt, Iterable, MakeTuple, Numbered, Range, Saved, Together
+from .program import Bound, Const, Each, Expr, Item, ItemAt, Iterable, MakeTuple, Numbered, Range, Saved, Together, once
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, describe_type, plural
-from .why import item_why
+from .why import Why, item_why
 
 if TYPE_CHECKING:
     from .expressions import Expressions
@@ -45,8 +45,10 @@ def item(value: Expr, i: int) -> Expr:
 
 
 def items(value: Expr) -> tuple[Expr, ...]:
+    """The items of a tuple, which is evaluated once."""
     assert isinstance(value.type, TupleType)
-    return tuple(item(value, i) for i in range(len(value.type.items)))
+    count, kept = len(value.type.items), value if isinstance(value, MakeTuple) else once(value)
+    return tuple(item(kept, i) for i in range(count))
 
 
 def item_type(value: Expr, node: ast.AST) -> Type:
@@ -69,7 +71,7 @@ def item_type(value: Expr, node: ast.AST) -> Type:
     return kinds[0]
 
 
-def any_why(value: Expr) -> str | tuple[object, ...] | None:
+def any_why(value: Expr) -> Why:
     """Why an item is float64 of which only the type is known: nobody asked for it if all items have a reason."""
     assert isinstance(value.type, TupleType)
     reasons = [item_why(value.why, i) for i in range(len(value.type.items))]
@@ -143,7 +145,7 @@ def iterated(x: Expressions, node: ast.expr) -> Iterated:
         kind, reason = item_type(value, node), any_why(value)
         return Iterated(Each(value, node.lineno), lambda path: Bound(path=path, type=kind, why=reason))
     if isinstance(value.type, ArrayType) and value.type.ndim == 1:
-        array = x.once(value)
+        array = once(value)
         zero, one = (Const(type="int64", value=np.int64(n)) for n in (0, 1))
         through = Range(zero, x.dimension(node, array, 0), one, node.lineno)
         return Iterated(through, lambda path: x.load(node, array, (Bound(path=path, type="int64"),)))

@@ -208,7 +208,7 @@ def math_result2(a: str, b: str) -> str:
 
 def complex_result(a: str, b: str | None = None) -> str:
     """Type of ``complex(a)`` and ``complex(a, b)``."""
-    for t in (a, b):
+    for t in (a,) if b is None else (a, b):
         if t in ("bool", "float16") or b is not None and is_complex(t):
             raise TypingError(f"numba has no complex() of {t}; convert it, as in complex64({t} value)")
     return "complex64" if a == "float32" and b in (None, "float32") else "complex128"

@@ -36,6 +36,8 @@ def merge(a: Variable | None, b: Variable | None) -> Variable:
         one = a or b
         assert one is not None
         return replace(one, maybe=True, const=None)
+    if a is b:
+        return a
     kind = unify_types(a.type, b.type)
     why = of_parts(kind, (Part(a.type, a.why), Part(b.type, b.why)), meeting(a.type, b.type))
     return Variable(kind, why, a.const if same(a.const, b.const) else None, a.maybe or b.maybe)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..findings import KernelError
+from .masks import Mask, Vector
 
 
-def cast(value, dtype: np.dtype):
+def cast(value: Vector, dtype: np.dtype) -> Vector:
     """``value`` converted as a GPU does: ints wrap, floats go to ints towards zero and stop at the ends of their range.
 
     That is PTX's ``cvt.rzi``, which has no 8-bit form: those are the low bits of a 16-bit conversion. NaN gives 0, or
@@ -32,7 +35,7 @@ def cast(value, dtype: np.dtype):
     return np.where(inside, np.where(inside, whole, 0).astype(wide), beyond).astype(dtype)[()]
 
 
-def quotient(a, b):
+def quotient(a: Vector, b: Vector) -> Vector:
     """``a // b`` of integers: 0 where b is 0, and where the lowest integer is divided by -1."""
     result = a // b
     if result.dtype.kind == "i":
@@ -42,7 +45,7 @@ def quotient(a, b):
     return result
 
 
-def power(a, b):
+def power(a: Vector, b: Vector) -> Vector:
     """``a ** b``; integers to negative powers are what a GPU makes of 1 / a: 0, but for -1, 0 and 1."""
     if np.asarray(a).dtype.kind == "f":
         result = np.power(a, b)
@@ -56,7 +59,7 @@ def power(a, b):
     return np.where(b < 0, small, value).astype(np.asarray(a).dtype)[()]
 
 
-def raised(a, exponent: int):
+def raised(a: Vector, exponent: int) -> Vector:
     """``a ** exponent`` of a float and a literal: squared and multiplied, rounding each time, as numba's code does."""
     value, left = a.dtype.type(1), abs(int(exponent))
     while left:
@@ -67,47 +70,47 @@ def raised(a, exponent: int):
     return value if exponent >= 0 else a.dtype.type(1) / value
 
 
-def dim(array, axis: int) -> np.int64:
+def dim(array: Any, axis: int) -> np.int64:
     """``array.shape[axis]``, as numba types it."""
     return np.int64(array.shape[axis])
 
 
-def smaller(a, b):
+def smaller(a: Vector, b: Vector) -> Vector:
     """``min(a, b)``; where one is NaN the other, as CUDA's fmin."""
     return np.fmin(a, b)
 
 
-def larger(a, b):
+def larger(a: Vector, b: Vector) -> Vector:
     """``max(a, b)``; where one is NaN the other, as CUDA's fmax."""
     return np.fmax(a, b)
 
 
-def fused(a, b, c):
+def fused(a: Vector, b: Vector, c: Vector) -> Vector:
     """``a * b + c`` rounded once: through float64; float64 through the platform's long double."""
     kind = np.asarray(a).dtype
     wide = np.float64 if kind.itemsize < 8 else np.longdouble
     return (a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(kind)
 
 
-def _lane_by_lane(function, value):
+def _lane_by_lane(function: Callable[[Any], float], value: Vector) -> Vector:
     result = np.vectorize(function, otypes=[np.float64])(value)
     return result.astype(value.dtype)[()]
 
 
-def erf(x):
+def erf(x: Vector) -> Vector:
     """The error function."""
     return _lane_by_lane(math.erf, x)
 
 
-def erfc(x):
+def erfc(x: Vector) -> Vector:
     """1 - erf(x), without losing digits."""
     return _lane_by_lane(math.erfc, x)
 
 
-def gamma(x):
+def gamma(x: Vector) -> Vector:
     """The gamma function as CUDA's tgamma: infinite at zeros, by their sign, and on overflow; nan at other poles."""
 
-    def one(x):
+    def one(x: Vector) -> float:
         try:
             return math.gamma(x)
         except OverflowError:
@@ -118,10 +121,10 @@ def gamma(x):
     return _lane_by_lane(one, x)
 
 
-def lgamma(x):
+def lgamma(x: Vector) -> Vector:
     """The logarithm of gamma's absolute value, as CUDA's lgamma: inf at a pole, and where it overflows."""
 
-    def one(x):
+    def one(x: Vector) -> float:
         try:
             return math.lgamma(x)
         except (OverflowError, ValueError):
@@ -130,25 +133,25 @@ def lgamma(x):
     return _lane_by_lane(one, x)
 
 
-def rsqrt(x):
+def rsqrt(x: Vector) -> Vector:
     """1 / sqrt(x)."""
     return x.dtype.type(1) / np.sqrt(x)
 
 
-def _bits(value) -> int:
+def _bits(value: Vector) -> int:
     return 8 * np.asarray(value).dtype.itemsize
 
 
-def _unsigned(value):
+def _unsigned(value: Vector) -> Vector:
     return np.asarray(value).view(f"uint{_bits(value)}")
 
 
-def bit_popc(value):
+def bit_popc(value: Vector) -> Vector:
     """Number of bits set."""
     return np.bitwise_count(_unsigned(value))[()]
 
 
-def bit_clz(value):
+def bit_clz(value: Vector) -> Vector:
     """Number of zero bits above the highest one that is set."""
     rest, count = _unsigned(value).copy(), np.zeros(np.shape(value), np.int64)
     one = rest.dtype.type(1)
@@ -158,14 +161,14 @@ def bit_clz(value):
     return (_bits(value) - count)[()]
 
 
-def bit_ffs(value):
+def bit_ffs(value: Vector) -> Vector:
     """Position of the lowest bit that is set, from 1; 0 if there is none."""
     bits = _unsigned(value)
     lowest = bits & (~bits + bits.dtype.type(1))
     return np.where(bits == 0, 0, _bits(value) - bit_clz(lowest))[()]
 
 
-def bit_brev(value):
+def bit_brev(value: Vector) -> Vector:
     """The bits in reverse order."""
     bits, result = _unsigned(value).copy(), np.zeros(np.shape(value), _unsigned(value).dtype)
     one = result.dtype.type(1)
@@ -178,7 +181,7 @@ def bit_brev(value):
 # --- complex numbers, part by part: NumPy's product may round once where numba rounds twice -----------------------
 
 
-def complex_of(real, imaginary):
+def complex_of(real: Vector, imaginary: Vector) -> Vector:
     """``complex(real, imaginary)`` of two floats of one type."""
     kind = np.complex64 if real.dtype == np.float32 else np.complex128
     result = np.empty(np.broadcast_shapes(real.shape, imaginary.shape), kind)
@@ -186,17 +189,17 @@ def complex_of(real, imaginary):
     return result[()]
 
 
-def magnitude(a):
+def magnitude(a: Vector) -> Vector:
     """``abs(a)`` of a complex number."""
     return np.hypot(a.real, a.imag)
 
 
-def product(a, b):
+def product(a: Vector, b: Vector) -> Vector:
     """``a * b`` of complex numbers of one type."""
     return complex_of(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
 
 
-def complex_quotient(a, b, full, mask, line: int):
+def complex_quotient(a: Vector, b: Vector, full: Callable[[Any], Any], mask: Mask, line: int) -> Vector:
     """``a / b``: CPython's way, which is numba's. Raises KernelError where an active lane divides by zero."""
     if np.any(b == 0) and (full(b == 0) & full(mask)).any():
         raise KernelError(
@@ -212,7 +215,7 @@ def complex_quotient(a, b, full, mask, line: int):
     return complex_of((first + second * ratio) / scale, crossed / scale)
 
 
-def complex_power(a, b):
+def complex_power(a: Vector, b: Vector) -> Vector:
     """``a ** b`` in polar form, as numba compiles it for a GPU; 0 where both real parts are 0, but b is not."""
     kind = a.dtype.type
     size, angle = np.hypot(a.real, a.imag), np.arctan2(a.imag, a.real)

@@ -13,8 +13,8 @@ class Barrier(NamedTuple):
     ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``.
     """
 
-    place: tuple
+    place: tuple[int, ...]
     line: int
     branch: int | None
     mask: object
-    reduction: tuple | None
+    reduction: tuple[str, object] | None

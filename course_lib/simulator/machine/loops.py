@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
 import numpy as np
 
 from ..findings import KernelError
-from .masks import choose, split
+from .masks import Mask, choose, split
 
 
 class Steps:
@@ -14,12 +17,12 @@ class Steps:
     LIMIT = 20_000_000  # some minutes of work
     WHILE_LIMIT = 100_000
 
-    def __init__(self, limit: int | None):
+    def __init__(self, limit: int | None) -> None:
         self.limit = self.left = self.LIMIT if limit is None else limit
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
-        self.seen: tuple | None = None  # see waits()
+        self.seen: tuple[Any, ...] | None = None  # see waits()
 
-    def spend(self, line: int, count: int = 0):
+    def spend(self, line: int, count: int = 0) -> None:
         """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
         self.left -= 1
         if self.left < 0:
@@ -27,7 +30,7 @@ class Steps:
         if count >= self.while_limit:
             self.stop(line, self.while_limit, "")
 
-    def waits(self, count: int, sites: tuple, variables: tuple, mask, line: int):
+    def waits(self, count: int, sites: tuple[Any, ...], variables: tuple[Any, ...], mask: Mask, line: int) -> None:
         """Stop a ``while`` loop without barriers that changes nothing from one iteration to the next.
 
         ``count`` iterations are over; ``sites`` are all that the loop accesses, ``variables`` all that it assigns.
@@ -47,14 +50,23 @@ class Steps:
                     "nobody waits for"
                 )
 
-    def stop(self, line: int, limit: int | None = None, where: str = " in one launch"):
+    def stop(self, line: int, limit: int | None = None, where: str = " in one launch") -> NoReturn:
         raise KernelError(
             f"line {line}: this loop was still running after {limit or self.limit:,} iterations{where}; "
             "check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long"
         )
 
 
-def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole: bool):
+def iterate(
+    steps: Steps,
+    live: list[Mask],
+    start: Any,
+    stop: Any,
+    step: Any,
+    dtype: type[Any],
+    line: int,
+    whole: bool,
+) -> Iterator[tuple[Any, Mask]]:
     """Run a ``for ... in range``: yield (value, mask) while a lane of ``live[0]`` has values left.
 
     The body takes lanes out of ``live[0]`` when they break or return; ``whole``: it never does.
@@ -65,11 +77,11 @@ def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole
         start, stop, step = int(start), int(stop), int(step)
         if whole and -((start - stop) // step) > steps.left:
             steps.stop(line)
-        for value in range(start, stop, step):
+        for number in range(start, stop, step):
             steps.left -= 1
             if steps.left < 0:
                 steps.stop(line)
-            yield dtype(value), live[0]
+            yield dtype(number), live[0]
             if live[0] is False:
                 return
         return
@@ -90,7 +102,7 @@ def iterate(steps: Steps, live: list, start, stop, step, dtype, line: int, whole
         value = (value + step).astype(dtype)
 
 
-def each(steps: Steps, live: list, items: tuple, line: int):
+def each(steps: Steps, live: list[Mask], items: tuple[Any, ...], line: int) -> Iterator[tuple[Any, Mask]]:
     """Run ``for ... in items`` of a tuple, as :func:`iterate` does."""
     for value in items:
         if live[0] is False:
@@ -99,19 +111,19 @@ def each(steps: Steps, live: list, items: tuple, line: int):
         yield value, live[0]
 
 
-def numbered(iterator, start):
+def numbered(iterator: Any, start: Any) -> Iterator[tuple[Any, Mask]]:
     """``enumerate``: every lane is in the same iteration as long as it runs."""
     for count, (value, mask) in enumerate(iterator):
         yield (start + np.int64(count), value), mask
 
 
-def together(iterators: list):
+def together(iterators: list[Iterator[Any]]) -> Iterator[tuple[Any, Mask]]:
     """``zip``: a lane runs as long as all of its iterators do. They take lanes out of one and the same list."""
     for steps in zip(*iterators, strict=False):
         yield tuple(value for value, _ in steps), steps[-1][1]
 
 
-def item_at(items: tuple, index, full, mask, line: int, text: str):
+def item_at(items: tuple[Any, ...], index: Any, full: Callable[[Any], Any], mask: Mask, line: int, text: str) -> Any:
     """``items[index]`` of a tuple whose items have one type, for an index that the threads work out."""
     count = len(items)
     wrong = full((index < -count) | (index >= count)) & full(mask)

@@ -21,9 +21,11 @@ from ..findings import UnsupportedKernelError
 UNDEFINED = None
 #: True, False or a boolean array.
 Mask = Any
+#: A NumPy array of four axes, or a scalar where all lanes have one value.
+Vector = Any
 
 
-def unite(a, b):
+def unite(a: Mask, b: Mask) -> Mask:
     """Union of two masks."""
     if a is True or b is True:
         return True
@@ -32,7 +34,7 @@ def unite(a, b):
     return a if b is False else a | b
 
 
-def split(mask, condition):
+def split(mask: Mask, condition: Vector) -> tuple[Mask, Mask]:
     """Divide ``mask`` by ``condition``: (lanes where it holds, lanes where it does not)."""
     if type(condition) is not np.ndarray:
         return (mask, False) if condition else (False, mask)
@@ -47,7 +49,7 @@ def split(mask, condition):
     return (yes, no) if no.any() else (mask, False)
 
 
-def minus(mask, gone):
+def minus(mask: Mask, gone: Vector) -> Mask:
     """The lanes of ``mask`` that are not in ``gone``."""
     if gone is False or mask is False:
         return mask
@@ -59,14 +61,14 @@ def minus(mask, gone):
     return left if left.any() else False
 
 
-def join(before, yes, no, yes_after, no_after):
+def join(before: Vector, yes: Vector, no: Vector, yes_after: Vector, no_after: Vector) -> Mask:
     """The lanes that reach the end of an if: all of ``before`` where no lane left either branch."""
     if yes_after is yes and no_after is no:
         return before
     return unite(yes_after, no_after)
 
 
-def blend(mask, new, old):
+def blend(mask: Mask, new: Any, old: Any) -> Vector:
     """``new`` in the lanes of ``mask``, ``old`` in the others."""
     if mask is True or old is UNDEFINED:
         return new
@@ -75,7 +77,7 @@ def blend(mask, new, old):
     return np.where(mask, new, old)
 
 
-def choose(mask, new, old, line):
+def choose(mask: Mask, new: Any, old: Any, line: int) -> Any:
     """:func:`blend` for values that hold arrays: every lane must mean the same array."""
     if mask is True or old is UNDEFINED or new is old:
         return new
@@ -90,21 +92,21 @@ def choose(mask, new, old, line):
     )
 
 
-def both(left, right):
+def both(left: Vector, right: Vector) -> Mask:
     """``left and right`` of conditions of which the right one is valid only where the left one holds."""
     if type(left) is not np.ndarray:
         return right if left else np.False_
     return left & right
 
 
-def either(left, right):
+def either(left: Vector, right: Vector) -> Mask:
     """``left or right``, likewise."""
     if type(left) is not np.ndarray:
         return np.True_ if left else right
     return left | right
 
 
-def pick(condition, yes, no):
+def pick(condition: Vector, yes: Vector, no: Vector) -> Vector:
     """``yes if condition else no`` for values that are both known."""
     if type(condition) is not np.ndarray:
         return yes if condition else no
