@@ -15,7 +15,7 @@ from ..hardware import LOCAL_LIMIT
 from . import conditions, tuples, types
 from .names import Symbol, dtype_name
 from .operators import cast, scalars, uniform
-from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Meet, Nothing, Operation, Static, once
+from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Meet, Operation, Static, once
 from .refusals import refuse
 from .source import python_function, read
 from .types import (
@@ -57,6 +57,7 @@ SYNCWARP = Operation(
     lambda args, result: is_int(str(args[0])) and result == NONE,
     effect=True,
 )
+FENCE = Operation("threadfence", "w.threadfence({mask})", lambda args, result: result == NONE, effect=True)
 SMALLER = Operation("min", "smaller({0}, {1})", uniform)
 LARGER = Operation("max", "larger({0}, {1})", uniform)
 ABSOLUTE = Operation("abs", "np.abs({0})", uniform)
@@ -125,7 +126,7 @@ def syncwarp(x: Expressions, node: ast.Call, used: bool) -> Expr:
 def fence(x: Expressions, node: ast.Call, used: bool) -> Expr:
     at_most(node, 0)
     x.analysis.fences = True
-    return Nothing()
+    return Apply(operation=FENCE, args=(), type=NONE, line=node.lineno)
 
 
 # --- atomics ----------------------------------------------------------------------------------------------------------
