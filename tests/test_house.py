@@ -37,6 +37,9 @@ MAY_IMPORT = {
     "figures": CORE | {"model", "measurements", "trace", "look"},
     "viewer": CORE | {"model", "kernels", "figures", "trace", "look"},
     "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},
+    "publish": {"viewer"},
+    "export": {"publish"},
+    "slides": {"publish"},
     "__init__": CORE,
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.

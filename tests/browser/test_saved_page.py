@@ -5,10 +5,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import nbformat
 import pytest
 from launches.samples import launch
 from playwright.sync_api import expect
 
+from course_lib.publish.convert import STATE, VIEW, slides
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper, compare
 from course_lib.viewer.words import sentence
@@ -47,3 +49,32 @@ def test_two_runs_side_by_side_in_a_page(offline, tmp_path):
     page = offline(compare(launch("naive"), launch("tiled")).save(tmp_path / "two.html"))
     expect(page.locator(".tt-kernel")).to_have_text("naive | tiled")
     assert [] == page.errors
+
+
+def test_slides_live_without_a_network(offline, tmp_path):
+    """A slide fits 1280×720; its stepper steps by the arrow that turns the slide where the stepper has no focus."""
+    cells = [
+        nbformat.v4.new_markdown_cell("# A title", metadata={"slideshow": {"slide_type": "slide"}}),
+        nbformat.v4.new_code_cell("Stepper(run)", metadata={"slideshow": {"slide_type": "slide"}}),
+    ]
+    stepper = Stepper(launch("tiled"), step=21)
+    cells[1].outputs = [nbformat.v4.new_output("execute_result", {VIEW: {"model_id": "m"}, "text/plain": "x"})]
+    state = {"state": {"m": {"state": stepper.get_state()}}}
+    book = nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: state}})
+    path = tmp_path / "lesson.slides.html"
+    path.write_text(slides(book, "A lesson"), encoding="utf-8")
+
+    page = offline(path)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(page.locator("h1")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    root = page.locator(".tt-root")
+    expect(root).to_be_visible()
+    box = root.bounding_box()
+    assert box["x"] >= 0 and box["y"] >= 0 and box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 720
+    root.press("ArrowRight")
+    expect(page.locator(".tt-count")).to_have_text("step 22 of 31")
+    page.locator("body").press("ArrowLeft")
+    expect(page.locator("h1")).to_be_visible()
+    assert [] == page.errors
+    assert [path.resolve().as_uri()] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]

@@ -1,0 +1,21 @@
+"""Executes notebooks and writes each as one HTML page, whose steppers live with no kernel and no network.
+
+python -m course_lib.export notebooks/02_naive.ipynb --output site
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from .publish.command import run
+from .publish.convert import html_page
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command's exit status."""
+    return run("export", "Write executed notebooks as pages with live steppers.", html_page, arguments, ".html")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+"""Lessons as pages and as slides: one HTML file each, whose steppers live, with no kernel and no network."""
+
+from .convert import executed, html_page, slides
+
+__all__ = ["executed", "html_page", "slides"]

@@ -1,0 +1,188 @@
+"""Executes a notebook and writes it as one file: every stepper live, every other widget as its picture or text.
+
+nbconvert lays out the cells; its own pages take the code of widgets, MathJax and reveal.js from the network. Here the
+viewer's module stands in the page, and reveal.js, in the folder ``reveal`` with its licence, does too.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nbconvert.exporters import HTMLExporter, SlidesExporter
+from nbconvert.preprocessors import ExecutePreprocessor
+from traitlets.config import Config
+
+from ..viewer.page import module, place, style
+
+_REVEAL = pathlib.Path(__file__).parent / "reveal"
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+#: Of a slide, in CSS pixels: that of a projector.
+WIDTH, HEIGHT = 1280, 720
+#: Lines of text that a slide holds, and characters of a line.
+LINES, CHARACTERS = 19, 105
+#: Seconds that a cell may take.
+CELL_SECONDS = 600
+
+# Blocks of nbconvert's templates that ask the network for something, and where the viewer comes in.
+_BLOCKS = """
+{%- block html_head_js -%}{%- endblock html_head_js -%}
+{%- block html_head_js_mathjax -%}{%- endblock html_head_js_mathjax -%}
+{%- block html_head_js_mermaidjs -%}{%- endblock html_head_js_mermaidjs -%}
+{%- block jupyter_widgets -%}{{ resources.tile_by_tile.style }}{%- endblock jupyter_widgets -%}
+{%- block footer_js -%}{{ resources.tile_by_tile.module }}{%- endblock footer_js -%}
+"""
+_PAGE = "{%- extends 'lab/index.html.j2' -%}" + _BLOCKS
+_SLIDES = (
+    "{%- extends 'reveal/index.html.j2' -%}"
+    + _BLOCKS
+    + """
+{%- block header -%}
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{ resources.tile_by_tile.title }}</title>
+{{ resources.tile_by_tile.reveal }}
+{{ self.notebook_css() }}
+{{ self.jupyter_widgets() }}
+{{ resources.tile_by_tile.slides }}
+</head>
+{%- endblock header -%}
+"""
+)
+_SLIDES_STYLE = """<style>
+body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 19px; --jp-ui-font-size1: 19px; overflow: hidden;
+  background: var(--jp-layout-color0); color: var(--jp-content-font-color1); }
+.reveal .slides { text-align: left; }
+.reveal .slides section { height: 100%; overflow-y: auto; box-sizing: border-box; padding: 0 8px; }
+.reveal .slides section:has(> section) { overflow: visible; padding: 0; }
+.reveal .jp-InputPrompt, .reveal .jp-OutputPrompt { display: none; }
+.reveal .jp-Cell { padding: 4px 0; }
+.reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
+.reveal .jp-OutputArea-output img { max-width: 100%; height: auto; }
+.reveal aside.notes { display: none; }
+</style>"""
+_START = """<script>
+Reveal.initialize({
+  width: %d, height: %d, margin: 0.02, center: false, hash: true, transition: "none", slideNumber: "c/t",
+  plugins: [RevealNotes],
+});
+</script>"""
+
+
+def executed(notebook: Any, folder: pathlib.Path) -> Any:
+    """A copy of the notebook with the outputs, and the widgets' states, of running it in ``folder``.
+
+    Raises nbconvert's CellExecutionError where a cell fails.
+    """
+    notebook = copy.deepcopy(notebook)
+    runner: Any = ExecutePreprocessor(timeout=CELL_SECONDS, store_widget_state=True)  # type: ignore[no-untyped-call]
+    runner.preprocess(notebook, {"metadata": {"path": str(folder)}})
+    return notebook
+
+
+def html_page(notebook: Any, title: str, theme: str = "light") -> str:
+    """An executed notebook as a page; ``theme`` is "light" or "dark"."""
+    exporter = HTMLExporter(raw_template=_PAGE, config=_config(theme))  # type: ignore[no-untyped-call]
+    return _converted(exporter, notebook, title)
+
+
+def slides(notebook: Any, title: str, theme: str = "light") -> str:
+    """An executed notebook as slides of reveal.js, cut where the cells' slide types say, and where one would be full.
+
+    Cells of type "notes" are for the speaker, who opens them with the key s.
+    """
+    exporter = SlidesExporter(raw_template=_SLIDES, config=_config(theme))  # type: ignore[no-untyped-call]
+    return _converted(exporter, cut(notebook), title)
+
+
+def cut(notebook: Any) -> Any:
+    """A copy of the notebook in which a cell that its slide has no room for begins one below it."""
+    notebook = copy.deepcopy(notebook)
+    filled = 0.0
+    for cell in notebook.cells:
+        kind = cell.metadata.get("slideshow", {}).get("slide_type", "-")
+        if kind in ("skip", "notes"):
+            continue
+        height = lines_of(cell)
+        if kind in ("slide", "subslide"):
+            filled = height
+        elif filled and filled + height > LINES:
+            cell.metadata.setdefault("slideshow", {})["slide_type"] = "subslide"
+            filled = height
+        else:
+            filled += height
+    return notebook
+
+
+def lines_of(cell: Any) -> float:
+    """About how many lines of text a cell takes on a slide, its outputs included."""
+    if cell.cell_type == "markdown":
+        return sum(1.0 + len(line) // CHARACTERS for line in cell.source.splitlines() if line.strip()) + 1
+    lines = cell.source.count("\n") + 1.5
+    for output in cell.get("outputs", ()):
+        data = output.get("data", {"text/plain": output.get("text", "")})
+        if VIEW in data or any(kind.startswith("image/") for kind in data):
+            lines += 18
+        elif "text/html" in data:
+            lines += 1 + max(data["text/html"].count("<tr"), data["text/html"].count("<p"))
+        else:
+            lines += data.get("text/plain", "").count("\n") + 1
+    return float(lines)
+
+
+def _config(theme: str) -> Config:
+    return Config({"HTMLExporter": {"theme": theme}, "SlidesExporter": {"theme": theme}})
+
+
+def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
+    reveal = {name: (_REVEAL / name).read_text(encoding="utf-8") for name in ("reveal.js", "reveal.css", "notes.js")}
+    start = _START % (WIDTH, HEIGHT)
+    scripts = f"<script>{reveal['reveal.js']}</script><script>{reveal['notes.js']}</script>{start}"
+    resources = {
+        "metadata": {"name": title},
+        "tile_by_tile": {
+            "title": html.escape(title),
+            "style": style(),
+            # reveal.js first: it moves the slides' elements before the viewer fills them
+            "module": (scripts if isinstance(exporter, SlidesExporter) else "") + module(),
+            "reveal": f"<style>{reveal['reveal.css']}</style>",
+            "slides": _SLIDES_STYLE,
+        },
+    }
+    text, _ = exporter.from_notebook_node(living(notebook), resources)
+    return str(text)
+
+
+def living(notebook: Any) -> Any:
+    """A copy of an executed notebook in which every view of a stepper is a place for a live one.
+
+    Other widgets, which need a kernel, leave their pictures and texts; of the explorer its stepper stays.
+    """
+    notebook = copy.deepcopy(notebook)
+    models = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            view = output.get("data", {}).pop(VIEW, None)
+            if view is None:
+                continue
+            found = list(_steppers(models, view.get("model_id", "")))
+            if found:
+                output.data = {"text/html": "\n".join(map(place, found))}
+    notebook.metadata.pop("widgets", None)
+    return notebook
+
+
+def _steppers(models: Mapping[str, Any], model: str) -> Iterator[Mapping[str, Any]]:
+    """The states of all steppers that a widget's view shows."""
+    state = models.get(model, {}).get("state", {})
+    if str(state.get("_anywidget_id", "")).endswith("Stepper"):
+        yield state
+    for child in state.get("children", ()):
+        yield from _steppers(models, str(child).removeprefix("IPY_MODEL_"))

@@ -1,0 +1,118 @@
+"""Lessons as pages and slides: what stands in them, without a browser (tests/browser opens them)."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import nbformat
+import pytest
+from launches.decode import Payload
+
+from course_lib import export, slides
+from course_lib.publish.convert import LINES, VIEW, cut, executed, html_page, lines_of, living
+from course_lib.publish.convert import slides as as_slides
+
+SETUP = """\
+import numpy as np
+from course_lib import simulate
+from course_lib.kernels.tiled import tiled
+from course_lib.viewer import Stepper, explore
+A, B, C = np.ones((4, 4), "f4"), np.ones((4, 4), "f4"), np.zeros((4, 4), "f4")"""
+STEPPER = "Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C), step=7)"
+OTHERS = "import ipywidgets\nexplore(n=2)", "ipywidgets.IntSlider(value=3)"
+
+
+def cell(source, kind=None, **metadata):
+    new = nbformat.v4.new_markdown_cell if source.startswith("#") else nbformat.v4.new_code_cell
+    return new(source, metadata={"slideshow": {"slide_type": kind}} | metadata if kind else metadata)
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    """A lesson of one slide and one note, executed."""
+    cells = [
+        cell("# Title of <all>", "slide"),
+        cell(SETUP),
+        cell(STEPPER, "fragment"),
+        cell("# Say this", "notes"),
+        *map(cell, OTHERS),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    book = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return executed(book, tmp_path_factory.mktemp("lesson"))
+
+
+def states(text):
+    found = re.findall(r'<script [^>]*class="tile-by-tile-state"[^>]*>(.*?)</script>', text)
+    return [json.loads(state) for state in found]
+
+
+def fetched(text):
+    """What the elements of a page (not its scripts' strings) would fetch."""
+    found = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: found.extend(
+        (tag, value) for name, value in attributes if tag != "a" and name in ("src", "href") and value[:5] != "data:"
+    )
+    parser.feed(text)
+    return found
+
+
+@pytest.mark.parametrize("convert", [html_page, as_slides])
+def test_every_stepper_lives_and_nothing_is_fetched(notebook, convert):
+    """The stepper and the explorer's are there as traces; no script, style or picture has an address."""
+    text = convert(notebook, "Lesson")
+    assert [("tiled", 7), ("tiled", 0)] == [(Payload(s["_data"]).head["kernel"], s["step"]) for s in states(text)]
+    assert [] == fetched(text)
+    assert "import mermaid" not in text and "@jupyter-widgets/html-manager" not in text
+    assert text.count('<script type="module">') == 1
+
+
+def test_other_widgets_leave_their_text(notebook):
+    """A slider needs a kernel; its text stays, and no view of a widget is left."""
+    alive = living(notebook)
+    outputs = [output.get("data", {}) for c in alive.cells for output in c.get("outputs", ())]
+    assert not any(VIEW in data for data in outputs)
+    assert any(data.get("text/plain", "").startswith("IntSlider(value=3") for data in outputs)
+    assert "widgets" not in alive.metadata and "widgets" in notebook.metadata
+
+
+def test_notes_are_the_speakers(notebook):
+    text = as_slides(notebook, "Lesson")
+    assert re.search(r'<aside class="notes">.*?Say this', text, re.DOTALL)
+    assert "<title>A &lt;b&gt;</title>" in as_slides(notebook, "A <b>")
+
+
+def test_a_full_slide_goes_on_below():
+    """Cells that a slide has no room for begin another below it; notes and skipped cells take none."""
+    long = "\n".join(f"x = {i}" for i in range(12))
+    cells = [
+        cell("# One", "slide"),
+        cell(long),
+        cell("# note", "notes"),
+        cell(long, "fragment"),
+        cell("# Two", "slide"),
+    ]
+    kinds = [
+        c.metadata.get("slideshow", {}).get("slide_type") for c in cut(nbformat.v4.new_notebook(cells=cells)).cells
+    ]
+    assert kinds == ["slide", None, "notes", "subslide", "slide"]
+    assert "fragment" == cells[3].metadata["slideshow"]["slide_type"]
+    assert 2 * lines_of(cells[1]) > LINES > lines_of(cells[1])
+
+
+@pytest.mark.parametrize(("command", "suffix"), [(export, ".html"), (slides, ".slides.html")])
+def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, capsys):
+    """A notebook becomes a file named after it; one that fails, or does not exist, is named and gives status 1."""
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    for name, source in (("right", "6 * 7"), ("wrong", "1 / 0")):
+        book = nbformat.v4.new_notebook(cells=[cell("# Right"), cell(source)], metadata={"kernelspec": kernel})
+        nbformat.write(book, tmp_path / f"{name}.ipynb")
+    assert 0 == command.main([str(tmp_path / "right.ipynb"), "--output", str(tmp_path / "out"), "--theme", "dark"])
+    text = (tmp_path / "out" / f"right{suffix}").read_text()
+    assert "42" in text and 'data-jp-theme-light="false"' in text and "<title>Right</title>" in text
+    assert 1 == command.main([str(tmp_path / "wrong.ipynb"), "--output", str(tmp_path / "out")])
+    assert not (tmp_path / "out" / f"wrong{suffix}").exists()
+    assert 1 == command.main([str(tmp_path / "none.ipynb")])
+    said = capsys.readouterr().err
+    assert "wrong.ipynb: a cell failed" in said and "There is no notebook" in said
