@@ -11,6 +11,7 @@ from typing import Any
 
 from . import (
     banks,
+    debugging,
     naive,
     prefetching,
     register_tiles,
@@ -37,6 +38,7 @@ LESSONS = {
     "07_register_tiles": register_tiles.EXERCISES,
     "08_unrolling_and_occupancy": unrolling.EXERCISES,
     "09_prefetching": prefetching.EXERCISES,
+    "11_debugging": debugging.EXERCISES,
 }
 EXERCISES: dict[str, Exercise | Explanation] = {
     exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises
