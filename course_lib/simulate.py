@@ -31,7 +31,8 @@ def simulate(
             the seed of a shuffle. A correct kernel gives the same results for all of them.
         trace: record every statement of every warp, for the viewer. For small launches.
         max_steps: loop iterations of a warp allowed in one launch, so that a loop that never ends is reported; by
-            default 20,000,000, of which one execution of a ``while`` loop may take 100,000.
+            default 20,000,000, of which one execution of a ``while`` loop may take 100,000, and five minutes of
+            processor time.
 
     Returns:
         An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arguments are numbers and

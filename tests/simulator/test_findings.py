@@ -413,6 +413,24 @@ def test_a_while_loop_has_a_budget_of_its_own(monkeypatch):
     assert a[0] == 1800
 
 
+def test_the_budget_is_also_a_time(monkeypatch):
+    """Few steps that take long are stopped too; whoever gives max_steps has said how long it may take."""
+
+    @cuda.jit
+    def climb(a):
+        for _ in range(3_000):
+            a[0] += 1
+
+    monkeypatch.setattr(Steps, "SECONDS", 0)
+    with pytest.raises(
+        KernelError, match=f"line {line_of(climb, 'for')}: .*still running after 0 seconds of this launch"
+    ):
+        simulate(climb)[1, 1](np.zeros(1, "i8"))
+    a = np.zeros(1, "i8")
+    simulate(climb, max_steps=5_000)[1, 1](a)
+    assert a[0] == 3_000
+
+
 def test_a_launch_that_was_stopped_says_what_it_broke_before():
     @cuda.jit
     def overrun(a, out):

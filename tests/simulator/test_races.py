@@ -447,6 +447,63 @@ def test_releases_are_passed_on():
     assert (found, total) == ((), right)
 
 
+@cuda.jit
+def count_up(a, out, n):
+    i = cuda.threadIdx.x
+    for _ in range(n):
+        a[0] += 1
+    out[i] = a[0]
+
+
+@cuda.jit
+def count_up_in_shared_memory(a, out, n):
+    tile = cuda.shared.array(2, int32)
+    i = cuda.threadIdx.x
+    tile[i % 2] = 0
+    for k in range(n):
+        tile[0] += 1
+        tile[1] = tile[0] if k % 3 else i
+    out[i] = tile[0]
+
+
+@cuda.jit
+def take_turns(a, out, n):
+    i = cuda.threadIdx.x
+    for k in range(n):
+        if i == 3:
+            a[1] = k
+        a[0] = a[1] + i // 8 * (k > n // 2)
+        if k % 16 == 0:
+            cuda.syncwarp()
+    out[i] = a[0]
+
+
+@pytest.mark.parametrize("threads", [1, 8, 40])
+@pytest.mark.parametrize("kernel", [count_up, count_up_in_shared_memory, take_turns], ids=lambda k: k.__name__)
+def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, threads, monkeypatch):
+    """Kinds, lines, threads, messages and counts; and 600 iterations are not worked out one by one."""
+    applied = []
+    original = shadow.Shadow.apply
+
+    def counted(self, access, epoch):
+        applied.append(access)
+        original(self, access, epoch)
+
+    monkeypatch.setattr(shadow.Shadow, "apply", counted)
+
+    def run():
+        applied.clear()
+        out = np.zeros(threads, "i4")
+        return findings(kernel, 1, threads, np.zeros(2, "i4"), out, 600), out.tolist(), len(applied)
+
+    looked_up, results, few = run()
+    monkeypatch.setattr(shadow.Memory, "TIMES", 10**9)
+    worked_out, expected, many = run()
+    assert (looked_up, results) == (worked_out, expected)
+    assert many > 1200
+    assert few < many / (10 if kernel is not take_turns else 1.5)
+
+
 def by_name(a, b):
     i = cuda.threadIdx.x
     a[0] = i

@@ -66,7 +66,8 @@ class SharedLog:
         if self.dirty or not complete or not self._harmless():
             self._replay()
             self.dirty = not complete
-            if complete:
+            if complete and self.shadow is not None:
+                self.shadow.forget()
                 self.shadow = None
         self._clear()
 
@@ -111,7 +112,7 @@ class SharedLog:
             self.shadow = Shadow(self.observer, self.array)
         epoch = self.observer.epoch_of(self.entries[0].vector.chunk)
         for entry in self.entries:
-            self.shadow.apply(entry, epoch)
+            self.shadow.see(entry, epoch)
         self._clear()
 
 

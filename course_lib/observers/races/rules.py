@@ -38,6 +38,7 @@ class RacesObserver(Observer):
         self.shadows: dict[GlobalArray, Shadow] = {}
         self.epochs: dict[Chunk, Ints] = {}
         self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
+        self.reported: list[tuple[FindingKey, bool]] = []
         self.unit = engine.unit
         launch = engine.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if engine.unit.fences else None
@@ -57,7 +58,7 @@ class RacesObserver(Observer):
         shadow = self.shadows.get(array)
         if shadow is None:
             shadow = self.shadows[array] = Shadow(self, array, self.releases)
-        shadow.apply(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
+        shadow.see(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
 
     def fence(self, vector: WarpVector, mask: Mask) -> None:
         if self.releases is not None:
@@ -85,6 +86,8 @@ class RacesObserver(Observer):
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         for log in self.logs.values():
             log.settle(True)
+        for shadow in self.shadows.values():
+            shadow.forget()
         self.logs.clear()
         self.epochs.clear()
 
@@ -138,5 +141,10 @@ class RacesObserver(Observer):
         first = self._findings.get(finding.key)
         if first is not None and gravity > self.gravity[finding.key]:
             self._findings[finding.key] = replace(finding, count=first.count)
-        self.gravity[finding.key] = max(gravity, self.gravity.get(finding.key, gravity))
+        gravity = max(gravity, self.gravity.get(finding.key, gravity))
+        self.gravity[finding.key] = gravity
         self.add(finding)
+        self.reported.append((finding.key, gravity >= (cure is not WITHIN_WARP, True)))
+
+    def repeat(self, key: FindingKey, times: int) -> None:
+        self._findings[key] = replace(self._findings[key], count=self._findings[key].count + times)

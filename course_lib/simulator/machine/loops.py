@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from time import thread_time
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,21 +13,29 @@ from .masks import Mask, choose, split
 
 
 class Steps:
-    """The step budget of a launch: loop iterations of one warp vector, over all loops, and in one ``while`` loop."""
+    """The step budget of a launch: loop iterations of one warp vector, over all loops, and in one ``while`` loop.
 
-    LIMIT = 20_000_000  # some minutes of work
+    Without a limit of the user's own, the processor time of the launch is limited too: an iteration can take 2 µs, and
+    it can take 100 µs.
+    """
+
+    LIMIT = 20_000_000
     WHILE_LIMIT = 100_000
+    SECONDS = 300
+    LOOK_EVERY = 1000  # iterations: that often the clock is looked at
 
     def __init__(self, limit: int | None) -> None:
         self.limit = self.left = self.LIMIT if limit is None else limit
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
+        self.end = None if limit is not None else thread_time() + self.SECONDS
+        self.next_look = max(self.left - self.LOOK_EVERY, 0)  # when so few are left
         self.seen: tuple[Any, ...] | None = None  # see waits()
 
     def spend(self, line: int, count: int = 0) -> None:
         """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
         self.left -= 1
-        if self.left < 0:
-            self.stop(line)
+        if self.left < self.next_look:
+            self.look(line)
         if count >= self.while_limit:
             self.stop(line, self.while_limit, "")
 
@@ -49,6 +58,17 @@ class Steps:
                     "threads that wait for each other can hang too: use a barrier, or an atomic that "
                     "nobody waits for"
                 )
+
+    def look(self, line: int) -> None:
+        """Stop where iterations or time are used up."""
+        if self.left < 0:
+            self.stop(line)
+        if self.end is not None and thread_time() > self.end:
+            raise KernelError(
+                f"line {line}: this loop was still running after {self.SECONDS} seconds of this launch; check what "
+                "ends it, use a smaller problem, or pass simulate(..., max_steps=...) if it is meant to take so long"
+            )
+        self.next_look = max(self.left - self.LOOK_EVERY, 0)
 
     def stop(self, line: int, limit: int | None = None, where: str = " in one launch") -> NoReturn:
         raise KernelError(
@@ -79,8 +99,8 @@ def iterate(
             steps.stop(line)
         for number in range(start, stop, step):
             steps.left -= 1
-            if steps.left < 0:
-                steps.stop(line)
+            if steps.left < steps.next_look:
+                steps.look(line)
             yield dtype(number), live[0]
             if live[0] is False:
                 return

@@ -128,6 +128,9 @@ class GlobalArray(Array):
 
     def scatter(self, vector, pattern, base, value):
         self._check_writable()
+        if pattern.offsets is None and pattern.mask is True:  # all lanes store to one element, and the last one stays
+            self.flat[base] = value.item(-1) if type(value) is np.ndarray else value
+            return
         keys, value = spread(pattern.elements(base), value, pattern.mask)
         self.flat[keys] = value
 
