@@ -1,5 +1,7 @@
 """Complex numbers, float16 and arrays without dimensions: values, counts, findings and refusals."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -286,3 +288,47 @@ def test_complex_numbers_in_the_trace_and_the_viewer():
     np.testing.assert_array_equal(step.variables["z"], c.astype("c16") * 1j)
     assert '"(-2+1j)","(4+3j)"' in encode(run.trace)
     assert "reads c[1] = (3-4j); sets z = (4+3j)" in sentence(Timeline(run.trace, (0, 0, 0)), 2, 1)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32"])
+def test_the_lowest_integer_negated_stays(dtype):
+    """numba negates before it widens."""
+
+    def kernel(a, out):
+        out[0] = -a[0]
+
+    lowest, out = np.iinfo(dtype).min, np.zeros(1, "i8")
+    simulate(kernel)[1, 1](np.array([lowest], dtype), out)
+    assert out[0] == lowest
+
+
+def test_powers_of_one_half_are_no_square_roots():
+    """C's pow(-inf, 0.5) is inf and pow(-0.0, 0.5) is 0.0; a square root gives nan and -0.0."""
+
+    def kernel(a, out):
+        i = cuda.grid(1)
+        half = a[3]
+        out[0, i] = a[i] ** half
+        out[1, i] = a[i] ** 0.5
+        out[2, i] = math.pow(a[i], 0.5)
+
+    out = np.zeros((3, 3))
+    simulate(kernel, strict=False)[1, 3](np.array([-np.inf, -0.0, 4, 0.5]), out)
+    assert (out == [np.inf, 0, 2]).all() and not np.signbit(out).any()
+
+
+def test_gamma_at_its_poles_and_beyond():
+    """As CUDA's tgamma and lgamma; -200.5 underflows."""
+
+    def kernel(a, gamma, lgamma):
+        i = cuda.grid(1)
+        gamma[i] = math.gamma(a[i])
+        lgamma[i] = math.lgamma(a[i])
+
+    a = np.array([0.0, -0.0, -1.0, 200.0, np.inf, 1e308])
+    gamma, lgamma = np.zeros(6), np.zeros(6)
+    simulate(kernel)[1, 6](a, gamma, lgamma)
+    inf = np.inf
+    np.testing.assert_array_equal(gamma, [inf, -inf, np.nan, inf, inf, inf])
+    np.testing.assert_array_equal(lgamma[[0, 1, 2, 4, 5]], [inf] * 5)
+    assert lgamma[3] == math.lgamma(200)

@@ -7,10 +7,12 @@ import operator
 import numpy as np
 import pytest
 from numba import cuda, float32
+from oracles.sources import import_kernel
 
 from course_lib import UnsupportedKernelError, simulate
 
 SIZE = 4
+VALUES, LIST = np.ones(3), []
 
 
 def plain_helper(x):
@@ -297,6 +299,18 @@ def refuse_yield(a):
     yield a[0]  # here
 
 
+def refuse_method_of_an_outside_array(a):
+    a[0] = VALUES.sum()  # here
+
+
+def refuse_method_of_an_outside_number(a):
+    a[0] = SIZE.bit_length()  # here
+
+
+def refuse_method_of_an_outside_list(a):
+    LIST.append(1)  # here
+
+
 REFUSED = [value for name, value in list(globals().items()) if name.startswith("refuse_")]
 
 
@@ -347,6 +361,9 @@ def test_it_is_refused_at_its_line(kernel):
         (refuse_two_meanings, "on every path"),
         (refuse_libdevice, "functions of math"),
         (refuse_identity, "== or !="),
+        (refuse_method_of_an_outside_array, "method of a ndarray outside the kernel"),
+        (refuse_method_of_an_outside_number, "method of a int outside the kernel"),
+        (refuse_method_of_an_outside_list, "call it before the launch"),
     ],
 )
 def test_the_message_says_what_to_write(kernel, words):
@@ -366,3 +383,24 @@ def recursive(n):
 
 def calls_recursive(a):
     a[0] = recursive(3)
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        *((name, "f4 f8 i4 u4 i8 u8") for name in ("add", "sub", "max", "min", "nanmax", "nanmin")),
+        *((name, "i4 u4 i8 u8") for name in ("and_", "or_", "xor", "exch", "cas")),
+        *((name, "u4 u8") for name in ("inc", "dec")),
+    ],
+)
+def test_an_atomic_takes_what_numbas_takes(tmp_path, name, takes):
+    """The types of numba's own declaration; a histogram of uint8 does not compile there."""
+    values = "1, 2" if name == "cas" else "1"
+    text = f"from numba import cuda\n\n\ndef kernel(a):\n    cuda.atomic.{name}(a, 0, {values})\n"
+    kernel = import_kernel(text, tmp_path)
+    for dtype in "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8".split():
+        if dtype in takes.split():
+            simulate(kernel)[1, 1](np.zeros(1, dtype))
+        else:
+            with pytest.raises(UnsupportedKernelError, match=f"cuda.atomic.{name} needs an array of"):
+                simulate(kernel)[1, 1](np.zeros(1, dtype))

@@ -393,7 +393,7 @@ def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
     if owner is not None and type(owner) is not type(math):
         refuse(
             node,
-            f"{text}() is a method of a {type(owner).__name__} outside the kernel, which a kernel cannot call; "
+            f"{text}() is a method of a {type(owner).__name__} outside the kernel, which no kernel calls; "
             "call it before the launch and pass its result",
         )
     advice = "write the operator itself" if home == "_operator" else refusals.BUILTINS.get(name, "")

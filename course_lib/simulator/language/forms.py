@@ -47,6 +47,12 @@ ATOMICS = dict.fromkeys(
     "cas": ("the index", "the expected value", "the new value"),
     "compare_and_swap": ("the expected value", "the new value"),
 }
+#: The element types of which numba has each atomic.
+_WHOLE = ("int32", "uint32", "int64", "uint64")
+ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), ("float32", "float64", *_WHOLE)) | (
+    dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), _WHOLE)
+    | dict.fromkeys(("inc", "dec"), ("uint32", "uint64"))
+)
 
 GLOBAL_ID = [
     Operation(f"grid({axis})", f"w.global_id({axis})", lambda args, result: result == "int64") for axis in range(3)
@@ -168,19 +174,15 @@ def atomic(x: Expressions, node: ast.Call, used: bool) -> Expr:
 
 def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
     """Raise TypingError where numba has no such atomic."""
-    if is_complex(dtype) or dtype == "float16":
-        raise TypingError(f"cuda.atomic.{name} does not take an array of {dtype}; use one of float32 or float64")
     if not ndim:
         raise TypingError(f"cuda.atomic.{name} does not take an array without dimensions; pass one of shape (1,)")
-    if name in ("inc", "dec") and dtype not in ("uint32", "uint64"):
+    if name == "compare_and_swap" and ndim != 1:
+        raise TypingError(f"cuda.atomic.{name} takes an array of one dimension; use cuda.atomic.cas with an index")
+    allowed = ATOMIC_TYPES[name]
+    if dtype not in allowed:
         raise TypingError(
-            f"cuda.atomic.{name} needs an array of uint32 or uint64, and {text} "
+            f"cuda.atomic.{name} needs an array of {', '.join(allowed[:-1])} or {allowed[-1]}, and {text} "
             f"holds {dtype}; convert the array before the launch"
-        )
-    if name in ("and_", "or_", "xor") and not is_int(dtype):
-        raise TypingError(
-            f"cuda.atomic.{name} needs an array of integers, and {text} holds "
-            f"{dtype}; convert the array before the launch"
         )
 
 

@@ -1,0 +1,121 @@
+"""What the compiler makes: each function once, and no more than is needed."""
+
+import time
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+
+from course_lib import simulate
+from course_lib.simulator.language.infer import analyse
+from course_lib.simulator.language.program import ProgramError, nodes, verify
+from course_lib.simulator.language.source import read
+from course_lib.simulator.language.types import ArrayType
+from course_lib.simulator.language.variables import Variable
+from course_lib.simulator.machine.engine import Engine
+from course_lib.simulator.machine.geometry import Launch
+
+
+def nested(depth):
+    """A device function that calls one twice, in a loop, that calls one twice, and so on."""
+
+    @cuda.jit(device=True)
+    def innermost(x):
+        return x + float32(1)
+
+    function = innermost
+    for _ in range(depth):
+        function = outer(function)
+    return function
+
+
+def outer(function):
+    @cuda.jit(device=True)
+    def calls(x):
+        y = float32(0)
+        for _ in range(1):
+            y = function(x) + function(y)
+        return y
+
+    return calls
+
+
+def test_nested_device_functions_are_compiled_once_each():
+    """15 deep took 21 s, twice as long with each: now as many functions are generated as there are."""
+    function = nested(15)
+
+    @cuda.jit
+    def kernel(a):
+        a[0] = function(a[0])
+
+    start = time.process_time()
+    engine = Engine(kernel, 1, 1, (np.zeros(1, "f4"),), [])
+    assert time.process_time() - start < 2
+    assert engine.unit.text.count("def make_") == 17
+
+
+def test_local_memory_is_counted_once():
+    """16 floats in a loop whose types change are 64 bytes, in a device function too."""
+
+    @cuda.jit(device=True)
+    def total(x):
+        parts = cuda.local.array(16, float32)
+        for k in range(16):
+            parts[k] = x
+        result = 0
+        for k in range(16):
+            result += parts[k]
+        return result
+
+    @cuda.jit
+    def kernel(a):
+        acc = 0
+        for _ in range(3):
+            acc = acc + total(a[0])
+        a[0] = acc
+
+    assert Engine(kernel, 1, 1, (np.zeros(1, "f4"),), []).unit.local_bytes == 64
+
+
+def test_only_arguments_that_are_stored_to_may_race():
+    @cuda.jit(device=True)
+    def store(x, y):
+        x[0] = y[0]
+
+    @cuda.jit
+    def kernel(a, b, c, d):
+        store(a, b)
+        alias = c if b[0] > 0 else a
+        alias[0] = d[0]
+
+    unit = Engine(kernel, 1, 1, tuple(np.zeros(1, "f4") for _ in range(4)), []).unit
+    assert [unit.may_write(name) for name in "abcd"] == [True, False, True, False]
+
+
+def test_the_accesses_of_a_function_from_another_file_belong_to_the_lines_of_its_calls():
+    from course_lib.kernels.vector import element_or_zero
+
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = element_or_zero(a, 0, 0)
+        out[1] = element_or_zero(a, 0, 9)
+        out[2] = element_or_zero(a, 1, 1)
+
+    run = simulate(kernel)[1, 1](np.ones((2, 2), "f4"), np.zeros(3, "f4"))
+    first = kernel.py_func.__code__.co_firstlineno + 2
+    counts = [run.traffic.select(op="load", line=first + k).accesses for k in range(3)]
+    assert counts == [1, 0, 1]
+
+
+def test_a_program_that_is_not_well_typed_is_never_emitted():
+    """A fault of the compiler's own is an error of ours, and no wrong answer."""
+
+    def kernel(a):
+        a[0] = a[1] + a[2]
+
+    _, function = analyse(Launch.of(1, 1), read(kernel), {"a": Variable(ArrayType("float32", 1))})
+    verify(function)
+    node = next(node for node in nodes(function.body.body) if type(node).__name__ == "Apply")
+    object.__setattr__(node, "type", "int32")
+    with pytest.raises(ProgramError, match="int32"):
+        verify(function)
