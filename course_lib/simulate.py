@@ -8,6 +8,7 @@ from .observers.banks import BanksObserver, wavefronts_by_block
 from .observers.barriers import BarriersObserver
 from .observers.bounds import BoundsObserver
 from .observers.coalescing import CoalescingObserver, sectors_by_block
+from .observers.constants import ConstantsObserver
 from .observers.initialization import InitializationObserver
 from .observers.promotion import PromotionObserver
 from .observers.races import RacesObserver
@@ -79,6 +80,7 @@ class Simulation:
     def _launch(self, grid, block, arguments) -> Run:
         traffic, coalescing, banks = TrafficObserver(), CoalescingObserver(), BanksObserver()
         judges = [BoundsObserver(), InitializationObserver(), RacesObserver(), BarriersObserver(), PromotionObserver()]
+        judges.append(ConstantsObserver())
         tracer = [TraceObserver(request_figures)] if self._trace else []
         engine = Engine(
             self._kernel,

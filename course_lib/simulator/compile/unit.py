@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..language.constants import Change
 from ..language.infer import analyse
 from ..language.source import Source
 from ..language.variables import Variable
@@ -41,6 +42,7 @@ class Unit:
     Attributes:
         sources: the kernel's source, and those of the device functions that share its file.
         promotions: what is computed in float64 by accident, by line and operand.
+        changes: names that changed since the kernel was first compiled, by line and name.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
         fences: the kernel calls threadfence.
@@ -55,6 +57,7 @@ class Unit:
         self._written = written(kernel, {})
         self.sites: list[tuple[int, str, int]] = []
         self.promotions: dict[tuple[int, str], Promotion] = {}
+        self.changes: dict[tuple[int, str], Change] = {}
         self.static_shared: dict[int, tuple[str, int, int, int]] = {}
         self.local_bytes = sum(t.local_bytes for t in module.templates.values())
         self.instances: list[Instance] = []
@@ -72,8 +75,10 @@ class Unit:
             foreign = template.function.foreign
             for promotion in template.function.promotions.values():
                 at = line if foreign else promotion.line
-                found = Promotion(at, promotion.operand, promotion.expression, promotion.narrow, promotion.wide)
-                self.promotions.setdefault((at, promotion.operand), found)
+                self.promotions.setdefault((at, promotion.operand), replace(promotion, line=at))
+            for change in template.function.constants.changes.values():
+                at = line if foreign else change.line
+                self.changes.setdefault((at, change.name), replace(change, line=at))
             for number, name, size, elements, own in template.shared:
                 self.static_shared.setdefault(number, (name, size, elements, line if own is None else own))
             first = len(self.sites)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from . import calls, conditions, operators, tuples, types, why
+from .constants import Constants
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
 from .operators import NUMBERS, applied, cast, python_constant
 from .program import Apply, Const, Expr, Load, Local, Nothing, Operation, Select, Static
@@ -50,10 +51,11 @@ SHAPE = [_of_array(f"shape[{axis}]", f"dim({{0}}, {axis})") for axis in range(32
 class Expressions:
     """What the expressions of one function mean, given its variables ``env`` at the point where they stand."""
 
-    def __init__(self, analysis: Analysis, source: Source, stack: tuple[object, ...]):
+    def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
         self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
         self.foreign = source.filename != analysis.sources[0].filename
-        self.env: Variables = {}
+        self.env: Variables = dict(arguments)
+        self.constants = Constants(source.function, tuple(variable.type for variable in arguments.values()))
         self.unsure: set[str] = set()
         self.promotions: dict[tuple[int, str], Promotion] = {}
         #: promotions that a pass saw before the types were settled, until a later pass confirms them
@@ -193,7 +195,7 @@ class Expressions:
         if isinstance(owner, ModuleType):
             if not hasattr(owner, node.attr):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; look up how it is spelled")
-            thing = getattr(owner, node.attr)
+            thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             return Symbol((), thing) if is_cuda_module(thing) else thing
         return getattr(owner, node.attr, None)
 
@@ -207,6 +209,7 @@ class Expressions:
                 node,
                 f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
             )
+        thing = self.constants.value(node.id, thing, node.lineno)
         if is_cuda_module(thing):
             return Symbol((), thing)
         known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None

@@ -103,8 +103,8 @@ class Statements(Expressions):
     """The statements of one function, for given arguments; ``env`` are its variables where it stands."""
 
     def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
-        super().__init__(analysis, source, (*stack, source.function))
-        self.given, self.env = arguments, dict(arguments)
+        super().__init__(analysis, source, arguments, (*stack, source.function))
+        self.given = arguments
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
         self.headers: dict[int, Variables] = {}  # with what each loop's iterations were last found to begin
@@ -128,8 +128,10 @@ class Statements(Expressions):
             barriers=self.barriers,
             unsure=self.unsure,
             promotions=self.promotions,
+            constants=self.constants,
         )
         verify(function)
+        self.constants.keep()
         return function
 
     def _result(self, ends: bool) -> tuple[Type, Why]:

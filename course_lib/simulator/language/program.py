@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .constants import Constants
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, is_complex, is_int
 from .why import Promotion, Why
@@ -550,6 +551,7 @@ class Function:
     kernel: bool
     foreign: bool
     parameters: list[tuple[str, Type]]
+    constants: Constants
     body: Block = field(default_factory=lambda: Block(0, []))
     result: Type = NONE
     result_why: Why = None

@@ -1,0 +1,66 @@
+"""Globals and closure variables, which numba makes constants of the code when it compiles a function.
+
+A function is compiled once for the types of its arguments, and keeps the values that it had found then: what is
+assigned to the names later changes nothing in its code. Here, too, the first values stay, and a later one is reported.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from types import FunctionType
+
+import numpy as np
+
+from .types import Type
+
+Signature = tuple[Type, ...]
+#: The values of a function's names, by the types of its arguments.
+_kept: weakref.WeakKeyDictionary[FunctionType, dict[Signature, dict[str, object]]] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Change:
+    """A name that had another value when the function was first compiled."""
+
+    line: int
+    name: str
+    first: object
+    now: object
+
+
+def is_constant(thing: object) -> bool:
+    """Does numba copy ``thing`` into the code, as opposed to a function or a module, of which it keeps the name?"""
+    if isinstance(thing, tuple):
+        return all(map(is_constant, thing))
+    return isinstance(thing, (bool, int, float, complex, np.generic))
+
+
+class Constants:
+    """What the names in one function mean, for one signature; kept for later launches once :meth:`keep` is called."""
+
+    def __init__(self, function: FunctionType, signature: Signature):
+        self.function, self.signature = function, signature
+        self.first = _kept.get(function, {}).get(signature, {})
+        self.found: dict[str, object] = {}
+        self.changes: dict[tuple[int, str], Change] = {}
+
+    def value(self, name: str, now: object, line: int) -> object:
+        """The value of ``name`` in the compiled function, which is ``now`` in Python."""
+        if not is_constant(now) and name not in self.first:
+            return now
+        first = self.first.get(name, now)
+        if not _same(first, now):
+            self.changes.setdefault((line, name), Change(line, name, first, now))
+        self.found[name] = first
+        return first
+
+    def keep(self) -> None:
+        """The function is compiled: later launches find these values."""
+        _kept.setdefault(self.function, {}).setdefault(self.signature, {}).update(self.found)
+
+
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return type(a) is type(b) and bool(a == b or (a != a and b != b))
