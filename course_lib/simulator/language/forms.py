@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..hardware import LOCAL_LIMIT
-from . import conditions, tuples, types
+from . import conditions, signatures, tuples, types
 from .names import Symbol, dtype_name
 from .operators import cast, scalars, uniform
 from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Meet, Operation, Static, once
@@ -417,7 +417,13 @@ def device(x: Expressions, node: ast.Call, thing: object) -> Expr:
     parameters = source.parameters
     bound = _bound(x, node, function, parameters)
     values = [bound[p] for p in parameters]
-    callee = x.analysis.device(x, node, source, values)
+    declared = signatures.declared(thing, source)
+    result = None
+    if declared:
+        signature = signatures.choose(declared, tuple(v.type for v in values), source.name)
+        values = [replace(cast(v, kind), why=None) for v, kind in zip(values, signature.arguments, strict=True)]
+        result = signature.result
+    callee = x.analysis.device(x, node, source, values, result)
     x.calls = True
     x.barriers = x.barriers or callee.barriers
     return CallDevice(

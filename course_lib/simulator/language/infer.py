@@ -39,7 +39,18 @@ from .program import (
 )
 from .refusals import refuse, refused_statement
 from .source import Source
-from .types import COMPILE_TIME, CONFLICT, NONE, TupleType, Type, TypingError, describe_type, unify_types
+from .types import (
+    COMPILE_TIME,
+    CONFLICT,
+    NONE,
+    SCALARS,
+    TupleType,
+    Type,
+    TypingError,
+    describe_type,
+    is_complex,
+    unify_types,
+)
 from .variables import Variable, Variables, merge, merge_all
 from .why import Part, Why, meeting, of_parts
 
@@ -62,15 +73,17 @@ class Analysis:
         """The typed program of the kernel, for its arguments by name."""
         return Statements(self, self.sources[0], arguments, ()).function(kernel=True)
 
-    def device(self, caller: Expressions, node: ast.Call, source: Source, values: list[Expr]) -> Function:
-        """The typed program of a device function that ``caller`` calls in ``node``."""
+    def device(
+        self, caller: Expressions, node: ast.Call, source: Source, values: list[Expr], result: Type | None
+    ) -> Function:
+        """The typed program of a device function that ``caller`` calls in ``node``, with its declared ``result``."""
         key = (source.function, *((v.type, v.why) for v in values))
         if key not in self._device:
             arguments = {p: Variable(v.type, v.why) for p, v in zip(source.parameters, values, strict=True)}
             if source.filename == self.sources[0].filename and source not in self.sources:
                 self.sources.append(source)
             try:
-                self._device[key] = Statements(self, source, arguments, caller.stack).function(kernel=False)
+                self._device[key] = Statements(self, source, arguments, caller.stack, result).function(kernel=False)
             except UnsupportedKernelError as error:
                 if error.line is not None and source.filename != caller.source.filename:
                     raise UnsupportedKernelError(
@@ -102,9 +115,16 @@ class OpenLoop:
 class Statements(Expressions):
     """The statements of one function, for given arguments; ``env`` are its variables where it stands."""
 
-    def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
+    def __init__(
+        self,
+        analysis: Analysis,
+        source: Source,
+        arguments: Variables,
+        stack: tuple[object, ...],
+        declared: Type | None = None,
+    ):
         super().__init__(analysis, source, arguments, (*stack, source.function))
-        self.given = arguments
+        self.given, self.declared = arguments, declared
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
         self.headers: dict[int, Variables] = {}  # with what each loop's iterations were last found to begin
@@ -140,6 +160,8 @@ class Statements(Expressions):
         if not ends and found[0].type != NONE:
             refuse(self.source.tree, "this device function does not return a value on every path; end it with a return")
         kind = found[0].type
+        if self.declared is not None:
+            return self._declared(found, self.declared), None
         for part in found[1:]:
             kind = unify_types(kind, part.type)
         if kind == CONFLICT:
@@ -149,6 +171,20 @@ class Statements(Expressions):
                 f"this device function returns {returned} on another; return one kind of value on every path",
             )
         return kind, of_parts(kind, found, meeting(found[0].type, found[-1].type))
+
+    def _declared(self, found: list[Part], want: Type) -> Type:
+        """The result that the function's signature gives it, if what it returns converts to that."""
+        for part in found:
+            scalar = (
+                part.type in SCALARS and want in SCALARS and not (is_complex(str(part.type)) > is_complex(str(want)))
+            )
+            if part.type != want and not scalar:
+                refuse(
+                    self.source.tree,
+                    f"this device function returns {describe_type(part.type)}, and its signature says "
+                    f"{describe_type(want)}; correct the signature",
+                )
+        return want
 
     # --- statements --------------------------------------------------------------------------------------
 

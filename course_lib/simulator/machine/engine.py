@@ -7,11 +7,13 @@ import numpy as np
 from ..compile.unit import Unit
 from ..findings import LaunchError
 from ..hardware import SHARED_LIMIT
+from ..language import signatures
 from ..language.source import Source, read
-from ..language.types import SCALARS, ArrayType, of_value
-from ..language.variables import Variable
+from ..language.types import SCALARS, ArrayType, TypingError, of_value
+from ..language.variables import Variable, Variables
 from ..observer import Observer
 from .access import REMEMBERED, Site, WideSite
+from .arithmetic import cast
 from .barrier import Barrier
 from .geometry import Launch
 from .loops import Steps
@@ -78,6 +80,7 @@ class Engine:
         self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]
         mark_aliases(self.values)
         variables = {n: variable_of(n, a, v) for n, a, v in zip(names, arguments, self.values, strict=True)}
+        variables = self._cast(kernel, variables)
         self.unit = Unit(self.launch, self.source, variables, tracing)
         self._check_shared()
         self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name)) for name in HOOKS}
@@ -90,6 +93,22 @@ class Engine:
                 f"{self.source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {len(arguments)}"
             )
         return (*arguments, *(defaults[len(defaults) - missing :] if missing else ()))
+
+    def _cast(self, kernel: object, variables: Variables) -> Variables:
+        """Cast the arguments to the kernel's signature, if it declares any; return what is known of them."""
+        try:
+            declared = signatures.declared(kernel, self.source)
+            if not declared:
+                return variables
+            chosen = signatures.choose(declared, tuple(v.type for v in variables.values()), self.source.name)
+        except TypingError as error:
+            raise LaunchError(str(error)) from None
+        kinds = dict(zip(variables, chosen.arguments, strict=True))
+        self.values = [
+            cast(value, np.dtype(kind)) if isinstance(kind, str) else value
+            for value, kind in zip(self.values, kinds.values(), strict=True)
+        ]
+        return {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
 
     def _check_shared(self):
         used = sum(size for _, size, *_ in self.unit.static_shared.values())
