@@ -328,6 +328,37 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
     return _describe(ax, ", ".join(f"{name} {value:,.4g}" for name, value in values.items()) + f" ({unit})")
 
 
+def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit: str) -> Axes:
+    """One line for each entry of ``series``, {label: {n: value}}, both axes logarithmic; ``unit`` names the values.
+
+    Labels that are kernels of `look.KERNELS` have their colours. Where nothing was measured there is no point. Lines
+    that end at nearly the same place share their label.
+    """
+    ax = _axes(9, 5)
+    ends: list[tuple[int, float, list[str]]] = []
+    for label, values in series.items():
+        style = "--" if label == "cublas" else "-"
+        ax.plot(list(values), list(values.values()), style, marker="o", ms=5, lw=2, color=KERNELS.get(label, INK))
+        n, value = max(values.items())
+        near = [names for end, height, names in ends if end == n and 0.8 < height / value < 1.25]
+        if near:
+            near[0].append(label)
+        else:
+            ends.append((n, value, [label]))
+    for n, value, names in ends:
+        ax.annotate(
+            ", ".join(names), (n, value), (7, 0), textcoords="offset points", va="center", color=INK, fontsize=12
+        )
+    _log2_axis(ax.xaxis, sorted({n for values in series.values() for n in values}))
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    ax.grid(axis="y", color=FAINT, lw=0.5)
+    ax.set_xlabel("n, for the product of two n × n matrices")
+    ax.set_ylabel(unit)
+    ax.set_title(title)
+    return _describe(ax, *(f"{label}: {_pairs_of(values)}" for label, values in series.items()))
+
+
 def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
     """One request to shared memory for each entry of ``requests``: how many different words it asks of each bank.
 
@@ -618,6 +649,10 @@ def _bare(ax: Axes, equal: bool = False) -> None:
 
 def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _pairs_of(values: Mapping[int, float]) -> str:
+    return ", ".join(f"{n} → {value:,.4g}" for n, value in values.items())
 
 
 def _pairs(counts: Mapping[int, float]) -> str:

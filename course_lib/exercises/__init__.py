@@ -16,6 +16,7 @@ from . import (
     prefetching,
     register_tiles,
     sharing,
+    speed,
     start,
     threads,
     tiling,
@@ -26,6 +27,7 @@ from .explain import Explanation, compare
 from .grading import grade
 from .missing_gpu import explain_missing_gpu
 from .predict import count_points, predict, score
+from .routines import Routine, judge
 from .verdict import Verdict
 
 LESSONS = {
@@ -39,8 +41,9 @@ LESSONS = {
     "08_unrolling_and_occupancy": unrolling.EXERCISES,
     "09_prefetching": prefetching.EXERCISES,
     "11_debugging": debugging.EXERCISES,
+    "12_speed_tests": speed.EXERCISES,
 }
-EXERCISES: dict[str, Exercise | Explanation] = {
+EXERCISES: dict[str, Exercise | Routine | Explanation] = {
     exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises
 }
 
@@ -48,14 +51,14 @@ explain_missing_gpu()
 
 
 def check(name: str, kernel: Any) -> Verdict:
-    """Grade ``kernel`` against the exercise called ``name``. Whatever is wrong with the kernel is in the verdict.
+    """Grade ``kernel``, or a plain function, against the exercise called ``name``: what is wrong is in the verdict.
 
     Raises ValueError for a name that no exercise has, TypeError where ``name`` is no text.
     """
     exercise = _exercise(name, "check")
     if isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
-    return _counted(grade(exercise, kernel))
+    return _counted(judge(exercise, kernel) if isinstance(exercise, Routine) else grade(exercise, kernel))
 
 
 def explain(name: str, answer: str) -> Verdict:
@@ -64,14 +67,14 @@ def explain(name: str, answer: str) -> Verdict:
     Raises ValueError for a name that no exercise has, TypeError where ``name`` or ``answer`` is no text.
     """
     exercise = _exercise(name, "explain")
-    if isinstance(exercise, Exercise):
+    if not isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered with a kernel: check("{name}", kernel)')
     if not isinstance(answer, str):
         raise TypeError(f"explain takes your answer as a text, not {answer!r}")
     return _counted(compare(exercise, answer))
 
 
-def _exercise(name: Any, called: str) -> Exercise | Explanation:
+def _exercise(name: Any, called: str) -> Exercise | Routine | Explanation:
     if not isinstance(name, str):
         what = {"check": 'check("barriers", kernel)', "explain": 'explain("name", "…")'}[called]
         raise TypeError(f"{called} takes the name of the exercise first, as in {what}, not {name!r}")

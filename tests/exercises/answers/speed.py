@@ -1,0 +1,117 @@
+"""Answers to the exercises on speed tests: plausible wrong ones with the first hint they meet, and right ones."""
+
+HEADER = "import numpy as np\n\n\n"
+
+CLOSE = "    return C.shape == want.shape and bool((np.abs(C - want) <= 1e-4 * np.abs(want) + 1e-6).all())"
+RATE = "    return 2 * M * N * K / (milliseconds / 1000) / 1e9"
+MEDIAN = "    return float(np.median(milliseconds[warmups:]))"
+
+WRONG = [
+    (
+        "rate",
+        "flop counted once",
+        [(RATE, "    return M * N * K / (milliseconds / 1000) / 1e9")],
+        "K multiplications and K additions",
+    ),
+    ("rate", "milliseconds for seconds", [(RATE, "    return 2 * M * N * K / milliseconds / 1e9")], "1 ms is 0.001 s"),
+    ("rate", "only squares", [(RATE, "    return 2 * M**3 / milliseconds / 1e6")], "all three sizes count"),
+    ("rate", "upside down", [(RATE, "    return 2 * M * N * K * milliseconds / 1e6")], "half the rate"),
+    ("rate", "TFLOP/s", [(RATE, "    return 2 * M * N * K / milliseconds / 1e9")], "a thousand million flop"),
+    (
+        "same-result",
+        "far is asked",
+        [
+            (
+                CLOSE,
+                "    if C.shape != want.shape:\n        return False\n    return not (np.abs(C - want) > 1e-3 * np.abs(want) + 1e-6).any()",
+            )
+        ],
+        "every comparison with NaN is False",
+    ),
+    (
+        "same-result",
+        "a sum",
+        [(CLOSE, "    return C.shape == want.shape and bool(abs((C - want).sum()) <= 1e-3 * abs(want.sum()))")],
+        "cancel in a sum",
+    ),
+    ("same-result", "equal", [(CLOSE, "    return np.array_equal(C, want)")], "differ in the last digits"),
+    (
+        "same-result",
+        "absolute",
+        [(CLOSE, "    return C.shape == want.shape and bool((np.abs(C - want) < 1e-4).all())")],
+        "relative to the number",
+    ),
+    (
+        "same-result",
+        "any instead of all",
+        [(CLOSE, "    return C.shape == want.shape and bool(np.isclose(C, want).any())")],
+        "one wrong element is enough",
+    ),
+    (
+        "same-result",
+        "no look at the shapes",
+        [(CLOSE, "    return bool(np.allclose(C, want))")],
+        "look at the shapes first",
+    ),
+    (
+        "same-result",
+        "NaN counts as equal",
+        [
+            (
+                CLOSE,
+                "    return C.shape == want.shape and bool(np.isclose(np.nan_to_num(C, nan=1.0), np.nan_to_num(want)).mean() > 0.9)",
+            )
+        ],
+        "one wrong element is enough",
+    ),
+    (
+        "typical",
+        "mean without the warm-ups",
+        [(MEDIAN, "    return sum(milliseconds[warmups:]) / len(milliseconds[warmups:])")],
+        "moves a mean",
+    ),
+    ("typical", "median of all", [(MEDIAN, "    return float(np.median(milliseconds))")], "sort only after"),
+    ("typical", "the least", [(MEDIAN, "    return min(milliseconds[warmups:])")], "the median of four"),
+    (
+        "typical",
+        "the largest left out",
+        [(MEDIAN, "    return float(np.median(sorted(milliseconds)[: len(milliseconds) - warmups]))")],
+        "not the largest",
+    ),
+    (
+        "typical",
+        "the last left out",
+        [(MEDIAN, "    return float(np.median(milliseconds[: len(milliseconds) - warmups]))")],
+        "sort only after",
+    ),
+    (
+        "typical",
+        "the upper of the middle two",
+        [(MEDIAN, "    rest = sorted(milliseconds[warmups:])\n    return rest[len(rest) // 2]")],
+        "between two",
+    ),
+]
+
+RIGHT = [
+    ("rate", "in another order", [(RATE, "    return 2e-6 * K * N * M / milliseconds")]),
+    (
+        "same-result",
+        "by NumPy's own",
+        [
+            (
+                CLOSE,
+                "    if C.shape != want.shape:\n        return False\n    return bool(np.isclose(C, want, rtol=1e-4).all())",
+            )
+        ],
+    ),
+    (
+        "typical",
+        "sorted by hand",
+        [
+            (
+                MEDIAN,
+                "    rest = sorted(milliseconds[warmups:])\n    half = len(rest) // 2\n    return (rest[half] + rest[-half - 1]) / 2",
+            )
+        ],
+    ),
+]
