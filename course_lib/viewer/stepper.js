@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 63ce273d81c9704c bundle 6ce8344819be1dcd */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 318aeec6314fa5b7 bundle 4a4272dde2e32fa8 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -73,6 +73,7 @@ var UNIT = 20;
 var LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
 var [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
 var FAINT = 8;
+var LETTERS = ".rsaeRW";
 var FAR = 1.6;
 var Plane = class {
   /** @param {PlaneOptions} options */
@@ -103,6 +104,7 @@ var Plane = class {
     this.layer.append(this.below, this.tileLines(tile), this.owns.warp, this.owns.thread, this.outline, this.above);
     this.layer.append(this.dots, this.rings, this.faults);
     this.shown = /* @__PURE__ */ new Map();
+    this.looks = new Uint8Array(this.size).fill(PLAIN);
     if (margin >= 10) this.indices(origin, wrapped);
   }
   /**
@@ -243,6 +245,29 @@ var Plane = class {
       })
     ]);
   }
+  /** What stands on the page, as course_lib/viewer/scene.py describes it. */
+  state() {
+    const marks = (group) => JSON.parse(this.shown.get(group) ?? "[]");
+    return {
+      name: this.name,
+      rows: this.rows,
+      columns: this.columns,
+      looks: Array.from(this.looks, (look) => LETTERS[look & ~FAINT]).join(""),
+      texts: (
+        /** @type {string[] | null} */
+        null
+      ),
+      mine: (
+        /** @type {number[]} */
+        marks(this.rings)
+      ),
+      dots: (
+        /** @type {number[]} */
+        marks(this.dots)
+      ),
+      outside: marks(this.faults).filter(Array.isArray)
+    };
+  }
   /**
    * The element under the pointer.
    * @param {MouseEvent} event
@@ -284,22 +309,18 @@ var LOAD = 0;
 var TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
 var HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 var SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
+var NEWER = "This trace is of a newer version of the course; update and run the cell again.";
+var BROKEN = "This trace can't be read; run the cell again.";
 var Unreadable = class extends Error {
 };
 async function open(text) {
-  let sent;
   try {
-    sent = JSON.parse(text);
-  } catch {
-    throw new Unreadable("This trace can't be read; run the cell again.");
-  }
-  if (!(sent?.version <= VERSION)) {
-    throw new Unreadable("This trace is of a newer version of the course; update and run the cell again.");
-  }
-  try {
+    const sent = JSON.parse(text);
+    if (sent.version > VERSION) throw new Unreadable(NEWER);
+    if (sent.version !== VERSION) throw new Unreadable(BROKEN);
     return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
-  } catch {
-    throw new Unreadable("This trace can't be read; run the cell again.");
+  } catch (error) {
+    throw error instanceof Unreadable ? error : new Unreadable(BROKEN);
   }
 }
 async function inflate(packed) {
@@ -730,6 +751,7 @@ function highlight(text, hues) {
 }
 
 // grid.js
+var WRAP = 16;
 var MOST_SQUARES = 1100;
 var Grid = class extends Plane {
   /** @param {PlaneOptions & {text?: boolean}} options */
@@ -753,11 +775,13 @@ var Grid = class extends Plane {
     this.labels.append(...this.texts);
     this.below.append(cells);
     this.above.append(this.labels);
-    this.looks = new Uint8Array(this.size).fill(PLAIN);
     this.held = new Array(this.size).fill(null);
   }
   get dot() {
     return this.text ? 2 : 4;
+  }
+  state() {
+    return { ...super.state(), texts: this.text ? this.texts.map((text) => text.textContent ?? "") : null };
   }
   /**
    * @param {number} i
@@ -804,7 +828,7 @@ var Heat = class extends Plane {
       width: share(this.columns * UNIT, this.width + 2),
       height: share(this.rows * UNIT, this.height + 2)
     });
-    this.looks = new Uint8Array(this.size).fill(255);
+    this.looks.fill(255);
     this.stale = true;
     this.colours = null;
     this.image = new ImageData(this.columns, this.rows);
@@ -864,7 +888,7 @@ function layout({ shape, size }) {
     const [rows, columns3] = shape.slice(-2);
     return { rows, columns: columns3, each: rows * columns3, planes: rows * columns3 ? size / (rows * columns3) : 0, wrapped: false };
   }
-  const columns2 = size <= 12 ? Math.max(1, size) : size <= 256 ? 16 : size <= 1024 ? 32 : 64;
+  const columns2 = Math.max(1, Math.min(WRAP, size));
   return { rows: Math.ceil(size / columns2), columns: columns2, each: size, planes: size ? 1 : 0, wrapped: size > columns2 };
 }
 function planes(array, options) {
@@ -919,9 +943,9 @@ function legend() {
 
 // survey.js
 var SPACES = ["global", "shared", "local"];
-var TOTALS = (
+var COSTS = (
   /** @type {const} */
-  ["requests", "sectors", "wavefronts", "conflicts"]
+  ["sectors", "wavefronts", "conflicts"]
 );
 function countUpTo(sorted, bound) {
   let [low, high] = [0, sorted.length];
@@ -944,49 +968,50 @@ var Survey = class {
     const zeros = () => new Uint32Array(block.length + 1);
     this.counts = { global: [zeros(), zeros()], shared: [zeros(), zeros()], local: [zeros(), zeros()] };
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
-    const rising = [...SPACES.flatMap((space) => this.counts[space]), ...TOTALS.map((name) => this.totals[name])];
+    const rising = [...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
     this.sites = /* @__PURE__ */ new Map();
     for (let i = 0; i < block.length; i++) {
       for (const list of rising) list[i + 1] = list[i];
-      for (const access of block.accesses(i)) this.add(trace, access, i + 1, block.line(i));
+      const [from, to] = block.rows("access", i);
+      for (let row = from; row < to; row++) this.add(trace, row, i + 1, block.line(i));
     }
   }
   /**
    * @param {import("./trace.js").Trace} trace
-   * @param {Access} access
+   * @param {number} row  of the access; read from the columns, for there may be a hundred thousand
    * @param {number} position
    * @param {number} line
    */
-  add(trace, access, position, line) {
-    const { space } = trace.arrays[access.array];
-    this.counts[space][access.loading ? 0 : 1][position] += popcount(access.mask);
-    const first = (access.loading ? this.loaded : this.stored)[access.array];
-    for (let k = 0; k < access.lanes.length; k++) {
-      const element = access.element(k);
-      for (let w = 0; w < access.width; w++) if (first[element + w] > position) first[element + w] = position;
+  add(trace, row, position, line) {
+    const { columns: columns2 } = trace;
+    const number = columns2.access_array[row];
+    const op = columns2.access_op[row];
+    const { space } = trace.arrays[number];
+    const count = popcount(columns2.access_lanes[row]);
+    this.counts[space][op === LOAD ? 0 : 1][position] += count;
+    const first = (op === LOAD ? this.loaded : this.stored)[number];
+    const [base, width] = [columns2.access_base[row], columns2.access_width[row]];
+    const pattern = (
+      /** @type {ArrayLike<number>} */
+      trace.vector(columns2.access_pattern[row])
+    );
+    for (let k = 0; k < pattern.length; k++) {
+      const element = base + pattern[k];
+      for (let w = 0; w < width; w++) if (first[element + w] > position) first[element + w] = position;
     }
     if (space === "local") return;
     this.totals.requests[position] += 1;
-    for (
-      const name of
-      /** @type {const} */
-      ["sectors", "wavefronts", "conflicts"]
-    ) {
-      this.totals[name][position] += access[name];
-    }
-    const key = `${line}:${access.array}:${access.op}`;
+    const key = (line * trace.arrays.length + number) * OPS.length + op;
     let site = this.sites.get(key);
     if (!site) {
-      site = { line, array: access.array, op: access.op, positions: [], sectors: [], wavefronts: [], conflicts: [] };
+      site = { line, array: number, op, positions: [], sectors: [], wavefronts: [], conflicts: [] };
       this.sites.set(key, site);
     }
     site.positions.push(position);
-    for (
-      const name of
-      /** @type {const} */
-      ["sectors", "wavefronts", "conflicts"]
-    ) {
-      site[name].push((site[name][site[name].length - 1] ?? 0) + access[name]);
+    for (const name of COSTS) {
+      const cost = columns2[`access_${name}`][row];
+      this.totals[name][position] += cost;
+      site[name].push((site[name][site[name].length - 1] ?? 0) + cost);
     }
   }
 };
@@ -1018,6 +1043,11 @@ var ThreadSurvey = class {
         if (space === "global") this.loads.get(line)?.push(i + 1);
       }
     }
+    this.everLoaded = this.loaded.map((first) => {
+      const elements = [];
+      first.forEach((position, element) => position < never && elements.push(element));
+      return elements;
+    });
   }
 };
 
@@ -1223,6 +1253,14 @@ var Machine = class {
     return this.own.loaded[array][element] <= this.position;
   }
   /**
+   * The elements of an array that the chosen thread has loaded by now, in their order.
+   * @param {number} array
+   */
+  elementsLoadedByThread(array) {
+    const { position } = this;
+    return this.own.everLoaded[array].filter((element) => this.own.loaded[array][element] <= position);
+  }
+  /**
    * What the chosen thread finds in an element.
    * @param {number} array
    * @param {number} element
@@ -1258,11 +1296,10 @@ var Machine = class {
       loads: countUpTo(this.own.loads.get(line) ?? [], this.position)
     };
   }
-  /** The findings that show at this step. */
+  /** The findings of which this step is a part. */
   get found() {
-    return this.trace.findings.filter(
-      ({ at: [place] }) => place && place.block === this.blockNumber && place.step === this.position
-    );
+    const here = (place) => place.block === this.blockNumber && place.step === this.position;
+    return this.trace.findings.filter(({ at: at2 }) => at2.some(here));
   }
   // --- where to go from here ---------------------------------------------------------------------------------
   /**
@@ -1282,12 +1319,17 @@ var Machine = class {
     return this.nextOf(this.block.releases, way);
   }
   /**
-   * Where the warp of the chosen thread ends what it does: loading, computing, storing.
+   * Where the warp of the chosen thread ends what it does: loading, computing, storing, or waiting at a barrier.
    * @param {number} way
    */
   phaseFrom(way) {
-    const phases = this.block.phases[this.thread >> 5] ?? [];
-    return this.nextOf(phases.map(([end]) => end), way);
+    const { block } = this;
+    const warp2 = this.thread >> 5;
+    const stops = (block.phases[warp2] ?? []).map(([end, kind]) => {
+      const arrives = kind === "barrier" && block.warp(end - 1) === warp2 && block.has(end - 1, BARRIER);
+      return arrives ? block.releases.find((release) => release >= end) ?? end : end;
+    });
+    return this.nextOf(stops, way);
   }
   /** The phase in which the warp of the chosen thread is, or ends here: its number from 0 and what it does. */
   get phase() {
@@ -1358,6 +1400,7 @@ var Arrays = class {
     this.magnifier = part(place, "magnified");
     const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
     this.magnifier.style.display = small ? "" : "none";
+    this.drawn = null;
     this.pointed = null;
     this.lens = null;
   }
@@ -1476,23 +1519,28 @@ var Arrays = class {
   draw() {
     const { machine, trace } = this.context;
     const faults = this.faults();
+    const { drawn } = this;
+    const near = drawn !== null && drawn.machine === machine && drawn.thread === machine.thread && Math.abs(drawn.position - machine.position) <= 1;
     trace.arrays.forEach((array, number) => {
-      const mine = machine.nowMine[number];
-      for (const plane of this.planes[number]) {
-        const dots = [];
-        const rings = [];
-        for (let i = 0; i < plane.size; i++) {
-          const element = i + plane.offset;
-          plane.cell(i, this.look(number, element), machine.value(number, element));
-          if (array.space === "global" && machine.loadedByThread(number, element)) dots.push(i);
-          if (mine.has(element)) rings.push(i);
-        }
-        plane.finish(dots, rings);
-        const { wrong, beyond } = faults[number];
-        const inside = wrong.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
-        plane.fault(inside, plane.offset === 0 ? beyond : []);
+      const planes2 = this.planes[number];
+      if (!planes2.length) return;
+      const each = planes2[0].size;
+      const paint = (element) => {
+        const plane = planes2[Math.floor(element / each)];
+        plane.cell(element - plane.offset, this.look(number, element), machine.value(number, element));
+      };
+      if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
+      else for (let element = 0; element < array.size; element++) paint(element);
+      const dots = array.space === "global" ? machine.elementsLoadedByThread(number) : [];
+      const mine = [...machine.nowMine[number].keys()].sort((x, y) => x - y);
+      const { wrong, beyond } = faults[number];
+      for (const plane of planes2) {
+        const inside = (elements) => elements.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
+        plane.finish(inside(dots), inside(mine));
+        plane.fault(inside(wrong), plane === planes2[planes2.length - 1] ? beyond : []);
       }
     });
+    this.drawn = { machine, thread: machine.thread, position: machine.position, now: machine.now };
     this.magnify();
   }
   /**
@@ -1521,12 +1569,20 @@ var Arrays = class {
       faults[number].wrong.push(index.reduce((flat, i, d) => flat * shape[d] + i, 0));
     }
     for (const { array, index } of machine.outside) {
-      const { columns: columns2 } = this.planes[array][0] ?? { columns: 1 };
+      const { rows, columns: columns2 } = this.planes[array][0] ?? { rows: 1, columns: 1 };
       const last = index[index.length - 1] ?? 0;
-      const row = index.length > 1 ? index[index.length - 2] : Math.floor(last / columns2);
-      faults[array].beyond.push([row, index.length > 1 ? last : last - row * columns2]);
+      const wrapped = index.length === 1 && rows > 1;
+      const row = wrapped ? Math.floor(last / columns2) : index[index.length - 2] ?? 0;
+      faults[array].beyond.push([row, wrapped ? last - row * columns2 : last]);
+    }
+    for (const { beyond } of faults) {
+      const seen = new Map(beyond.map((place) => [String(place), place]));
+      beyond.splice(0, beyond.length, ...[...seen.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1]));
     }
     return faults;
+  }
+  state() {
+    return { grids: this.planes.flat().map((plane) => plane.state()) };
   }
   /** Show with numbers the part of a large array that the pointer is on, or that the chosen thread touches. */
   magnify() {
@@ -1536,6 +1592,10 @@ var Arrays = class {
     if (!target) {
       const event = machine.events.filter(({ array }) => small(array)).pop();
       if (event) target = event;
+    }
+    if (!target && !this.lens && trace.owner >= 0 && small(trace.owner)) {
+      const mine = machine.blockNumber * trace.threads + machine.thread;
+      target = { array: trace.owner, element: Math.max(0, trace.owned.indexOf(mine)) };
     }
     if (target) this.aim(target.array, target.element);
     const { lens } = this;
@@ -1584,6 +1644,26 @@ var Arrays = class {
 };
 
 // panels/costs.js
+function requestSays(access, array, used) {
+  const { sectors, wavefronts, conflicts, width, lanes: lanes2 } = access;
+  const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const verb = OPS[access.op][0].toUpperCase() + OPS[access.op].slice(1);
+  const what = `${verb} of ${array.name}: ${lanes2.length} lanes × ${width * array.itemsize} bytes in`;
+  if (array.space === "shared") return `${what} ${plural(wavefronts, "wavefront")}, ${plural(conflicts, "bank conflict")}.`;
+  return `${what} ${plural(sectors, "sector")}; ${used} of ${sectors * SECTOR_BYTES} bytes asked for.`;
+}
+function spread(access, starts) {
+  const lanes2 = new Array(WARP).fill(null);
+  access.lanes.forEach((lane, k) => lanes2[lane] = starts[k]);
+  return lanes2;
+}
+function requestState(place) {
+  const { lanes: lanes2 } = (
+    /** @type {HTMLElement} */
+    place.dataset
+  );
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes2 ?? "[]") };
+}
 var Costs = class {
   /**
    * @param {import("../panel.js").Context} context
@@ -1602,7 +1682,7 @@ var Costs = class {
     const sites = [...machine.survey.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
     sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
     const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
-    const heads = ["line", "", "requests", this.cost, ...extra, "a request"];
+    const heads = ["line", "access", "requests", this.cost, ...extra, "a request"];
     this.rows = sites.map((site) => {
       const { name, hue } = trace.arrays[site.array];
       const cells = heads.slice(2).map(() => html("td"));
@@ -1652,6 +1732,9 @@ var Banks = class {
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
   }
+  state() {
+    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
+  }
   choose() {
     this.costs.choose();
     this.shown = -1;
@@ -1673,25 +1756,24 @@ var Banks = class {
     const array = trace.arrays[access.array];
     const stacks = Array.from({ length: BANKS }, () => /* @__PURE__ */ new Map());
     const size = access.width * array.itemsize;
+    const starts = access.lanes.map((_, k) => trace.address(array, access.element(k)));
     access.lanes.forEach((lane, k) => {
-      const start = trace.address(array, access.element(k));
+      const start = starts[k];
       for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) {
         const lanes2 = stacks[word % BANKS].get(word) ?? [];
         lanes2.push(lane);
         stacks[word % BANKS].set(word, lanes2);
       }
     });
-    const verb = { load: "loads from", store: "stores to", atomic: "updates" }[OPS[access.op]];
-    const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-    const said = html("p", {}, html("b", {}, `Warp ${machine.warp} ${verb} ${array.name}: ${plural(access.wavefronts, "wavefront")}.`));
+    const said = html("p", {}, html("b", {}, requestSays(access, array, 0)));
     const busiest = Math.max(...stacks.map((stack) => stack.size));
-    const conflicts = access.conflicts ? plural(access.conflicts, "bank conflict") : "No bank conflict";
-    said.append(` ${conflicts}: the busiest bank is asked for ${plural(busiest, "word")}.`);
+    said.append(` The busiest bank is asked for ${busiest} word${busiest === 1 ? "" : "s"}.`);
     const label = `The banks of shared memory and the words of ${array.name} that each is asked for`;
     const place = html("div", { class: "tt-request" }, said, this.picture(stacks, label));
     place.style.setProperty("--hue", array.hue);
     place.dataset.wavefronts = String(access.wavefronts);
     place.dataset.conflicts = String(access.conflicts);
+    place.dataset.lanes = JSON.stringify(spread(access, starts));
     return place;
   }
   /**
@@ -1811,7 +1893,7 @@ var Counts = class {
     const beside = (count, who) => html("span", {}, `of ${count}`, html("br"), who);
     const total = machine.count("global", 0, last);
     this.callout.replaceChildren(
-      html("h4", {}, "Global loads"),
+      html("div", { class: "tt-heading" }, "Global loads"),
       html("p", {}, thread, beside(total.thread, "this thread")),
       html("p", {}, block, beside(total.block, "this block"))
     );
@@ -1837,6 +1919,13 @@ var Counts = class {
       write(thread, String(count.thread));
       write(block, String(count.block));
     }
+  }
+  state() {
+    const rows = this.numbers.map(({ space, op, thread, block }) => [
+      `${space} ${op ? "store" : "load"}`,
+      [Number(thread.textContent), Number(block.textContent)]
+    ]);
+    return { counts: Object.fromEntries(rows) };
   }
 };
 
@@ -1915,7 +2004,7 @@ var Launch = class {
   }
   lines() {
     const { trace } = this.context;
-    const heads = ["line", "", "accesses", "requests", "sectors", "a request", "wavefronts", "conflicts"];
+    const heads = ["line", "access", "accesses", "requests", "sectors", "a request", "wavefronts", "conflicts"];
     const rows = trace.traffic.map((row) => {
       const each = row.requests && row.space === "global" ? Number((row.sectors / row.requests).toFixed(2)) : "";
       const shared = row.space === "shared";
@@ -2039,24 +2128,35 @@ var Registers = class {
   constructor(section, context) {
     this.context = context;
     this.heading = section.querySelector(".tt-heading");
+    this.rows = /* @__PURE__ */ new Map();
     this.list = section.querySelector("dl");
+    this.frame = section.querySelector(".tt-scroll");
   }
   choose() {
     const { machine, trace } = this.context;
     const thread = trace.threadLabel(machine.thread);
     if (this.heading) this.heading.textContent = `Registers of thread ${thread}`;
-    this.list?.setAttribute("aria-label", `Registers of thread ${thread}`);
+    this.frame?.setAttribute("aria-label", `Registers of thread ${thread}`);
   }
   draw() {
     const { machine } = this.context;
-    const rows = [];
-    for (const name of machine.variables.keys()) {
-      const value = machine.variable(name);
-      if (value === null) continue;
-      const look = machine.changed.has(name) ? "tt-changed" : "";
-      rows.push(html("div", { class: look }, html("dt", {}, name), html("dd", {}, full(value))));
+    const held = [...machine.variables.keys()].filter((name) => machine.variable(name) !== null);
+    if (String(held) !== String([...this.rows.keys()])) {
+      this.rows = new Map(held.map((name) => [name, this.rows.get(name) ?? this.row(name)]));
+      this.list?.replaceChildren(...[...this.rows.values()].map(({ row }) => row));
     }
-    this.list?.replaceChildren(...rows);
+    for (const [name, { row, value }] of this.rows) {
+      write(value, full(machine.variable(name)));
+      row.classList.toggle("tt-changed", machine.changed.has(name));
+    }
+  }
+  /** @param {string} name */
+  row(name) {
+    const value = html("dd");
+    return { value, row: html("div", {}, html("dt", {}, name), value) };
+  }
+  state() {
+    return { registers: [...this.list?.children ?? []].map((row) => [...row.children].map((cell) => cell.textContent)) };
   }
 };
 
@@ -2132,6 +2232,13 @@ var Source = class {
     this.truth.classList.toggle("tt-holds", said.holds);
     if (this.truth.parentNode !== this.current) this.current.append(this.truth);
   }
+  state() {
+    const number = (node) => Number(node.textContent);
+    return {
+      line: this.current ? Number(this.current.dataset.line) : null,
+      source: [...this.lines].map(([line, { runs, loads }]) => [line, number(runs), number(loads)])
+    };
+  }
   // Keep the current line in sight; asked last, so that the page is laid out once a step.
   scroll() {
     if (!this.current) return;
@@ -2189,11 +2296,15 @@ var Threads = class {
         const value = held ? held[thread] : null;
         const active = machine.isActive(thread);
         const changed = active && machine.assigned.has(name);
-        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : value === null ? EMPTY : SEEN, value);
+        const still = value !== null ? SEEN : held || name !== "threads" ? EMPTY : PLAIN;
+        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : still, value);
       }
       plane.finish([], [machine.thread]);
       plane.fault([...new Set(wrong)], []);
     }
+  }
+  state() {
+    return { variables: this.rows.map(({ plane }) => plane.state()) };
   }
 };
 
@@ -2377,6 +2488,9 @@ var Warp = class {
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
   }
+  state() {
+    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
+  }
   choose() {
     this.costs.choose();
     this.shown = -1;
@@ -2427,21 +2541,17 @@ var Warp = class {
         const words = sectors.get(sector) ?? /* @__PURE__ */ new Map();
         sectors.set(sector, words);
         const word = Math.floor(byte % SECTOR_BYTES / 4);
-        const lanes3 = words.get(word) ?? [];
-        if (lanes3[lanes3.length - 1] !== lane) lanes3.push(lane);
-        words.set(word, lanes3);
+        const lanes2 = words.get(word) ?? [];
+        if (lanes2[lanes2.length - 1] !== lane) lanes2.push(lane);
+        words.set(word, lanes2);
       }
     });
-    const fetched = access.sectors * SECTOR_BYTES;
-    const verb = { load: "loads from", store: "stores to", atomic: "updates" }[OPS[access.op]];
-    const lanes2 = access.lanes.length === WARP ? "All 32 lanes" : `${access.lanes.length} of 32 lanes`;
-    const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-    const said = html("p", {}, html("b", {}, `Warp ${machine.warp} ${verb} ${array.name}: ${plural(access.sectors, "sector")}.`));
-    said.append(` ${lanes2} ask for ${plural(used.size, "byte")}; ${fetched} move, ${fetched - used.size} of them unused.`);
+    const said = html("p", {}, html("b", {}, requestSays(access, array, used.size)));
     const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread));
     place.style.setProperty("--hue", array.hue);
     place.dataset.sectors = String(access.sectors);
     place.dataset.used = String(used.size);
+    place.dataset.lanes = JSON.stringify(spread(access, starts));
     return place;
   }
   /**
@@ -2564,7 +2674,7 @@ var RUN = `
   <div class="tt-program">
     <div class="tt-source" tabindex="0" role="group"></div>
     <div class="tt-row tt-state">
-      <div class="tt-registers"><div class="tt-heading"></div><dl class="tt-scroll" tabindex="0" role="group"></dl></div>
+      <div class="tt-registers"><div class="tt-heading"></div><div class="tt-scroll" tabindex="0" role="group"><dl></dl></div></div>
       <div class="tt-traffic"><div class="tt-heading">Accesses so far</div><table></table></div>
     </div>
   </div>`;
@@ -2631,6 +2741,7 @@ var Stage = class {
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
+    this.stale = /* @__PURE__ */ new Set();
     this.arrange();
   }
   /** One run: its memory on the left, its program and a lens on the right. Two: a column each, the lens above. */
@@ -2731,6 +2842,15 @@ var Stage = class {
   repaint() {
     for (const view of this.views) view.repaint?.();
   }
+  /** What the page shows of the first run, as course_lib/viewer/scene.py describes it. */
+  state() {
+    const lenses = [...this.open.values()].map(({ views: views2 }) => views2[0]);
+    for (const view of lenses) view?.choose();
+    for (const view of lenses) view?.draw();
+    const views = [...this.runs[0].views, ...lenses];
+    const said = [...this.root.querySelectorAll(".tt-sentence, .tt-say .tt-wrong")].map((node) => node.textContent);
+    return Object.assign({ says: said[0], findings: said.slice(1) }, ...views.map((view) => view?.state?.() ?? {}));
+  }
   /** The views in sight. */
   get views() {
     return [...this.runs.flatMap((run) => run.views), ...this.open.get(this.lens)?.views ?? []];
@@ -2761,7 +2881,7 @@ var Stage = class {
       ...[...new Set(found)].map((position) => tick(position, "tt-found"))
     );
     for (const run of runs) for (const view of run.views) view.choose();
-    for (const { views } of this.open.values()) for (const view of views) view.choose();
+    this.stale = new Set(this.open.keys());
   }
   /** The last step of the longest run. */
   get last() {
@@ -2780,6 +2900,7 @@ var Stage = class {
     write(part(root, "count"), `step ${step} of ${this.last}`);
     const phase = machine.phase;
     write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
+    if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     const found = machine.found.map(({ kind, message }) => html("p", { class: "tt-wrong" }, html("b", {}, kind), `: ${message}`));
     part(root, "say").replaceChildren(html("p", { class: "tt-sentence" }, ...sentence(machine)), ...found);
@@ -2802,6 +2923,7 @@ var Player = class {
     this.el = el;
     this.root = html("div", { class: "tt-root", tabindex: "0", role: "group" });
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
+    Object.assign(this.root, { stepper: this });
     layOut(this.root);
     this.stage = null;
     this.timer = null;
@@ -2891,6 +3013,9 @@ var Player = class {
     const nearest = SIZES.reduce((best, s, i) => Math.abs(s - size) < Math.abs(SIZES[best] - size) ? i : best, 0);
     part(this.root, "text").value = String(nearest);
     this.stage?.fit();
+  }
+  state() {
+    return { step: this.step, last: this.last, ...this.stage?.state() };
   }
   get last() {
     return this.stage?.last ?? 0;

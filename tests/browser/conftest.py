@@ -13,12 +13,16 @@ a name relative to notebooks/ ("02_naive.ipynb") or a list of code cells, which 
 JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; it starts once per test file,
 from the repository, with the course's own configuration and none of the user's.
 
+`show(stepper, ...)` puts steppers on a page of their own, without JupyterLab, and returns the page;
+`launch_of(name)` runs a launch of tests/launches/samples.py, once a session.
+
 Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium) and
 `new_page()` (an empty page in a context of its own).
 
 Without Chromium these tests skip and say how to get it; where the environment sets CI, they fail instead.
 """
 
+import functools
 import json
 import os
 import shutil
@@ -34,7 +38,11 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
 
+import course_lib.viewer
+from course_lib.viewer import Stepper
+
 REPOSITORY = Path(__file__).parents[2]
+sys.path.insert(0, str(REPOSITORY / "tests"))  # so that tests/launches is importable as `launches`
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_ARGUMENTS = (
     "--no-sandbox",
@@ -46,6 +54,43 @@ CHROMIUM_ARGUMENTS = (
     "--disable-sync",
 )
 START_SECONDS = 120
+VIEWER = Path(course_lib.viewer.__file__).parent
+# As much of anywidget's model as the module uses.
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Stepper</title>
+<style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>
+<script type="module">
+  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
+  const { default: widget } = await import(url);
+  window.models = %(states)s.map((state, number) => {
+    const listeners = {};
+    const model = {
+      get: (name) => state[name],
+      set(name, value) {
+        if (state[name] === value) return;
+        state[name] = value;
+        for (const listener of listeners[`change:${name}`] ?? []) listener();
+      },
+      on: (name, listener) => (listeners[name] ??= []).push(listener),
+      off() {},
+      save_changes() {},
+    };
+    const place = document.getElementById(`place${number}`);
+    const started = performance.now();
+    new MutationObserver((_, observer) => {
+      if (!place.querySelector(".tt-count")?.textContent) return;
+      observer.disconnect();
+      model.drawn = performance.now() - started; // ms from the widget's start to its first picture
+    }).observe(place, { childList: true, subtree: true });
+    widget.render({ model, el: place });
+    return model;
+  });
+  window.model = window.models[0]; // for the test to speak in the kernel's place
+</script>"""
+#: The colours of JupyterLab's dark theme, as far as the stepper uses them.
+DARK = """:root { --jp-layout-color1: #111111; --jp-layout-color2: #424242; --jp-border-color2: #616161;
+  --jp-content-font-color1: rgba(255, 255, 255, 1); --jp-brand-color1: #2196f3;
+  --jp-mirror-editor-keyword-color: #66bb6a; --jp-mirror-editor-number-color: #66bb6a; }
+  body { background: #111111; color: #ffffff }"""
 
 
 @dataclass(frozen=True)
@@ -193,6 +238,47 @@ def new_page(browser):
     yield new_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def launch_of():
+    from launches.samples import launch
+
+    return functools.cache(launch)
+
+
+@pytest.fixture(scope="session")
+def themes():
+    """Style sheets that give a page the colours of JupyterLab's themes."""
+    return {"light": "", "dark": DARK}
+
+
+@pytest.fixture
+def show(new_page):
+    """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states."""
+
+    def show(*steppers: Stepper | dict, theme: str = "", size: tuple[int, int] = (1280, 900), **more) -> Page:
+        page = new_page()
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.page_errors = []
+        page.on("pageerror", lambda error: page.page_errors.append(str(error)))
+        names = ("_data", "step", "block", "thread")
+        states = [s if isinstance(s, dict) else {name: getattr(s, name) for name in names} for s in steppers]
+        page.set_content(
+            PAGE
+            % {
+                "theme": theme,
+                "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
+                "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),
+                "states": json.dumps([state | more for state in states]),
+                "places": "".join(f'<div id="place{number}"></div>' for number in range(len(states))),
+            }
+        )
+        page.locator(".tt-root, .tt-unreadable").nth(len(states) - 1).wait_for()
+        assert page.page_errors == []
+        return page
+
+    return show
 
 
 @pytest.fixture

@@ -1,14 +1,10 @@
 """The stepper's ES module on a page of its own, without JupyterLab: every step against the Python side."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numba import cuda, float32
 from playwright.sync_api import expect
 
-import course_lib.viewer
 from course_lib import simulate
 from course_lib.kernels.naive import naive
 from course_lib.kernels.prefetched import prefetched
@@ -18,28 +14,6 @@ from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
 from course_lib.viewer.words import sentence, short
 
-VIEWER = Path(course_lib.viewer.__file__).parent
-# As much of anywidget's model as the module uses; what it saves is kept for the test.
-PAGE = """<!doctype html><meta charset="utf-8"><style>%(css)s</style><div id="place"></div>
-<script type="module">
-  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
-  const { default: widget } = await import(url);
-  const state = %(state)s;
-  const listeners = {};
-  const model = {
-    get: (name) => state[name],
-    set(name, value) {
-      if (state[name] === value) return;
-      state[name] = value;
-      for (const listener of listeners[`change:${name}`] ?? []) listener();
-    },
-    on: (name, listener) => (listeners[name] ??= []).push(listener),
-    off() {},
-    save_changes() {},
-  };
-  window.model = model; // for the test to speak in the kernel's place
-  widget.render({ model, el: document.getElementById("place") });
-</script>"""
 WALK = """async () => {
   const root = document.querySelector(".tt-root");
   const text = (name) => root.querySelector(name).textContent;
@@ -70,26 +44,6 @@ def launch(kernel, grid, block, M, K, N, seed=3):
     rng = np.random.default_rng(seed)
     A, B = (rng.standard_normal(shape).astype(np.float32) for shape in ((M, K), (K, N)))
     return simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32))
-
-
-@pytest.fixture
-def show(new_page):
-    def show(stepper):
-        page = new_page()
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        state = {"_data": stepper._data, "step": stepper.step, "block": stepper.block, "thread": stepper.thread}
-        parts = {
-            "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
-            "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),
-            "state": json.dumps(state),
-        }
-        page.set_content(PAGE % parts)
-        page.locator(".tt-root").wait_for()
-        assert not errors
-        return page
-
-    return show
 
 
 def expected(timeline, n, thread):

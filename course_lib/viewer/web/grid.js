@@ -2,12 +2,13 @@
 // squares with numbers in them; large ones are a picture with a pixel for each element.
 
 import { html, svg } from "./dom.js";
-import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, PLAIN, Plane, UNIT } from "./plane.js";
+import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 import { short } from "./text.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 /** @typedef {import("./plane.js").PlaneOptions} PlaneOptions */
 
+const WRAP = 16; // elements a row of an array of one dimension, so that numbers fit
 const MOST_SQUARES = 1100; // a padded tile of 32×33 still has squares
 
 export class Grid extends Plane {
@@ -34,13 +35,16 @@ export class Grid extends Plane {
     this.labels.append(...this.texts);
     this.below.append(cells);
     this.above.append(this.labels);
-    this.looks = new Uint8Array(this.size).fill(PLAIN);
     /** @type {Value[]} */
     this.held = new Array(this.size).fill(null);
   }
 
   get dot() {
     return this.text ? 2 : 4;
+  }
+
+  state() {
+    return { ...super.state(), texts: this.text ? this.texts.map((text) => text.textContent ?? "") : null };
   }
 
   /**
@@ -92,7 +96,7 @@ export class Heat extends Plane {
       width: share(this.columns * UNIT, this.width + 2),
       height: share(this.rows * UNIT, this.height + 2),
     });
-    this.looks = new Uint8Array(this.size).fill(255);
+    this.looks.fill(255); // none yet
     this.stale = true;
     /** @type {Uint32Array | null} */
     this.colours = null;
@@ -168,7 +172,7 @@ export function layout({ shape, size }) {
     const [rows, columns] = shape.slice(-2);
     return { rows, columns, each: rows * columns, planes: rows * columns ? size / (rows * columns) : 0, wrapped: false };
   }
-  const columns = size <= 12 ? Math.max(1, size) : size <= 256 ? 16 : size <= 1024 ? 32 : 64;
+  const columns = Math.max(1, Math.min(WRAP, size));
   return { rows: Math.ceil(size / columns), columns, each: size, planes: size ? 1 : 0, wrapped: size > columns };
 }
 

@@ -240,6 +240,15 @@ export class Machine {
   }
 
   /**
+   * The elements of an array that the chosen thread has loaded by now, in their order.
+   * @param {number} array
+   */
+  elementsLoadedByThread(array) {
+    const { position } = this;
+    return this.own.everLoaded[array].filter((element) => this.own.loaded[array][element] <= position);
+  }
+
+  /**
    * What the chosen thread finds in an element.
    * @param {number} array
    * @param {number} element
@@ -279,11 +288,11 @@ export class Machine {
     };
   }
 
-  /** The findings that show at this step. */
+  /** The findings of which this step is a part. */
   get found() {
-    return this.trace.findings.filter(
-      ({ at: [place] }) => place && place.block === this.blockNumber && place.step === this.position,
-    );
+    const here = (/** @type {{block: number, step: number}} */ place) =>
+      place.block === this.blockNumber && place.step === this.position;
+    return this.trace.findings.filter(({ at }) => at.some(here));
   }
 
   // --- where to go from here ---------------------------------------------------------------------------------
@@ -307,12 +316,17 @@ export class Machine {
   }
 
   /**
-   * Where the warp of the chosen thread ends what it does: loading, computing, storing.
+   * Where the warp of the chosen thread ends what it does: loading, computing, storing, or waiting at a barrier.
    * @param {number} way
    */
   phaseFrom(way) {
-    const phases = this.block.phases[this.thread >> 5] ?? [];
-    return this.nextOf(phases.map(([end]) => end), way);
+    const { block } = this;
+    const warp = this.thread >> 5;
+    const stops = (block.phases[warp] ?? []).map(([end, kind]) => {
+      const arrives = kind === "barrier" && block.warp(end - 1) === warp && block.has(end - 1, BARRIER);
+      return arrives ? (block.releases.find((release) => release >= end) ?? end) : end;
+    });
+    return this.nextOf(stops, way);
   }
 
   /** The phase in which the warp of the chosen thread is, or ends here: its number from 0 and what it does. */

@@ -19,6 +19,7 @@
  * @property {() => void} draw  the machine stands at another step
  * @property {(size: Size) => void} [fit]  the page has another size
  * @property {() => void} [repaint]  the theme has other colours
+ * @property {() => Record<string, unknown>} [state]  what it shows, as course_lib/viewer/scene.py describes it
  * @property {() => void} [scroll]  asked last, so that the page is laid out once a step
  */
 /**

@@ -23,6 +23,8 @@ export const UNIT = 20; // side of one element in SVG units
 export const LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
 export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
 export const FAINT = 8;
+/** A letter for each look, as course_lib/viewer/scene.py has them. */
+export const LETTERS = ".rsaeRW";
 const FAR = 1.6; // how many elements beyond an edge a mark is drawn at most
 
 export class Plane {
@@ -56,6 +58,7 @@ export class Plane {
     this.layer.append(this.dots, this.rings, this.faults);
     /** @type {Map<Element, string>}  what each group of marks shows */
     this.shown = new Map();
+    this.looks = new Uint8Array(this.size).fill(PLAIN);
     if (margin >= 10) this.indices(origin, wrapped);
   }
 
@@ -204,6 +207,21 @@ export class Plane {
         return svg("g", {}, box, svg("path", { d: cross }), svg("title", {}, `${this.name}[${row}, ${column}]`));
       }),
     ]);
+  }
+
+  /** What stands on the page, as course_lib/viewer/scene.py describes it. */
+  state() {
+    const marks = (/** @type {Element} */ group) => JSON.parse(this.shown.get(group) ?? "[]");
+    return {
+      name: this.name,
+      rows: this.rows,
+      columns: this.columns,
+      looks: Array.from(this.looks, (look) => LETTERS[look & ~FAINT]).join(""),
+      texts: /** @type {string[] | null} */ (null),
+      mine: /** @type {number[]} */ (marks(this.rings)),
+      dots: /** @type {number[]} */ (marks(this.dots)),
+      outside: marks(this.faults).filter(Array.isArray),
+    };
   }
 
   /**

@@ -30,6 +30,8 @@ export class Player {
     this.root = html("div", { class: "tt-root", tabindex: "0", role: "group" });
     // Lab looks for this attribute before it reads a key press as one of its shortcuts.
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
+    // Whoever asks the page what it shows asks here.
+    Object.assign(this.root, { stepper: this });
     layOut(this.root);
     /** @type {Stage | null} */
     this.stage = null;
@@ -129,6 +131,10 @@ export class Player {
     const nearest = SIZES.reduce((best, s, i) => (Math.abs(s - size) < Math.abs(SIZES[best] - size) ? i : best), 0);
     /** @type {HTMLSelectElement} */ (part(this.root, "text")).value = String(nearest);
     this.stage?.fit();
+  }
+
+  state() {
+    return { step: this.step, last: this.last, ...this.stage?.state() };
   }
 
   get last() {

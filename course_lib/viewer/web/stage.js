@@ -77,7 +77,7 @@ const RUN = `
   <div class="tt-program">
     <div class="tt-source" tabindex="0" role="group"></div>
     <div class="tt-row tt-state">
-      <div class="tt-registers"><div class="tt-heading"></div><dl class="tt-scroll" tabindex="0" role="group"></dl></div>
+      <div class="tt-registers"><div class="tt-heading"></div><div class="tt-scroll" tabindex="0" role="group"><dl></dl></div></div>
       <div class="tt-traffic"><div class="tt-heading">Accesses so far</div><table></table></div>
     </div>
   </div>`;
@@ -153,6 +153,8 @@ export class Stage {
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
+    /** @type {Set<string>}  lenses that have not been told of the chosen block and thread */
+    this.stale = new Set();
     this.arrange();
   }
 
@@ -260,6 +262,16 @@ export class Stage {
     for (const view of this.views) view.repaint?.();
   }
 
+  /** What the page shows of the first run, as course_lib/viewer/scene.py describes it. */
+  state() {
+    const lenses = [...this.open.values()].map(({ views }) => views[0]);
+    for (const view of lenses) view?.choose(); // those out of sight too
+    for (const view of lenses) view?.draw();
+    const views = [...this.runs[0].views, ...lenses];
+    const said = [...this.root.querySelectorAll(".tt-sentence, .tt-say .tt-wrong")].map((node) => node.textContent);
+    return Object.assign({ says: said[0], findings: said.slice(1) }, ...views.map((view) => view?.state?.() ?? {}));
+  }
+
   /** The views in sight. */
   get views() {
     return [...this.runs.flatMap((run) => run.views), ...(this.open.get(this.lens)?.views ?? [])];
@@ -291,7 +303,7 @@ export class Stage {
       ...[...new Set(found)].map((position) => tick(position, "tt-found")),
     );
     for (const run of runs) for (const view of run.views) view.choose();
-    for (const { views } of this.open.values()) for (const view of views) view.choose();
+    this.stale = new Set(this.open.keys());
   }
 
   /** The last step of the longest run. */
@@ -309,6 +321,7 @@ export class Stage {
     write(part(root, "count"), `step ${step} of ${this.last}`);
     const phase = machine.phase;
     write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
+    if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     const found = machine.found.map(({ kind, message }) => html("p", { class: "tt-wrong" }, html("b", {}, kind), `: ${message}`));
     part(root, "say").replaceChildren(html("p", { class: "tt-sentence" }, ...sentence(machine)), ...found);

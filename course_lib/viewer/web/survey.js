@@ -1,7 +1,7 @@
 // What a block, and one of its threads, do in the whole launch: read once, so that everything that only grows
 // (what was touched, how often, at what cost) is looked up by position instead of being replayed.
 
-import { Access, CONTINUED, LOAD, popcount, WARP } from "./trace.js";
+import { CONTINUED, LOAD, OPS, popcount, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Space} Space */
 /**
@@ -17,7 +17,7 @@ import { Access, CONTINUED, LOAD, popcount, WARP } from "./trace.js";
 
 /** @type {Space[]} */
 export const SPACES = ["global", "shared", "local"];
-export const TOTALS = /** @type {const} */ (["requests", "sectors", "wavefronts", "conflicts"]);
+const COSTS = /** @type {const} */ (["sectors", "wavefronts", "conflicts"]);
 
 /**
  * How many entries of an ascending list are at most a bound.
@@ -48,43 +48,49 @@ export class Survey {
     // For each space, loads (0) and stores (1) of all threads up to each position; and what the requests cost.
     this.counts = { global: [zeros(), zeros()], shared: [zeros(), zeros()], local: [zeros(), zeros()] };
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
-    const rising = [...SPACES.flatMap((space) => this.counts[space]), ...TOTALS.map((name) => this.totals[name])];
-    /** @type {Map<string, Site>} */
+    const rising = [...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
+    /** @type {Map<number, Site>} */
     this.sites = new Map();
     for (let i = 0; i < block.length; i++) {
       for (const list of rising) list[i + 1] = list[i];
-      for (const access of block.accesses(i)) this.add(trace, access, i + 1, block.line(i));
+      const [from, to] = block.rows("access", i);
+      for (let row = from; row < to; row++) this.add(trace, row, i + 1, block.line(i));
     }
   }
 
   /**
    * @param {import("./trace.js").Trace} trace
-   * @param {Access} access
+   * @param {number} row  of the access; read from the columns, for there may be a hundred thousand
    * @param {number} position
    * @param {number} line
    */
-  add(trace, access, position, line) {
-    const { space } = trace.arrays[access.array];
-    this.counts[space][access.loading ? 0 : 1][position] += popcount(access.mask);
-    const first = (access.loading ? this.loaded : this.stored)[access.array];
-    for (let k = 0; k < access.lanes.length; k++) {
-      const element = access.element(k);
-      for (let w = 0; w < access.width; w++) if (first[element + w] > position) first[element + w] = position;
+  add(trace, row, position, line) {
+    const { columns } = trace;
+    const number = columns.access_array[row];
+    const op = columns.access_op[row];
+    const { space } = trace.arrays[number];
+    const count = popcount(columns.access_lanes[row]);
+    this.counts[space][op === LOAD ? 0 : 1][position] += count;
+    const first = (op === LOAD ? this.loaded : this.stored)[number];
+    const [base, width] = [columns.access_base[row], columns.access_width[row]];
+    const pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
+    for (let k = 0; k < pattern.length; k++) {
+      const element = base + pattern[k];
+      for (let w = 0; w < width; w++) if (first[element + w] > position) first[element + w] = position;
     }
     if (space === "local") return;
     this.totals.requests[position] += 1;
-    for (const name of /** @type {const} */ (["sectors", "wavefronts", "conflicts"])) {
-      this.totals[name][position] += access[name];
-    }
-    const key = `${line}:${access.array}:${access.op}`;
+    const key = (line * trace.arrays.length + number) * OPS.length + op;
     let site = this.sites.get(key);
     if (!site) {
-      site = { line, array: access.array, op: access.op, positions: [], sectors: [], wavefronts: [], conflicts: [] };
+      site = { line, array: number, op, positions: [], sectors: [], wavefronts: [], conflicts: [] };
       this.sites.set(key, site);
     }
     site.positions.push(position);
-    for (const name of /** @type {const} */ (["sectors", "wavefronts", "conflicts"])) {
-      site[name].push((site[name][site[name].length - 1] ?? 0) + access[name]);
+    for (const name of COSTS) {
+      const cost = columns[`access_${name}`][row];
+      this.totals[name][position] += cost;
+      site[name].push((site[name][site[name].length - 1] ?? 0) + cost);
     }
   }
 }
@@ -121,5 +127,11 @@ export class ThreadSurvey {
         if (space === "global") this.loads.get(line)?.push(i + 1);
       }
     }
+    this.everLoaded = this.loaded.map((first) => {
+      /** @type {number[]} */
+      const elements = [];
+      first.forEach((position, element) => position < never && elements.push(element));
+      return elements;
+    });
   }
 }

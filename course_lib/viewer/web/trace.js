@@ -61,6 +61,9 @@ const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array
 const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 const SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 
+const NEWER = "This trace is of a newer version of the course; update and run the cell again.";
+const BROKEN = "This trace can't be read; run the cell again.";
+
 /** What the reader is told in place of a picture. */
 export class Unreadable extends Error {}
 
@@ -69,19 +72,13 @@ export class Unreadable extends Error {}
  * @param {string} text
  */
 export async function open(text) {
-  let sent;
   try {
-    sent = JSON.parse(text);
-  } catch {
-    throw new Unreadable("This trace can't be read; run the cell again.");
-  }
-  if (!(sent?.version <= VERSION)) {
-    throw new Unreadable("This trace is of a newer version of the course; update and run the cell again.");
-  }
-  try {
+    const sent = JSON.parse(text);
+    if (sent.version > VERSION) throw new Unreadable(NEWER);
+    if (sent.version !== VERSION) throw new Unreadable(BROKEN);
     return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
-  } catch {
-    throw new Unreadable("This trace can't be read; run the cell again.");
+  } catch (error) {
+    throw error instanceof Unreadable ? error : new Unreadable(BROKEN);
   }
 }
 

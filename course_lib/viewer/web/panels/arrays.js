@@ -40,6 +40,8 @@ class Arrays {
     this.magnifier = part(place, "magnified");
     const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
     this.magnifier.style.display = small ? "" : "none";
+    /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, now: Map<number, number>[]} | null} */
+    this.drawn = null;
     /** @type {{array: number, element: number} | null} */
     this.pointed = null;
     /** @type {{key: string, grid: Grid, array: number, elements: number[]} | null} */
@@ -163,25 +165,34 @@ class Arrays {
   draw() {
     const { machine, trace } = this.context;
     const faults = this.faults();
+    const { drawn } = this;
+    // From one step to the next only what either touches can look different.
+    const near =
+      drawn !== null &&
+      drawn.machine === machine &&
+      drawn.thread === machine.thread &&
+      Math.abs(drawn.position - machine.position) <= 1;
     trace.arrays.forEach((array, number) => {
-      const mine = machine.nowMine[number];
-      for (const plane of this.planes[number]) {
-        /** @type {number[]} */
-        const dots = [];
-        /** @type {number[]} */
-        const rings = [];
-        for (let i = 0; i < plane.size; i++) {
-          const element = i + plane.offset;
-          plane.cell(i, this.look(number, element), machine.value(number, element));
-          if (array.space === "global" && machine.loadedByThread(number, element)) dots.push(i);
-          if (mine.has(element)) rings.push(i);
-        }
-        plane.finish(dots, rings);
-        const { wrong, beyond } = faults[number];
-        const inside = wrong.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
-        plane.fault(inside, plane.offset === 0 ? beyond : []);
+      const planes = this.planes[number];
+      if (!planes.length) return;
+      const each = planes[0].size;
+      const paint = (/** @type {number} */ element) => {
+        const plane = planes[Math.floor(element / each)];
+        plane.cell(element - plane.offset, this.look(number, element), machine.value(number, element));
+      };
+      if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
+      else for (let element = 0; element < array.size; element++) paint(element);
+      const dots = array.space === "global" ? machine.elementsLoadedByThread(number) : [];
+      const mine = [...machine.nowMine[number].keys()].sort((x, y) => x - y);
+      const { wrong, beyond } = faults[number];
+      for (const plane of planes) {
+        const inside = (/** @type {number[]} */ elements) =>
+          elements.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
+        plane.finish(inside(dots), inside(mine));
+        plane.fault(inside(wrong), plane === planes[planes.length - 1] ? beyond : []);
       }
     });
+    this.drawn = { machine, thread: machine.thread, position: machine.position, now: machine.now };
     this.magnify();
   }
 
@@ -213,12 +224,21 @@ class Arrays {
       faults[number].wrong.push(index.reduce((flat, i, d) => flat * shape[d] + i, 0));
     }
     for (const { array, index } of machine.outside) {
-      const { columns } = this.planes[array][0] ?? { columns: 1 };
+      const { rows, columns } = this.planes[array][0] ?? { rows: 1, columns: 1 };
       const last = index[index.length - 1] ?? 0;
-      const row = index.length > 1 ? index[index.length - 2] : Math.floor(last / columns);
-      faults[array].beyond.push([row, index.length > 1 ? last : last - row * columns]);
+      const wrapped = index.length === 1 && rows > 1;
+      const row = wrapped ? Math.floor(last / columns) : (index[index.length - 2] ?? 0);
+      faults[array].beyond.push([row, wrapped ? last - row * columns : last]);
+    }
+    for (const { beyond } of faults) {
+      const seen = new Map(beyond.map((place) => [String(place), place]));
+      beyond.splice(0, beyond.length, ...[...seen.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1]));
     }
     return faults;
+  }
+
+  state() {
+    return { grids: this.planes.flat().map((plane) => plane.state()) };
   }
 
   /** Show with numbers the part of a large array that the pointer is on, or that the chosen thread touches. */
@@ -230,6 +250,10 @@ class Arrays {
     if (!target) {
       const event = machine.events.filter(({ array }) => small(array)).pop();
       if (event) target = event;
+    }
+    if (!target && !this.lens && trace.owner >= 0 && small(trace.owner)) {
+      const mine = machine.blockNumber * trace.threads + machine.thread;
+      target = { array: trace.owner, element: Math.max(0, trace.owned.indexOf(mine)) };
     }
     if (target) this.aim(target.array, target.element);
     const { lens } = this;

@@ -1,8 +1,8 @@
 // The request of a warp to shared memory: the 32 banks, the words that the lanes ask of each, and the wavefronts.
 
 import { html, svg } from "../dom.js";
-import { BANKS, OPS, WARP, WORD_BYTES } from "../trace.js";
-import { Costs } from "./costs.js";
+import { BANKS, WARP, WORD_BYTES } from "../trace.js";
+import { Costs, requestSays, requestState, spread } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
 const TALLEST = 8; // words in a bank with a lane's number in them; taller stacks are drawn thinner
@@ -26,6 +26,10 @@ class Banks {
     this.costs = new Costs(context, "shared", "wavefronts");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
+  }
+
+  state() {
+    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
   }
 
   choose() {
@@ -53,25 +57,24 @@ class Banks {
     /** @type {Map<number, number[]>[]} */
     const stacks = Array.from({ length: BANKS }, () => new Map());
     const size = access.width * array.itemsize;
+    const starts = access.lanes.map((_, k) => trace.address(array, access.element(k)));
     access.lanes.forEach((lane, k) => {
-      const start = trace.address(array, access.element(k));
+      const start = starts[k];
       for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) {
         const lanes = stacks[word % BANKS].get(word) ?? [];
         lanes.push(lane);
         stacks[word % BANKS].set(word, lanes);
       }
     });
-    const verb = { load: "loads from", store: "stores to", atomic: "updates" }[OPS[access.op]];
-    const plural = (/** @type {number} */ n, /** @type {string} */ word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-    const said = html("p", {}, html("b", {}, `Warp ${machine.warp} ${verb} ${array.name}: ${plural(access.wavefronts, "wavefront")}.`));
+    const said = html("p", {}, html("b", {}, requestSays(access, array, 0)));
     const busiest = Math.max(...stacks.map((stack) => stack.size));
-    const conflicts = access.conflicts ? plural(access.conflicts, "bank conflict") : "No bank conflict";
-    said.append(` ${conflicts}: the busiest bank is asked for ${plural(busiest, "word")}.`);
+    said.append(` The busiest bank is asked for ${busiest} word${busiest === 1 ? "" : "s"}.`);
     const label = `The banks of shared memory and the words of ${array.name} that each is asked for`;
     const place = html("div", { class: "tt-request" }, said, this.picture(stacks, label));
     place.style.setProperty("--hue", array.hue);
     place.dataset.wavefronts = String(access.wavefronts);
     place.dataset.conflicts = String(access.conflicts);
+    place.dataset.lanes = JSON.stringify(spread(access, starts));
     return place;
   }
 

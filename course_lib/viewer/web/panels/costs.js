@@ -2,9 +2,42 @@
 
 import { html, write } from "../dom.js";
 import { countUpTo } from "../survey.js";
-import { OPS } from "../trace.js";
+import { OPS, SECTOR_BYTES, WARP } from "../trace.js";
 
 /** @typedef {"sectors" | "wavefronts"} Cost */
+
+/**
+ * A request in a sentence, as course_lib/viewer/scene.py says it; the figures are the observers'.
+ * @param {import("../trace.js").Access} access
+ * @param {import("../trace.js").TraceArray} array
+ * @param {number} used  bytes asked for, each counted once
+ */
+export function requestSays(access, array, used) {
+  const { sectors, wavefronts, conflicts, width, lanes } = access;
+  const plural = (/** @type {number} */ n, /** @type {string} */ word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const verb = OPS[access.op][0].toUpperCase() + OPS[access.op].slice(1);
+  const what = `${verb} of ${array.name}: ${lanes.length} lanes × ${width * array.itemsize} bytes in`;
+  if (array.space === "shared") return `${what} ${plural(wavefronts, "wavefront")}, ${plural(conflicts, "bank conflict")}.`;
+  return `${what} ${plural(sectors, "sector")}; ${used} of ${sectors * SECTOR_BYTES} bytes asked for.`;
+}
+
+/**
+ * Where each of the 32 lanes asks, null where it takes no part.
+ * @param {import("../trace.js").Access} access
+ * @param {number[]} starts
+ */
+export function spread(access, starts) {
+  /** @type {(number | null)[]} */
+  const lanes = new Array(WARP).fill(null);
+  access.lanes.forEach((lane, k) => (lanes[lane] = starts[k]));
+  return lanes;
+}
+
+/** What a request on the page says. @param {Element} place */
+export function requestState(place) {
+  const { lanes } = /** @type {HTMLElement} */ (place).dataset;
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]") };
+}
 
 /** A table of the requests of a space, and of what each needed on average. */
 export class Costs {
@@ -27,7 +60,7 @@ export class Costs {
     const sites = [...machine.survey.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
     sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
     const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
-    const heads = ["line", "", "requests", this.cost, ...extra, "a request"];
+    const heads = ["line", "access", "requests", this.cost, ...extra, "a request"];
     this.rows = sites.map((site) => {
       const { name, hue } = trace.arrays[site.array];
       const cells = heads.slice(2).map(() => html("td"));

@@ -33,7 +33,7 @@ class Counts {
     const beside = (count, who) => html("span", {}, `of ${count}`, html("br"), who);
     const total = machine.count("global", 0, last);
     this.callout.replaceChildren(
-      html("h4", {}, "Global loads"),
+      html("div", { class: "tt-heading" }, "Global loads"),
       html("p", {}, thread, beside(total.thread, "this thread")),
       html("p", {}, block, beside(total.block, "this block")),
     );
@@ -56,5 +56,13 @@ class Counts {
       write(thread, String(count.thread));
       write(block, String(count.block));
     }
+  }
+
+  state() {
+    const rows = this.numbers.map(({ space, op, thread, block }) => [
+      `${space} ${op ? "store" : "load"}`,
+      [Number(thread.textContent), Number(block.textContent)],
+    ]);
+    return { counts: Object.fromEntries(rows) };
   }
 }

@@ -32,7 +32,7 @@ class Launch {
 
   lines() {
     const { trace } = this.context;
-    const heads = ["line", "", "accesses", "requests", "sectors", "a request", "wavefronts", "conflicts"];
+    const heads = ["line", "access", "accesses", "requests", "sectors", "a request", "wavefronts", "conflicts"];
     const rows = trace.traffic.map((row) => {
       const each = row.requests && row.space === "global" ? Number((row.sectors / row.requests).toFixed(2)) : "";
       const shared = row.space === "shared";

@@ -1,6 +1,6 @@
 // The variables of the chosen thread, the ones it has just set framed.
 
-import { html, part } from "../dom.js";
+import { html, part, write } from "../dom.js";
 import { full } from "../text.js";
 
 /** @type {import("../panel.js").Panel} */
@@ -17,25 +17,39 @@ class Registers {
   constructor(section, context) {
     this.context = context;
     this.heading = section.querySelector(".tt-heading");
+    /** @type {Map<string, {row: HTMLElement, value: HTMLElement}>} */
+    this.rows = new Map();
     this.list = section.querySelector("dl");
+    this.frame = section.querySelector(".tt-scroll");
   }
 
   choose() {
     const { machine, trace } = this.context;
     const thread = trace.threadLabel(machine.thread);
     if (this.heading) this.heading.textContent = `Registers of thread ${thread}`;
-    this.list?.setAttribute("aria-label", `Registers of thread ${thread}`);
+    this.frame?.setAttribute("aria-label", `Registers of thread ${thread}`);
   }
 
   draw() {
     const { machine } = this.context;
-    const rows = [];
-    for (const name of machine.variables.keys()) {
-      const value = machine.variable(name);
-      if (value === null) continue;
-      const look = machine.changed.has(name) ? "tt-changed" : "";
-      rows.push(html("div", { class: look }, html("dt", {}, name), html("dd", {}, full(value))));
+    const held = [...machine.variables.keys()].filter((name) => machine.variable(name) !== null);
+    if (String(held) !== String([...this.rows.keys()])) {
+      this.rows = new Map(held.map((name) => [name, this.rows.get(name) ?? this.row(name)]));
+      this.list?.replaceChildren(...[...this.rows.values()].map(({ row }) => row));
     }
-    this.list?.replaceChildren(...rows);
+    for (const [name, { row, value }] of this.rows) {
+      write(value, full(machine.variable(name)));
+      row.classList.toggle("tt-changed", machine.changed.has(name));
+    }
+  }
+
+  /** @param {string} name */
+  row(name) {
+    const value = html("dd");
+    return { value, row: html("div", {}, html("dt", {}, name), value) };
+  }
+
+  state() {
+    return { registers: [...(this.list?.children ?? [])].map((row) => [...row.children].map((cell) => cell.textContent)) };
   }
 }

@@ -83,6 +83,14 @@ class Source {
     if (this.truth.parentNode !== this.current) this.current.append(this.truth);
   }
 
+  state() {
+    const number = (/** @type {Node} */ node) => Number(node.textContent);
+    return {
+      line: this.current ? Number(this.current.dataset.line) : null,
+      source: [...this.lines].map(([line, { runs, loads }]) => [line, number(runs), number(loads)]),
+    };
+  }
+
   // Keep the current line in sight; asked last, so that the page is laid out once a step.
   scroll() {
     if (!this.current) return;

@@ -2,7 +2,7 @@
 
 import { part } from "../dom.js";
 import { figure } from "../grid.js";
-import { ACTIVE, EMPTY, NOW_WRITTEN, SEEN } from "../plane.js";
+import { ACTIVE, EMPTY, NOW_WRITTEN, PLAIN, SEEN } from "../plane.js";
 import { WARP } from "../trace.js";
 
 const WIDTH = 270; // pixels at the usual size of the text
@@ -51,10 +51,15 @@ class Threads {
         const value = held ? held[thread] : null;
         const active = machine.isActive(thread);
         const changed = active && machine.assigned.has(name);
-        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : value === null ? EMPTY : SEEN, value);
+        const still = value !== null ? SEEN : held || name !== "threads" ? EMPTY : PLAIN;
+        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : still, value);
       }
       plane.finish([], [machine.thread]);
       plane.fault([...new Set(wrong)], []);
     }
+  }
+
+  state() {
+    return { variables: this.rows.map(({ plane }) => plane.state()) };
   }
 }

@@ -1,8 +1,8 @@
 // The request of a warp to global memory: its 32 lanes, where each asks, and the 32-byte sectors that answer.
 
 import { html, svg } from "../dom.js";
-import { OPS, SECTOR_BYTES, WARP } from "../trace.js";
-import { Costs } from "./costs.js";
+import { SECTOR_BYTES, WARP } from "../trace.js";
+import { Costs, requestSays, requestState, spread } from "./costs.js";
 
 const CELL = 20; // a lane, in SVG units
 const WORD = 9; // four bytes of a sector
@@ -27,6 +27,10 @@ class Warp {
     this.costs = new Costs(context, "global", "sectors");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
+  }
+
+  state() {
+    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
   }
 
   choose() {
@@ -93,16 +97,12 @@ class Warp {
         words.set(word, lanes);
       }
     });
-    const fetched = access.sectors * SECTOR_BYTES;
-    const verb = { load: "loads from", store: "stores to", atomic: "updates" }[OPS[access.op]];
-    const lanes = access.lanes.length === WARP ? "All 32 lanes" : `${access.lanes.length} of 32 lanes`;
-    const plural = (/** @type {number} */ n, /** @type {string} */ word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-    const said = html("p", {}, html("b", {}, `Warp ${machine.warp} ${verb} ${array.name}: ${plural(access.sectors, "sector")}.`));
-    said.append(` ${lanes} ask for ${plural(used.size, "byte")}; ${fetched} move, ${fetched - used.size} of them unused.`);
+    const said = html("p", {}, html("b", {}, requestSays(access, array, used.size)));
     const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread));
     place.style.setProperty("--hue", array.hue);
     place.dataset.sectors = String(access.sectors);
     place.dataset.used = String(used.size);
+    place.dataset.lanes = JSON.stringify(spread(access, starts));
     return place;
   }
 

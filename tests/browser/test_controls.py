@@ -1,0 +1,224 @@
+"""Every control of the stepper, by mouse and by key: where it goes, what it says, and that nothing leaks."""
+
+import pytest
+from playwright.sync_api import expect
+
+from course_lib.trace.replay import Timeline
+from course_lib.viewer import Stepper
+from course_lib.viewer.scene import Scene
+
+
+@pytest.fixture
+def walk(show, launch_of):
+    """A page with a stepper, and the steps of its first block."""
+
+    def walk(name, **state):
+        run = launch_of(name)
+        page = show(Stepper(run), **state)
+        return page, Timeline(run.trace, (0, 0, 0))
+
+    return walk
+
+
+def step(page):
+    return int(page.locator(".tt-count").text_content().split()[1])
+
+
+@pytest.mark.parametrize(
+    "forward, back, unit",
+    [("n", "p", "barrier"), (".", ",", "phase"), ("l", "L", "turn"), ("PageDown", "PageUp", "barrier")],
+)
+def test_keys_walk_by_barrier_phase_and_turn(walk, forward, back, unit):
+    """From the start to the end, every stop is the one that the trace's reading names; and back again."""
+    page, timeline = walk("tiled_16")
+    root = page.locator(".tt-root")
+    stops = [0]
+    while stops[-1] < len(timeline):
+        stops.append(timeline.next_stop(unit, stops[-1], 0))
+        root.press(forward)
+        assert step(page) == stops[-1]
+    assert len(stops) > 4
+    if unit != "turn":  # back is to the turn before of the loop around the line, which need not be the stop before
+        for stop in reversed(stops[:-1]):
+            root.press(back)
+            assert step(page) == stop
+
+
+def test_the_unit_of_a_step_moves_the_buttons(walk):
+    """By phase, the arrow and the button go a phase; u goes through the units."""
+    page, timeline = walk("prefetched")
+    page.locator(".tt-unit").select_option(label="phase")
+    page.locator(".tt-forward").click()
+    first = timeline.next_stop("phase", 0, 0)
+    assert step(page) == first
+    page.locator(".tt-root").press("ArrowRight")
+    assert step(page) == timeline.next_stop("phase", first, 0)
+    page.locator(".tt-back").click()
+    assert step(page) == first
+    page.locator(".tt-root").press("u")
+    expect(page.locator(".tt-unit option:checked")).to_have_text("barrier")
+    page.locator(".tt-root").press("ArrowRight")
+    assert step(page) == timeline.next_stop("barrier", first, 0)
+
+
+def test_best_is_walked_in_its_phases(walk):
+    """The 58,000 statements of the largest launch are a walk of few stops."""
+    page, timeline = walk("best")
+    assert len(timeline) > 50_000
+    stops = 0
+    while step(page) < len(timeline):
+        page.locator(".tt-root").press(".")
+        stops += 1
+    assert 5 <= stops <= min(25, len(timeline.phases[0]) + 1)
+
+
+def test_to_the_next_finding(walk, launch_of):
+    """Button, key, mark on the scrubber and list lead to the broken rule; lines, thread and sentence are in red."""
+    page, timeline = walk("racy")
+    found = Scene(timeline, 0, 0).findings
+    position = min(positions[0] for _, positions in found)
+    page.locator(".tt-fault").click()
+    assert step(page) == position
+    text = next(text for text, positions in found if positions[0] == position)
+    message = text.split(": ", 1)[1]
+    expect(page.locator(".tt-say .tt-wrong").first).to_contain_text(message)
+    run = launch_of("racy")
+    finding = next(f for f in run.findings if f.message == message)
+    broken = {int(n) for n in page.locator(".tt-broken").evaluate_all("nodes => nodes.map((n) => n.dataset.line)")}
+    assert {finding.line, finding.other_line} <= broken
+    assert page.locator(".tt-accumulators .tt-faults rect").count() >= 2
+    assert page.locator(".tt-shared .tt-faults rect").count() == 1
+    assert page.locator(".tt-found-list .tt-here").count() >= 1
+    assert page.locator(".tt-ticks .tt-found").count() >= 1
+    page.locator(".tt-root").press("e")
+    later = step(page)
+    assert later != position
+    page.locator(".tt-root").press("E")
+    assert step(page) == position
+    page.locator(".tt-found-list .tt-go").nth(1).click()
+    assert step(page) in {p for _, positions in found for p in positions}
+
+
+def test_no_finding_no_button(walk):
+    """A kernel that breaks no rule has nothing to walk to, and no lens for it."""
+    page, _ = walk("tiled")
+    expect(page.locator(".tt-fault")).to_be_hidden()
+    assert page.locator(".tt-tab-findings").count() == 0
+    page.locator(".tt-root").press("e")
+    assert step(page) == 0
+
+
+def test_access_beyond_the_edge_is_drawn_there(walk, launch_of):
+    """A row too many: the crosses stand below the last row of A, and the sentence says what was missed."""
+    page, timeline = walk("out_of_bounds_2d")
+    page.locator(".tt-root").press("e")
+    state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+    grid = next(grid for grid in state["grids"] if grid["outside"])
+    assert {row for row, _ in grid["outside"]} == {grid["rows"]}
+    boxes = page.locator(".tt-beyond").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect().top)")
+    name = grid["name"]
+    edge = page.locator(f'.tt-grid[aria-label="{name}"] .tt-c').last.evaluate("n => n.getBoundingClientRect().bottom")
+    assert boxes and min(boxes) > edge - 2
+    assert "which is outside" in state["says"]
+
+
+@pytest.mark.parametrize("lens", ["warp", "banks", "waits", "launch"])
+def test_views_by_mouse_and_key(walk, lens):
+    """A click, and v, opens another view; the one that is open says so."""
+    page, _ = walk("tiled_16")
+    page.locator(f".tt-tab-{lens}").click()
+    expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
+    expect(page.locator(f".tt-tab-{lens}")).to_have_attribute("aria-selected", "true")
+    assert page.locator('[role="tabpanel"]:visible').count() == 1
+    page.locator(".tt-root").press("v")
+    expect(page.locator(f".tt-lens-{lens}")).to_be_hidden()
+    page.locator(".tt-root").press("V")
+    expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
+
+
+def test_keys_are_listed(walk):
+    """? shows the list of the keys and Escape or ? hides it; the button does the same and says whether it is open."""
+    page, _ = walk("tiled")
+    page.locator(".tt-root").press("?")
+    expect(page.locator(".tt-keys")).to_be_visible()
+    expect(page.locator(".tt-keys")).to_contain_text("to the next finding")
+    page.locator(".tt-root").press("Escape")
+    expect(page.locator(".tt-keys")).to_be_hidden()
+    page.locator(".tt-help").click()
+    expect(page.locator(".tt-help")).to_have_attribute("aria-expanded", "true")
+
+
+def test_text_size(walk):
+    """One setting, by key, by list and from the kernel, makes all text larger."""
+    page, _ = walk("tiled")
+    size = "() => parseFloat(getComputedStyle(document.querySelector('.tt-sentence')).fontSize)"
+    before = page.evaluate(size)
+    page.locator(".tt-root").press("]")
+    assert page.evaluate(size) == pytest.approx(before * 1.25)
+    page.locator(".tt-text").select_option(label="200 %")
+    assert page.evaluate(size) == pytest.approx(before * 2)
+    page.wait_for_timeout(400)  # until then what the reader has chosen goes before what the kernel says
+    page.evaluate("() => window.model.set('text_size', 1.5)")
+    assert page.evaluate(size) == pytest.approx(before * 1.5)
+    page.locator(".tt-root").press("[")
+    assert page.evaluate(size) == pytest.approx(before * 1.25)
+
+
+def test_full_screen(walk):
+    """f fills the screen with the stepper and gives it back; the button does too."""
+    page, _ = walk("tiled")
+    page.locator(".tt-root").press("f")
+    page.wait_for_function("() => document.fullscreenElement?.classList.contains('tt-root')")
+    page.locator(".tt-root").press("f")
+    page.wait_for_function("() => !document.fullscreenElement")
+    page.locator(".tt-full").click()
+    page.wait_for_function("() => document.fullscreenElement?.classList.contains('tt-root')")
+
+
+def test_click_on_the_strip_goes_there(walk):
+    """In the view of the waiting warps, a click on the time line goes to that step."""
+    page, timeline = walk("tiled_two_warps", panel="waits")
+    box = page.locator(".tt-strip").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
+    assert abs(step(page) - len(timeline) / 2) <= 1
+    release = timeline.releases()[0]
+    page.evaluate("step => window.model.set('step', step)", release - 1)
+    arrived = {timeline.step(p).warp for p in range(1, release) if timeline.step(p).barrier}
+    waiting = page.locator(".tt-waiting").get_attribute("data-waiting").split()
+    assert {int(warp) for warp in waiting} == arrived
+    assert arrived
+
+
+def test_two_runs_in_step(show, launch_of):
+    """Beside each other at the same number of statements, the shorter at its end; bars hold each one's counts."""
+    slow, fast = launch_of("bank_conflicts"), launch_of("padded")
+    page = show(Stepper(slow, step=900), _other=Stepper(fast)._data)
+    expect(page.locator(".tt-kernel")).to_have_text("bank_conflicts | padded")
+    assert page.locator(".tt-source").count() == 2
+    rows = page.locator(".tt-compare-row")
+    conflicts = rows.filter(has_text="bank conflicts").locator("b").all_text_contents()
+    wanted = []
+    for run in (slow, fast):
+        timeline = Timeline(run.trace, (0, 0, 0))
+        steps = (timeline.step(p) for p in range(1, 901))
+        wanted.append(sum(access.conflicts for s in steps for access in s.accesses))
+    assert [int(text) for text in conflicts] == wanted
+    assert wanted[0] > wanted[1]
+    page.locator(".tt-tab-banks").click()
+    assert page.locator(".tt-lens-banks .tt-costs").count() == 2
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("{", "This trace can't be read; run the cell again."),
+        ('{"version": 2}', "This trace can't be read; run the cell again."),
+        ('{"version": 3}', "This trace is of a newer version of the course; update and run the cell again."),
+    ],
+)
+def test_a_trace_that_cannot_be_read(show, text, says):
+    """One sentence in place of the picture, and no error on the page; a good trace after it is drawn."""
+    page = show({"_data": text, "step": 0, "block": [0, 0, 0], "thread": [0, 0, 0]})
+    expect(page.locator(".tt-unreadable")).to_have_text(says)
+    assert page.locator(".tt-root").count() == 0
+    assert page.page_errors == []

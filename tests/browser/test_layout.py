@@ -1,0 +1,151 @@
+"""How the stepper fits a page, and how fast it is: small screens, both themes, many steppers, a busy kernel."""
+
+import statistics
+
+import pytest
+
+from course_lib.viewer import Stepper
+
+# From a key press to the first task after the frame that shows the step.
+STEPS = """async ([root, key, steps]) => {
+  const times = [];
+  for (let i = 0; i < steps; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 20 + ((i * 13) % 29)));
+    const pressed = performance.now();
+    root.dispatchEvent(new KeyboardEvent("keydown", { key }));
+    root.offsetHeight; // the layout belongs to it
+    times.push(performance.now() - pressed);
+  }
+  return times;
+}"""
+VISIBLE = """(name) => {
+  const node = document.querySelector(name);
+  const box = node.getBoundingClientRect();
+  const root = document.querySelector(".tt-root").getBoundingClientRect();
+  const clipped = [Math.max(box.top, root.top, 0), Math.min(box.bottom, root.bottom, innerHeight)];
+  return { share: (clipped[1] - clipped[0]) / box.height, left: box.left, right: box.right, height: box.height };
+}"""
+
+
+@pytest.mark.parametrize("size", [(853, 480), (900, 700), (1280, 720), (1920, 1080)])
+@pytest.mark.parametrize("name", ["tiled", "tiled_16", "best"])
+def test_source_and_matrices_are_in_sight_together(show, launch_of, name, size):
+    """1280×720 at 150 % is 853×480: the matrices, the source and the controls share the page, nothing beside it."""
+    page = show(Stepper(launch_of(name), step=20), size=size, panel="arrays")
+    controls, product, source = (page.evaluate(VISIBLE, f".tt-{part}") for part in ("controls", "product", "source"))
+    assert controls["share"] == 1
+    assert product["share"] > 0.98 and product["height"] > 100
+    assert source["share"] > 0.98 and source["height"] > 100
+    assert product["right"] <= source["left"] and source["right"] <= size[0]
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    assert page.locator(".tt-root").bounding_box()["height"] <= size[1] - 90
+
+
+def test_controls_stay_while_the_rest_scrolls(show, launch_of):
+    """However far the body is scrolled, the buttons do not move."""
+    page = show(Stepper(launch_of("racy")), panel="launch")
+    before = page.locator(".tt-play").bounding_box()
+    page.evaluate("() => (document.querySelector('.tt-body').scrollTop = 1e6)")
+    assert page.evaluate("() => document.querySelector('.tt-body').scrollTop") > 0
+    assert page.locator(".tt-play").bounding_box() == before
+
+
+@pytest.mark.parametrize("name", ["stencil", "reduction", "histogram", "transpose"])
+def test_small_arrays_show_their_numbers(show, launch_of, name):
+    """A kernel without matrices is as good as a product: every element of its arrays is readable."""
+    run = launch_of(name)
+    page = show(Stepper(run))
+    state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+    for grid in state["grids"]:
+        assert grid["texts"] is not None, grid["name"]
+    sides = page.locator(".tt-others .tt-c").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect().width)")
+    assert min(sides) >= 15
+
+
+def test_a_large_array_is_magnified(show, launch_of):
+    """Heat without numbers, and a lens with the numbers of what the thread touches, or of what is pointed at."""
+    run = launch_of("best")
+    page = show(Stepper(run), size=(1280, 900))
+    page.evaluate("() => window.model.set('step', document.querySelector('.tt-root').stepper.last)")
+    lens = page.locator(".tt-magnified .tt-t")
+    assert lens.count() == 64
+    C = run.trace.arrays["C"]
+    box = page.locator(".tt-matrix-C canvas").bounding_box()
+    # the middle of the element in row 70 and column 130
+    x = box["x"] + box["width"] * 130.5 / C.shape[1]
+    y = box["y"] + box["height"] * 70.5 / C.shape[0]
+    page.mouse.move(x, y)
+    assert page.locator(".tt-magnified .tt-index").all_text_contents()[0] == "128"
+    final = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.machine.values")
+    number = list(run.trace.arrays).index("C")
+    held = float(lens.nth((70 - 64) * 8 + (130 - 128)).text_content())
+    assert held == pytest.approx(final[number][70 * C.shape[1] + 130], rel=0.2)
+
+
+def test_the_theme_changes_the_pixels(show, launch_of):
+    """Canvases know no style sheet: they are painted again when the page takes another theme."""
+    page = show(Stepper(launch_of("best"), step=10), panel="waits")
+    pixel = (
+        """() => [...document.querySelector(".tt-matrix-C canvas").getContext("2d").getImageData(3, 3, 1, 1).data]"""
+    )
+    light = page.evaluate(pixel)
+    page.evaluate(
+        """() => {
+          document.documentElement.style.setProperty("--jp-layout-color1", "#111111");
+          document.documentElement.style.setProperty("--jp-content-font-color1", "#ffffff");
+          document.body.dataset.jpThemeLight = "false";
+        }"""
+    )
+    page.wait_for_function(f"before => String(({pixel})()) !== String(before)", arg=light)
+    dark = page.evaluate(pixel)
+    assert sum(dark[:3]) < sum(light[:3])
+
+
+def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
+    """With prefers-reduced-motion no element has a transition or an animation."""
+    page = show(Stepper(launch_of("tiled")))
+    moving = """() => [...document.querySelectorAll(".tt-root, .tt-root *")].filter((node) => {
+      const style = getComputedStyle(node);
+      return style.transitionDuration !== "0s" || style.animationName !== "none";
+    }).length"""
+    page.emulate_media(reduced_motion="no-preference")
+    assert page.evaluate(moving) > 0
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(moving) == 0
+
+
+@pytest.mark.parametrize("name, limit", [("tiled_16", 10), ("prefetched", 10), ("bank_conflicts", 16), ("best", 16)])
+def test_a_step_is_fast(show, launch_of, record_property, name, limit):
+    """The median of 20 steps, with their layout, in ms; the quietest of three rounds, for work beside it only adds."""
+    run = launch_of(name)
+    page = show(Stepper(run, step=min(30, len(Stepper(run).timeline) // 2)))
+    root = page.locator(".tt-root").element_handle()
+    rounds = [page.evaluate(STEPS, [root, key, 20]) for key in ("ArrowRight", "ArrowLeft", "ArrowRight")]
+    times = min(rounds, key=statistics.median)
+    record_property("step", f"median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms")
+    print(name, "step:", f"median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms")
+    assert statistics.median(times) <= limit
+
+
+@pytest.mark.parametrize("name, limit", [("naive_16", 300), ("tiled_16", 300), ("best", 2000)])
+def test_the_first_picture_is_fast(show, launch_of, record_property, name, limit):
+    """From the widget's start to its first picture, in ms: the least of three."""
+    stepper = Stepper(launch_of(name))
+    times = []
+    for _ in range(3):
+        page = show(stepper)
+        times.append(page.evaluate("() => window.model.drawn"))
+        page.close()
+    record_property("first_picture", f"{min(times):.0f} ms")
+    print(name, "first picture:", f"{min(times):.0f} ms")
+    assert min(times) <= limit
+
+
+def test_twenty_steppers_on_a_page(show, launch_of):
+    """Each has a name of its own, and a step of the last is as fast as if it were alone."""
+    page = show(*[Stepper(launch_of("tiled"))] * 20)
+    names = page.locator(".tt-root").evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")
+    assert len(set(names)) == 20
+    root = page.locator(".tt-root").last.element_handle()
+    times = min((page.evaluate(STEPS, [root, "ArrowRight", 9]) for _ in range(3)), key=statistics.median)
+    assert statistics.median(times) <= 16

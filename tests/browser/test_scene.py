@@ -1,0 +1,71 @@
+"""What the page shows of a launch is what the scene says: every grid, request, count and word, step by step."""
+
+import numpy as np
+import pytest
+
+from course_lib.trace.replay import Timeline
+from course_lib.viewer import Stepper
+from course_lib.viewer.scene import Scene
+
+# Large launches take seconds on the Python side, so a few of their steps stand for all.
+STEPS = {"bank_conflicts": 4, "padded": 4, "outer_product": 6, "register_2d": 3, "vectorized": 3, "best": 2, "racy": 12}
+SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
+         "device_function", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d", "divergent")  # fmt: skip
+
+
+def steps_of(name, timeline):
+    """The steps to look at: all of a short walk, and always the ends and those at which a rule is broken."""
+    last = len(timeline)
+    count = min(STEPS.get(name, 40), last)
+    chosen = {int(step) for step in np.linspace(0, last, count + 1)}
+    found = {p for _, positions in Scene(timeline, 0, 0).findings for p in positions}
+    return sorted(chosen | set(sorted(found)[:6]))
+
+
+def on_page(page, step):
+    """What the page shows at a step, without the hint at the keys that only a page gives."""
+    page.evaluate("step => window.model.set('step', step)", step)
+    state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+    state["says"] = state["says"].removesuffix(" Press space to play, → to step.")
+    return state
+
+
+def compare_grid(shown, wanted):
+    """Texts and dots only where the page has room for them; the lens shows the others."""
+    where = wanted["name"]
+    assert shown["looks"] == wanted["looks"], where
+    assert (shown["rows"], shown["columns"]) == (wanted["rows"], wanted["columns"]), where
+    if shown["texts"] is not None and wanted["texts"] is not None:
+        assert shown["texts"] == wanted["texts"], where
+    assert shown["mine"] == wanted["mine"], where
+    if len(wanted["dots"]) <= 256:
+        assert shown["dots"] == wanted["dots"], where
+    assert shown["outside"] == [list(place) for place in wanted["outside"]], where
+
+
+@pytest.mark.parametrize("name", [*SMALL, *STEPS])
+def test_page_shows_the_scene(show, launch_of, name):
+    """Sentence, findings, line, counts, registers, grids and requests, in the last block, by a thread in its middle."""
+    trace = launch_of(name).trace
+    block = tuple(trace.columns.blocks[-1].tolist())
+    timeline = Timeline(trace, block)
+    thread = min(timeline.n_threads - 1, 5)
+    x, y = thread % trace.block[0], thread // trace.block[0]
+    page = show(Stepper(launch_of(name), block=block, thread=(x, y, 0)))
+    for step in steps_of(name, timeline):
+        shown, wanted = on_page(page, step), Scene(timeline, step, thread).data()
+        where = f"{name}, step {step}"
+        assert shown["says"] == wanted["says"], where
+        assert shown["line"] == wanted["line"], where
+        assert shown["source"] == [[line, runs, loads] for line, _, runs, loads in wanted["source"]], where
+        assert shown["counts"] == {key: row[:2] for key, row in wanted["counts"].items()}, where
+        assert shown["registers"] == wanted["registers"], where
+        assert len(shown["findings"]) == len(wanted["findings"]), where
+        grids = {grid["name"]: grid for grid in [*shown["grids"], *shown["variables"]]}
+        for grid in wanted["grids"]:
+            compare_grid(grids[grid["name"]], grid)
+        requests = [*shown["requests"], *shown.get("banked", [])]
+        wanted_requests = [{"says": r["says"], "lanes": r["lanes"]} for r in wanted["requests"]]
+        key = lambda request: (request["says"], str(request["lanes"]))  # noqa: E731
+        assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
+    assert page.page_errors == []

@@ -1,0 +1,130 @@
+// The trace and the machine, without a page.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Machine, READ, WRITTEN } from "../../../course_lib/viewer/web/machine.js";
+import { countUpTo } from "../../../course_lib/viewer/web/survey.js";
+import { full, lanes, short, truth } from "../../../course_lib/viewer/web/text.js";
+import { open, popcount, Unreadable } from "../../../course_lib/viewer/web/trace.js";
+import { tiny } from "./tiny.mjs";
+
+const machine = async (thread = 0) => new Machine(await open(await tiny()), 0, thread);
+
+test("memory holds what was stored, step by step, and nothing before", async () => {
+  const at = await machine();
+  assert.equal(at.value(0, 5), null);
+  at.seek(1);
+  assert.deepEqual([at.value(0, 5), at.value(0, 40)], [5, null]);
+  at.seek(3);
+  assert.equal(at.value(0, 40), 40);
+  assert.equal(at.now[0].get(40), WRITTEN);
+});
+
+test("going back is as if one had never been further", async () => {
+  const [there, back] = [await machine(3), await machine(3)];
+  there.seek(3);
+  back.seek(8);
+  back.seek(3);
+  for (const name of ["values", "variables", "line", "warp", "mask", "events", "now"]) {
+    assert.deepEqual(back[name], there[name], name);
+  }
+  back.seek(0);
+  assert.equal(back.line, null);
+  assert.deepEqual(back.values, [new Array(64).fill(null)]);
+});
+
+test("snapshots change nothing", async () => {
+  const [few, many] = [await machine(), await machine()];
+  many.every = 2;
+  for (const position of [8, 3, 7, 1, 6, 2, 8]) {
+    few.seek(position);
+    many.seek(position);
+    assert.deepEqual(many.values, few.values);
+    assert.deepEqual(many.variables, few.variables);
+  }
+  assert.ok(many.snapshots.length >= 4);
+});
+
+test("counts and lines are those of the thread and of the block", async () => {
+  const at = await machine(0);
+  at.seek(7);
+  assert.deepEqual(at.count("shared", 0), { thread: 1, block: 32 });
+  assert.deepEqual(at.count("shared", 1), { thread: 1, block: 64 });
+  assert.deepEqual(at.onLine(5), { runs: 1, loads: 0 });
+  assert.deepEqual(at.count("shared", 0, 8).block, 33);
+  assert.deepEqual(at.survey.totals.wavefronts[8], 4);
+});
+
+test("a load finds what another warp stored, and the chosen thread's variable follows", async () => {
+  const at = await machine(2);
+  at.seek(7);
+  assert.deepEqual(at.events, [{ loading: true, array: 0, element: 34, values: [34] }]);
+  assert.equal(at.nowMine[0].get(34), READ);
+  assert.equal(at.variable("v"), 34);
+  at.choose(32);
+  at.seek(8);
+  assert.equal(full(at.variable("v")), "0.1");
+});
+
+test("the next barrier, phase and turn, and the ones before", async () => {
+  const at = await machine(0);
+  assert.deepEqual([at.barrierFrom(1), at.phaseFrom(1), at.turnFrom(1)], [4, 1, 5]);
+  at.seek(4);
+  assert.deepEqual([at.barrierFrom(1), at.barrierFrom(-1)], [8, 0]);
+  assert.equal(at.phaseFrom(1), 7);
+  assert.equal(at.phaseFrom(-1), 1);
+  at.seek(7);
+  assert.equal(at.turnFrom(1), 8);
+  assert.equal(at.turnFrom(-1), 5);
+});
+
+test("a condition says its truth for the chosen thread", async () => {
+  const at = await machine(7);
+  at.seek(5);
+  assert.deepEqual(truth(at), { text: "7 < 5: false", holds: false });
+  at.choose(1);
+  at.seek(5);
+  assert.deepEqual(truth(at), { text: "1 < 5: true", holds: true });
+  at.choose(40);
+  at.seek(5);
+  assert.equal(truth(at), null);
+});
+
+test("a finding shows at its step, and an access that missed is known", async () => {
+  const at = await machine(32);
+  at.seek(7);
+  assert.deepEqual(at.found, []);
+  at.seek(8);
+  assert.equal(at.found.length, 1);
+  assert.deepEqual(at.outside, [{ array: 0, loading: true, thread: 32, index: [7] }]);
+});
+
+test("a trace that is newer, cut off or no trace at all is refused in a sentence", async () => {
+  const refused = async (text, says) =>
+    assert.rejects(open(text), (error) => error instanceof Unreadable && says.test(error.message));
+  await refused(await tiny((head) => (head.version = 3)), /newer version/);
+  await refused(await tiny((head) => (head.packed = head.packed.slice(0, 40))), /can't be read/);
+  await refused(await tiny((head) => (head.columns[0][2] = 1e6)), /can't be read/);
+  await refused(await tiny((head) => (head.blocks = [])), /can't be read/);
+  await refused("no json", /can't be read/);
+  await refused("null", /can't be read/);
+});
+
+test("numbers are written as Python writes them", () => {
+  assert.equal(full(0.1), "0.1");
+  assert.equal(full(1e16), "1e+16");
+  assert.equal(full(0.00001), "1e-05");
+  assert.equal(full(Math.fround(0.1)), "0.1");
+  assert.equal(full(NaN), "nan");
+  assert.equal(full(-Infinity), "-inf");
+  assert.deepEqual([0.25, -0.5, 12.34, 123.4, 99999, 123456, 0.001].map(short), [".25", "-.50", "12.3", "123", "99999", "1e5", "1e-3"]);
+});
+
+test("small things", () => {
+  assert.deepEqual([0, 3, 4, 9].map((bound) => countUpTo([1, 3, 3, 9], bound)), [0, 3, 3, 4]);
+  assert.deepEqual([0, 5, 0xffffffff].map(popcount), [0, 2, 32]);
+  assert.equal(lanes(1, 0b1), "thread 32");
+  assert.equal(lanes(1, 0b110), "threads 33–34");
+  assert.equal(lanes(0, 0b101), "2 threads");
+});
