@@ -11,6 +11,7 @@ from typing import Any
 
 from . import (
     banks,
+    coalescing,
     debugging,
     naive,
     prefetching,
@@ -36,6 +37,7 @@ LESSONS = {
     "02_naive": naive.EXERCISES,
     "03_shared_memory": sharing.EXERCISES,
     "04_tiling": tiling.EXERCISES,
+    "05_coalescing": coalescing.EXERCISES,
     "06_bank_conflicts": banks.EXERCISES,
     "07_register_tiles": register_tiles.EXERCISES,
     "08_unrolling_and_occupancy": unrolling.EXERCISES,

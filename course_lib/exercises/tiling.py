@@ -6,8 +6,9 @@ import numpy as np
 
 from course_lib.simulator.hardware import ceil_div
 
-from .budgets import iterations
-from .exercise import Array, Budget, Exercise, Outcome
+from .budgets import barriers, global_loads, global_stores, iterations
+from .exercise import CHEAPER, FIND, Array, Budget, Exercise, Outcome
+from .explain import Explanation
 from .grading import eighths
 from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
 
@@ -141,5 +142,141 @@ GRAM = Exercise(
     diagnoses=(_square, _diagonal_tiles_only),
 )
 
+# ---- tiles of a transposed matrix -----------------------------------------------------------------------------
 
-EXERCISES = (BARRIERS, GRAM)
+
+def _transposed_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
+    return eighths(rng, K, M), eighths(rng, K, N)
+
+
+def _not_transposed(outcome: Outcome) -> str | None:
+    At, B = outcome.inputs
+    if At.shape[0] == At.shape[1] and np.array_equal(outcome.got, At @ B):
+        return "At was read as if it were A: element (row, start + tx) of A lies at At[start + tx, row]."
+    return None
+
+
+def _first_pair_again(outcome: Outcome) -> str | None:
+    """start is left out of a load, so each round meets the first pair again."""
+    At, B = outcome.inputs
+    rounds = At.shape[0] // TILE
+    if rounds > 1 and np.array_equal(outcome.got, rounds * (At[:TILE].T @ B[:TILE])):
+        return "every round multiplies the first pair again: start, the place of this pair, is missing from the loads."
+    return None
+
+
+_BARRIERS_OF_EVEN = barriers(
+    "2·K/T",
+    lambda shape: 2 * shape[2] // TILE,
+    "the second barrier belongs behind the loop over k, not into it: nothing is stored in that loop, so nobody has to "
+    "wait there.",
+)
+_LOADS_OF_EVEN = global_loads(
+    "2·K/T", lambda shape: 2 * shape[2] // TILE, "each thread carries one element of each tile, and no more."
+)
+_EVEN_SHAPES = ((16, 16, 16), (8, 24, 16), (24, 8, 8), (8, 8, 32))
+
+#: The two lines that carry, where A arrives transposed.
+TILES_OF_TRANSPOSE = Exercise(
+    name="tiles-of-transpose",
+    parameters=("At", "B", "C"),
+    shapes=_EVEN_SHAPES,
+    inputs=_transposed_inputs,
+    answer=lambda At, B: At.T @ B,
+    launch=launch_per_element,
+    budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
+    hints={
+        "out-of-bounds": "At has K rows and M columns: its first index goes with start, its second is the row of C. In "
+        "B the first index goes with start, and the second is the column of C.",
+        "uninitialized-read": "a place of a tile is read that nobody has stored: each thread fills its own, [ty, tx].",
+        "race": "two threads store into the same place of a tile: each fills its own, [ty, tx].",
+    },
+    diagnoses=(_not_transposed, _first_pair_again),
+)
+
+_TOO_DEEP = """@cuda.jit
+def too_deep(A, B, C):
+    A_tile = cuda.shared.array((TILE, TILE), float32)
+    B_tile = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx
+    acc = float32(0)
+    for start in range(0, A.shape[1], TILE):
+        A_tile[ty, tx] = A[row, start + tx]
+        B_tile[ty, tx] = B[start + ty, col]
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += A_tile[ty, k] * B_tile[k, tx]
+            cuda.syncthreads()
+    C[row, col] = acc
+"""
+_RACE = {
+    "race": "a thread writes a tile while another still reads it: one barrier when the tiles are full, one when they "
+    "are used.",
+    "uninitialized-read": "a thread multiplies elements that nobody has stored yet: wait until the tiles are full.",
+    "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if.",
+}
+
+#: A barrier in the inner loop, as in the blog post.
+TOO_DEEP = Exercise(
+    name="too-deep",
+    kind=CHEAPER,
+    given=_TOO_DEEP,
+    parameters=("A", "B", "C"),
+    shapes=_EVEN_SHAPES,
+    inputs=product_inputs,
+    answer=product,
+    launch=launch_per_element,
+    budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
+    hints=_RACE,
+    diagnoses=(_stops_one_short, _only_last_tile),
+)
+
+#: Sankar's tiled kernel: one barrier, and a store for each pair of tiles.
+REPORT_TILED = Exercise(
+    name="report-tiled",
+    kind=FIND,
+    given="""@cuda.jit
+def report_tiled(A, B, C):
+    As = cuda.shared.array((TILE, TILE), float32)
+    Bs = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.blockIdx.x * TILE + tx, cuda.blockIdx.y * TILE + ty
+    Cv = float32(0)
+    for k in range(A.shape[1] // TILE):
+        As[ty, tx] = A[row, k * TILE + tx]
+        Bs[ty, tx] = B[k * TILE + ty, col]
+        cuda.syncthreads()
+        for i in range(TILE):
+            Cv += As[ty, i] * Bs[i, tx]
+        C[row, col] = Cv
+""",
+    parameters=("A", "B", "C"),
+    shapes=((16, 16, 16), (8, 8, 8), (24, 24, 24)),
+    inputs=product_inputs,
+    answer=product,
+    launch=launch_per_element,
+    budgets=(
+        global_stores(
+            "n²", lambda shape: shape[0] * shape[1], "C is stored for each pair of tiles: store it at the end."
+        ),
+        _BARRIERS_OF_EVEN,
+    ),
+    hints=_RACE,
+    diagnoses=(_stops_one_short, _only_last_tile),
+)
+
+TWO_BARRIERS = Explanation(
+    name="two-barriers",
+    question="What could go wrong without the first barrier, and what without the second?",
+    model="Without the first, a thread may multiply with elements of the tile that another thread has not stored yet. "
+    "Without the second, a fast warp lays the next pair over this one while a slow warp still reads it.",
+    ideas={
+        "without the first: elements are read before they are stored": r"before .*(stored|loaded|filled|written|there)|"
+        r"not (yet |been )*(stored|loaded|filled|written|complete|full)|too early|incomplete|old",
+        "without the second: the tile is overwritten while it is read": r"overwrit|(next|new) (pair|tile)|over this|"
+        r"still (read|multipl|us|need)",
+    },
+)
+
+EXERCISES = (TILES_OF_TRANSPOSE, TOO_DEEP, BARRIERS, REPORT_TILED, TWO_BARRIERS)

@@ -97,9 +97,98 @@ WRONG = [
     ),
     ("gram", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
     ("gram", "the second tile's indices", [("cols[tx, k]", "cols[k, tx]")], "`cols[k, tx]` are the wrong way round"),
+    (
+        "tiles-of-transpose",
+        "as if it were A",
+        [("At[start + tx, row]", "At[row, start + tx]")],
+        "first index goes with",
+    ),
+    (
+        "tiles-of-transpose",
+        "loads its tile's transpose",
+        [("At[start + tx, row]", "At[start + ty, cuda.blockIdx.y * TILE + tx]")],
+        "the wrong way round",
+    ),
+    (
+        "tiles-of-transpose",
+        "the first pair in every round",
+        [("At[start + tx, row]", "At[tx, row]"), ("B[start + ty, col]", "B[ty, col]")],
+        "start, the place of this pair, is missing",
+    ),
+    ("tiles-of-transpose", "B by rows", [("B[start + ty, col]", "B[col, start + ty]")], "In B the first index"),
+    (
+        "tiles-of-transpose",
+        "B's tile forgotten",
+        [("        B_tile[ty, tx] = B[start + ty, col]\n", "")],
+        "nobody has stored",
+    ),
+    ("tiles-of-transpose", "all into one row", [("A_tile[ty, tx] =", "A_tile[0, tx] =")], "each fills its own"),
+    ("too-deep", "none at the end", [("k, tx]\n        cuda.syncthreads()", "k, tx]")], "one when they are used"),
+    (
+        "too-deep",
+        "none at the start",
+        [("col]\n        cuda.syncthreads()", "col]")],
+        "one barrier when the tiles are full",
+    ),
+    (
+        "too-deep",
+        "only the last thread's turn",
+        [("k, tx]\n        cuda.syncthreads()", "k, tx]\n            if k == tx:\n                cuda.syncthreads()")],
+        "keep it out of any if",
+    ),
+    (
+        "too-deep",
+        "three of them",
+        [("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncthreads()\n        cuda.syncthreads()")],
+        "behind the loop over k",
+    ),
+    (
+        "too-deep",
+        "syncwarp instead",
+        [("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncwarp()")],
+        "one when",
+    ),
+    ("report-tiled", "the barrier alone", [("    C[row, col]", "        C[row, col]")], "store it at the end"),
+    ("report-tiled", "the store alone", [("i, tx]\n        cuda.syncthreads()", "i, tx]")], "one when they are used"),
+    (
+        "report-tiled",
+        "the barrier in the inner loop",
+        [("i, tx]\n        cuda.syncthreads()", "i, tx]\n            cuda.syncthreads()")],
+        "behind the loop over k",
+    ),
+    (
+        "report-tiled",
+        "the barrier moved instead of added",
+        [("col]\n        cuda.syncthreads()", "col]")],
+        "one barrier when the tiles are full",
+    ),
+    ("report-tiled", "= for +=", [("Cv += ", "Cv = ")], "add to it with `Cv += …`"),
 ]
 
 RIGHT = [
+    (
+        "tiles-of-transpose",
+        "a step further in a variable",
+        [
+            "        k_of_A, k_of_B = start + tx, start + ty\n        B_tile[ty, tx], A_tile[ty, tx] = B[k_of_B, col], At[k_of_A, row]"
+        ],
+    ),
+    (
+        "too-deep",
+        "waits before the tiles are laid again",
+        [
+            ("k, tx]\n        cuda.syncthreads()", "k, tx]"),
+            ("        A_tile[ty, tx] =", "        cuda.syncthreads()\n        A_tile[ty, tx] ="),
+        ],
+    ),
+    (
+        "report-tiled",
+        "waits before the tiles are laid again",
+        [
+            ("i, tx]\n        cuda.syncthreads()", "i, tx]"),
+            ("        As[ty, tx] =", "        cuda.syncthreads()\n        As[ty, tx] ="),
+        ],
+    ),
     (
         "barriers",
         "a sum of the tile in between",

@@ -1,0 +1,139 @@
+"""The exercises of the lesson on coalescing: x along the row, and what is turned on the table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_lib.simulator.hardware import ceil_div
+
+from .budgets import barriers, sectors_per_request
+from .exercise import CHEAPER, Array, Exercise, Outcome, Shape
+from .explain import Explanation
+from .grading import eighths
+from .matrices import TILE
+from .tiling import GRAM
+
+Launch = tuple[tuple[int, int], tuple[int, int]]
+
+
+def _one_matrix(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, ...]:
+    return (eighths(rng, rows, columns),)
+
+
+def _four_where_aligned(shape: Shape) -> float | None:
+    """A warp is 2 rows of 16 threads or 4 of 8: 4 sectors, where rows begin on a sector."""
+    return None if any(size % 8 for size in shape) else 4
+
+
+# ---- x along the row ------------------------------------------------------------------------------------------
+
+
+def _launch_16_by_16(rows: int, columns: int) -> Launch:
+    return (ceil_div(columns, 16), ceil_div(rows, 16)), (16, 16)
+
+
+def _turned(outcome: Outcome) -> str | None:
+    (A,) = outcome.inputs
+    if np.array_equal(outcome.got, 2 * A.T):
+        return "this is the transposed matrix: row and col have changed places in one access, and not in the other."
+    return None
+
+
+_STILL_DOWN = (
+    "neighbouring threads, which differ in threadIdx.x, still take neighbouring rows: the column must come from "
+    "blockIdx.x, blockDim.x and threadIdx.x, the row from y."
+)
+
+#: A matrix doubled, with x along the rows.
+ALONG_THE_ROW = Exercise(
+    name="along-the-row",
+    kind=CHEAPER,
+    given="""@cuda.jit
+def double(A, C):
+    row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    col = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    if row < A.shape[0] and col < A.shape[1]:
+        C[row, col] = 2 * A[row, col]
+""",
+    parameters=("A", "C"),
+    sizes="(rows, columns)",
+    shapes=((32, 32), (48, 48), (40, 40), (21, 21)),
+    inputs=_one_matrix,
+    answer=lambda A: 2 * A,
+    launch=_launch_16_by_16,
+    budgets=(
+        sectors_per_request("A", "4", _four_where_aligned, _STILL_DOWN),
+        sectors_per_request("C", "4", _four_where_aligned, _STILL_DOWN, op="store"),
+    ),
+    hints={
+        "out-of-bounds": "the guard asks about row with the rows, A.shape[0], and about col with the columns.",
+        "race": "two threads store into the same element: row and col each need the block, its width and the thread.",
+    },
+    diagnoses=(_turned,),
+)
+
+
+# ---- transpose ------------------------------------------------------------------------------------------------
+
+
+def _launch_tiles(rows: int, columns: int) -> Launch:
+    return (ceil_div(columns, TILE), ceil_div(rows, TILE)), (TILE, TILE)
+
+
+def _tiles_not_turned(outcome: Outcome) -> str | None:
+    """The tiles are in their new places, and lie in them as they did in A."""
+    (A,) = outcome.inputs
+    rows, columns = A.shape
+    if rows % TILE or columns % TILE:
+        return None
+    tiles = A.reshape(rows // TILE, TILE, columns // TILE, TILE)
+    if np.array_equal(outcome.got, tiles.transpose(2, 1, 0, 3).reshape(columns, rows)):
+        return "each tile is in its new place, and not turned in itself: store tile[tx, ty], not tile[ty, tx]."
+    return None
+
+
+_ALONG_A = "tx must run along a row of A when the tile is loaded: tile[ty, tx] = A[row, col]."
+_ALONG_C = (
+    "neighbouring threads store into neighbouring rows of C. Let tx count columns of C, and turn the tile when you "
+    "read it: tile[tx, ty]."
+)
+
+#: C = Aᵀ, with both accesses to global memory coalesced.
+TURN_A_TILE = Exercise(
+    name="turn-a-tile",
+    parameters=("A", "C"),
+    sizes="(rows, columns)",
+    shapes=((16, 16), (24, 8), (8, 40), (13, 21), (1, 1)),
+    inputs=_one_matrix,
+    answer=lambda A: A.T,
+    launch=_launch_tiles,
+    budgets=(
+        sectors_per_request("A", "4", _four_where_aligned, _ALONG_A),
+        sectors_per_request("C", "4", _four_where_aligned, _ALONG_C, op="store"),
+        barriers("1", lambda shape: 1, "one barrier is enough: between filling the tile and reading it."),
+    ),
+    hints={
+        "out-of-bounds": "the load is guarded by A's shape, the store by C's: C has as many rows as A has columns. And "
+        "the tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
+        "race": "a thread reads a place of the tile that another one fills: all must wait in between.",
+        "uninitialized-read": "nobody has filled a place of the tile that is read: fill it first, and wait. And the "
+        "tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
+        "barrier-divergence": "every thread must reach the barrier, also those outside A: keep it out of any if.",
+    },
+    diagnoses=(_tiles_not_turned,),
+)
+
+SAME_LOADS = Explanation(
+    name="same-loads",
+    question="Two kernels make the same number of loads, and one needs six times as many sectors. How can that be?",
+    model="The lanes of a warp ask together, and memory answers in sectors of 32 bytes. Neighbouring addresses share a "
+    "sector, up to 8 float32 in one. Addresses that lie far apart need a sector each, of which 28 bytes are not used.",
+    ideas={
+        "a warp's lanes make one request together": r"warp|lanes?|together|neighbouring threads|request",
+        "neighbouring addresses share a sector": r"neighbour|side by side|adjacent|share|coalesc|contiguous",
+        "addresses far apart bring a sector each": r"far apart|own sector|sector each|whole sector|scatter|"
+        r"(different|32|many) (rows|sectors)|not used|unused|wasted",
+    },
+)
+
+EXERCISES = (ALONG_THE_ROW, TURN_A_TILE, GRAM, SAME_LOADS)

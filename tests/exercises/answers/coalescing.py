@@ -1,0 +1,94 @@
+"""Answers to the exercises on coalescing: plausible wrong ones with the first hint they meet, and right ones."""
+
+BY_Y = "cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"
+BY_X = "cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"
+BARRIER = "    cuda.syncthreads()\n"
+
+WRONG = [
+    ("along-the-row", "the load alone", [("A[row, col]", "A[col, row]")], "this is the transposed matrix"),
+    (
+        "along-the-row",
+        "the threads alone",
+        [
+            ("row = " + BY_Y, "row = cuda.blockIdx.y * 16 + cuda.threadIdx.x"),
+            ("threadIdx.x\n    if", "threadIdx.y\n    if"),
+        ],
+        "the column must come from blockIdx.x",
+    ),
+    (
+        "along-the-row",
+        "the blocks alone",
+        [
+            ("row = " + BY_Y, "row = cuda.blockIdx.x * 16 + cuda.threadIdx.y"),
+            ("col = " + BY_X, "col = cuda.blockIdx.x * 16 + cuda.threadIdx.x"),
+        ],
+        "two threads store into the same element",
+    ),
+    (
+        "along-the-row",
+        "no guard",
+        [("row < A.shape[0] and col < A.shape[1]", "row >= 0 or col >= 0")],
+        "the guard asks about row",
+    ),
+    (
+        "along-the-row",
+        "both turned, and the kernel as it was",
+        [("row = " + BY_Y, "row = " + BY_X + " + 0"), ("col = " + BY_X + "\n", "col = " + BY_Y + "\n")],
+        "the column must come from blockIdx.x",
+    ),
+    (
+        "turn-a-tile",
+        "directly",
+        [
+            ("C[to_row, to_col] = tile[tx, ty]", "C[col, row] = tile[ty, tx]"),
+            ("if to_row < C.shape[0] and to_col < C.shape[1]", "if row < A.shape[0] and col < A.shape[1]"),
+        ],
+        "Let tx count columns of C",
+    ),
+    ("turn-a-tile", "no barrier", [(BARRIER, "")], "all must wait in between"),
+    ("turn-a-tile", "the tile not turned", [("tile[tx, ty]", "tile[ty, tx]")], "the wrong way round"),
+    (
+        "turn-a-tile",
+        "the tile in its old place",
+        [
+            (
+                "cuda.blockIdx.x * TILE + ty, cuda.blockIdx.y * TILE + tx\n    if",
+                "cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx\n    if",
+            )
+        ],
+        "the tile's place in C is blockIdx.x for its rows",
+    ),
+    (
+        "turn-a-tile",
+        "guarded by A",
+        [("to_row < C.shape[0] and to_col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]")],
+        "the store by C's",
+    ),
+    (
+        "turn-a-tile",
+        "the barrier in the guard",
+        [("        tile[ty, tx] = A[row, col]\n" + BARRIER, "        tile[ty, tx] = A[row, col]\n    " + BARRIER)],
+        "keep it out of any if",
+    ),
+    (
+        "turn-a-tile",
+        "loaded down the columns",
+        [
+            ("tile[ty, tx] = A[row, col]", "tile[tx, ty] = A[row, col]"),
+            (
+                "row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx",
+                "row, col = cuda.blockIdx.y * TILE + tx, cuda.blockIdx.x * TILE + ty",
+            ),
+        ],
+        "tx must run along a row of A",
+    ),
+]
+
+RIGHT = [
+    ("along-the-row", "by cuda.grid", [("    row = " + BY_Y + "\n    col = " + BY_X, "    col, row = cuda.grid(2)")]),
+    (
+        "turn-a-tile",
+        "turned when the tile is filled",
+        [("tile[ty, tx] = A", "tile[tx, ty] = A"), ("= tile[tx, ty]", "= tile[ty, tx]")],
+    ),
+]
