@@ -40,7 +40,8 @@ class Picture:
     def __repr__(self) -> str:
         return self.ax.get_label()
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+    def _repr_png_(self) -> tuple[bytes, dict[str, int | str]]:
+        """The file, and how Jupyter is to show it: its size, and the text for those who do not see it."""
         figure = self.ax.figure
         drawn = io.BytesIO()
         figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15)
@@ -48,8 +49,8 @@ class Picture:
         image = Image.open(drawn).convert("RGB").quantize(64, method=Image.Quantize.MAXCOVERAGE)
         packed = io.BytesIO()
         image.save(packed, format="png", optimize=True)
-        shown = {"width": image.width, "height": image.height}
-        return packed.getvalue(), {side: round(n * _SHOWN_DPI / _DRAWN_DPI) for side, n in shown.items()}
+        width, height = (round(n * _SHOWN_DPI / _DRAWN_DPI) for n in image.size)
+        return packed.getvalue(), {"width": width, "height": height, "alt": repr(self)}
 
 
 def show(ax: Axes) -> Picture:
@@ -197,6 +198,55 @@ def _part(
     ax.add_patch(Rectangle(corner, wide, high, fc=fill, ec=INK, lw=1.4, zorder=1))
     at = y + high - 0.15 if top else y + high / 2
     ax.text(x + wide / 2, at, text, ha="center", va="top" if top else "center", color=INK, fontsize=size, zorder=3)
+
+
+def explored(
+    by_n: Mapping[int, Mapping[str, tuple[int, int]]],
+    by_width: Mapping[int, Mapping[str, tuple[int, int]]],
+    n: int,
+    tile_width: int,
+) -> Picture:
+    """Global loads (above) and their sectors (below) of whole launches, per kernel: against n, and against T.
+
+    ``by_n`` maps n to {kernel: (loads, sectors)} at ``tile_width``, ``by_width`` a tile width to the same at ``n``.
+    Kernels that ask for the same share a line of dashes; all axes are logarithmic.
+    """
+    figure = Figure(figsize=(10, 6.4), facecolor="white", layout="constrained")
+    axes = figure.subplots(2, 2, sharey="row")
+    kernels = list(dict.fromkeys(name for counts in (*by_n.values(), *by_width.values()) for name in counts))
+    columns = ((by_n, n, f"n (T = {tile_width})"), (by_width, tile_width, f"tile width T (n = {n})"))
+    for row, what in enumerate(("global loads", "sectors of them")):
+        for column, (counts, chosen, label) in enumerate(columns):
+            ax = axes[row, column]
+            for place, kernel in enumerate(kernels):
+                points = {x: found[kernel][row] for x, found in counts.items() if kernel in found}
+                style = {"dashes": (4, 1 + place % 4), "marker": "os^Dv"[place % 5], "ms": 6, "lw": 2, "mec": "white"}
+                ax.plot(
+                    list(points), list(points.values()), color=_OF_MANY[place % len(_OF_MANY)], label=kernel, **style
+                )
+            ax.axvline(chosen, color=FAINT, lw=6, alpha=0.5, zorder=0)
+            _log2_axis(ax.xaxis, list(counts))
+            ax.set_yscale("log")
+            ax.yaxis.set_minor_locator(NullLocator())
+            ax.set_xlabel(label if row else "")
+            ax.set_ylabel("" if column else what)
+            for side in ("top", "right"):
+                ax.spines[side].set_visible(False)
+            _describe(ax)
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=11, frameon=False
+    )
+    figure.suptitle(
+        "What every kernel asks of global memory, in the whole launch", fontsize=14, weight="bold", color=INK
+    )
+    here = by_n.get(n, {})
+    lines = [f"  {kernel}: {loads:,} loads, {sectors:,} sectors." for kernel, (loads, sectors) in here.items()]
+    axes[0, 0].set_label("\n".join([f"Figure: loads and sectors at n = {n}, T = {tile_width}.", *lines]))
+    return Picture(axes[0, 0])
+
+
+#: Lines of many kernels: Okabe and Ito's colours, without those that stand for an array in the same picture.
+_OF_MANY = (INK, "#56B4E9", "#E69F00", "#CC79A7", "#009E73", "#D55E00", "#0072B2", "#767676")
 
 
 # ---- where elements lie in memory -------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ def test_a_picture_is_a_small_png_and_a_stable_text():
     for name in "ABC":  # the letters, small as they are, keep their colours in the palette
         wanted = np.multiply(to_rgb(figures.COLOURS[name]), 255)
         assert min(np.abs(np.subtract(colour, wanted)).max() for colour in colours) <= 4
-    assert repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
+    assert size["alt"] == repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
     assert " at 0x" not in repr(picture)
 
 
@@ -272,3 +272,18 @@ def test_the_footprint_is_one_row_of_A_and_one_column_of_B():
     assert {x for x, _ in _filled(ax, light["B"])} == {4.6 + 1} and len(_filled(ax, light["B"])) == 4
     assert len(_filled(ax, light["C"])) == 1
     assert "C[2, 1] reads 8 elements" in ax.get_label()
+
+
+def test_all_kernels_against_n_and_tile_width():
+    """Four plots share their kernels; a line has a point for each launch that was counted, and the text the numbers."""
+    by_n = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
+    by_width = {2: {"naive": (128, 40), "tiled": (64, 20)}, 4: {"tiled": (32, 8)}}
+    picture = figures.explored(by_n, by_width, 4, 2)
+    lines = [{line.get_label(): line.get_data() for line in ax.lines} for ax in picture.ax.figure.axes]
+    assert len(lines) == 4
+    points = [{k: [list(map(int, v)) for v in found[k]] for k in ("naive", "tiled")} for found in lines]
+    assert points[0] == {"naive": [[4, 8], [128, 1024]], "tiled": [[4], [64]]}
+    assert points[1] == {"naive": [[2], [128]], "tiled": [[2, 4], [64, 32]]}
+    assert points[2] == {"naive": [[4, 8], [40, 300]], "tiled": [[4], [20]]}
+    assert points[3] == {"naive": [[2], [40]], "tiled": [[2, 4], [20, 8]]}
+    assert "naive: 128 loads, 40 sectors" in repr(picture)

@@ -1,63 +1,98 @@
-"""The stepper with controls beside it: another kernel, size or tile width reruns the simulator."""
+"""The stepper with controls beside it: another kernel, size, tile width or block reruns the simulator."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ipywidgets
 import numpy as np
 
+from ..run import Run
 from ..simulate import simulate
+from ..simulator.hardware import ceil_div
 from .stepper import Stepper
 
-SIZES = (1, 16)
-TILE_WIDTHS = (1, 2, 4, 8, 16)
+SIZES = (1, 64)
+TILE_WIDTHS = (1, 2, 4, 8, 16, 32)
+#: The largest tile of a kernel that is offered unless it is named: what a small matrix can show.
+TILE_SIDE = 16
 # One control for what the kernels call by their own names; a single block must hold the whole matrix.
-WIDTHS = {
+WIDTHS: dict[str, Callable[[int, int], int]] = {
     "tile_width": lambda n, width: width,
     "block_width": lambda n, width: width,
     "width": lambda n, width: n,
 }
+#: The two rungs of which one is the other with padding.
+PADDING = {False: "bank_conflicts", True: "padded"}
+SQUARE = "as wide"
 
 
-class Explorer(ipywidgets.VBox):
-    """A stepper under three controls: the kernel, n (A, B and C are n×n) and the tile width.
+class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no annotations
+    """A stepper under controls: the kernel, n (A, B and C are n×n), the tile width, and where they matter the height
+    of the block and the padding.
 
     A change launches the kernel on the simulator again and replaces the trace. A combination that cannot be
     launched is answered with one sentence, and the stepper keeps the launch it had. The matrices hold small
-    whole numbers, the same ones every time.
+    whole numbers, the same ones every time. Below the stepper, once it is opened, stand plots of what all its kernels
+    ask of memory, against n and against the tile width.
     """
 
     def __init__(self, rungs: Sequence[Any], kernel: str, n: int, tile_width: int) -> None:
         self._rungs = {rung.name: rung for rung in rungs}
+        self._counted: dict[tuple[str, int, int], tuple[int, int] | None] = {}
         titles = [(rung.title, rung.name) for rung in rungs]
         self.kernel = ipywidgets.Dropdown(options=titles, value=kernel, description="Kernel", **_wide(26))
         self.n = ipywidgets.IntSlider(n, *SIZES, description="n", continuous_update=False, **_wide(18))
         self.tile_width = ipywidgets.Dropdown(
             options=TILE_WIDTHS, value=tile_width, description="Tile width", **_wide(12)
         )
+        heights = (SQUARE, *TILE_WIDTHS)
+        self.block_height = ipywidgets.Dropdown(options=heights, description="Block height", **_wide(14))
+        self.padding = ipywidgets.Checkbox(kernel == PADDING[True], description="Padding", indent=False, **_wide(8))
         self.message = ipywidgets.HTML(value="")
         self.stepper = Stepper(self._launch())
-        for control in self._controls:
+        self._plot = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
+        self.plots = ipywidgets.Accordion([self._plot], titles=("Loads and sectors of all kernels",))
+        self.plots.observe(self._draw_plots, names="selected_index")
+        for control in (self.kernel, self.n, self.tile_width, self.block_height):
             control.observe(self._relaunch, names="value")
+        self.padding.observe(self._pad, names="value")
+        self._offer()
         row = ipywidgets.HBox(self._controls, layout={"flex_flow": "row wrap"})
-        super().__init__([row, self.message, self.stepper])
+        super().__init__([row, self.message, self.stepper, self.plots])
 
     @property
     def _controls(self) -> tuple[ipywidgets.Widget, ...]:
-        return (self.kernel, self.n, self.tile_width)
+        return (self.kernel, self.n, self.tile_width, self.block_height, self.padding)
 
-    def _launch(self) -> Any:
+    def _offer(self) -> None:
+        """Show the controls that matter to the chosen kernel."""
+        rung = self._rungs[self.kernel.value]
+        shown = {
+            self.tile_width: bool({"tile_width", "block_width"} & set(rung.params)),
+            self.block_height: "block_width" in rung.params and self._two_dimensional,
+            self.padding: self.kernel.value in PADDING.values() and set(PADDING.values()) <= set(self._rungs),
+        }
+        for control, yes in shown.items():
+            control.layout.display = None if yes else "none"
+        self.padding.value = self.kernel.value == PADDING[True]
+
+    @property
+    def _two_dimensional(self) -> bool:
+        """Do the chosen kernel's blocks have a height of their own?"""
+        rung, n = self._rungs[self.kernel.value], self.n.value
+        _, block = rung.launch(n, n, n, **_params(rung, n, 2))
+        return bool(block[1] > 1)
+
+    def _launch(self) -> Run:
         """Run the chosen kernel on C = A·B with the chosen sizes, and return the run with its trace."""
         rung, n, width = self._rungs[self.kernel.value], self.n.value, self.tile_width.value
-        params = _params(rung, n, width)
-        numbers = np.random.default_rng(4)
-        A, B = numbers.integers(1, 10, (2, n, n)).astype(np.float32)
-        C = np.zeros((n, n), np.float32)
-        grid, block = rung.launch(n, n, n, **params)
-        return simulate(rung.make(**params), trace=True)[grid, block](A, B, C)
+        height = self.block_height.value
+        if height == SQUARE or "block_width" not in rung.params or not self._two_dimensional:
+            return run_product(rung, n, width, trace=True)
+        return run_product(rung, n, width, (width, height), trace=True)
 
     def _relaunch(self, change: object = None) -> None:
         try:
@@ -66,6 +101,43 @@ class Explorer(ipywidgets.VBox):
             self.message.value = f"<b>Not launched.</b> {html.escape(_first_sentence(error))}"
         else:
             self.message.value = ""
+            self._offer()
+        self._draw_plots()
+
+    def _pad(self, change: object = None) -> None:
+        if self.kernel.value in PADDING.values():
+            self.kernel.value = PADDING[self.padding.value]
+
+    # --- plots ---------------------------------------------------------------------------------------------------
+
+    def counts(self, n: int, tile_width: int) -> dict[str, tuple[int, int]]:
+        """(global loads, their sectors) of a whole launch, for each kernel that can be launched so."""
+        found = {}
+        for name, rung in self._rungs.items():
+            key = (name, n, tile_width)
+            if key not in self._counted:
+                try:
+                    loads = run_product(rung, n, tile_width).traffic.select(space="global", op="load")
+                    self._counted[key] = loads.accesses, loads.sectors
+                except Exception:  # it has no such launch, and so no point in the plot
+                    self._counted[key] = None
+            counted = self._counted[key]
+            if counted is not None:
+                found[rung.title] = counted
+        return found
+
+    def _draw_plots(self, change: object = None) -> None:
+        if self.plots.selected_index != 0:
+            return
+        from ..figures import explored
+
+        n, width = self.n.value, self.tile_width.value
+        sizes = sorted({size for size in (4, 8, 16, 32) if size <= max(16, n)} | {n})
+        by_n = {size: self.counts(size, width) for size in sizes}
+        by_width = {each: self.counts(n, each) for each in TILE_WIDTHS if each <= max(2, n)}
+        picture = explored(by_n, by_width, n, width)
+        self._plot.value = picture._repr_png_()[0]
+        self._plot.alt = repr(picture)
 
     def __repr__(self) -> str:
         chosen = f"kernel {self.kernel.value}, n = {self.n.value}, tile width {self.tile_width.value}"
@@ -73,9 +145,24 @@ class Explorer(ipywidgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Offer the controls and the stepper, and its picture to readers who have not run the notebook."""
-        bundle = super()._repr_mimebundle_(**kwargs)
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
         data, _ = self.stepper._repr_mimebundle_()
         return bundle | {"text/plain": repr(self), "image/png": data["image/png"]}
+
+
+def run_product(
+    rung: Any, n: int, tile_width: int, block: tuple[int, int] | None = None, *, trace: bool = False
+) -> Run:
+    """Run a kernel of the ladder on C = A·B of n×n small whole numbers; ``block`` takes the place of its own shape."""
+    params = _params(rung, n, tile_width)
+    numbers = np.random.default_rng(4)
+    A, B = numbers.integers(1, 10, (2, n, n)).astype(np.float32)
+    C = np.zeros((n, n), np.float32)
+    grid, shape = rung.launch(n, n, n, **params)
+    if block is not None:
+        grid, shape = (ceil_div(n, block[0]), ceil_div(n, block[1])), block
+    run: Run = simulate(rung.make(**params), trace=trace)[grid, shape](A, B, C)
+    return run
 
 
 def _params(rung: Any, n: int, tile_width: int) -> dict[str, int]:
@@ -93,21 +180,37 @@ def _first_sentence(error: Exception) -> str:
     return text.split(". ")[0].rstrip(".") + "."
 
 
-def explore(rungs: Sequence[Any] | None = None, *, kernel: str = "tiled", n: int = 4, tile_width: int = 2) -> Explorer:
-    """Return a stepper with controls for the kernel, n and the tile width.
+def explore(
+    kernels: Sequence[Any] | None = None, *, kernel: str | None = None, n: int = 4, tile_width: int = 2
+) -> Explorer:
+    """Return a stepper with controls for the kernel, n, the tile width, the block's height and the padding.
 
-    ``rungs`` are those of `course_lib.kernels.LADDER` whose tiles fit matrices this small, unless others are
-    given. Raises ValueError for a kernel, an n (1 to 16) or a tile width (1, 2, 4, 8, 16) that the controls do
-    not offer.
+    ``kernels`` are names of `course_lib.kernels.LADDER` (those that a lesson has met), or rungs; without them it
+    offers those whose tiles fit small matrices. ``kernel`` is the one to begin with, "tiled" or the first. Raises
+    ValueError for a kernel, an n (1 to 64) or a tile width (1, 2, 4, 8, 16, 32) that the controls do not offer.
     """
+    from ..kernels import LADDER  # numba: only readers who explore wait for it
+
     if not SIZES[0] <= n <= SIZES[1]:
         raise ValueError(f"n is {n}; the explorer draws matrices from {SIZES[0]} to {SIZES[1]}.")
     if tile_width not in TILE_WIDTHS:
         raise ValueError(f"The tile width is {tile_width}; choose from {', '.join(map(str, TILE_WIDTHS))}.")
-    if rungs is None:
-        from ..kernels import LADDER  # numba: only readers who explore wait for it
-
-        rungs = [rung for rung in LADDER if max(rung.tile(**_params(rung, n, tile_width)) or (1,)) <= SIZES[1]]
-    if kernel not in {rung.name for rung in rungs}:
-        raise ValueError(f"There is no kernel {kernel!r}; choose from {', '.join(rung.name for rung in rungs)}.")
+    known = {rung.name: rung for rung in LADDER}
+    if kernels is None:
+        small = {"width": TILE_SIDE, "tile_width": TILE_SIDE, "block_width": TILE_SIDE}
+        rungs = [
+            rung
+            for rung in LADDER
+            if max(rung.tile(**{name: small[name] for name in rung.params if name in small}) or (1,)) <= TILE_SIDE
+        ]
+    else:
+        unknown = [each for each in kernels if isinstance(each, str) and each not in known]
+        if unknown or not kernels:
+            raise ValueError(f"There is no kernel {', '.join(unknown) or 'named'}; choose from {', '.join(known)}.")
+        rungs = [known[each] if isinstance(each, str) else each for each in kernels]
+    names = [rung.name for rung in rungs]
+    if kernel is None:
+        kernel = "tiled" if "tiled" in names else names[0]
+    if kernel not in names:
+        raise ValueError(f"There is no kernel {kernel!r}; choose from {', '.join(names)}.")
     return Explorer(rungs, kernel, n, tile_width)

@@ -38,16 +38,18 @@ class StillPicture:
         """The picture in RGBA, ``scale`` pixels for each unit of the layout."""
         return draw(self.layout, scale)
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+    def _repr_png_(self) -> tuple[bytes, dict[str, int | str]]:
+        """The file, and how Jupyter is to show it: its size, and the text for those who do not see it."""
         image = self.image()
         # The picture has few colours; a palette makes it a third of the size, and notebooks carry many.
         packed = image.quantize(128, method=Image.Quantize.FASTOCTREE)
         buffer = io.BytesIO()
         packed.save(buffer, format="png", optimize=True)
-        return buffer.getvalue(), {"width": WIDTH, "height": round(image.height / SCALE)}
+        shown: dict[str, int | str] = {"width": WIDTH, "height": round(image.height / SCALE), "alt": repr(self)}
+        return buffer.getvalue(), shown
 
     def __repr__(self) -> str:
-        return self.scene.says
+        return f"{self.scene.trace.kernel_name}, step {self.scene.position}: {self.scene.says}"
 
 
 @functools.lru_cache(maxsize=256)

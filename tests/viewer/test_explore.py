@@ -1,5 +1,7 @@
 """The stepper with controls: another choice launches again, a wrong one is answered in a sentence."""
 
+import time
+
 import pytest
 
 from course_lib.kernels import LADDER
@@ -49,7 +51,7 @@ class Refusing:
 
 def test_refusal_is_one_sentence_and_keeps_the_launch():
     """The reason stands under the controls as text, and the stepper still shows the launch before."""
-    explorer = explore([Refusing()], kernel="refusing", n=2)
+    explorer = explore([Refusing()], n=2)
     shown = str(explorer.stepper)
     explorer.n.value = 3
 
@@ -59,10 +61,13 @@ def test_refusal_is_one_sentence_and_keeps_the_launch():
     assert "" == explorer.message.value
 
 
-@pytest.mark.parametrize("choice", [{"kernel": "quick"}, {"n": 17}, {"n": 0}, {"tile_width": 3}])
+@pytest.mark.parametrize(
+    "choice",
+    [{"kernel": "quick"}, {"n": 65}, {"n": 0}, {"tile_width": 3}, {"kernels": ["naive", "quick"]}, {"kernels": []}],
+)
 def test_choices_that_the_controls_do_not_offer(choice):
     """explore() names the choices it has."""
-    with pytest.raises(ValueError, match="choose from|from 1 to 16"):
+    with pytest.raises(ValueError, match="choose from|from 1 to 64"):
         explore(**choice)
 
 
@@ -73,3 +78,65 @@ def test_mimebundle_has_the_controls_and_the_picture():
     assert explorer.model_id == data["application/vnd.jupyter.widget-view+json"]["model_id"]
     assert str(explorer) == data["text/plain"]
     assert data["image/png"] == explorer.stepper._repr_mimebundle_()[0]["image/png"]
+
+
+def test_only_the_kernels_that_a_lesson_has_met():
+    """By name, in the order given; the first is shown unless tiled is among them."""
+    explorer = explore(("naive", "uncoalesced"))
+    assert [name for _, name in explorer.kernel.options] == ["naive", "uncoalesced"]
+    assert str(explorer).startswith("Explorer: kernel naive")
+
+
+def test_block_height():
+    """A naive block of 4×2 threads takes 8 rows of blocks for 16 rows; a tiled one has no such choice."""
+    explorer = explore(kernel="naive", n=16, tile_width=4)
+    assert explorer.block_height.layout.display is None
+    explorer.block_height.value = 2
+    assert ((4, 8, 1), (4, 2, 1)) == (explorer.stepper.run.grid, explorer.stepper.run.block)
+    explorer.kernel.value = "tiled"
+    assert explorer.block_height.layout.display == "none"
+    assert (4, 4, 1) == explorer.stepper.run.block
+
+
+def test_padding_is_the_difference_between_two_kernels():
+    """The box exchanges bank_conflicts and padded; the other kernels have no such box."""
+    explorer = explore(kernel="bank_conflicts", n=8, tile_width=8)
+    conflicts = explorer.stepper.run.traffic.bank_conflicts
+    explorer.padding.value = True
+    assert ("padded", None) == (explorer.kernel.value, explorer.padding.layout.display)
+    assert conflicts > explorer.stepper.run.traffic.bank_conflicts
+    explorer.kernel.value = "bank_conflicts"
+    assert not explorer.padding.value
+    explorer.kernel.value = "naive"
+    assert explorer.padding.layout.display == "none"
+
+
+def test_plots_are_drawn_when_they_are_opened():
+    """Nothing is counted before; then every kernel is, against n and against the tile width."""
+    explorer = explore(("naive", "tiled"), n=8, tile_width=4)
+    assert b"" == explorer._plot.value
+    explorer.plots.selected_index = 0
+    assert bytes(explorer._plot.value).startswith(b"\x89PNG")
+    assert {"One thread per element": (1024, 160), "Tiles in shared memory": (256, 64)} == explorer.counts(8, 4)
+    before = bytes(explorer._plot.value)
+    explorer.n.value = 16
+    assert before != bytes(explorer._plot.value)
+
+
+def test_a_launch_too_large_to_trace_is_answered_in_a_sentence():
+    explorer = explore(kernel="naive", n=4, tile_width=1)
+    explorer.n.value = 64
+    assert explorer.message.value.startswith("<b>Not launched.</b> this launch has more than 200,000 steps")
+    assert (4, 4, 1) == explorer.stepper.run.grid
+
+
+@pytest.mark.parametrize(("kernel", "n", "tile_width"), [("prefetched", 16, 2), ("tiled", 16, 4), ("naive", 8, 2)])
+def test_a_new_picture_comes_at_once(kernel, n, tile_width):
+    """Processor time from the choice to the new trace, the best of three: it is to be under 150 ms."""
+    explorer = explore(kernel=kernel, n=n, tile_width=tile_width)
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        explorer._relaunch()
+        times.append(time.process_time() - start)
+    assert min(times) < 0.15
