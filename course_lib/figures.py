@@ -209,22 +209,26 @@ def explored(
     """Global loads (above) and their sectors (below) of whole launches, per kernel: against n, and against T.
 
     ``by_n`` maps n to {kernel: (loads, sectors)} at ``tile_width``, ``by_width`` a tile width to the same at ``n``.
-    Kernels that ask for the same share a line of dashes; all axes are logarithmic.
+    Kernels that ask for the same in every launch share a dashed line; all axes are logarithmic.
     """
     figure = Figure(figsize=(10, 6.4), facecolor="white", layout="constrained")
     axes = figure.subplots(2, 2, sharey="row")
-    kernels = list(dict.fromkeys(name for counts in (*by_n.values(), *by_width.values()) for name in counts))
     columns = ((by_n, n, f"n (T = {tile_width})"), (by_width, tile_width, f"tile width T (n = {n})"))
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for kernel in dict.fromkeys(name for counts in (*by_n.values(), *by_width.values()) for name in counts):
+        asks = tuple((x, found.get(kernel)) for counts, *_ in columns for x, found in counts.items())
+        alike.setdefault(asks, []).append(kernel)
     for row, what in enumerate(("global loads", "sectors of them")):
         for column, (counts, chosen, label) in enumerate(columns):
             ax = axes[row, column]
-            for place, kernel in enumerate(kernels):
-                points = {x: found[kernel][row] for x, found in counts.items() if kernel in found}
-                style = {"dashes": (4, 1 + place % 4), "marker": "os^Dv"[place % 5], "ms": 6, "lw": 2, "mec": "white"}
+            for place, kernels in enumerate(alike.values()):
+                points = {x: found[kernels[0]][row] for x, found in counts.items() if kernels[0] in found}
+                style = {"ls": "-" if len(kernels) == 1 else (0, (4, 1)), "marker": "os^Dv"[place % 5], "mec": "white"}
+                colour = _OF_MANY[place % len(_OF_MANY)]
                 ax.plot(
-                    list(points), list(points.values()), color=_OF_MANY[place % len(_OF_MANY)], label=kernel, **style
+                    list(points), list(points.values()), color=colour, label="; ".join(kernels), lw=2, ms=7, **style
                 )
-            ax.axvline(chosen, color=FAINT, lw=6, alpha=0.5, zorder=0)
+            ax.axvline(chosen, color="#e4e4e4", lw=8, zorder=0)
             _log2_axis(ax.xaxis, list(counts))
             ax.set_yscale("log")
             ax.yaxis.set_minor_locator(NullLocator())
@@ -233,12 +237,9 @@ def explored(
             for side in ("top", "right"):
                 ax.spines[side].set_visible(False)
             _describe(ax)
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=11, frameon=False
-    )
-    figure.suptitle(
-        "What every kernel asks of global memory, in the whole launch", fontsize=14, weight="bold", color=INK
-    )
+    shown = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*shown, loc="outside lower center", fontsize=11, frameon=False)
+    figure.suptitle("What every kernel asks of global memory in a whole launch", size=14, weight="bold", color=INK)
     here = by_n.get(n, {})
     lines = [f"  {kernel}: {loads:,} loads, {sectors:,} sectors." for kernel, (loads, sectors) in here.items()]
     axes[0, 0].set_label("\n".join([f"Figure: loads and sectors at n = {n}, T = {tile_width}.", *lines]))
