@@ -73,6 +73,9 @@ class Observer:
     def assigned(self, vector, name, value, mask) -> None:
         """A variable was assigned (only when tracing)."""
 
+    def tested(self, vector, line, text, left, right, truth, mask) -> None:
+        """``left`` and ``right`` were compared in the lanes of ``mask``, as ``text`` says (only when tracing)."""
+
     def end_of_chunk(self, vectors) -> None:
         """All warps of a chunk have finished."""
 

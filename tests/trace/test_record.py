@@ -116,3 +116,52 @@ def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
     monkeypatch.setattr(record, "MAX_STEPS", 1000)
     with pytest.raises(LaunchError, match="more than 1,000 steps"):
         peak(512)
+
+
+def test_comparisons_tell_their_truth_and_what_was_compared():
+    """Each link of a chain and each part of an and by itself, in the lanes that evaluate it; loops' tests too."""
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        if 1 < i <= 3 and out[i] == 0:
+            out[i] = 7 if i == 2 else 8
+        while i < 2:
+            i += 1
+
+    out = np.array([0, 0, 0, 5], "i4")
+    trace = simulate(kernel, trace=True)[1, 4](out).trace
+    found = [
+        (c.text, c.threads.tolist(), c.truth.tolist(), np.broadcast_to(c.left, len(c.threads)).tolist())
+        for step in trace.steps
+        for c in step.conditions
+    ]
+    F, T = False, True
+    assert found == [
+        ("1 < i", [0, 1, 2, 3], [F, F, T, T], [1, 1, 1, 1]),
+        ("i <= 3", [2, 3], [T, T], [2, 3]),
+        ("out[i] == 0", [2, 3], [T, F], [0, 5]),
+        ("i == 2", [2], [T], [2]),
+        ("i < 2", [0, 1, 2, 3], [T, T, F, F], [0, 1, 2, 3]),
+        ("i < 2", [0, 1], [T, F], [1, 2]),
+        ("i < 2", [0], [F], [2]),
+    ]
+    np.testing.assert_array_equal(out, [0, 0, 7, 5])
+
+
+def test_functions_of_other_files_are_no_steps():
+    """What element_or_zero does counts on the line that calls it, and only the kernel's lines are steps."""
+    from course_lib.kernels.vector import element_or_zero
+
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.threadIdx.x
+        out[i] = element_or_zero(a, 0, i)
+
+    trace = simulate(kernel, trace=True)[1, 4](np.ones((1, 3), "f4"), np.zeros(4, "f4")).trace
+    lines = [line for line, text in trace.source]
+    assert [step.line - lines[0] for step in trace.steps] == [2, 3]
+    assert [(a.op, a.array, a.threads.tolist()) for a in trace.steps[1].accesses] == [
+        ("load", "a", [0, 1, 2]),
+        ("store", "out", [0, 1, 2, 3]),
+    ]

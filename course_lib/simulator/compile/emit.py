@@ -280,8 +280,16 @@ class FunctionWriter:
 
     def apply(self, node: Apply) -> Code:
         operands = [self.text(a) for a in node.args]
+        told = self.module.tracing and node.text and not self.function.foreign
+        if told:
+            operands = [self.keep(operand).text for operand in operands]
         dtype = self.module.dtype(node.type) if isinstance(node.type, str) and node.type in SCALARS else ""
         code = node.operation.code.format(*operands, mask=self.mask, line=self.at(node.line), dtype=dtype)
+        if told:
+            truth = self.keep(code)
+            what = f"{node.text!r}, {operands[0]}, {operands[1]}, {truth.text}"
+            self.emit(f"w.tested({node.line}, {what}, {self.mask})")
+            return truth
         if not node.operation.effect:
             return Code(code)
         *before, last = code.split("\n")
@@ -411,7 +419,7 @@ class FunctionWriter:
         first, *rest = node.parts
         left = self.expr(first)
         for part in rest:
-            if not part.effect:
+            if not part.effect and not self.module.tracing:  # a trace tells only what a lane evaluates
                 left = Code(f"{combine}({left.text}, {self.text(part)})")
                 continue
             mask, result = self.fresh("m"), self.fresh("t")
@@ -517,8 +525,8 @@ class FunctionWriter:
                 return
 
     def mark(self, node: Mark) -> None:
-        if self.module.tracing:
-            self.emit(f"w.statement({self.at(node.line)}, {self.mask})")
+        if self.module.tracing and not self.function.foreign:  # a line of another file is nobody's to see
+            self.emit(f"w.statement({node.line}, {self.mask})")
 
     def evaluate(self, node: Evaluate) -> None:
         self.expr(node.value)
@@ -536,7 +544,7 @@ class FunctionWriter:
             self.emit(f"{version} = {code.text} if {self.mask} is {anchor} else {blended}")
         if node.name in self.function.unsure:
             self.emit(f"h_{node.name} = unite(h_{node.name}, {self.mask})")
-        if self.module.tracing and kind in SCALARS:
+        if self.module.tracing and kind in SCALARS and not self.function.foreign:
             self.emit(f"w.assigned({node.name!r}, {version}, {self.mask})")
 
     def convert(self, node: Convert) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import operators, tuples, types, why
 from .operators import applied, cast
-from .program import Alternative, Alternatives, Choice, Const, Expr, Logical, once
+from .program import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, once
 from .refusals import refuse
 from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
 from .why import Part
@@ -70,13 +70,16 @@ def compare(x: Expressions, node: ast.Compare) -> Expr:
 
 def _chain(x: Expressions, node: ast.Compare) -> Expr:
     """``a < b < c``: c is evaluated in the lanes where a < b."""
-    left, links = x.scalar(node.left), []
+    left, links, before = x.scalar(node.left), [], node.left
     for op, comparator in zip(node.ops, node.comparators, strict=True):
         right = x.scalar(comparator)
         if comparator is not node.comparators[-1]:
             right = once(right)
-        links.append(compared(x, node, type(op).__name__, left, right))
-        left = right
+        link = compared(x, node, type(op).__name__, left, right)
+        if isinstance(link, Apply):
+            link = replace(link, text=ast.unparse(ast.Compare(before, [op], [comparator])))
+        links.append(link)
+        left, before = right, comparator
     return logical(x, True, links)
 
 
@@ -96,7 +99,8 @@ def compared(x: Expressions, node: ast.Compare, name: str, left: Expr, right: Ex
     kind = types.comparison(str(left.type), str(right.type), name not in ("Eq", "NotEq"))
     if "uint64" in (left.type, right.type) and kind == "float64":
         left, right = cast(left, kind), cast(right, kind)
-    return applied(operators.COMPARISONS[name], (left, right), "bool", node.lineno)
+    result = applied(operators.COMPARISONS[name], (left, right), "bool", node.lineno)
+    return replace(result, text=ast.unparse(node)) if isinstance(result, Apply) else result
 
 
 def _equal(x: Expressions, node: ast.Compare, left: Expr, right: Expr) -> Expr:

@@ -96,11 +96,12 @@ class Local(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Apply(Expr):
-    """An operation applied to ``args``."""
+    """An operation applied to ``args``; ``text`` is a comparison as it stands in the source, for the trace."""
 
     operation: Operation
     args: tuple[Expr, ...]
     line: int
+    text: str = ""
 
     @property
     def operands(self) -> tuple[Expr, ...]:

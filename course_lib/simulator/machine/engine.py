@@ -42,6 +42,7 @@ HOOKS = (
     "misled",
     "statement",
     "assigned",
+    "tested",
     "end_of_chunk",
 )
 

@@ -115,6 +115,9 @@ class WarpVector:
     def assigned(self, name: str, value, mask):
         self.engine.tell("assigned", self, name, value, mask)
 
+    def tested(self, line: int, text: str, left, right, truth, mask):
+        self.engine.tell("tested", self, line, text, left, right, truth, mask)
+
     def check_assigned(self, have, mask, name: str, line: int):
         """Report the active lanes in which variable ``name`` has no value yet."""
         if have is True or have is mask:
