@@ -98,6 +98,15 @@ def test_the_lesson_says_how_long_it_takes_and_what_comes_before(path):
 
 
 @lessons
+def test_the_readme_lists_the_lesson_with_its_minutes(path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (minutes,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", _sources(path, "markdown")[0])
+    rows = [row for row in readme.splitlines() if row.startswith(f"| [{path.name[:2]} ")]
+    assert len(rows) == 1
+    assert f"](notebooks/{path.name}) | {minutes} |" in rows[0]
+
+
+@lessons
 def test_predictions_are_taken_before_their_answers(path):
     """Each truth comes from a run: an expression with a name in it, in a cell that shows and asserts nothing else."""
     asked = [(source, call) for source in _sources(path, "code") for call in _calls(source, "predict")]
