@@ -45,6 +45,8 @@ class InitializationObserver(Observer):
             )
         else:
             text = f"{self.name(thread)} reads the variable {name!r} before it assigned it; assign it on every path"
+            if name.endswith("()"):
+                text = f"{self.name(thread)} uses {name}, which returned nothing there; return a value on every path"
         self.add(Finding("uninitialized-read", line, text, array=name, threads=(thread,), count=count))
 
 

@@ -173,12 +173,14 @@ class FunctionWriter:
             start.append(" = ".join(f"h_{name}" for name in sorted(function.unsure)) + " = False")
         if not function.kernel:
             start.append("result = None")
+            if function.partial:
+                start.append("h = False")
             if self.own_arrays:
                 start.append(f"w.drop_local({', '.join(map(str, self.own_arrays))})")
         head = f"    def {self.template.name}({', '.join(('w', 'm', 'path', *parameters))}):\n"
         body = "".join(f"        {line}\n" for line in start) + "".join(self.lines)
         if not function.kernel:
-            body += "        return result\n"
+            body += f"        return {'result, h' if function.partial else 'result'}\n"
         elif not function.barriers:
             body += "        return\n        yield\n"
         sites = "".join(f"S{i}, " for i in range(len(self.template.sites)))
@@ -368,7 +370,16 @@ class FunctionWriter:
         call = f"{self.callees[key]}(w, {self.mask}, {self.place()}{arguments})"
         if node.function.barriers:
             call = f"(yield from {call})"
-        return self.keep(call)
+        if not node.function.partial:
+            return self.keep(call)
+        result, have = self.fresh("t"), self.fresh("h")
+        self.emit(f"{result}, {have} = {call}")
+        if node.used:
+            name = f"the result of {node.function.name}()"
+            self.emit(f"w.check_assigned({have}, {self.mask}, {name!r}, {self.at(node.line)})")
+            poison = self.module.constant(DTYPE[str(node.type)].type(0))
+            self.emit(f"if {result} is None: {result} = {poison}")
+        return Code(result, True, True)
 
     def call_warp(self, node: CallWarp) -> Code:
         values = self.tuple_text(node.args)
@@ -585,7 +596,9 @@ class FunctionWriter:
         result = self.function.result
         if self.function.kernel:
             self.emit(f"w.returned.append(({self.mask}, {self.at(node.line)}))")
-        elif result != NONE:
+        elif result != NONE and node.value.type != NONE:
+            if self.function.partial:
+                self.emit(f"h = unite(h, {self.mask})")
             code = self.cast(self.text(node.value), node.value.type, result)
             self.emit(f"result = {self.blended(self.mask, code, 'result', result, node.line)}")
         else:

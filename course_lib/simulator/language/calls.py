@@ -1,6 +1,6 @@
 """Calls, a row a function: how many arguments it takes, of which types, what it returns, and what computes it.
 
-To add a function: a row in the table of its home (``CUDA``, ``MATH``, ``BUILTINS``), and what it computes in
+To add a function: a row in the table of its home (``CUDA``, ``MATH``, ``NUMPY``, ``BUILTINS``), and what it computes in
 :mod:`~course_lib.simulator.machine.arithmetic` or, if the lanes of a warp do it together, in
 :mod:`~course_lib.simulator.machine.warp`. What is no function of numbers alone (it takes an array, a shape, or
 allocates) is a *form* (:mod:`forms`): a row that names the function which finds its meaning. Intrinsics that are
@@ -171,6 +171,26 @@ def _round(a: str) -> Signature:
     return "int64", (a if types.is_float(a) else "int64",)
 
 
+def _ufunc(name: str) -> Callable[..., Signature]:
+    """The first of NumPy's own loops to which the arguments convert safely; numba has none of float16.
+
+    Beside a float an integer converts to any float.
+    """
+    loops = [loop.split("->") for loop in getattr(np, name).types if not set(loop) & set("egGmMO")]
+
+    def rule(*given: str) -> Signature:
+        mixed = any(map(is_int, given)) and any(map(types.is_float, given))
+        for wanted, result in loops:
+            if all(
+                np.can_cast(a, kind) or (mixed and is_int(a) and kind in "fd")
+                for a, kind in zip(given, wanted, strict=True)
+            ):
+                return np.dtype(result).name, tuple(np.dtype(kind).name for kind in wanted)
+        raise TypingError(f"np.{name} takes no {' and '.join(given)}: convert with int()")
+
+    return rule
+
+
 # --- the rows ---------------------------------------------------------------------------------------------------------
 
 _MATH_CODE = {
@@ -216,6 +236,24 @@ MATH |= {
 }
 #: NumPy's functions by the functions of math that do the same, for the advice.
 MATH_OF_NUMPY = {row.code.removeprefix("np.").split("(")[0]: name for name, row in MATH.items()}
+
+_UFUNCS = (
+    "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh log log2 log10 deg2rad radians rad2deg "
+    "degrees logical_not invert arctan2 hypot maximum minimum fmax fmin greater greater_equal less less_equal equal "
+    "not_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift"
+)
+_OPERANDS = {1: "({0})", 2: "({0}, {1})"}
+#: NumPy's functions of numbers that numba's CUDA target takes.
+NUMPY = {
+    name: Row(
+        f"np.{name}",
+        (getattr(np, name).nin,),
+        _ufunc(name),
+        f"np.{name}{_OPERANDS[getattr(np, name).nin]}",
+        widened="math of",
+    )
+    for name in _UFUNCS.split()
+}
 
 _HALF = {
     "hadd": Row("cuda.fp16.hadd", (2,), _half(2), "({0} + {1})"),
@@ -337,8 +375,11 @@ def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
         return forms.conversion(x, node, thing)
     if getattr(thing, "__module__", None) == "math":
         return _math_call(x, node, getattr(thing, "__name__", ""))
+    name = getattr(thing, "__name__", "")
+    if isinstance(thing, np.ufunc) and name in NUMPY:
+        return NUMPY[name].apply(x, node)
     if getattr(thing, "py_func", None) is not None:
-        return forms.device(x, node, thing)
+        return forms.device(x, node, thing, used)
     _refuse_call(node, thing)
 
 

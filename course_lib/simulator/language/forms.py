@@ -19,8 +19,6 @@ from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Meet, Ope
 from .refusals import refuse
 from .source import python_function, read
 from .types import (
-    COMPILE_TIME,
-    CONFLICT,
     DTYPE,
     NONE,
     ArrayType,
@@ -408,7 +406,7 @@ def quotient_and_remainder(x: Expressions, node: ast.Call, used: bool) -> Expr:
 # --- device functions -------------------------------------------------------------------------------------------------
 
 
-def device(x: Expressions, node: ast.Call, thing: object) -> Expr:
+def device(x: Expressions, node: ast.Call, thing: object, used: bool) -> Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     function = python_function(thing)
     if function in x.stack:
@@ -426,10 +424,12 @@ def device(x: Expressions, node: ast.Call, thing: object) -> Expr:
     callee = x.analysis.device(x, node, source, values, result)
     x.calls = True
     x.barriers = x.barriers or callee.barriers
+    kept = [p for p in parameters if not isinstance(bound[p], Static)]
     return CallDevice(
         function=callee,
-        args=tuple(values),
-        written=tuple(parameters.index(p) for p in bound),
+        args=tuple(v for v in values if not isinstance(v, Static)),
+        written=tuple(kept.index(p) for p in bound if p in kept),
+        used=used,
         type=callee.result,
         line=node.lineno,
         why=callee.result_why,
@@ -464,12 +464,4 @@ def _bound(x: Expressions, node: ast.Call, function: FunctionType, parameters: l
         p: x.expr(parts[p]) if p in parts else x.wrap(absent[p], node)
         for p in (*parts, *(p for p in parameters if p not in parts))
     }
-    for parameter, value in values.items():
-        if value.type in (COMPILE_TIME, CONFLICT):
-            part = parts.get(parameter, node)
-            refuse(
-                part,
-                f"{ast.unparse(part)} is {describe_type(value.type)}, and cannot be passed to a "
-                "device function; use it there by its own name",
-            )
     return values

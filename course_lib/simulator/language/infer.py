@@ -77,9 +77,9 @@ class Analysis:
         self, caller: Expressions, node: ast.Call, source: Source, values: list[Expr], result: Type | None
     ) -> Function:
         """The typed program of a device function that ``caller`` calls in ``node``, with its declared ``result``."""
-        key = (source.function, *((v.type, v.why) for v in values))
+        key = (source.function, *((v.type, v.why, id(v.thing) if isinstance(v, Static) else 0) for v in values))
         if key not in self._device:
-            arguments = {p: Variable(v.type, v.why) for p, v in zip(source.parameters, values, strict=True)}
+            arguments = {p: _argument(v) for p, v in zip(source.parameters, values, strict=True)}
             if source.filename == self.sources[0].filename and source not in self.sources:
                 self.sources.append(source)
             try:
@@ -91,6 +91,11 @@ class Analysis:
                     ) from None
                 raise
         return self._device[key]
+
+
+def _argument(value: Expr) -> Variable:
+    """What a device function knows of an argument."""
+    return Variable(value.type, value.why, (value.thing,) if isinstance(value, Static) else None)
 
 
 @dataclass
@@ -135,16 +140,17 @@ class Statements(Expressions):
     def function(self, kernel: bool) -> Function:
         self.is_kernel = kernel
         body = self.block(self.source.tree.body)
-        result, why = (NONE, None) if kernel else self._result(body.ends)
+        result, why, partial = (NONE, None, False) if kernel else self._result(body.ends)
         function = Function(
             name=self.source.name,
             source=self.source,
             kernel=kernel,
             foreign=self.foreign,
-            parameters=[(name, variable.type) for name, variable in self.given.items()],
+            parameters=[(n, variable.type) for n, variable in self.given.items() if variable.type != COMPILE_TIME],
             body=body,
             result=result,
             result_why=why,
+            partial=partial,
             barriers=self.barriers,
             unsure=self.unsure,
             promotions=self.promotions,
@@ -154,27 +160,33 @@ class Statements(Expressions):
         self.constants.keep()
         return function
 
-    def _result(self, ends: bool) -> tuple[Type, Why]:
-        """What a device function returns, and why it is float64."""
-        found = self.results or [Part(NONE, None)]
-        if not ends and found[0].type != NONE:
-            refuse(self.source.tree, "this device function does not return a value on every path; end it with a return")
-        kind = found[0].type
+    def _result(self, ends: bool) -> tuple[Type, Why, bool]:
+        """What a device function returns, why it is float64, and whether some paths return nothing."""
+        found = [part for part in self.results if part.type != NONE]
+        partial = not ends or len(found) < len(self.results)
+        if not found:
+            return NONE, None, False
         if self.declared is not None:
-            return self._declared(found, self.declared), None
+            return self._declared(found, self.declared), None, partial
+        kind = found[0].type
         for part in found[1:]:
             kind = unify_types(kind, part.type)
-        if kind == CONFLICT:
+        if kind in (CONFLICT, COMPILE_TIME):
             returned = " on one path and ".join(map(describe_type, dict.fromkeys(p.type for p in found)))
             refuse(
                 self.source.tree,
                 f"this device function returns {returned} on another; return one kind of value on every path",
             )
-        return kind, of_parts(kind, found, meeting(found[0].type, found[-1].type))
+        if partial and kind not in SCALARS:
+            refuse(
+                self.source.tree,
+                f"this device function returns {describe_type(kind)} on some paths only; end it with a return",
+            )
+        return kind, of_parts(kind, found, meeting(found[0].type, found[-1].type)), partial
 
     def _declared(self, found: list[Part], want: Type) -> Type:
         """The result that the function's signature gives it, if what it returns converts to that."""
-        for part in found:
+        for part in found if want != NONE else ():
             scalar = (
                 part.type in SCALARS and want in SCALARS and not (is_complex(str(part.type)) > is_complex(str(want)))
             )

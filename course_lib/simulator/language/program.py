@@ -309,6 +309,7 @@ class CallDevice(Expr):
     function: Function
     args: tuple[Expr, ...]
     written: tuple[int, ...]
+    used: bool
     line: int
 
     @property
@@ -544,6 +545,7 @@ class Function:
     """A kernel or a device function, for given types of its arguments.
 
     ``foreign``: its lines mean nothing in the kernel's file, so all that it does belongs to the line of its call.
+    ``partial``: some paths return nothing, so that a lane may not have the result.
     ``unsure`` are the variables that are read where some path has not assigned them.
     """
 
@@ -555,6 +557,7 @@ class Function:
     constants: Constants
     body: Block = field(default_factory=lambda: Block(0, []))
     result: Type = NONE
+    partial: bool = False
     result_why: Why = None
     barriers: bool = False
     unsure: set[str] = field(default_factory=set)

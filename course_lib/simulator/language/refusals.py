@@ -87,10 +87,6 @@ MATH = {
     "frexp": "use math.floor(math.log2(x))",
 }
 NUMPY = {
-    "maximum": "max",
-    "fmax": "max",
-    "minimum": "min",
-    "fmin": "min",
     "absolute": "abs",
     "power": "**",
     "zeros": "cuda.local.array",

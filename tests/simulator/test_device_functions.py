@@ -1,0 +1,143 @@
+"""What device functions may return, and what may be handed to them."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, float64, types
+from numba.np.numpy_support import ufunc_find_matching_loop
+
+from course_lib import KernelError, UnsupportedKernelError, simulate
+from course_lib.simulator.language.calls import NUMPY
+from course_lib.simulator.language.types import SCALARS, TypingError
+
+
+@cuda.jit(device=True)
+def store_twice(a, i, value):
+    if value < 0:
+        return
+    a[i] = 2 * value
+
+
+@cuda.jit(device=True)
+def positive(x):
+    if x > 0:
+        return x
+    return None
+
+
+@cuda.jit(device=True)
+def falls_through(x):
+    if x > 0:
+        return x
+
+
+@cuda.jit(device=True)
+def converted(x, kind):
+    return kind(x)
+
+
+@cuda.jit(device=True)
+def twice(x):
+    return x + x
+
+
+@cuda.jit(device=True)
+def applied(function, x):
+    return function(function(x))
+
+
+@cuda.jit(device=True)
+def zeros(n, kind):
+    tile = cuda.local.array(4, kind)
+    for k in range(4):
+        tile[k] = n
+    return tile[3]
+
+
+def test_a_function_that_returns_nothing():
+    def kernel(a, b):
+        i = cuda.grid(1)
+        store_twice(a, i, b[i])
+
+    a = np.zeros(4, "i8")
+    simulate(kernel)[1, 4](a, np.array([1, -1, 2, -2]))
+    assert tuple(a) == (2, 0, 4, 0)
+
+
+@pytest.mark.parametrize("function", [positive, falls_through])
+def test_a_function_that_returns_on_some_paths_only(function):
+    def guarded(a, b):
+        i = cuda.grid(1)
+        if b[i] > 0:
+            a[i] = function(b[i])
+
+    def unguarded(a, b):
+        i = cuda.grid(1)
+        a[i] = function(b[i])
+
+    def unused(a, b):
+        function(b[cuda.grid(1)])
+
+    a, b = np.zeros(4, "i8"), np.array([1, -1, 2, -2])
+    simulate(guarded)[1, 4](a, b)
+    assert tuple(a) == (1, 0, 2, 0)
+    assert simulate(unused)[1, 4](a, b).findings == ()
+    with pytest.raises(KernelError, match="which returned nothing there") as caught:
+        simulate(unguarded)[1, 4](a, b)
+    (finding,) = caught.value.findings
+    assert (finding.kind, finding.count, finding.threads) == ("uninitialized-read", 2, (((0, 0, 0), (1, 0, 0)),))
+
+
+def test_a_dtype_and_a_function_as_arguments():
+    def kernel(a):
+        a[0] = converted(2.75, types.int32)
+        a[1] = converted(a[1], float64) / 2
+        a[2] = applied(twice, 3)
+        a[3] = zeros(7.5, float32)
+        a[4] = zeros(7.5, types.int8)
+
+    a = np.ones(5)
+    simulate(kernel)[1, 1](a)
+    assert tuple(a) == (2, 0.5, 12, 7.5, 7)
+
+
+def test_a_function_that_is_handed_itself_recurses():
+    def kernel(a):
+        a[0] = applied(applied, 1)
+
+    with pytest.raises(UnsupportedKernelError, match="cannot recurse"):
+        simulate(kernel)[1, 1](np.zeros(1))
+
+
+@pytest.mark.parametrize("name", sorted(NUMPY))
+def test_numpys_functions_have_numbas_types(name):
+    """numba takes the first loop of NumPy's that fits."""
+    ufunc, row = getattr(np, name), NUMPY[name]
+    numbas = {t: types.boolean if t == "bool" else getattr(types, t) for t in SCALARS if not t.startswith("complex")}
+    for a in numbas:
+        for b in numbas if ufunc.nin == 2 else [a]:
+            given = [a, b][: ufunc.nin]
+            loop = ufunc_find_matching_loop(ufunc, [numbas[t] for t in given])
+            try:
+                found = row.rule(*given)
+            except TypingError:
+                assert loop is None, given
+            else:
+                expected = loop.numpy_outputs[0].name, tuple(kind.name for kind in loop.numpy_inputs)
+                assert found == expected, given
+
+
+def test_numpys_functions_in_a_kernel():
+    def kernel(a, n, out):
+        out[0] = np.maximum(a[0], a[1])
+        out[1] = np.fmax(a[0], a[1])
+        out[2] = np.sin(a[2])
+        out[3] = np.logical_and(n[0], n[1])
+        out[4] = np.left_shift(n[0], n[1])
+        out[5] = np.hypot(a[2], a[2])
+        out[6] = np.less_equal(n[0], n[1])
+
+    a, n, out = np.array([np.nan, 2, 3], "f4"), np.array([5, 2]), np.zeros(7)
+    run = simulate(kernel, strict=False)[1, 1](a, n, out)
+    x = np.float32(3)
+    np.testing.assert_array_equal(out, [np.nan, 2, np.sin(x), 1, 20, np.hypot(x, x), 0])
+    assert run.findings == ()
