@@ -71,9 +71,11 @@ from ..language.program import (
     Return,
     Saved,
     Select,
+    Slice,
     Stmt,
     Store,
     Together,
+    View,
 )
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
 
@@ -250,6 +252,8 @@ class FunctionWriter:
         if isinstance(have, TupleType) and isinstance(want, TupleType):
             pairs = enumerate(zip(have.items, want.items, strict=True))
             return "(" + "".join(self.cast(f"{code}[{i}]", a, b) + ", " for i, (a, b) in pairs) + ")"
+        if isinstance(want, ArrayType):
+            return f"as_view({code})"
         return f"cast({code}, {self.module.dtype(str(want))})"
 
     def place(self) -> str:
@@ -333,19 +337,36 @@ class FunctionWriter:
     def load(self, node: Load) -> Code:
         array, index = self.text(node.array), self.tuple_text(node.index)
         site = self.site(node.line, "load", node.width)
+        if is_view(node.array):
+            return self.keep(f"load_through({site}, {array}, {index}, {self.mask})")
         return self.keep(f"{site}.load({array}, {index}, {self.mask})")
+
+    def view(self, node: View) -> Code:
+        array, parts = self.text(node.array), []
+        for part in node.parts:
+            if isinstance(part, Slice):
+                parts.append(f"({', '.join('None' if b is None else self.text(b) for b in part.bounds)})")
+            else:
+                parts.append(self.text(part))
+        return Code(f"view({array}, ({''.join(f'{part}, ' for part in parts)}), {self.at(node.line)})")
 
     def store(self, node: Store) -> Code:
         value = self.text(node.value)
         array, index = self.text(node.array), self.tuple_text(node.index)
         site = self.site(node.line, "store", node.width)
-        self.emit(f"{site}.store({array}, {index}, {value}, {self.mask})")
+        if is_view(node.array):
+            self.emit(f"store_through({site}, {array}, {index}, {value}, {self.mask})")
+        else:
+            self.emit(f"{site}.store({array}, {index}, {value}, {self.mask})")
         return Code("None")
 
     def atomic(self, node: Atomic) -> Code:
         array, index, values = self.text(node.array), self.tuple_text(node.index), self.tuple_text(node.values)
         site = self.site(node.line, "atomic")
-        return self.keep(f"{site}.atomic({node.operation!r}, {array}, {index}, {values}, {self.mask}, {node.used})")
+        arguments = f"{node.operation!r}, {array}, {index}, {values}, {self.mask}, {node.used}"
+        if is_view(node.array):
+            return self.keep(f"atomic_through({site}, {arguments})")
+        return self.keep(f"{site}.atomic({arguments})")
 
     def allocate(self, node: Allocate) -> Code:
         assert isinstance(node.type, ArrayType)
@@ -723,10 +744,14 @@ def exits(body: list[Stmt], kinds: tuple[type, ...]) -> bool:
     return False
 
 
+def is_view(array: Expr) -> bool:
+    return isinstance(array.type, ArrayType) and array.type.view
+
+
 def tag(kind: Type) -> str:
     """A type in short, for the name of a variable's version."""
     if isinstance(kind, ArrayType):
-        return f"A{tag(kind.dtype)}{kind.ndim}"
+        return f"{'V' if kind.view else 'A'}{tag(kind.dtype)}{kind.ndim}"
     if isinstance(kind, TupleType):
         return "T" + "".join(tag(k) for k in kind.items) + "E"
     return {"bool": "b", "none": "n"}.get(kind) or kind[0] + "".join(c for c in kind if c.isdigit())
@@ -744,6 +769,7 @@ EXPRESSIONS: dict[type[Expr], Callable[..., Code]] = {
     Item: FunctionWriter.item,
     ItemAt: FunctionWriter.item_at,
     Load: FunctionWriter.load,
+    View: FunctionWriter.view,
     Store: FunctionWriter.store,
     Atomic: FunctionWriter.atomic,
     Select: FunctionWriter.select,

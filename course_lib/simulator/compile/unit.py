@@ -13,7 +13,7 @@ from ..language.infer import analyse
 from ..language.source import Source
 from ..language.variables import Variable
 from ..language.why import Promotion
-from ..machine import arithmetic, loops, masks
+from ..machine import arithmetic, loops, masks, view
 from ..machine.barrier import Barrier
 from .emit import Module, Template
 from .writes import written
@@ -105,7 +105,7 @@ class Unit:
 #: What the generated code calls.
 SCOPE: dict[str, object] = {"np": np, "Barrier": Barrier} | {
     name: thing
-    for module in (arithmetic, loops, masks)
+    for module in (arithmetic, loops, masks, view)
     for name, thing in vars(module).items()
     if callable(thing) and getattr(thing, "__module__", None) == module.__name__
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ..language.program import (
     Allocate,
+    Apply,
     Assign,
     Atomic,
     CallDevice,
+    Cast,
     Copy,
     Expr,
     Function,
@@ -14,6 +16,7 @@ from ..language.program import (
     Saved,
     Select,
     Store,
+    View,
     nodes,
     statements,
 )
@@ -71,8 +74,12 @@ def _roots(value: Expr, aliases: dict[str, Names]) -> Names:
             return aliases.get(value.name, frozenset())
         case Allocate():
             return frozenset()
-        case Saved():
+        case Saved() | Cast():
             return _roots(value.value, aliases)
+        case View():
+            return _roots(value.array, aliases)
+        case Apply():  # transposed
+            return _roots(value.args[0], aliases)
         case Select():
             return _union(_roots(value.yes, aliases), _roots(value.no, aliases))
     return None

@@ -17,7 +17,7 @@ from . import calls, conditions, operators, tuples, types, why
 from .constants import Constants
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
 from .operators import NUMBERS, applied, cast, python_constant
-from .program import Apply, Const, Expr, Load, Local, Nothing, Operation, Select, Static
+from .program import Apply, Const, Expr, Load, Local, Nothing, Operation, Select, Slice, Static, View
 from .refusals import NOT_TAKEN, refuse, refused_expression
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, plural
@@ -45,6 +45,11 @@ VALUES = {
     for axis, number in AXES.items()
 } | {("laneid",): _nullary("laneid", "w.lanes.lane", "int32")}
 SIZE = _of_array("size", "np.int64({0}.size)")
+TRANSPOSED = Operation(
+    ".T",
+    "transposed({0})",
+    lambda args, result: isinstance(args[0], ArrayType) and result == ArrayType(args[0].dtype, args[0].ndim, view=True),
+)
 SHAPE = [_of_array(f"shape[{axis}]", f"dim({{0}}, {axis})") for axis in range(32)]
 
 
@@ -272,10 +277,13 @@ class Expressions:
             return self.number(kind.ndim)
         if node.attr == "dtype":
             return Static(thing=DTYPE[kind.dtype])
+        if node.attr == "T":
+            kind = ArrayType(kind.dtype, kind.ndim, view=True)
+            return Apply(operation=TRANSPOSED, args=(array,), type=kind, line=node.lineno)
         refuse(
             node,
             f"the simulator does not run .{node.attr} of an array in a kernel; "
-            "it knows shape, size, ndim and dtype, and elements such as A[i, j]",
+            "it knows shape, size, ndim, dtype and T, elements such as A[i, j], and parts such as A[i] and A[1:, ::2]",
         )
 
     def dimension(self, node: ast.expr, array: Expr, axis: int) -> Expr:
@@ -382,11 +390,19 @@ class Expressions:
     # --- elements --------------------------------------------------------------------------------------------
 
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
-        """(array, indices) of a subscript; ``A[i][j]`` counts as ``A[i, j]``."""
+        """(array, indices) of a subscript that is one element; ``A[i][j]`` counts as ``A[i, j]``."""
         owner, chain = self._owner(node)
         if not chain:
             refuse(node, f"{ast.unparse(node)} is an item of a tuple, and cannot be assigned; write a new tuple")
-        return self._indexed(node, owner, chain)
+        array, indices = self._indexed(node, owner, chain)
+        assert isinstance(array.type, ArrayType)
+        if len(indices) < array.type.ndim:
+            refuse(
+                node,
+                f"{ast.unparse(node)} is part of an array, not an element; write a loop over single elements, with "
+                "one index for each dimension",
+            )
+        return array, indices
 
     def _owner(self, node: ast.Subscript) -> tuple[Expr, list[ast.Subscript]]:
         """What is subscripted: the first value of a chain of subscripts that is no tuple, and the rest of the chain."""
@@ -402,7 +418,7 @@ class Expressions:
         return owner, chain
 
     def _indexed(self, node: ast.AST, array: Expr, chain: list[ast.Subscript]) -> tuple[Expr, tuple[Expr, ...]]:
-        """(array, indices) of a chain of subscripts of ``array``, one checked integer for each dimension."""
+        """(array, indices) of a chain of subscripts: fewer than its dimensions where a part of it is meant."""
         base = chain[0].value
         if not isinstance(array.type, ArrayType):
             refuse(
@@ -410,30 +426,69 @@ class Expressions:
                 f"{ast.unparse(base)} is {describe_type(array.type)}, and has no elements; pass an "
                 "array as an argument",
             )
-        parts = [p for link in chain for p in (link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice])]
-        if any(
-            isinstance(p, (ast.Slice, ast.Starred)) or (isinstance(p, ast.Constant) and p.value is Ellipsis)
-            for p in parts
-        ):
-            refuse(node, "the simulator does not run slices; write a loop over single elements")
-        indices = tuple(self.expr(p) for p in parts)
-        if len(indices) == 1 and isinstance(indices[0].type, TupleType):
-            indices = tuples.items(indices[0])
-        if len(indices) != array.type.ndim:
+        indices: tuple[Expr, ...] = ()
+        for link in chain:
+            parts = link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice]
+            if any(isinstance(p, ast.Slice) or is_ellipsis(p) for p in parts):
+                array, indices = self._slice(link, array, indices, parts), ()
+                continue
+            found = tuple(self.expr(p) for p in parts)
+            if len(found) == 1 and isinstance(found[0].type, TupleType):
+                found = tuples.items(found[0])
+                parts = [link] * len(found)
+            indices += tuple(self.integer_index(node, p, i) for i, p in zip(found, parts, strict=True))
+        assert isinstance(array.type, ArrayType)
+        if len(indices) > array.type.ndim:
             refuse(
                 node,
                 f"{ast.unparse(base)} has {plural(array.type.ndim, 'dimension')} and is given "
                 f"{len(indices)} indices; give one index for each dimension",
             )
-        places: list[ast.AST] = [*parts] if len(parts) == len(indices) else [node] * len(indices)
-        return array, tuple(self.integer_index(node, p, i) for i, p in zip(indices, places, strict=True))
+        return array, indices
+
+    def _slice(self, node: ast.Subscript, array: Expr, indices: tuple[Expr, ...], parts: list[ast.expr]) -> Expr:
+        """The part of ``array`` at ``indices`` and at ``parts``, of which some are slices."""
+        assert isinstance(array.type, ArrayType)
+        missing = array.type.ndim - len(indices) - sum(not is_ellipsis(p) for p in parts)
+        if missing < 0 or sum(map(is_ellipsis, parts)) > 1:
+            refuse(
+                node,
+                f"{ast.unparse(node)} has more indices than {ast.unparse(node.value)} has dimensions, "
+                f"{array.type.ndim}; give one for each",
+            )
+        places: list[Expr | Slice] = [*indices]
+        for part in parts:
+            if is_ellipsis(part):
+                places += [Slice()] * missing
+            elif isinstance(part, ast.Slice):
+                bounds = [None if b is None else self._bound(node, b) for b in (part.lower, part.upper, part.step)]
+                places.append(Slice(start=bounds[0], stop=bounds[1], step=bounds[2]))
+            else:
+                places.append(self.integer_index(node, part, self.expr(part)))
+        return self.part(node, array, places)
+
+    def _bound(self, node: ast.AST, part: ast.expr) -> Expr | None:
+        value = self.expr(part)
+        return None if value.type == NONE else self.integer_index(node, part, value)
+
+    def part(self, node: ast.AST, array: Expr, places: list[Expr | Slice]) -> Expr:
+        """A part of ``array``; dimensions without a place are taken whole."""
+        assert isinstance(array.type, ArrayType)
+        places = places + [Slice()] * (array.type.ndim - len(places))
+        kind = ArrayType(array.type.dtype, sum(isinstance(p, Slice) for p in places), view=True)
+        return View(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         owner, chain = self._owner(node)
         if not chain:
             return owner
         array, indices = self._indexed(node, owner, chain)
-        return self.load(node, array, indices)
+        assert isinstance(array.type, ArrayType)
+        if len(indices) == array.type.ndim:
+            if not indices and isinstance(array, View):
+                return array
+            return self.load(node, array, indices)
+        return self.part(node, array, [*indices]) if indices else array
 
     def load(self, node: ast.expr, array: Expr, indices: tuple[Expr, ...]) -> Expr:
         assert isinstance(array.type, ArrayType)
@@ -451,6 +506,10 @@ class Expressions:
         if types.is_complex(str(value.type)):
             cast(value, array.type.dtype)  # refused if the array holds real numbers
         return value
+
+
+def is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
 def with_why(value: Expr, reason: Why) -> Expr:

@@ -419,7 +419,10 @@ def device(x: Expressions, node: ast.Call, thing: object, used: bool) -> Expr:
     result = None
     if declared:
         signature = signatures.choose(declared, tuple(v.type for v in values), source.name)
-        values = [replace(cast(v, kind), why=None) for v, kind in zip(values, signature.arguments, strict=True)]
+        values = [
+            v if isinstance(kind, ArrayType) else replace(cast(v, kind), why=None)
+            for v, kind in zip(values, signature.arguments, strict=True)
+        ]
         result = signature.result
     callee = x.analysis.device(x, node, source, values, result)
     x.calls = True

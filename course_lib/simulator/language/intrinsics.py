@@ -62,6 +62,8 @@ def _place(x: Expressions, node: ast.Call, width: int, values: int) -> tuple[Exp
     array = x.expr(node.args[0]) if node.args else None
     if array is None or not isinstance(array.type, ArrayType):
         refuse(node, f"{what} takes an array as its first argument; pass the array, then the indices")
+    if array.type.view:
+        refuse(node, f"{what} takes a whole array, and {ast.unparse(node.args[0])} is a part of one; pass the array")
     parts = node.args[1 : 1 + array.type.ndim]
     rest = node.args[1 + array.type.ndim :]
     if node.keywords or len(parts) != array.type.ndim or len(rest) != values:

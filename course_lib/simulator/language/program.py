@@ -15,7 +15,19 @@ import numpy as np
 
 from .constants import Constants
 from .source import Source
-from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, is_complex, is_int
+from .types import (
+    COMPILE_TIME,
+    CONFLICT,
+    DTYPE,
+    NONE,
+    SCALARS,
+    ArrayType,
+    TupleType,
+    Type,
+    is_complex,
+    is_int,
+    unify_types,
+)
 from .why import Promotion, Why
 
 
@@ -175,6 +187,35 @@ class ItemAt(Expr):
     @property
     def effect(self) -> bool:
         return True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Slice:
+    """``start:stop:step`` of one dimension; None where it is left out."""
+
+    start: Expr | None = None
+    stop: Expr | None = None
+    step: Expr | None = None
+
+    @property
+    def bounds(self) -> tuple[Expr | None, Expr | None, Expr | None]:
+        return self.start, self.stop, self.step
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class View(Expr):
+    """A part of an array: an index or a slice for each dimension."""
+
+    array: Expr
+    parts: tuple[Expr | Slice, ...]
+    line: int
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        found: list[Expr] = [self.array]
+        for part in self.parts:
+            found += [b for b in part.bounds if b is not None] if isinstance(part, Slice) else [part]
+        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -669,7 +710,20 @@ def _stores(element: str, width: int, value: Type) -> bool:
     return isinstance(value, str) and value in SCALARS and (is_complex(element) or not is_complex(value))
 
 
+def _views(node: View) -> bool:
+    kept = sum(isinstance(part, Slice) for part in node.parts)
+    array = node.array.type
+    return (
+        isinstance(array, ArrayType)
+        and len(node.parts) == array.ndim
+        and node.type == ArrayType(array.dtype, kept, view=True)
+        and all(isinstance(o.type, str) and is_int(o.type) for o in node.operands[1:])
+    )
+
+
 def _casts(node: Cast) -> bool:
+    if isinstance(node.type, ArrayType):
+        return unify_types(node.value.type, node.type) == node.type and node.type.view
     if isinstance(node.type, TupleType):
         return isinstance(node.value.type, TupleType) and len(node.value.type.items) == len(node.type.items)
     have, want = node.value.type, node.type
@@ -696,6 +750,7 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
     Item: lambda n: isinstance(n.value.type, TupleType) and n.type == n.value.type.items[n.index],
     ItemAt: lambda n: set(n.value.type.items) == {n.type} and is_int(n.index.type),
     Load: _loads,
+    View: _views,
     Atomic: lambda n: _element(n.array, n.index) and {n.type, *(v.type for v in n.values)} == {n.array.type.dtype},
     Store: lambda n: _element(n.array, n.index) and _stores(n.array.type.dtype, n.width, n.value.type),
     Copy: lambda n: (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .names import dtype_name
 from .refusals import refuse
 from .source import Source
-from .types import NONE, SCALARS, ArrayType, TupleType, Type, TypingError, describe_type
+from .types import CONFLICT, NONE, SCALARS, ArrayType, TupleType, Type, TypingError, describe_type, unify_types
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> tuple[int, int
         return None
     counts = [0, 0, 0, 0]
     for have, want in zip(given, wanted, strict=True):
-        if have == want:
+        if have == want or (isinstance(want, ArrayType) and unify_types(have, want) != CONFLICT):
             continue
         how = CONVERSIONS.get((str(have), str(want)))
         if how is None:

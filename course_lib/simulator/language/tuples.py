@@ -144,22 +144,23 @@ def iterated(x: Expressions, node: ast.expr) -> Iterated:
     if isinstance(value.type, TupleType):
         kind, reason = item_type(value, node), any_why(value)
         return Iterated(Each(value, node.lineno), lambda path: Bound(path=path, type=kind, why=reason))
-    if isinstance(value.type, ArrayType) and value.type.ndim == 1:
+    if isinstance(value.type, ArrayType) and value.type.ndim:
         array = once(value)
         zero, one = (Const(type="int64", value=np.int64(n)) for n in (0, 1))
         through = Range(zero, x.dimension(node, array, 0), one, node.lineno)
-        return Iterated(through, lambda path: x.load(node, array, (Bound(path=path, type="int64"),)))
-    if isinstance(value.type, ArrayType):
-        refuse(
-            node,
-            f"{ast.unparse(node)} has {value.type.ndim} dimensions; loop over range(...) and use single elements",
-        )
+        return Iterated(through, lambda path: _row(x, node, array, Bound(path=path, type="int64")))
     advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and types.is_int(value.type) else ""
     refuse(
         node,
         "a kernel loops over range(...), a tuple or an array, and "
         f"{ast.unparse(node)} is {describe_type(value.type)}{advice}",
     )
+
+
+def _row(x: Expressions, node: ast.expr, array: Expr, index: Expr) -> Expr:
+    """``array[index]``: an element, or a part of an array of more dimensions."""
+    assert isinstance(array.type, ArrayType)
+    return x.load(node, array, (index,)) if array.type.ndim == 1 else x.part(node, array, [index])
 
 
 def _range(x: Expressions, node: ast.Call) -> Iterated:

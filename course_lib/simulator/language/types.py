@@ -33,10 +33,11 @@ PART = {"complex64": "float32", "complex128": "float64"}
 
 @dataclass(frozen=True)
 class ArrayType:
-    """The type of an array: the name of its dtype and its number of dimensions."""
+    """The type of an array: the name of its dtype and its number of dimensions; ``view``: it is a part of one."""
 
     dtype: str
     ndim: int
+    view: bool = False
 
     def __str__(self) -> str:
         return f"a {self.ndim}-dimensional array of {self.dtype}"
@@ -248,6 +249,8 @@ def unify_types(a: Type, b: Type) -> Type:
     if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
         items = tuple(unify_types(x, y) for x, y in zip(a.items, b.items, strict=True))
         return CONFLICT if CONFLICT in items else TupleType(items)
+    if isinstance(a, ArrayType) and isinstance(b, ArrayType) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
+        return ArrayType(a.dtype, a.ndim, view=True)
     return CONFLICT
 
 

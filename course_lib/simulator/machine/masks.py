@@ -85,6 +85,8 @@ def choose(mask: Mask, new: Any, old: Any, line: int) -> Any:
         return tuple(choose(mask, n, o, line) for n, o in zip(new, old, strict=True))
     if isinstance(new, (np.ndarray, np.generic)):
         return blend(mask, new, old)
+    if hasattr(new, "blended"):  # a part of an array, whose bounds may differ between lanes
+        return new.blended(mask, old, line)
     raise UnsupportedKernelError(
         "threads of one warp choose different arrays for one variable; the simulator needs "
         "one array for all of them: use one array with an index that differs",
