@@ -398,9 +398,10 @@ SYMBOLS = {
     ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not",
 }  # fmt: skip
 ATOMICS = {
-    "add": lambda old, v: old + v, "sub": lambda old, v: old - v, "max": np.fmax, "min": np.fmin,
-    "nanmax": np.fmax, "nanmin": np.fmin, "and_": lambda old, v: old & v, "or_": lambda old, v: old | v,
-    "xor": lambda old, v: old ^ v, "exch": lambda old, v: v,
+    "add": lambda old, v: old + v, "sub": lambda old, v: old - v, "and_": lambda old, v: old & v,
+    "or_": lambda old, v: old | v, "xor": lambda old, v: old ^ v, "exch": lambda old, v: v,
+    "max": lambda old, v: v if v > old else old, "min": lambda old, v: v if v < old else old,
+    "nanmax": np.fmax, "nanmin": np.fmin,
 }  # fmt: skip
 
 

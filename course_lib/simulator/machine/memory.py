@@ -5,6 +5,7 @@ Where an access goes is a ``pattern`` and a ``base`` (see :mod:`access`), known 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -19,24 +20,47 @@ def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(prod(shape[d + 1 :]) for d in range(len(shape)))
 
 
-#: ``new = f(old, value)``. max and min ignore NaN as CUDA's do; nanmax and nanmin are the same operations.
-ATOMIC = {
+def replaced_if(comparison: Callable[[Any, Any], Any], nan_too: bool) -> Callable[[Any, Any], Any]:
+    """``old``, or ``value`` where the comparison holds; where ``old`` is NaN, ``value`` only if ``nan_too``.
+
+    Source: numba's ``___numba_atomic_*`` functions. A comparison with NaN is false, so a NaN never replaces a number.
+    """
+
+    def update(old: Any, value: Any) -> Any:
+        better = comparison(value, old)
+        return np.where(better | (old != old) if nan_too else better, value, old)
+
+    return update
+
+
+#: ``new = f(old, value)``.
+ATOMIC: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,
     "and_": np.bitwise_and,
     "or_": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "max": np.fmax,
-    "min": np.fmin,
-    "nanmax": np.fmax,
-    "nanmin": np.fmin,
+    "max": replaced_if(np.greater, nan_too=False),
+    "min": replaced_if(np.less, nan_too=False),
+    "nanmax": replaced_if(np.greater, nan_too=True),
+    "nanmin": replaced_if(np.less, nan_too=True),
     "exch": lambda old, value: value,
     "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
     "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),
     "cas": lambda old, expected, value: np.where(old == expected, value, old),
     "compare_and_swap": lambda old, expected, value: np.where(old == expected, value, old),
 }
-IN_PLACE = {name: ATOMIC[name] for name in ("add", "sub", "and_", "or_", "xor", "max", "min", "nanmax", "nanmin")}
+#: The same as NumPy's ufuncs, which update repeated elements one after another; ATOMIC differs for NaN.
+IN_PLACE: dict[str, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "nanmax": np.fmax,
+    "nanmin": np.fmin,
+}
+IN_PLACE_OF_INTEGERS = IN_PLACE | {"max": np.maximum, "min": np.minimum}
 
 
 class Array:
@@ -75,9 +99,10 @@ class Array:
         keys = keys[mask][order]
         values = [np.broadcast_to(v, shape)[mask][order] for v in values]
         data = self.storage()
-        if not used and operation in IN_PLACE:
+        in_place = IN_PLACE if self.dtype.kind in "fc" else IN_PLACE_OF_INTEGERS
+        if not used and operation in in_place:
             with np.errstate(all="ignore"):
-                IN_PLACE[operation].at(data, keys, values[0])
+                in_place[operation].at(data, keys, values[0])
             return self.dtype.type(0)
         by_key = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.r_[True, np.diff(keys[by_key]) != 0])

@@ -1,0 +1,112 @@
+"""The machine's parts by themselves: atomics, the order within a warp, masks, and what fits in memory."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from course_lib import simulate
+from course_lib.simulator.machine.engine import Engine
+
+
+def findings(kernel, grid, block, *arguments):
+    return simulate(kernel, strict=False)[grid, block](*arguments).findings
+
+
+@cuda.jit
+def extremes(a, values, olds):
+    i = cuda.threadIdx.x
+    cuda.atomic.max(a, 0, values[i])
+    cuda.atomic.min(a, 1, values[i])
+    cuda.atomic.nanmax(a, 2, values[i])
+    cuda.atomic.nanmin(a, 3, values[i])
+    olds[0, i] = cuda.atomic.max(a, 4, values[i])
+    olds[1, i] = cuda.atomic.min(a, 5, values[i])
+    olds[2, i] = cuda.atomic.nanmax(a, 6, values[i])
+    olds[3, i] = cuda.atomic.nanmin(a, 7, values[i])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_atomic_extremes_with_nan(dtype):
+    """max and min leave a NaN in memory, nanmax and nanmin replace it; a NaN that is offered never counts."""
+    nan = np.nan
+    values = np.array([nan, 3, nan, 5, 2], dtype)
+
+    for start, kept in ((nan, True), (4, False)):
+        a, olds = np.full(8, start, dtype), np.zeros((4, 5), dtype)
+        simulate(extremes)[1, 5](a, values, olds)
+        high, low = (nan, nan) if kept else (5, 2)
+        np.testing.assert_array_equal(a, [high, low, 5, 2] * 2)
+        if kept:
+            np.testing.assert_array_equal(olds, [[nan] * 5, [nan] * 5, [nan, nan, 3, 3, 5], [nan, nan, 3, 3, 3]])
+        else:
+            np.testing.assert_array_equal(olds, [[4, 4, 4, 4, 5], [4, 4, 3, 3, 3]] * 2)
+
+
+def test_a_syncwarp_of_some_blocks_orders_those():
+    """Of blocks that run together, one takes the branch with the syncwarp: the others race, and it does not."""
+
+    @cuda.jit
+    def exchange(out, ordered):
+        tile = cuda.shared.array(32, int32)
+        i, b = cuda.threadIdx.x, cuda.blockIdx.x
+        tile[i] = i
+        if b == ordered:
+            cuda.syncwarp()
+        out[b, i] = tile[i ^ 1]
+
+    for ordered in range(3):
+        out = np.zeros((3, 32), "i4")
+        (race,) = findings(exchange, 3, 32, out, ordered)
+        assert (race.kind, race.array) == ("race", "tile")
+        assert race.count == 1
+        assert {block for (block, _, _), _ in race.threads} == {1 if ordered == 0 else 0}
+        assert (out == np.arange(32) ^ 1).all()
+
+
+def test_a_syncwarp_of_all_blocks_but_one_after_another():
+    """Each block passes its own number of syncwarps, and none of them races."""
+
+    @cuda.jit
+    def shift(out):
+        tile = cuda.shared.array(32, int32)
+        i, b = cuda.threadIdx.x, cuda.blockIdx.x
+        tile[i] = 0
+        for _ in range(b + 1):
+            cuda.syncwarp()
+            mine = tile[(i + 1) % 32]
+            cuda.syncwarp()
+            tile[i] = mine + 1
+        out[b, i] = tile[i]
+
+    out = np.zeros((4, 32), "i4")
+    assert findings(shift, 4, 32, out) == ()
+    assert (out == np.arange(1, 5)[:, None]).all()
+
+
+@cuda.jit(device=True)
+def through_an_array(x):
+    held = cuda.local.array(16, float32)
+    held[0] = x
+    return held[0]
+
+
+@cuda.jit(device=True)
+def twice(x):
+    return through_an_array(x) + through_an_array(x + x)
+
+
+@cuda.jit(device=True)
+def four_times(x):
+    return twice(x) + twice(x + x)
+
+
+def test_local_memory_is_counted_once_however_often_a_function_is_called():
+    """64 bytes a thread, so that a chunk holds as many blocks as it would without calls."""
+
+    @cuda.jit
+    def nested(a):
+        i = cuda.grid(1)
+        a[i] = four_times(a[i]) + four_times(a[i] * a[i])
+
+    engine = Engine(nested, 1, 32, (np.zeros(32, "f4"),), [])
+    assert engine.unit.local_bytes == 64
