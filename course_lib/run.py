@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import html
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -39,10 +41,26 @@ class TrafficRow:
         return self.accesses * self.itemsize
 
 
+#: The numbered lines of a source.
+Lines = tuple[tuple[int, str], ...]
+
+
+class ThreadCounter(Protocol):
+    """Whoever knows the accesses of each thread: the traffic's observer."""
+
+    def per_thread(self, keys: Iterable[tuple[int, str, str, str, int]]) -> np.ndarray: ...
+
+
 class Traffic:
     """Traffic rows, and their sums as attributes. Terms are Nsight Compute's."""
 
-    def __init__(self, rows: tuple[TrafficRow, ...], observer, shape: tuple[int, ...], known=None):
+    def __init__(
+        self,
+        rows: tuple[TrafficRow, ...],
+        observer: ThreadCounter,
+        shape: tuple[tuple[int, ...], tuple[int, ...]],
+        known: tuple[TrafficRow, ...] | None = None,
+    ) -> None:
         self.rows = rows
         self._observer, self._shape = observer, shape
         self._known = rows if known is None else known  # all rows of the run, to tell a typo from a zero
@@ -66,7 +84,7 @@ class Traffic:
         rows = tuple(r for r in self.rows if all(v is None or getattr(r, n) == v for n, v in wanted.items()))
         return Traffic(rows, self._observer, self._shape, self._known)
 
-    def per_thread(self, **filters) -> np.ndarray:
+    def per_thread(self, **filters: Any) -> np.ndarray:
         """Accesses of each thread: integers of shape grid × block, indexed [bx, by, …, tx, ty, …] in x, y, z order.
 
         The dimensions are those of the launch: ``[(2, 3), (4, 5)]`` gives (2, 3, 4, 5), ``[2, 4]`` gives (2, 4).
@@ -124,7 +142,7 @@ def cells(row: TrafficRow, counts: tuple[str, ...] = COUNTS) -> list[str]:
     return values
 
 
-def table_text(rows, counts: tuple[str, ...] = COUNTS) -> str:
+def table_text(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
     """The rows as an aligned table, with a column for each of ``counts``."""
     table = [[title(name) for name in (*NAMES, *counts)], *(cells(r, counts) for r in rows)]
     widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
@@ -137,7 +155,7 @@ def table_text(rows, counts: tuple[str, ...] = COUNTS) -> str:
     )
 
 
-def table_html(rows, counts: tuple[str, ...] = COUNTS) -> str:
+def table_html(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
     head = "".join(f"<th>{title(name)}</th>" for name in (*NAMES, *counts))
     body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r, counts)) + "</tr>" for r in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -149,14 +167,20 @@ class AnnotatedSource:
     What a device function of another file or notebook cell does is counted on the line that calls it.
     """
 
-    def __init__(self, lines, rows, findings, counts: tuple[str, ...] = COUNTS[:-1]):
+    def __init__(
+        self,
+        lines: Lines,
+        rows: Sequence[TrafficRow],
+        findings: tuple[Finding, ...],
+        counts: tuple[str, ...] = COUNTS[:-1],
+    ) -> None:
         self.lines, self.rows, self.findings, self.counts = lines, rows, findings, counts
 
     def only(self, *counts: str) -> AnnotatedSource:
         """The same source with these counts beside it, of accesses, requests, sectors, wavefronts, bank_conflicts."""
         return AnnotatedSource(self.lines, self.rows, self.findings, known_counts(counts))
 
-    def _notes(self):
+    def _notes(self) -> Iterator[tuple[int, str, list[TrafficRow], list[Finding]]]:
         for number, text in self.lines:
             rows = [r for r in self.rows if r.line == number]
             found = [f for f in self.findings if number in (f.line, f.other_line)]
@@ -207,13 +231,23 @@ class Run:
     ``schedule`` and ``trace`` (None without ``trace=True``).
     """
 
-    def __init__(self, kernel_name, grid, block, traffic, findings, source, schedule, trace):
+    def __init__(
+        self,
+        kernel_name: str,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        traffic: Traffic,
+        findings: tuple[Finding, ...],
+        source: AnnotatedSource,
+        schedule: str | int,
+        trace: Any,
+    ) -> None:
         self.kernel_name, self.grid, self.block = kernel_name, grid, block
         self.traffic: Traffic = traffic
         self.findings: tuple[Finding, ...] = findings
         self.source: AnnotatedSource = source
         self.schedule, self.trace = schedule, trace
-        self._counts = COUNTS
+        self._counts: tuple[str, ...] = COUNTS
 
     def only(self, *counts: str) -> Run:
         """The same run, whose table and source show these counts alone: ``run.only("accesses")``.
@@ -254,9 +288,8 @@ class Run:
         )
 
 
-def trimmed(dims: tuple[int, int, int]) -> str:
+def trimmed(dims: tuple[int, ...]) -> str:
     """(16, 16, 1) as 16×16."""
-    dims = tuple(dims)
     while len(dims) > 1 and dims[-1] == 1:
         dims = dims[:-1]
     return "×".join(map(str, dims))

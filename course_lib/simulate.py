@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NoReturn
+
 import numpy as np
 
-from .observers.banks import BanksObserver, wavefronts_by_block
-from .observers.barriers import BarriersObserver
-from .observers.bounds import BoundsObserver
-from .observers.coalescing import CoalescingObserver, sectors_by_block
-from .observers.constants import ConstantsObserver
-from .observers.initialization import InitializationObserver
-from .observers.promotion import PromotionObserver
-from .observers.races import RacesObserver
-from .observers.traffic import TrafficObserver
+from .observers import COUNTERS, JUDGES
+from .observers.banks import wavefronts_by_block
+from .observers.coalescing import sectors_by_block
+from .observers.traffic import Key, TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .simulator.findings import KernelError, LaunchError
+from .simulator.machine.access import Pattern
 from .simulator.machine.engine import Engine
 from .trace.record import TraceObserver
 
 
 def simulate(
-    kernel, *, strict: bool = True, schedule: str | int = "in-order", trace: bool = False, max_steps: int | None = None
-):
+    kernel: Any,
+    *,
+    strict: bool = True,
+    schedule: str | int = "in-order",
+    trace: bool = False,
+    max_steps: int | None = None,
+) -> Simulation:
     """Prepare ``kernel`` for a launch on the CPU simulator.
 
     Args:
@@ -51,11 +55,11 @@ def simulate(
 class Simulation:
     """A kernel that waits for its grid and block."""
 
-    def __init__(self, kernel, strict, schedule, trace, max_steps):
+    def __init__(self, kernel: Any, strict: bool, schedule: str | int, trace: bool, max_steps: int | None) -> None:
         self._kernel, self._strict, self._schedule = kernel, strict, schedule
         self._trace, self._max_steps = trace, max_steps
 
-    def __getitem__(self, configuration):
+    def __getitem__(self, configuration: Any) -> Callable[..., Run]:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
         grid, block, *rest = configuration
@@ -64,30 +68,30 @@ class Simulation:
                 "the simulator does not run dynamic shared memory; give cuda.shared.array a constant shape"
             )
 
-        def launch(*arguments, **named):
+        def launch(*arguments: Any, **named: Any) -> Run:
             if named:
                 raise LaunchError(f"a kernel takes its arguments by position; give {', '.join(named)} without a name")
             return self._launch(grid, block, arguments)
 
         return launch
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> NoReturn:
         raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
 
     def __repr__(self) -> str:
         return f"simulate({getattr(self._kernel, '__name__', 'kernel')})"
 
-    def _launch(self, grid, block, arguments) -> Run:
-        traffic, coalescing, banks = TrafficObserver(), CoalescingObserver(), BanksObserver()
-        judges = [BoundsObserver(), InitializationObserver(), RacesObserver(), BarriersObserver(), PromotionObserver()]
-        judges.append(ConstantsObserver())
+    def _launch(self, grid: Any, block: Any, arguments: Any) -> Run:
+        traffic = TrafficObserver()
+        counters = [traffic, *(make() for make in COUNTERS)]
+        judges = [make() for make in JUDGES]
         tracer = [TraceObserver(request_figures)] if self._trace else []
         engine = Engine(
             self._kernel,
             grid,
             block,
             arguments,
-            [traffic, coalescing, banks, *judges, *tracer],
+            [*counters, *judges, *tracer],
             self._schedule,
             self._trace,
             self._max_steps,
@@ -97,17 +101,9 @@ class Simulation:
             engine.run()
         except KernelError as error:  # a loop that does not end
             stopped = error
-        rows = tuple(
-            TrafficRow(
-                *key,
-                count.accesses,
-                count.requests,
-                coalescing.sectors.get(key, 0),
-                banks.wavefronts.get(key, 0),
-                banks.conflicts.get(key, 0),
-            )
-            for key, count in sorted(traffic.counts.items())
-        )
+        columns = {name: counts for counter in counters for name, counts in counter.columns().items()}
+        keys = sorted({key for counts in columns.values() for key in counts})
+        rows = tuple(row_of(key, columns) for key in keys)
         findings = tuple(
             sorted(
                 (f for judge in judges for f in judge.findings),
@@ -134,7 +130,13 @@ class Simulation:
         return run
 
 
-def request_figures(pattern, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def row_of(key: Key, columns: dict[str, dict[Key, int]]) -> TrafficRow:
+    """The row of traffic with this key: the counts of all observers that count."""
+    counts: dict[str, Any] = {name: counts.get(key, 0) for name, counts in columns.items()}
+    return TrafficRow(*key, **counts)
+
+
+def request_figures(pattern: Pattern, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(sectors, wavefronts, bank conflicts) of one access, for each block of the chunk; 0 where they do not apply."""
     blocks = pattern.vector.chunk.shape
     none = np.zeros(blocks, np.int64)
@@ -147,7 +149,7 @@ def request_figures(pattern, phase: int) -> tuple[np.ndarray, np.ndarray, np.nda
     return sectors, needed, beyond
 
 
-def as_given(value, dims: tuple[int, int, int]) -> tuple[int, ...]:
+def as_given(value: Any, dims: tuple[int, int, int]) -> tuple[int, ...]:
     """The dimensions of a grid or block that the launch named: 2 of them for (4, 4)."""
     return dims[: len(value)] if isinstance(value, (tuple, list)) else dims[:1]
 

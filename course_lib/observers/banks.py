@@ -14,25 +14,32 @@ wavefronts beyond one for a merged pair and one for each group otherwise, as Nsi
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES
-from ..simulator.observer import Observer
-from .traffic import key_of
+from .traffic import Counter, Key, key_of
+
+if TYPE_CHECKING:
+    from ..simulator.machine.access import Pattern, Site
 
 #: The word of a lane that is not active.
 NOBODY = np.iinfo(np.int64).max
 
 
-class BanksObserver(Observer):
+class BanksObserver(Counter):
     """Counts wavefronts and conflicts, once for each pattern."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.wavefronts: dict = {}
-        self.conflicts: dict = {}
+        self.wavefronts: dict[Key, int] = {}
+        self.conflicts: dict[Key, int] = {}
 
-    def tallied(self, site, pattern):
+    def columns(self) -> dict[str, dict[Key, int]]:
+        return {"wavefronts": self.wavefronts, "bank_conflicts": self.conflicts}
+
+    def tallied(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "shared":
             return
         needed = extra = 0
@@ -49,14 +56,14 @@ class BanksObserver(Observer):
         self.conflicts[key] = self.conflicts.get(key, 0) + extra
 
 
-def wavefronts(pattern, phase: int) -> tuple[int, int]:
+def wavefronts(pattern: Pattern, phase: int) -> tuple[int, int]:
     """(wavefronts, bank conflicts) of one access, summed over the warps of the vector."""
     needed, beyond = wavefronts_by_block(pattern, phase)
     repeats = pattern.vector.chunk.count // needed.size
     return repeats * int(needed.sum()), repeats * int(beyond.sum())
 
 
-def wavefronts_by_block(pattern, phase: int) -> tuple[np.ndarray, np.ndarray]:
+def wavefronts_by_block(pattern: Pattern, phase: int) -> tuple[np.ndarray, np.ndarray]:
     """(wavefronts, bank conflicts) of one access, for each block: arrays that broadcast to (block rows, columns)."""
     vector, mask, size = pattern.vector, pattern.mask, pattern.array.itemsize
     if mask is False:

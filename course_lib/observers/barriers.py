@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..simulator.findings import Finding, FindingKey
 from ..simulator.observer import Observer
 
+if TYPE_CHECKING:
+    from ..simulator.machine.barrier import Barrier
+    from ..simulator.machine.engine import Engine
+    from ..simulator.machine.masks import Mask
+    from ..simulator.machine.warp import WarpVector
+    from ..simulator.observer import Arrivals
+
 
 class BarriersObserver(Observer):
     """Reports who did not come to a barrier, and why: returned, waiting elsewhere, or on another path."""
 
-    def start(self, engine):
+    def start(self, engine: Engine) -> None:
         super().start(engine)
-        self._paths: dict[tuple, dict] = {}  # (branch, barrier) lines -> who missed that barrier on another path
+        self._paths: dict[
+            tuple[int, int], dict[int, np.ndarray]
+        ] = {}  # (branch, barrier) lines -> who missed that barrier on another path
 
-    def divergence(self, barrier, vectors, arrivals, missing, waiting):
+    def divergence(
+        self,
+        barrier: Barrier,
+        vectors: Sequence[WarpVector],
+        arrivals: Arrivals,
+        missing: dict[int, np.ndarray],
+        waiting: dict[int, Barrier],
+    ) -> None:
         line, branch = barrier.line, barrier.branch
         arrived = {vector.warp for vector, _ in arrivals}
         parted = blocks_of(missing)
@@ -60,7 +79,7 @@ class BarriersObserver(Observer):
             )
         )
 
-    def _barrier_of_the_other_path(self, barrier, arrivals) -> int | None:
+    def _barrier_of_the_other_path(self, barrier: Barrier, arrivals: Arrivals) -> int | None:
         """The line of the barrier on the branch's other path, where those who are here now were missed before.
 
         One finding with both lines then takes the place of the first.
@@ -71,7 +90,7 @@ class BarriersObserver(Observer):
                     return line
         return None
 
-    def misled(self, line, vector, lanes, what):
+    def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         thread = vector.first_thread(lanes)
         text = {
             "absent": "is named in the mask of this warp operation but does not arrive at it",
@@ -88,6 +107,6 @@ class BarriersObserver(Observer):
         )
 
 
-def blocks_of(missing) -> np.ndarray:
+def blocks_of(missing: dict[int, np.ndarray]) -> np.ndarray:
     """The blocks in which somebody is missing, as a mask over (1, 1, block rows, block columns)."""
     return np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)[None, None]

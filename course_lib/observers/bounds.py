@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ..simulator.findings import Finding
+from ..simulator.findings import Finding, Thread
 from ..simulator.observer import Observer
+
+if TYPE_CHECKING:
+    from ..simulator.machine.access import Index, Pattern, Site
+    from ..simulator.machine.masks import Mask
+    from ..simulator.machine.memory import Array
 
 
 class BoundsObserver(Observer):
     """Reports accesses that missed the array (they are not performed) and negative indices (they wrap)."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self._wrapped: tuple = (None, False)  # an index, and the lanes in which one of its numbers was negative
+        #: An index, and the lanes in which one of its numbers was negative.
+        self._wrapped: tuple[Index | None, Mask] = (None, False)
 
-    def _first(self, site, index, lanes):
+    def _first(self, site: Site, index: Index, lanes: Mask) -> tuple[tuple[int, ...], Thread, int]:
         vector = site.vector
         place = vector.first_lane(lanes)
         numbers = tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[place]) for i in index)
         return numbers, vector.first_thread(lanes), int(np.count_nonzero(vector.full(lanes)))
 
-    def out_of_bounds(self, site, array, index, dimension, lanes):
+    def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
         numbers, thread, count = self._first(site, index, lanes)
         size = site.limits_of(array)[dimension]
         verb = {"load": "reads", "store": "writes", "atomic": "updates"}[site.op]
@@ -47,7 +55,7 @@ class BoundsObserver(Observer):
             )
         )
 
-    def misaligned(self, site, pattern, base, lanes):
+    def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         vector, array = site.vector, pattern.array
         index, thread = pattern.index_at(base, vector.first_lane(lanes)), vector.first_thread(lanes)
         self.add(
@@ -64,7 +72,7 @@ class BoundsObserver(Observer):
             )
         )
 
-    def negative_index(self, site, array, index, dimension, lanes):
+    def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
         numbers, thread, count = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]
         full, (known, before) = site.vector.full(lanes), self._wrapped

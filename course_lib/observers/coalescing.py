@@ -7,35 +7,43 @@ column of a wide matrix, 1 where all lanes read the same word.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..simulator.hardware import SECTOR_BYTES
-from ..simulator.observer import Observer
-from .traffic import key_of
+from .traffic import Counter, Key, key_of
+
+if TYPE_CHECKING:
+    from ..simulator.machine.access import Pattern, Site
+    from ..simulator.machine.masks import Mask
 
 
-class CoalescingObserver(Observer):
+class CoalescingObserver(Counter):
     """Counts distinct sectors, once for each pattern and each byte phase of its base."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.sectors: dict = {}
+        self.sectors: dict[Key, int] = {}
 
-    def tallied(self, site, pattern):
+    def columns(self) -> dict[str, dict[Key, int]]:
+        return {"sectors": self.sectors}
+
+    def tallied(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "global":
             return
         total = sum(times * self._sectors(pattern, phase) for phase, times in pattern.tally.items())
         key = key_of(site, pattern)
         self.sectors[key] = self.sectors.get(key, 0) + total
 
-    def _sectors(self, pattern, phase: int) -> int:
+    def _sectors(self, pattern: Pattern, phase: int) -> int:
         if pattern.offsets is None:
             return pattern.vector.warps_active(pattern.mask)
         counts = sectors_by_block(pattern, phase)
         return int(counts.sum()) * (pattern.vector.chunk.count // counts.size)
 
 
-def sectors_by_block(pattern, phase: int) -> np.ndarray:
+def sectors_by_block(pattern: Pattern, phase: int) -> np.ndarray:
     """Sectors of one access, for each block: an array that broadcasts to (block rows, block columns)."""
     mask = pattern.mask
     if mask is False:
@@ -45,7 +53,7 @@ def sectors_by_block(pattern, phase: int) -> np.ndarray:
     return distinct(sector, mask)
 
 
-def distinct(numbers: np.ndarray, mask) -> np.ndarray:
+def distinct(numbers: np.ndarray, mask: Mask) -> np.ndarray:
     """How many distinct ``numbers`` the active lanes have, for each column of the last two axes."""
     if mask is True:
         blocks = numbers.shape[2:]

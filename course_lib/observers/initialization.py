@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..simulator.findings import Finding
+from ..simulator.machine.memory import SharedArray
 from ..simulator.observer import Observer
+
+if TYPE_CHECKING:
+    from ..simulator.machine.access import Pattern, Site
+    from ..simulator.machine.masks import Mask
+    from ..simulator.machine.memory import Array
+    from ..simulator.machine.warp import WarpVector
+    from ..simulator.observer import Watcher
 
 
 class InitializationObserver(Observer):
     """Keeps, for each shared array, the words that have been written; local arrays keep it themselves."""
 
-    def watch(self, array):
-        if array.space == "shared":
+    def watch(self, array: Array) -> Watcher | None:
+        if isinstance(array, SharedArray):
             return SharedInitialization(self, array)
         return None
 
-    def unwritten(self, site, pattern, base, lanes):
+    def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         self.report(site, pattern, base, lanes)
 
-    def report(self, site, pattern, base, missing):
+    def report(self, site: Site, pattern: Pattern, base: int, missing: dict[int, np.ndarray]) -> None:
         array, vector = pattern.array, site.vector
         index, thread = pattern.index_at(base, vector.first_lane(missing)), vector.first_thread(missing)
         self.add(
@@ -35,7 +45,7 @@ class InitializationObserver(Observer):
             )
         )
 
-    def unassigned(self, name, line, vector, lanes):
+    def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
         thread = vector.first_thread(lanes)
         count = int(np.count_nonzero(lanes))
         if name is None:
@@ -53,12 +63,12 @@ class InitializationObserver(Observer):
 class SharedInitialization:
     """The written words of one shared array: one flag a word while all blocks agree, else one a word and block."""
 
-    def __init__(self, observer, array):
+    def __init__(self, observer: InitializationObserver, array: SharedArray) -> None:
         self.observer, self.array = observer, array
         self.written = np.zeros(array.size, bool)
         self.agree, self.complete = True, False
 
-    def __call__(self, site, pattern, base, value):
+    def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         if self.complete:
             return
         if site.op != "store":
@@ -66,7 +76,7 @@ class SharedInitialization:
         if site.op != "load":
             self._store(site, pattern, base)
 
-    def _store(self, site, pattern, base):
+    def _store(self, site: Site, pattern: Pattern, base: int) -> None:
         if self.agree and pattern.mask is True and pattern.same_in_blocks:
             self.written[pattern.elements(base)] = True
         else:
@@ -75,7 +85,7 @@ class SharedInitialization:
             self.written[keys[site.vector.full(pattern.mask)]] = True
         self.complete = bool(self.written.all())
 
-    def _load(self, site, pattern, base):
+    def _load(self, site: Site, pattern: Pattern, base: int) -> None:
         vector = site.vector
         if self.agree and pattern.same_in_blocks:
             have = self.written[pattern.elements(base)]
@@ -88,7 +98,7 @@ class SharedInitialization:
         if missing.any():
             self.observer.report(site, pattern, base, missing)
 
-    def _spread(self):
+    def _spread(self) -> None:
         if self.agree:
             self.written = np.repeat(self.written, self.array.chunk.count)
             self.agree = False

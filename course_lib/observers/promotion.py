@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..simulator.findings import Finding
 from ..simulator.observer import Observer
+
+if TYPE_CHECKING:
+    from ..simulator.compile.unit import Unit
 
 
 class PromotionObserver(Observer):
     """Turns the compiler's list of promotions into warnings that name the operand."""
 
-    def warnings(self, unit):
+    def warnings(self, unit: Unit) -> None:
         for promotion in unit.promotions.values():
             self.add(
                 Finding(

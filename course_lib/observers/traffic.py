@@ -8,42 +8,60 @@ memory the compiler joins them, to one access of 16 bytes for a complex128.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..simulator.observer import Observer
 
+if TYPE_CHECKING:
+    from ..simulator.machine.access import Pattern, Site
+    from ..simulator.machine.geometry import Chunk
+    from ..simulator.machine.warp import WarpVector
+
 Key = tuple[int, str, str, str, int]  # line, array, space, op, bytes of an access
 
 
-def key_of(site, pattern) -> Key:
+def key_of(site: Site, pattern: Pattern) -> Key:
     return site.line, pattern.array.name, pattern.array.space, site.op, pattern.access_bytes
 
 
 @dataclass
-class Count:
+class Tally:
     """The traffic of one line, array and operation."""
 
     accesses: int = 0
     requests: int = 0
     #: (warp, chunk) -> accesses of each of its threads, where all of them took part
-    whole: dict = field(default_factory=dict)
+    whole: dict[tuple[int, Chunk], int] = field(default_factory=dict)
     #: id(mask) -> [vector, mask, times], where only a part did; folded into ``dense`` at the end of a chunk
-    partial: dict = field(default_factory=dict)
+    partial: dict[int, Any] = field(default_factory=dict)
     dense: np.ndarray | None = None
 
 
-class TrafficObserver(Observer):
+class Counter(Observer):
+    """An observer that counts."""
+
+    def columns(self) -> dict[str, dict[Key, int]]:
+        """The counts, each by its name in a row of traffic and by the row's key."""
+        raise NotImplementedError
+
+
+class TrafficObserver(Counter):
     """Counts thread-level accesses and warp-level requests."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.counts: dict[Key, Count] = {}
+        self.counts: dict[Key, Tally] = {}
 
-    def tallied(self, site, pattern):
+    def columns(self) -> dict[str, dict[Key, int]]:
+        return {name: {key: getattr(t, name) for key, t in self.counts.items()} for name in ("accesses", "requests")}
+
+    def tallied(self, site: Site, pattern: Pattern) -> None:
         vector, mask = pattern.vector, pattern.mask
-        count = self.counts.setdefault(key_of(site, pattern), Count())
+        count = self.counts.setdefault(key_of(site, pattern), Tally())
         times = sum(pattern.tally.values())
         count.accesses += times * vector.count(mask)
         count.requests += times * vector.warps_active(mask)
@@ -55,7 +73,7 @@ class TrafficObserver(Observer):
             if len(count.partial) > 64:
                 self._fold(count)
 
-    def _fold(self, count):
+    def _fold(self, count: Tally) -> None:
         if not count.partial:
             return
         if count.dense is None:
@@ -64,11 +82,11 @@ class TrafficObserver(Observer):
             count.dense[vector.ids[vector.full(mask)]] += times
         count.partial.clear()
 
-    def end_of_chunk(self, vectors):
+    def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         for count in self.counts.values():
             self._fold(count)
 
-    def per_thread(self, keys) -> np.ndarray:
+    def per_thread(self, keys: Iterable[Key]) -> np.ndarray:
         """Accesses of each thread, by linear id in the grid, summed over ``keys``."""
         total = np.zeros(self.launch.blocks * self.launch.threads_per_block, np.int64)
         for key in keys:

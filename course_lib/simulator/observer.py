@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from .findings import Finding, FindingKey
+from .findings import Coordinates, Finding, FindingKey, Thread
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .compile.unit import Unit
+    from .machine.access import Index, Pattern, Site
+    from .machine.barrier import Barrier
+    from .machine.engine import Engine
+    from .machine.masks import Mask
+    from .machine.memory import Array
+    from .machine.warp import WarpVector
+
+    #: Sees each access of an array: site, pattern, base and the value.
+    Watcher = Callable[[Site, Pattern, int, Any], None]
+    #: The warps that met, and the lanes of each.
+    Arrivals = Sequence[tuple[WarpVector, Mask]]
 
 
 class Observer:
@@ -19,38 +37,45 @@ class Observer:
     def __init__(self) -> None:
         self._findings: dict[FindingKey, Finding] = {}
 
-    def start(self, engine) -> None:
+    def start(self, engine: Engine) -> None:
         """A launch begins: its kernel is compiled (``engine.unit``) and its arguments are taken (``engine.values``)."""
         self.launch = engine.launch
 
-    def warnings(self, unit) -> None:
+    def warnings(self, unit: Unit) -> None:
         """The place for warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
 
-    def watch(self, array):
+    def watch(self, array: Array) -> Watcher | None:
         """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
 
-    def tallied(self, site, pattern) -> None:
+    def tallied(self, site: Site, pattern: Pattern) -> None:
         """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""
 
-    def negative_index(self, site, array, index, dimension, lanes) -> None:
+    def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
         """In ``lanes`` (a mask) an index was negative, and numba wraps it."""
 
-    def out_of_bounds(self, site, array, index, dimension, lanes) -> None:
+    def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
         """In ``lanes`` (a mask) an index missed the array; the access was left out."""
 
-    def misaligned(self, site, pattern, base, lanes) -> None:
+    def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         """In ``lanes`` (a mask) the address of a vector access was no multiple of its size."""
 
-    def unwritten(self, site, pattern, base, lanes) -> None:
+    def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         """In ``lanes`` (a mask) an element of a local array was read before it was written."""
 
-    def unassigned(self, name, line, vector, lanes) -> None:
+    def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
         """In ``lanes`` a variable, or another lane's register, was read before it had a value."""
 
-    def barrier(self, arrivals, complete) -> None:
+    def barrier(self, arrivals: Arrivals, complete: bool) -> None:
         """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete``: every thread of the chunk came."""
 
-    def divergence(self, barrier, vectors, arrivals, missing, waiting) -> None:
+    def divergence(
+        self,
+        barrier: Barrier,
+        vectors: Sequence[WarpVector],
+        arrivals: Arrivals,
+        missing: dict[int, np.ndarray],
+        waiting: dict[int, Barrier],
+    ) -> None:
         """In some blocks of the chunk, only a part of the threads reached ``barrier``.
 
         ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that came; ``missing`` are the masks of the
@@ -58,31 +83,33 @@ class Observer:
         warp stands.
         """
 
-    def fence(self, vector, mask) -> None:
+    def fence(self, vector: WarpVector, mask: Mask) -> None:
         """Lanes passed a ``threadfence`` (or one of its relatives)."""
 
-    def misled(self, line, vector, lanes, what) -> None:
+    def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         """The mask that a warp operation names is wrong for ``lanes``.
 
         ``what`` is "absent" where they are named and did not arrive, "stray" where they arrived and are not named.
         """
 
-    def statement(self, vector, line, mask) -> None:
+    def statement(self, vector: WarpVector, line: int, mask: Mask) -> None:
         """A statement begins (only when tracing)."""
 
-    def assigned(self, vector, name, value, mask) -> None:
+    def assigned(self, vector: WarpVector, name: str, value: Any, mask: Mask) -> None:
         """A variable was assigned (only when tracing)."""
 
-    def tested(self, vector, line, text, left, right, truth, mask) -> None:
+    def tested(
+        self, vector: WarpVector, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask
+    ) -> None:
         """``left`` and ``right`` were compared in the lanes of ``mask``, as ``text`` says (only when tracing)."""
 
-    def end_of_chunk(self, vectors) -> None:
+    def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         """All warps of a chunk have finished."""
 
-    def name(self, thread) -> str:
+    def name(self, thread: Thread) -> str:
         """``thread (3, 1) of block (0, 2)``; only ``thread 3 of block 0`` in a launch of one dimension."""
 
-        def place(coordinates, sizes):
+        def place(coordinates: Coordinates, sizes: Coordinates) -> int | tuple[int, ...]:
             dims = max([1, *(d + 1 for d in range(3) if sizes[d] > 1)])
             return coordinates[0] if dims == 1 else coordinates[:dims]
 

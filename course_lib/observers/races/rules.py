@@ -55,6 +55,7 @@ class RacesObserver(Observer):
 
     def _global(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         array = pattern.array
+        assert isinstance(array, GlobalArray)
         shadow = self.shadows.get(array)
         if shadow is None:
             shadow = self.shadows[array] = Shadow(self, array, self.releases)

@@ -10,13 +10,28 @@ a shift that all lanes share.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..hardware import SECTOR_BYTES
 from .arithmetic import cast
+from .masks import Mask
 from .memory import Array
+
+if TYPE_CHECKING:
+    from .warp import WarpVector
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+#: One number, or an array of numbers, for each dimension.
+Index = tuple[Any, ...]
+
+
+class Teller(Protocol):
+    """Whoever passes events on to the observers: the engine."""
+
+    def tell(self, hook: str, *event: Any) -> None: ...
+
 
 #: Up to this many elements the indices of an access are compared by content with those of earlier ones.
 COMPARED = 2048
@@ -34,18 +49,18 @@ class Pattern:
 
     __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "memo", "width")
 
-    def __init__(self, array, vector, offsets, mask, width=1):
+    def __init__(self, array: Array, vector: WarpVector, offsets: Ints | None, mask: Mask, width: int = 1) -> None:
         self.array, self.vector, self.offsets, self.mask, self.width = array, vector, offsets, mask, width
         self.tally: dict[int, int] = {}
-        self.memo: dict = {}
+        self.memo: dict[Any, Any] = {}
         self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
 
-    def count(self, base: int):
+    def count(self, base: int) -> None:
         """Tally one access at ``base``."""
         phase = base * self.array.itemsize % SECTOR_BYTES
         self.tally[phase] = self.tally.get(phase, 0) + 1
 
-    def elements(self, base: int):
+    def elements(self, base: int) -> Any:
         """Where the lanes go, in elements of the array: a number where all go to one, else an array of offsets."""
         return base if self.offsets is None else self.offsets + base
 
@@ -69,10 +84,10 @@ class Known:
 
     __slots__ = ("pattern", "rooms")
 
-    def __init__(self, pattern, rooms):
+    def __init__(self, pattern: Pattern, rooms: tuple[tuple[int, int] | None, ...]) -> None:
         self.pattern, self.rooms = pattern, rooms
 
-    def shifted(self, firsts, limits, strides):
+    def shifted(self, firsts: list[int], limits: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int] | None:
         """(shift, base) of an access with these first indices, see :class:`Site`; None where it leaves the bounds."""
         shift = base = 0
         for first, room, size, stride in zip(firsts, self.rooms, limits, strides):  # noqa: B905 (hot)
@@ -101,21 +116,24 @@ class Site:
 
     width = 1
 
-    def __init__(self, line: int, op: str, engine, room: int):
+    def __init__(self, line: int, op: str, engine: Teller, room: int) -> None:
         self.line, self.op, self.engine = line, op, engine
         self.vector: Any = None  # the WarpVector that runs
-        self.known: dict[tuple, Known] = {}  # patterns of small vectors, by content
+        self.known: dict[tuple[Any, ...], Known] = {}  # patterns of small vectors, by content
         self.room, self.held = room, 0  # index elements that they may hold, and hold
         self.large: Pattern | None = None  # the latest pattern of a large one
-        self.array = self.mask = self.pattern = None  # of the latest access; array None if lanes were left out
-        self.last: tuple = ()
+        self.array: Array | None = None  # of the latest access, as what follows; None if lanes were left out
+        self.mask: Mask = None
+        self.pattern: Any = None
+        self.limits: tuple[int, ...] = ()
+        self.last: tuple[Any, ...] = ()
         self.shift = 0  # of its pattern: what the varying indices add to its base
 
     def limits_of(self, array: Array) -> tuple[int, ...]:
         """In each dimension, the number of indices at which an access may begin."""
         return array.shape
 
-    def locate(self, array: Array, index: tuple, mask):
+    def locate(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
         """Return (pattern, base) of this access; bounds are checked, and the access is counted."""
         if array is self.array and mask is self.mask:
             base = self.shift
@@ -137,10 +155,11 @@ class Site:
                 return pattern, base
         return self._bind(array, index, mask)
 
-    def _bind(self, array, index, mask):
+    def _bind(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
         """:meth:`locate` for an access that is not like the latest one: look it up by content, or lay it down."""
         self.limits = limits = self.limits_of(array)
-        key, firsts = [array], []
+        key: list[Any] = [array]
+        firsts: list[int] = []
         small = mask is True or mask.size <= COMPARED
         if small and mask is not True:
             key += (mask.shape, mask.tobytes())
@@ -157,24 +176,25 @@ class Site:
                 key.append(None)
         if not small:
             return self._bind_large(array, index, mask)
-        key = tuple(key)
-        known = self.known.get(key)
-        place = known and known.shifted(firsts, limits, array.strides)
-        if not place:
+        content = tuple(key)
+        known = self.known.get(content)
+        place = None if known is None else known.shifted(firsts, limits, array.strides)
+        if known is None or place is None:
             if known is None:
                 if self.held > self.room:
                     self.flush()
                 known = self._learn(array, index, mask, firsts)
-            place = known and known.shifted(firsts, limits, array.strides)
-            if not place:
+            place = None if known is None else known.shifted(firsts, limits, array.strides)
+            if known is None or place is None:
                 return self._bind_unsafe(array, index, mask)
-            self.known[key] = known
-            self.held += np.size(known.pattern.offsets) + np.size(mask)
+            self.known[content] = known
+            self.held += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(mask)
         return self._remember(array, index, mask, known.pattern, *place)
 
-    def _learn(self, array, index, mask, firsts) -> Known | None:
+    def _learn(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> Known | None:
         """The pattern of this access, laid down at the least index of each dimension; None if it leaves the bounds."""
-        offsets, rooms = None, []
+        offsets: Ints | None = None
+        rooms: list[tuple[int, int] | None] = []
         for i, first, size, stride in zip(index, firsts, self.limits, array.strides, strict=True):
             if type(i) is not np.ndarray:
                 rooms.append(None)
@@ -194,7 +214,7 @@ class Site:
             rooms.append((first - least, end + first - least))
         return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
 
-    def _bind_large(self, array, index, mask):
+    def _bind_large(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
         """:meth:`_bind` where comparing the content would cost more than a new pattern."""
         base, offsets = 0, None
         for i, size, stride in zip(index, self.limits, array.strides, strict=True):
@@ -210,19 +230,23 @@ class Site:
                 base += i * stride
         return self._remember_large(array, index, mask, Pattern(array, self.vector, offsets, mask, self.width), base)
 
-    def _remember_large(self, array, index, mask, pattern, base):
+    def _remember_large(
+        self, array: Array, index: Index, mask: Mask, pattern: Pattern, base: int
+    ) -> tuple[Pattern, int]:
         if self.large is not None:
             self.engine.tell("tallied", self, self.large)
         self.large = pattern
         return self._remember(array, index, mask, pattern, 0, base)
 
-    def _remember(self, array, index, mask, pattern, shift, base):
+    def _remember(
+        self, array: Array, index: Index, mask: Mask, pattern: Pattern, shift: int, base: int
+    ) -> tuple[Pattern, int]:
         self.array, self.mask, self.pattern, self.shift = array, mask, pattern, shift
         self.last = tuple(i if type(i) is np.ndarray else None for i in index)
         pattern.count(base)
         return pattern, base
 
-    def _bind_unsafe(self, array, index, mask):
+    def _bind_unsafe(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
         """Some index lies outside: wrap negatives as numba does, and leave out the lanes that still miss."""
         vector = self.vector
         base, offsets = 0, None
@@ -266,7 +290,7 @@ class Site:
         self.engine.tell("tallied", self, pattern)
         return pattern, base
 
-    def flush(self):
+    def flush(self) -> None:
         """Hand the tallied patterns to the engine and forget them."""
         for known in self.known.values():
             self.engine.tell("tallied", self, known.pattern)
@@ -276,7 +300,7 @@ class Site:
         self.held = 0
         self.array = self.large = None
 
-    def load(self, array: Array, index: tuple, mask):
+    def load(self, array: Array, index: Index, mask: Mask) -> Any:
         """The elements at ``index``; lanes outside the array get 0."""
         if array.cells is not None and not array.watchers:
             base = array.cell(index)
@@ -295,7 +319,7 @@ class Site:
             self._check_written(array, pattern, base)
         return value
 
-    def _count_cell(self, array, index, mask):
+    def _count_cell(self, array: Array, index: Index, mask: Mask) -> None:
         """Count an access to an element of a local array, of which only the number matters."""
         if array is self.array and mask is self.mask and self.pattern.offsets is None:
             tally = self.pattern.tally
@@ -303,12 +327,12 @@ class Site:
         else:
             self.locate(array, index, mask)
 
-    def _check_written(self, array, pattern, base):
+    def _check_written(self, array: Array, pattern: Pattern, base: int) -> None:
         missing = array.unwritten(self.vector, pattern, base)
         if missing is not False:
             self.engine.tell("unwritten", self, pattern, base, missing)
 
-    def store(self, array: Array, index: tuple, value, mask):
+    def store(self, array: Array, index: Index, value: Any, mask: Mask) -> None:
         """Store ``value``, converted to the array's type; where lanes collide the highest lane stays."""
         if value.dtype != array.dtype:
             value = cast(value, array.dtype)
@@ -325,7 +349,9 @@ class Site:
         for watch in array.watchers:
             watch(self, pattern, base, value)
 
-    def atomic(self, operation: str, array: Array, index: tuple, values: tuple, mask, used: bool):
+    def atomic(
+        self, operation: str, array: Array, index: Index, values: tuple[Any, ...], mask: Mask, used: bool
+    ) -> Any:
         """Apply ``operation`` lane after lane; return the old values, in lane order, if they are used."""
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
@@ -344,14 +370,14 @@ class WideSite(Site):
     Its address must be a multiple of its size; what is not aligned is reported and, unlike on a GPU, performed.
     """
 
-    def __init__(self, line: int, op: str, engine, room: int, width: int):
+    def __init__(self, line: int, op: str, engine: Teller, room: int, width: int) -> None:
         super().__init__(line, op, engine, room)
         self.width = width
 
-    def limits_of(self, array):
+    def limits_of(self, array: Array) -> tuple[int, ...]:
         return (*array.shape[:-1], max(0, array.shape[-1] - self.width + 1))
 
-    def _aligned(self, pattern, base):
+    def _aligned(self, pattern: Pattern, base: int) -> None:
         size = pattern.access_bytes
         phase = base * pattern.array.itemsize % size
         key = ("misaligned", phase)
@@ -361,7 +387,7 @@ class WideSite(Site):
         if pattern.memo[key].any():
             self.engine.tell("misaligned", self, pattern, base, pattern.memo[key])
 
-    def load(self, array, index, mask):
+    def load(self, array: Array, index: Index, mask: Mask) -> Any:
         """A tuple of ``width`` lane vectors."""
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
@@ -377,7 +403,7 @@ class WideSite(Site):
             values.append(value)
         return tuple(values)
 
-    def store(self, array, index, values, mask):
+    def store(self, array: Array, index: Index, values: tuple[Any, ...], mask: Mask) -> None:
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return
@@ -388,6 +414,6 @@ class WideSite(Site):
                 watch(self, pattern, base + element, value)
 
 
-def active(condition: np.ndarray, mask) -> np.ndarray:
+def active(condition: np.ndarray, mask: Mask) -> np.ndarray:
     """``condition`` in the active lanes."""
     return condition if mask is True else condition & mask

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ..compile.unit import Unit
@@ -15,9 +18,10 @@ from ..observer import Observer
 from .access import REMEMBERED, Site, WideSite
 from .arithmetic import cast
 from .barrier import Barrier
-from .geometry import Launch
+from .geometry import Chunk, Launch
 from .loops import Steps
-from .memory import GlobalArray
+from .masks import Mask
+from .memory import Array, GlobalArray, SharedArray
 from .schedule import order
 from .warp import WarpVector
 
@@ -52,15 +56,15 @@ class Engine:
 
     def __init__(
         self,
-        kernel,
-        grid,
-        block,
-        arguments,
+        kernel: Any,
+        grid: Any,
+        block: Any,
+        arguments: Any,
         observers: list[Observer],
-        schedule="in-order",
+        schedule: str | int = "in-order",
         tracing: bool = False,
         max_steps: int | None = None,
-    ):
+    ) -> None:
         self.launch = Launch.of(grid, block)
         threads = self.launch.blocks * self.launch.threads_per_block
         if threads > MAX_THREADS:
@@ -86,7 +90,7 @@ class Engine:
         self._check_shared()
         self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name)) for name in HOOKS}
 
-    def _with_defaults(self, names, arguments) -> tuple:
+    def _with_defaults(self, names: list[str], arguments: Any) -> tuple[Any, ...]:
         defaults = self.source.function.__defaults__ or ()
         missing = len(names) - len(arguments)
         if missing < 0 or missing > len(defaults):
@@ -111,7 +115,7 @@ class Engine:
         ]
         return {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
 
-    def _check_shared(self):
+    def _check_shared(self) -> None:
         used = sum(size for _, size, *_ in self.unit.static_shared.values())
         if used > SHARED_LIMIT:
             parts = ", ".join(f"{name} {size:,}" for name, size, *_ in self.unit.static_shared.values())
@@ -128,18 +132,18 @@ class Engine:
 
     # --- events ------------------------------------------------------------------------------------------------
 
-    def tell(self, hook: str, *event):
+    def tell(self, hook: str, *event: Any) -> None:
         """Call a hook of every observer that overrides it."""
         for listener in self._listeners[hook]:
             listener(*event)
 
-    def watch(self, array):
+    def watch(self, array: Array) -> None:
         """Ask every observer for a function that is to see each access of ``array``."""
         array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
 
     # --- the run -----------------------------------------------------------------------------------------------
 
-    def run(self):
+    def run(self) -> None:
         for observer in self.observers:
             observer.start(self)
         self.tell("warnings", self.unit)
@@ -170,12 +174,12 @@ class Engine:
         room = REMEMBERED // (len(self.unit.sites) * len(self.launch.warps))
         return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
 
-    def _run_chunk(self, chunk, kernels, sites):
+    def _run_chunk(self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]) -> None:
         """Run the warps of some blocks, each up to its next barrier, until all have ended.
 
         Of the barriers at which warps wait, the first in program order is passed first.
         """
-        shared: dict = {}
+        shared: dict[int, SharedArray] = {}
         vectors = [WarpVector(self, lanes, chunk, shared) for lanes in self.launch.warps]
         runs = []
         for vector, kernel, own in zip(vectors, kernels, sites, strict=True):
@@ -184,7 +188,7 @@ class Engine:
             runs.append(kernel(vector, True, (), *self.values))
         waiting: dict[int, Barrier] = {}
 
-        def advance(warps, replies):
+        def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
             for warp in self.order(warps):
                 try:
                     waiting[warp] = runs[warp].send(replies.get(warp))
@@ -206,7 +210,7 @@ class Engine:
             for vector in vectors:
                 vector.forget()
 
-    def _meet(self, vectors, waiting, group) -> dict:
+    def _meet(self, vectors: list[WarpVector], waiting: dict[int, Barrier], group: list[int]) -> dict[int, Any]:
         """Warps met at a barrier: check that whole blocks did, tell the observers, work out a reduction."""
         arrivals = [(vectors[warp], waiting[warp].mask) for warp in group]
         complete = len(group) == len(vectors) and all(mask is True for _, mask in arrivals)
@@ -223,13 +227,16 @@ class Engine:
         self.tell("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)
 
-    def _reduce(self, arrivals, waiting, group) -> dict:
+    def _reduce(
+        self, arrivals: list[tuple[WarpVector, Mask]], waiting: dict[int, Barrier], group: list[int]
+    ) -> dict[int, Any]:
         """What ``syncthreads_count`` and the like give to each warp of ``group``; nothing for a plain barrier."""
-        if waiting[group[0]].reduction is None:
+        reductions = {warp: waiting[warp].reduction for warp in group}
+        predicates = {warp: reduction[1] for warp, reduction in reductions.items() if reduction is not None}
+        if not predicates:
             return {}
-        kind, _ = waiting[group[0]].reduction
-        predicates = {warp: waiting[warp].reduction[1] for warp in group}
-        count = sum(
+        kind = next(reduction[0] for reduction in reductions.values() if reduction is not None)
+        count: Any = sum(
             (vector.full(predicates[vector.warp]) & vector.full(mask)).sum(axis=(0, 1)) for vector, mask in arrivals
         )
         if kind == "syncthreads_and":
@@ -245,7 +252,7 @@ def overrides(observer: Observer, name: str) -> bool:
     return getattr(type(observer), name) is not getattr(Observer, name)
 
 
-def take_argument(name: str, value):
+def take_argument(name: str, value: Any) -> Any:
     """An argument as the kernel sees it: a GlobalArray or a NumPy scalar. Raises LaunchError."""
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
@@ -272,7 +279,7 @@ def take_argument(name: str, value):
     return np.dtype(kind).type(value)
 
 
-def mark_aliases(values) -> None:
+def mark_aliases(values: Sequence[Any]) -> None:
     """Note which arguments share memory: they may be read, but not written."""
     arrays = [v for v in values if isinstance(v, GlobalArray)]
     for i, array in enumerate(arrays):
@@ -281,7 +288,7 @@ def mark_aliases(values) -> None:
                 array.aliases, other.aliases = other.name, array.name
 
 
-def variable_of(name: str, argument, value) -> Variable:
+def variable_of(name: str, argument: Any, value: Any) -> Variable:
     """What the compiler knows of an argument, given as ``argument`` and taken as ``value``."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))

@@ -14,17 +14,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from ..findings import LaunchError
+from ..findings import LaunchError, Thread
 from ..hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, WARP_SIZE
 
 #: Vectors of about this many lanes ran fastest (256 lanes: 12x slower; 256 K: 2x slower).
 LANES_PER_VECTOR = 16384
 
 
-def dim3(value, what: str) -> tuple[int, int, int]:
+def dim3(value: Any, what: str) -> tuple[int, int, int]:
     """Return ``value`` (an int or 1 to 3 ints) as (x, y, z), or raise LaunchError."""
     values = value if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(values) <= 3:
@@ -35,7 +36,8 @@ def dim3(value, what: str) -> tuple[int, int, int]:
         raise LaunchError(f"{what} is {value!r}; give whole numbers, such as 16 or (16, 16)") from None
     if any(d < 1 for d in dims):
         raise LaunchError(f"{what} is {dims}; every dimension must be at least 1")
-    return dims + (1,) * (3 - len(dims))
+    x, y, z = dims + (1,) * (3 - len(dims))
+    return x, y, z
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Launch:
     block: tuple[int, int, int]
 
     @classmethod
-    def of(cls, grid, block) -> Launch:
+    def of(cls, grid: Any, block: Any) -> Launch:
         """Check ``grid`` and ``block`` against CUDA's limits (compute capability 5.0 and later)."""
         grid, block = dim3(grid, "the grid"), dim3(block, "the block")
         threads = prod(block)
@@ -107,7 +109,7 @@ class Launch:
             for row in range(row0, row1, step):
                 yield Chunk(self, row, min(row + step, row1), column0, column1)
 
-    def name_thread(self, linear: int) -> tuple:
+    def name_thread(self, linear: int) -> Thread:
         """``((bx, by, bz), (tx, ty, tz))`` of the thread with linear id ``linear`` in the grid."""
         block, thread = divmod(int(linear), self.threads_per_block)
         return self.block_at(block), self.thread_at(thread)
@@ -123,7 +125,7 @@ class Launch:
         return linear % x, linear // x % y, linear // (x * y)
 
 
-def _coordinate(values: np.ndarray):
+def _coordinate(values: np.ndarray) -> Any:
     """``values`` as int32; a plain scalar where there is only one value."""
     return np.int32(values.item()) if values.size == 1 else np.ascontiguousarray(values, dtype=np.int32)
 
@@ -131,7 +133,7 @@ def _coordinate(values: np.ndarray):
 class WarpLanes:
     """The lanes of one warp of the block: their shape (rows, columns) and their thread coordinates."""
 
-    def __init__(self, launch: Launch, warp: int):
+    def __init__(self, launch: Launch, warp: int) -> None:
         bx, by, bz = launch.block
         first = warp * WARP_SIZE
         count = min(WARP_SIZE, launch.threads_per_block - first)
@@ -159,7 +161,7 @@ def _squeeze(values: np.ndarray) -> np.ndarray:
 class Chunk:
     """A rectangle of blocks that run together: rows (z, y) by columns x, as the last two axes of a vector."""
 
-    def __init__(self, launch: Launch, row0: int, row1: int, column0: int, column1: int):
+    def __init__(self, launch: Launch, row0: int, row1: int, column0: int, column1: int) -> None:
         gx, gy, _ = launch.grid
         rows = np.arange(row0, row1).reshape(1, 1, -1, 1)
         columns = np.arange(column0, column1).reshape(1, 1, 1, -1)

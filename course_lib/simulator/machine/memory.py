@@ -5,14 +5,20 @@ Where an access goes is a ``pattern`` and a ``base`` (see :mod:`access`), known 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..findings import LaunchError
-from .masks import unite
+from .masks import Mask, unite
+
+if TYPE_CHECKING:
+    from ..observer import Watcher
+    from .access import Pattern
+    from .geometry import Chunk
+    from .warp import WarpVector
 
 
 def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -72,24 +78,49 @@ class Array:
 
     space = ""
     #: The elements of a local array, one lane vector each; None where the array is kept otherwise.
-    cells: list | None = None
+    cells: list[Any] | None = None
+    #: Which lanes have written them; and those that executed the declaration (local arrays alone have these).
+    written: Any = None
+    anchor: Mask = False
 
-    def __init__(self, name: str, dtype, shape: tuple[int, ...], strides: tuple[int, ...] | None = None):
+    def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...] | None = None) -> None:
         self.name, self.dtype, self.shape = name, np.dtype(dtype), tuple(int(s) for s in shape)
         self.ndim, self.size = len(self.shape), prod(self.shape)
         self.strides = c_strides(self.shape) if strides is None else strides
         self.itemsize = self.dtype.itemsize
-        self.watchers: tuple = ()
+        self.watchers: tuple[Watcher, ...] = ()
+
+    def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
+        """What the lanes load: a vector, or one value for all."""
+        raise NotImplementedError
+
+    def scatter(self, vector: WarpVector, pattern: Pattern, base: int, value: Any) -> None:
+        """Store what the lanes bring; where they meet the last one stays."""
+        raise NotImplementedError
+
+    def keys(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
+        """The number of the word that each lane means."""
+        raise NotImplementedError
 
     def storage(self) -> np.ndarray:
         """All elements, in the order that ``keys`` number them."""
         raise NotImplementedError
 
-    def element_name(self, index) -> str:
+    def cell(self, index: tuple[Any, ...]) -> int | None:
+        """See LocalArray."""
+        return None
+
+    def unwritten(self, vector: WarpVector, pattern: Pattern, base: int) -> Mask:
+        """See LocalArray."""
+        return False
+
+    def element_name(self, index: Any) -> str:
         """``A[1, 2]``, for messages."""
         return f"{self.name}[{', '.join(map(str, index)) or '()'}]"
 
-    def update(self, vector, pattern, base, operation, values, used):
+    def update(
+        self, vector: WarpVector, pattern: Pattern, base: int, operation: str, values: Sequence[Any], used: bool
+    ) -> Any:
         """Read, change and write elements as atomics do; where lanes meet, the lower lane goes first."""
         keys = self.keys(vector, pattern, base)
         shape = vector.shape
@@ -136,22 +167,22 @@ class GlobalArray(Array):
 
     space = "global"
 
-    def __init__(self, name: str, array: np.ndarray):
+    def __init__(self, name: str, array: np.ndarray) -> None:
         strides = tuple(s // array.itemsize for s in array.strides)
         super().__init__(name, array.dtype, array.shape, strides)
         self.host = array
-        order = "C" if array.flags.c_contiguous else "F"
+        order: Literal["C", "F"] = "C" if array.flags.c_contiguous else "F"
         self.flat = array.reshape(-1, order=order)
         self.aliases: str | None = None  # another argument that shares this memory
         if array.size and order == "C":
             self.strides = c_strides(self.shape)
 
-    def gather(self, vector, pattern, base):
+    def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
         if pattern.offsets is None:
             return self.flat[base]
         return self.flat[base:].take(pattern.offsets)
 
-    def scatter(self, vector, pattern, base, value):
+    def scatter(self, vector: WarpVector, pattern: Pattern, base: int, value: Any) -> None:
         self._check_writable()
         if pattern.offsets is None and pattern.mask is True:  # all lanes store to one element, and the last one stays
             self.flat[base] = value.item(-1) if type(value) is np.ndarray else value
@@ -159,7 +190,7 @@ class GlobalArray(Array):
         keys, value = spread(pattern.elements(base), value, pattern.mask)
         self.flat[keys] = value
 
-    def _check_writable(self):
+    def _check_writable(self) -> None:
         if self.aliases:
             raise LaunchError(
                 f"the arguments {self.aliases!r} and {self.name!r} share memory and the kernel writes "
@@ -168,10 +199,10 @@ class GlobalArray(Array):
         if not self.flat.flags.writeable:
             raise LaunchError(f"the kernel writes the array {self.name!r}, which is read-only; pass a copy")
 
-    def keys(self, vector: Any, pattern: Any, base: int) -> np.ndarray:
+    def keys(self, vector: WarpVector, pattern: Pattern, base: int) -> np.ndarray:
         return np.asarray(pattern.elements(base))
 
-    def storage(self):
+    def storage(self) -> np.ndarray:
         self._check_writable()
         return self.flat
 
@@ -189,13 +220,13 @@ class SharedArray(Array):
 
     space = "shared"
 
-    def __init__(self, name, dtype, shape, chunk):
+    def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], chunk: Chunk) -> None:
         super().__init__(name, dtype, shape)
         self.chunk = chunk
         self.data = np.full((self.size, *chunk.shape), poison(self.dtype), dtype=self.dtype)
         self.places = chunk.places
 
-    def gather(self, vector, pattern, base):
+    def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
         offsets = pattern.offsets
         if offsets is None:
             return self.data[base].copy()[None, None]
@@ -203,7 +234,7 @@ class SharedArray(Array):
             return self.data[base:].take(offsets[:, :, 0, 0], axis=0)
         return self.data.reshape(-1).take(self.keys(vector, pattern, base))
 
-    def scatter(self, vector, pattern, base, value):
+    def scatter(self, vector: WarpVector, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.mask is True and pattern.same_in_blocks and pattern.offsets is not None:
             offsets = np.broadcast_to(pattern.offsets, (*vector.lanes.shape, 1, 1)).reshape(-1) + base
             self.data[offsets] = np.broadcast_to(value, vector.shape).reshape(-1, *self.chunk.shape)
@@ -211,10 +242,10 @@ class SharedArray(Array):
         keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
         self.data.reshape(-1)[keys] = value
 
-    def keys(self, vector: Any, pattern: Any, base: int) -> Any:
+    def keys(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
         return pattern.elements(base) * self.chunk.count + self.places
 
-    def storage(self):
+    def storage(self) -> np.ndarray:
         return self.data.reshape(-1)
 
     def words(self) -> int:
@@ -234,14 +265,14 @@ class LocalArray(Array):
 
     space = "local"
 
-    def __init__(self, name, dtype, shape, vector, mask):
+    def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], vector: WarpVector, mask: Mask) -> None:
         super().__init__(name, dtype, shape)
         self.vector, self.anchor = vector, mask
-        self.cells: list | None = [poison(self.dtype)] * self.size
-        self.written: list | np.ndarray = [False] * self.size
-        self.data = None
+        self.cells = [poison(self.dtype)] * self.size
+        self.written = [False] * self.size
+        self.data: Any = None
 
-    def extend(self, mask):
+    def extend(self, mask: Mask) -> None:
         """The declaration is executed again, in lanes that may be others."""
         if self.anchor is True or mask is not True and not (mask & ~self.anchor).any():
             return
@@ -249,7 +280,7 @@ class LocalArray(Array):
             self.written = [self.anchor if written is True else written for written in self.written]
         self.anchor = unite(self.anchor, mask)
 
-    def _densify(self):
+    def _densify(self) -> None:
         if self.cells is None:
             return
         shape = self.vector.shape
@@ -259,13 +290,13 @@ class LocalArray(Array):
             self.data[i], written[i] = cell, mask
         self.written, self.cells = written, None
 
-    def gather(self, vector, pattern, base):
+    def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
         if pattern.offsets is None:
             return self.cells[base] if self.cells is not None else self.data[base].copy()
         self._densify()
         return self.data.reshape(-1).take(self.keys(vector, pattern, base))
 
-    def scatter(self, vector, pattern, base, value):
+    def scatter(self, vector: WarpVector, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.offsets is None:
             if self.cells is not None:
                 whole = pattern.mask is self.anchor
@@ -277,7 +308,7 @@ class LocalArray(Array):
         self.data.reshape(-1)[keys] = value
         self.written.reshape(-1)[keys] = True
 
-    def cell(self, index: tuple) -> int | None:
+    def cell(self, index: tuple[Any, ...]) -> int | None:
         """The number of the element at an index that all lanes share and that lies inside, else None."""
         base = 0
         for i, size, stride in zip(index, self.shape, self.strides):  # noqa: B905 (hot)
@@ -289,14 +320,14 @@ class LocalArray(Array):
             base += i * stride
         return base
 
-    def keys(self, vector: Any, pattern: Any, base: int) -> Any:
+    def keys(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
         return pattern.elements(base) * vector.size + np.arange(vector.size).reshape(vector.shape)
 
-    def storage(self):
+    def storage(self) -> np.ndarray:
         self._densify()
         return self.data.reshape(-1)
 
-    def unwritten(self, vector, pattern, base):
+    def unwritten(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
         """Mask of the active lanes that read an element they have not written; False for none."""
         if self.cells is not None and pattern.offsets is None:
             written = self.written[base]
@@ -309,14 +340,14 @@ class LocalArray(Array):
         return missing if missing.any() else False
 
 
-def poison(dtype: np.dtype):
+def poison(dtype: np.dtype) -> Any:
     """What unwritten shared and local memory holds here: NaN (in both parts), or the largest integer."""
     if dtype.kind in "fc":
         return dtype.type(np.nan) if dtype.kind == "f" else dtype.type(complex(np.nan, np.nan))
     return dtype.type(True) if dtype.kind == "b" else dtype.type(np.iinfo(dtype).max)
 
 
-def spread(keys, value, mask):
+def spread(keys: Any, value: Any, mask: Mask) -> tuple[Any, Any]:
     """Broadcast keys, value and mask against each other and keep the active lanes."""
     if mask is True:
         shape = np.broadcast_shapes(np.shape(keys), np.shape(value))

@@ -25,7 +25,7 @@ def order(schedule: str | int) -> Callable[[Sequence[int]], list[int]]:
         raise LaunchError(f"schedule is {schedule!r}; use 'in-order', 'reversed', 'shuffled' or a whole number")
     generator = random.Random(int(schedule))
 
-    def shuffled(warps):
+    def shuffled(warps: Sequence[int]) -> list[int]:
         warps = sorted(warps)
         generator.shuffle(warps)
         return warps

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..findings import KernelError
+from ..findings import KernelError, Thread
 from ..hardware import WARP_SIZE
 from .geometry import Chunk, WarpLanes
+from .masks import Mask
 from .memory import LocalArray, SharedArray
+
+if TYPE_CHECKING:
+    from .access import Index, Site
+    from .engine import Engine
+    from .memory import Array
 
 
 class WarpVector:
@@ -19,11 +27,11 @@ class WarpVector:
     ``False`` (none) or a boolean array that broadcasts to ``shape``.
     """
 
-    def __init__(self, engine, lanes: WarpLanes, chunk: Chunk, shared: dict):
+    def __init__(self, engine: Engine, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray]) -> None:
         self.engine, self.launch, self.lanes, self.chunk = engine, engine.launch, lanes, chunk
         self.steps = engine.steps
         self._shared = shared
-        self._cache: dict = {}
+        self._cache: dict[Any, Any] = {}
         self.warp = lanes.warp
         self.shape = (*lanes.shape, *chunk.shape)
         self.size = lanes.count * chunk.count
@@ -32,9 +40,9 @@ class WarpVector:
         #: (clock, known), replaced at each syncwarp. clock: syncwarps that each lane passed. known: None while every
         #: one took all lanes, else known[a, b, place of the block] is b's clock when a last met it, at one remove or
         #: several: what b did until then is ordered before what a does now.
-        self.order: tuple = (0, None)
+        self.order: tuple[Any, Any] = (0, None)
 
-    def count(self, mask) -> int:
+    def count(self, mask: Mask) -> int:
         """Number of active lanes."""
         if mask is True:
             return self.size
@@ -42,7 +50,7 @@ class WarpVector:
             return 0
         return int(np.count_nonzero(mask)) * (self.size // mask.size)
 
-    def warps_active(self, mask) -> int:
+    def warps_active(self, mask: Mask) -> int:
         """Number of warps (one a block) with at least one active lane."""
         if mask is True:
             return self.chunk.count
@@ -56,26 +64,26 @@ class WarpVector:
         """Linear id in the grid of every thread: block id times threads a block plus thread id."""
         return self.chunk.linear * self.launch.threads_per_block + self.lanes.linear
 
-    def full(self, mask) -> np.ndarray:
+    def full(self, mask: Mask) -> np.ndarray:
         """``mask`` as a boolean array of the whole shape."""
         return np.broadcast_to(np.asarray(mask), self.shape)
 
-    def first_lane(self, mask) -> tuple[int, ...]:
+    def first_lane(self, mask: Mask) -> tuple[int, ...]:
         """Where in the vector the first thread (in launch order) of a mask that is not empty stands."""
         ids = np.where(self.full(mask), self.ids, np.iinfo(np.int64).max)
-        return np.unravel_index(int(ids.argmin()), self.shape)
+        return tuple(int(i) for i in np.unravel_index(int(ids.argmin()), self.shape))
 
-    def first_thread(self, mask) -> tuple:
+    def first_thread(self, mask: Mask) -> Thread:
         """The first thread (in launch order) of a mask that is not empty, by block and thread."""
         return self.launch.name_thread(self.ids[self.first_lane(mask)])
 
-    def forget(self):
+    def forget(self) -> None:
         """Let go of the local arrays, which know this vector: a cycle would keep them until the next collection."""
         self._cache.clear()
 
     # --- called by the generated code ------------------------------------------------------------------------
 
-    def global_id(self, axis: int):
+    def global_id(self, axis: int) -> Any:
         """``threadIdx + blockIdx * blockDim`` along an axis, as int64."""
         key = ("id", axis)
         if key not in self._cache:
@@ -84,7 +92,7 @@ class WarpVector:
             )
         return self._cache[key]
 
-    def shared_array(self, number: int, name: str, dtype, shape, mask) -> SharedArray:
+    def shared_array(self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> SharedArray:
         """The block's shared array of this declaration: all its warps, and all executions, mean the same one."""
         if number not in self._shared:
             array = SharedArray(name, dtype, shape, self.chunk)
@@ -92,7 +100,7 @@ class WarpVector:
             self._shared[number] = array
         return self._shared[number]
 
-    def local_array(self, number: int, name: str, dtype, shape, mask) -> LocalArray:
+    def local_array(self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> LocalArray:
         """The threads' own array of this declaration."""
         key = ("local", number)
         if key not in self._cache:
@@ -104,21 +112,21 @@ class WarpVector:
             array.extend(mask)
         return array
 
-    def drop_local(self, *numbers: int):
+    def drop_local(self, *numbers: int) -> None:
         """A device function begins: what its local arrays held in an earlier call is gone."""
         for number in numbers:
             self._cache.pop(("local", number), None)
 
-    def statement(self, line: int, mask):
+    def statement(self, line: int, mask: Mask) -> None:
         self.engine.tell("statement", self, line, mask)
 
-    def assigned(self, name: str, value, mask):
+    def assigned(self, name: str, value: Any, mask: Mask) -> None:
         self.engine.tell("assigned", self, name, value, mask)
 
-    def tested(self, line: int, text: str, left, right, truth, mask):
+    def tested(self, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
         self.engine.tell("tested", self, line, text, left, right, truth, mask)
 
-    def check_assigned(self, have, mask, name: str, line: int):
+    def check_assigned(self, have: Mask, mask: Mask, name: str, line: int) -> None:
         """Report the active lanes in which variable ``name`` has no value yet."""
         if have is True or have is mask:
             return
@@ -126,7 +134,7 @@ class WarpVector:
         if missing.any():
             self.engine.tell("unassigned", name, line, self, missing)
 
-    def syncwarp(self, members, mask, line: int):
+    def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
         """Order the memory accesses of the active lanes before it and after it, among those that name one mask."""
         self.check_members(members, mask, line)
         clock, known = self.order
@@ -136,7 +144,7 @@ class WarpVector:
             return
         here = self.full(mask)
         here = here | (self._gone() & here.any(axis=(0, 1)))  # whoever returned is waited for by nobody
-        met = here.all(axis=(0, 1))
+        met = np.asarray(here.all(axis=(0, 1)))
         if uniform and known is None and (met == here.any(axis=(0, 1))).all():
             self.order = (clock + met[None, None], None)
             return
@@ -157,7 +165,7 @@ class WarpVector:
         else:
             self.order = (clock.reshape(self.shape), known)
 
-    def threadfence(self, mask):
+    def threadfence(self, mask: Mask) -> None:
         """What the active lanes did before is visible to all threads before what they do after it."""
         self.engine.tell("fence", self, mask)
 
@@ -168,14 +176,14 @@ class WarpVector:
             gone |= returned
         return gone
 
-    def lanemask_lt(self):
+    def lanemask_lt(self) -> Any:
         return ((np.uint64(1) << self.lanes.lane.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)
 
-    def _by_lane(self, value) -> np.ndarray:
+    def _by_lane(self, value: Any) -> np.ndarray:
         """``value`` as (lanes, block rows, block columns)."""
         return np.broadcast_to(value, self.shape).reshape(self.lanes.count, *self.chunk.shape)
 
-    def check_members(self, members, mask, line: int):
+    def check_members(self, members: Any, mask: Mask, line: int) -> None:
         """Every lane that a warp operation names must arrive at it (lanes that returned excepted)."""
         if mask is True and np.ndim(members) == 0 and ~int(members) & (1 << self.lanes.count) - 1 == 0:
             return
@@ -191,7 +199,7 @@ class WarpVector:
             if lanes.any():
                 self.engine.tell("misled", line, self, lanes, what)
 
-    def vote(self, kind: str, predicate, mask):
+    def vote(self, kind: str, predicate: Any, mask: Mask) -> Any:
         """all_sync, any_sync, eq_sync, ballot_sync and match_any_sync over the active lanes of each warp."""
         value, here = self._by_lane(predicate), self._by_lane(mask)
         if kind in ("all_sync", "any_sync"):
@@ -208,7 +216,15 @@ class WarpVector:
             same |= np.where((value == value[lane]) & here[lane], bit[lane], 0)
         return same.astype(np.uint32).view(np.int32).reshape(self.shape)
 
-    def together(self, function, name: str, values: tuple, dtypes: tuple, mask, line: int) -> tuple:
+    def together(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        values: tuple[Any, ...],
+        dtypes: tuple[Any, ...],
+        mask: Mask,
+        line: int,
+    ) -> tuple[Any, ...]:
         """What ``function`` gives each lane of a warp of what all of them bring.
 
         It is called once, with an array of shape (warps, 32) for each value (a tuple of them for a tuple), and returns
@@ -224,7 +240,7 @@ class WarpVector:
                 f"block has {self.lanes.count}; launch a multiple of {WARP_SIZE} threads"
             )
 
-        def by_warp(value):
+        def by_warp(value: Any) -> Any:
             if isinstance(value, tuple):
                 return tuple(map(by_warp, value))
             return self._by_lane(value).reshape(WARP_SIZE, -1).T
@@ -236,17 +252,19 @@ class WarpVector:
             for result, dtype in zip(results, dtypes, strict=True)
         )
 
-    def copy(self, load, store, target, place, array, index, mask):
+    def copy(
+        self, load: Site, store: Site, target: Array, place: Index, array: Array, index: Index, mask: Mask
+    ) -> None:
         """A copy from global to shared memory that is on its way from here on: done at once."""
         store.store(target, place, load.load(array, index, mask), mask)
 
-    def commit_copies(self, mask, line: int):
+    def commit_copies(self, mask: Mask, line: int) -> None:
         """The copies that each lane started since the last call are one group."""
 
-    def wait_copies(self, pending, mask, line: int):
+    def wait_copies(self, pending: int, mask: Mask, line: int) -> None:
         """Each lane waits until all of its groups but the last ``pending`` have arrived."""
 
-    def shuffle(self, kind: str, value, lane, mask, line: int):
+    def shuffle(self, kind: str, value: Any, lane: Any, mask: Mask, line: int) -> Any:
         """Each active lane reads ``value`` of another lane; up and down past the end give the lane's own."""
         value, here = self._by_lane(value), self._by_lane(mask)
         own = np.arange(self.lanes.count).reshape(-1, 1, 1)
