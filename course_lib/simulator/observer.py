@@ -98,9 +98,7 @@ class Observer:
     def assigned(self, vector: WarpVector, name: str, value: Any, mask: Mask) -> None:
         """A variable was assigned (only when tracing)."""
 
-    def tested(
-        self, vector: WarpVector, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask
-    ) -> None:
+    def tested(self, vector: WarpVector, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
         """``left`` and ``right`` were compared in the lanes of ``mask``, as ``text`` says (only when tracing)."""
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
