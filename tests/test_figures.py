@@ -287,3 +287,36 @@ def test_all_kernels_against_n_and_tile_width():
     assert points[2] == {"naive": [[4, 8], [40, 300]], "tiled": [[4], [20]]}
     assert points[3] == {"naive": [[2], [40]], "tiled": [[2, 4], [20, 8]]}
     assert "naive: 128 loads, 40 sectors" in repr(picture)
+
+
+# ---- banks, bars and lines
+
+
+def test_bank_strips_count_the_different_words_of_each_bank():
+    """Lanes that ask for the same word ask once; the fullest bank gives the wavefronts."""
+    ax = figures.bank_strips({"stride 2": [2 * lane for lane in range(32)], "one word": [5] * 32})
+    numbers = [text for text in _texts(ax) if text.isdigit()]
+    assert numbers == ["2"] * 16 + ["1"]
+    assert {"stride 2: 2 wavefronts", "one word: 1 wavefront"} <= set(_texts(ax))
+    assert ax.get_label().endswith("stride 2: 2 wavefronts.\n  one word: 1 wavefront.")
+
+
+def test_bars_are_as_long_as_their_values():
+    ax = figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads", {"tiled": "#123456"})
+    assert [patch.get_width() for patch in ax.patches] == [2.0, 1234.5]
+    assert to_hex(ax.patches[0].get_facecolor()) == "#123456"
+    assert _texts(ax) == ["2", "1,234"]
+    assert "tiled 2, best 1,234 (loads)" in ax.get_label()
+
+
+def test_lines_against_n_share_a_label_where_they_end_together():
+    series = {
+        "naive": {128: 1.0, 256: 8.0},
+        "best": {128: 3.0, 256: 4.0},
+        "cublas": {128: 2.0, 256: 4.1},
+        "host": {128: 9.0},
+    }
+    ax = figures.lines_against_n(series, "A title", "GFLOP/s")
+    assert [list(line.get_ydata()) for line in ax.lines] == [[1.0, 8.0], [3.0, 4.0], [2.0, 4.1], [9.0]]
+    assert _texts(ax) == ["naive", "best, cublas", "host"]
+    assert ax.get_ylabel() == "GFLOP/s"

@@ -90,6 +90,7 @@ class Prediction(anywidget.AnyWidget):
         self._truth, self._ranges = _plain(truth), _ranges(choices)
         names = list(self._ranges) if self._ranges else [str(choice) for choice in choices]
         answer = _answer(self._truth, names, self._ranges)
+        because = because[:1].upper() + because[1:]
         super().__init__(question=question, choices=names, answer=answer, because=because)
         SCORE.ask(question)
         self.score = str(SCORE).splitlines()[0]

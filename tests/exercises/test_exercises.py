@@ -113,6 +113,13 @@ def test_every_exercise_is_in_a_lesson_and_has_a_solution():
     assert set(skeletons()) == set(EXERCISES) == set(solutions())
 
 
+def test_the_course_has_exercises_of_every_kind():
+    kinds = Counter(exercise.kind for exercise in EXERCISES.values())
+    assert kinds.keys() == {"fill in", "write", "make it cheaper", "find the bug", "explain"}
+    assert min(kinds.values()) >= 3
+    assert kinds.total() >= 40
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_enough_answers_are_tried(name):
     """Four plausible wrong ones, each with a hint of its own words, and two right ones: the solution is one."""

@@ -62,6 +62,12 @@ def test_a_guess_is_compared(truth, guess, right):
     assert bool(asked.problem) == (right == "" and guess != "")
 
 
+def test_the_reason_is_a_sentence_of_its_own():
+    assert repr(predict("How many loads?", 8, because="one of A and one of B.")).endswith(
+        "answer: 8. One of A and one of B."
+    )
+
+
 def test_ranges_hold_a_number_and_texts_hold_the_truth():
     ranges = ((None, 2), (2, 8), (8, None))
     asked = predict("How much faster?", 5.9, choices=ranges, guess="2 to 8")
