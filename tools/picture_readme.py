@@ -1,0 +1,78 @@
+"""Takes the README's pictures of the stepper: docs/stepper.png, and docs/stepper.gif, a few steps of a tile.
+
+    uv run python tools/picture_readme.py
+
+Needs Chromium or Chrome, as the browser tests do. The pictures come from a saved page, so nothing else runs.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from course_lib import simulate
+from course_lib.kernels.tiled import tiled
+from course_lib.viewer import Stepper
+
+DOCS = Path(__file__).parents[1] / "docs"
+SIZE = {"width": 1280, "height": 900}
+#: The steps of the animation, and how long each is shown, in milliseconds.
+FRAMES, FRAME_MS, LAST_MS = 18, 700, 2500
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+def stepper() -> Stepper:
+    """Tiles of 4×4 in 8×8 matrices of small whole numbers, in the middle of the second tile."""
+    numbers = np.random.default_rng(4)
+    A, B = numbers.integers(1, 10, (2, 8, 8)).astype(np.float32)
+    run = simulate(tiled(4), trace=True)[(2, 2), (4, 4)](A, B, np.zeros((8, 8), np.float32))
+    return Stepper(run, thread=(1, 2))
+
+
+def shot(page: Page) -> Image.Image:
+    return Image.open(io.BytesIO(page.locator(".tt-root").screenshot())).convert("RGB")
+
+
+def main() -> int:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    shown = stepper()
+    middle = shown.timeline.telling_step(0)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        path = shown.save(Path(folder, "stepper.html"))
+        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", chromium), args=FLAGS)
+        page = browser.new_page(viewport=SIZE, color_scheme="light")
+        page.goto(path.as_uri())
+        page.locator(".tt-count").wait_for()
+        for _ in range(middle - FRAMES // 2):
+            page.locator(".tt-root").press("ArrowRight")
+        frames = []
+        for step in range(FRAMES):
+            page.locator(".tt-root").press("ArrowRight")
+            page.evaluate("document.activeElement.blur()")
+            frames.append(shot(page))
+            if step == FRAMES // 2 - 1:
+                frames[-1].quantize(255, method=Image.Quantize.MAXCOVERAGE).save(DOCS / "stepper.png", optimize=True)
+        browser.close()
+    small = [frame.resize((frame.width * 3 // 4, frame.height * 3 // 4), Image.Resampling.LANCZOS) for frame in frames]
+    strip = Image.new("RGB", (small[0].width, small[0].height * len(small)))  # so that no frame's colours are missing
+    for row, frame in enumerate(small):
+        strip.paste(frame, (0, row * frame.height))
+    palette = strip.quantize(255, method=Image.Quantize.MAXCOVERAGE)
+    first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
+    durations = [FRAME_MS] * (len(small) - 1) + [LAST_MS]
+    first.save(DOCS / "stepper.gif", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True)
+    for name in ("stepper.png", "stepper.gif"):
+        print(f"docs/{name}: {(DOCS / name).stat().st_size / 1000:.0f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
