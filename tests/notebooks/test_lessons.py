@@ -124,6 +124,15 @@ def test_predictions_are_taken_before_their_answers(path):
 
 
 @lessons
+def test_a_prediction_does_not_show_its_reason_beside_the_question(path):
+    """``because`` stands in the cell, so its code is folded: what the reader sees is the question and the box."""
+    for cell in _read(path)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code" and _calls(source, "predict"):
+            assert cell["metadata"].get("jupyter", {}).get("source_hidden"), source
+
+
+@lessons
 def test_exercises_have_hints_budgets_and_launches(path):
     text = "\n".join(_sources(path, "markdown"))
     exercises = [source for source in _sources(path, "code") if re.search(r"^check\(", source, re.MULTILINE)]
