@@ -8,12 +8,13 @@ dark theme, and describes the picture in words: `show(ax)` displays both.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
@@ -38,11 +39,12 @@ class Picture:
     ax: Axes
 
     def __repr__(self) -> str:
-        return self.ax.get_label()
+        return str(self.ax.get_label())
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int | str]]:
         """The file, and how Jupyter is to show it: its size, and the text for those who do not see it."""
-        figure = self.ax.figure
+        figure = self.ax.get_figure(root=True)
+        assert isinstance(figure, Figure)
         drawn = io.BytesIO()
         figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15)
         # A palette makes the file three times smaller; this method keeps the colours of small areas, as of letters.
@@ -330,7 +332,7 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]], ax: Axes | N
 
 
 def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: float) -> None:
-    sectors = sectors_of(addresses)
+    sectors = sectors_of(addresses.tolist())
     first = sectors[0] * SECTOR_BYTES
     span = max((sectors[-1] + 1) * SECTOR_BYTES - first, 8 * SECTOR_BYTES)  # at least eight sectors, for scale
     scale = 32 / span
@@ -634,7 +636,7 @@ def _series_colour(label: str) -> str:
 
 
 def _label_line_end(ax: Axes, label: str) -> None:
-    x, y = ax.lines[-1].get_data()
+    x, y = map(np.asarray, ax.lines[-1].get_data())
     ax.annotate(
         label,
         (x[-1], y[-1]),
@@ -647,7 +649,7 @@ def _label_line_end(ax: Axes, label: str) -> None:
     )
 
 
-def _log2_axis(axis, values: Sequence[float]) -> None:
+def _log2_axis(axis: XAxis | YAxis, values: Iterable[float]) -> None:
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     axis.set_ticks(list(values), labels=[f"{value:g}" for value in values])
     axis.set_minor_locator(NullLocator())
