@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 318aeec6314fa5b7 bundle 4a4272dde2e32fa8 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b550efb530ccfd70 bundle 1dffa471341b6b4a */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -519,6 +519,7 @@ var Trace = class {
     this.traffic = sent.traffic;
     this.arrays = sent.arrays;
     this.omitted = sent.omitted ?? 0;
+    this.wanted = {};
     this.threads = this.block[0] * this.block[1] * this.block[2];
     this.warps = Math.ceil(this.threads / WARP);
     this.dims = Math.max(...[this.grid, this.block].map((d) => d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1));
@@ -710,6 +711,17 @@ function sentence(machine) {
   const all = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */
   what.join(", ")}`).join("; ");
   return [...lead, `${thread} ${all || "runs it"}.`];
+}
+function wrongNow(machine) {
+  const { trace } = machine;
+  const stored = machine.events.filter(({ loading }) => !loading);
+  return stored.flatMap(
+    ({ array, element, values }) => values.flatMap((_, w) => {
+      const wrong = trace.wanted[trace.arrays[array].name]?.[element + w];
+      const place = trace.element(trace.arrays[array], element + w);
+      return wrong ? [`${place} holds ${wrong[0]} in the end, and ${wrong[1]} was wanted.`] : [];
+    })
+  );
 }
 function tested(machine) {
   const lane = machine.thread % WARP;
@@ -1458,7 +1470,9 @@ var Arrays = class {
       );
       if (i === null) return;
       const element = i + plane.offset;
-      const text = `${trace.element(array, element)} = ${full(this.context.machine.value(number, element))}`;
+      const wrong = trace.wanted[array.name]?.[element];
+      const value = full(this.context.machine.value(number, element));
+      const text = `${trace.element(array, element)} = ${value}${wrong ? `, and ${wrong[1]} was wanted` : ""}`;
       if (plane.tip.textContent !== text) plane.tip.textContent = text;
       this.pointed = { array: number, element };
       this.magnify();
@@ -1568,6 +1582,11 @@ var Arrays = class {
       if (index.some((i, d) => i < 0 || i >= shape[d])) continue;
       faults[number].wrong.push(index.reduce((flat, i, d) => flat * shape[d] + i, 0));
     }
+    trace.arrays.forEach(({ name }, number) => {
+      for (const element of Object.keys(trace.wanted[name] ?? {}).map(Number)) {
+        if (machine.stored(number, element)) faults[number].wrong.push(element);
+      }
+    });
     for (const { array, index } of machine.outside) {
       const { rows, columns: columns2 } = this.planes[array][0] ?? { rows: 1, columns: 1 };
       const last = index[index.length - 1] ?? 0;
@@ -2621,15 +2640,16 @@ var PANELS = [arrays, threads, source, registers, counts];
 var LENSES = [findings, warp, banks, waits, launch];
 var ROOMY_HEIGHT = 46;
 var ROOMY_WIDTH = 62;
+var AROUND = 130;
 var FRAME = `
   <div class="tt-bar">
     <div class="tt-head">
       <div class="tt-title"><code class="tt-kernel"></code><span class="tt-launch"></span></div>
-      <label>Block <select class="tt-block"></select></label>
-      <label>Thread <select class="tt-thread"></select></label>
-      <label>By <select class="tt-unit" title="What one step is (u)"></select></label>
-      <label>Speed <select class="tt-speed" title="Speed (+ and −)"></select></label>
-      <label>Text <select class="tt-text" title="Size of the text ([ and ])"></select></label>
+      <label><span class="tt-word">Block</span> <select class="tt-block"></select></label>
+      <label><span class="tt-word">Thread</span> <select class="tt-thread"></select></label>
+      <label><span class="tt-word">By</span> <select class="tt-unit" title="What one step is (u)"></select></label>
+      <label><span class="tt-word">Speed</span> <select class="tt-speed" title="Speed (+ and −)"></select></label>
+      <label><span class="tt-word">Text</span> <select class="tt-text" title="Size of the text ([ and ])"></select></label>
       <span class="tt-tools">
         <button type="button" class="tt-help" title="Keys (?)" aria-expanded="false">?</button>
         <button type="button" class="tt-full" title="Full screen (f)"></button>
@@ -2741,6 +2761,7 @@ var Stage = class {
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
+    this.asked = "";
     this.stale = /* @__PURE__ */ new Set();
     this.arrange();
   }
@@ -2808,7 +2829,8 @@ var Stage = class {
    * @param {string} name
    */
   look(name) {
-    const first = this.runs.length > 1 ? "compare" : this.trace.findings.length ? "findings" : this.compact ? "arrays" : "warp";
+    this.asked = name;
+    const first = this.runs.length > 1 ? "compare" : this.compact ? "arrays" : this.trace.findings.length ? "findings" : "warp";
     const lens = [name, first].find((one) => this.names.includes(one)) ?? this.names[0] ?? "arrays";
     this.lens = lens;
     for (const [one, { tab, node }] of this.open) {
@@ -2823,13 +2845,14 @@ var Stage = class {
   fit() {
     const { root } = this;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
-    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - 100;
+    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND;
     const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     if (compact !== this.compact) {
       this.compact = compact;
       this.arrange();
-      this.look(this.lens);
+      this.look(this.asked);
+      this.views.forEach((view) => view.draw());
     }
     const body = part(root, "body");
     for (const run of this.runs) {
@@ -2902,8 +2925,12 @@ var Stage = class {
     write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
-    const found = machine.found.map(({ kind, message }) => html("p", { class: "tt-wrong" }, html("b", {}, kind), `: ${message}`));
-    part(root, "say").replaceChildren(html("p", { class: "tt-sentence" }, ...sentence(machine)), ...found);
+    const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
+    const wrong = wrongNow(machine).map((text) => [text]);
+    part(root, "say").replaceChildren(
+      html("p", { class: "tt-sentence" }, ...sentence(machine)),
+      ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words))
+    );
     for (const view of this.views) view.scroll?.();
   }
 };
@@ -2936,6 +2963,7 @@ var Player = class {
     this.listeners = {
       "change:_data": () => this.load(),
       "change:_other": () => this.load(),
+      "change:_wanted": () => this.load(),
       "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
       "change:thread": () => this.changed("thread", () => this.choose()),
@@ -2972,6 +3000,7 @@ var Player = class {
     try {
       const traces = await Promise.all(texts.map(open));
       if (this.loading !== texts) return;
+      traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
       const actions = {
         choose: (choice) => this.set(choice),

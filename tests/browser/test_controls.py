@@ -1,5 +1,6 @@
 """Every control of the stepper, by mouse and by key: where it goes, what it says, and that nothing leaks."""
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -222,3 +223,24 @@ def test_a_trace_that_cannot_be_read(show, text, says):
     expect(page.locator(".tt-unreadable")).to_have_text(says)
     assert page.locator(".tt-root").count() == 0
     assert page.page_errors == []
+
+
+def test_a_wrong_value_is_marked_with_the_wanted_one(show, launch_of):
+    """Where an exercise knows the right result, each wrong element is ringed once it is stored, and said."""
+    run = launch_of("tiled")
+    wanted = np.array(Timeline(run.trace, (0, 0, 0)).state(31).values("C")).reshape(4, 4)
+    right = wanted.copy()
+    right[0, 1] += 2
+    stepper = Stepper(run, step=0, thread=(1, 0), wanted={"C": right})
+    timeline = stepper.timeline
+    page = show(stepper, _wanted=stepper._wanted)
+    rings = page.locator(".tt-matrix-C .tt-faults rect")
+    assert rings.count() == 0
+    touches = timeline.touches("C")
+    position = int(touches.position[touches.store][0])
+    page.evaluate("step => window.model.set('step', step)", position)
+    assert (
+        Scene(timeline, position, 1, stepper._wrong).wrong_now == page.locator(".tt-say .tt-wrong").all_text_contents()
+    )
+    assert "was wanted" in page.locator(".tt-say .tt-wrong").first.text_content()
+    assert rings.count() >= 1

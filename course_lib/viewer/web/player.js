@@ -49,6 +49,7 @@ export class Player {
     this.listeners = {
       "change:_data": () => this.load(),
       "change:_other": () => this.load(),
+      "change:_wanted": () => this.load(),
       "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
       "change:thread": () => this.changed("thread", () => this.choose()),
@@ -87,6 +88,7 @@ export class Player {
     try {
       const traces = await Promise.all(texts.map(open));
       if (this.loading !== texts) return;
+      traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
       const actions = {
         choose: (/** @type {Record<string, unknown>} */ choice) => this.set(choice),

@@ -14,7 +14,7 @@ import { source } from "./panels/source.js";
 import { threads } from "./panels/threads.js";
 import { waits } from "./panels/waits.js";
 import { warp } from "./panels/warp.js";
-import { sentence } from "./text.js";
+import { sentence, wrongNow } from "./text.js";
 
 const PANELS = [arrays, threads, source, registers, counts];
 /** @type {import("./panel.js").Lens[]} */
@@ -22,16 +22,17 @@ const LENSES = [findings, warp, banks, waits, launch];
 // Below these sizes of the page, in ems of its text, the matrices and a lens take turns.
 const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;
+const AROUND = 130; // pixels of a notebook's own bars; the stylesheet leaves them too
 
 const FRAME = `
   <div class="tt-bar">
     <div class="tt-head">
       <div class="tt-title"><code class="tt-kernel"></code><span class="tt-launch"></span></div>
-      <label>Block <select class="tt-block"></select></label>
-      <label>Thread <select class="tt-thread"></select></label>
-      <label>By <select class="tt-unit" title="What one step is (u)"></select></label>
-      <label>Speed <select class="tt-speed" title="Speed (+ and −)"></select></label>
-      <label>Text <select class="tt-text" title="Size of the text ([ and ])"></select></label>
+      <label><span class="tt-word">Block</span> <select class="tt-block"></select></label>
+      <label><span class="tt-word">Thread</span> <select class="tt-thread"></select></label>
+      <label><span class="tt-word">By</span> <select class="tt-unit" title="What one step is (u)"></select></label>
+      <label><span class="tt-word">Speed</span> <select class="tt-speed" title="Speed (+ and −)"></select></label>
+      <label><span class="tt-word">Text</span> <select class="tt-text" title="Size of the text ([ and ])"></select></label>
       <span class="tt-tools">
         <button type="button" class="tt-help" title="Keys (?)" aria-expanded="false">?</button>
         <button type="button" class="tt-full" title="Full screen (f)"></button>
@@ -153,6 +154,7 @@ export class Stage {
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
+    this.asked = ""; // the lens that the reader chose; none, and the size of the page decides
     /** @type {Set<string>}  lenses that have not been told of the chosen block and thread */
     this.stale = new Set();
     this.arrange();
@@ -225,7 +227,8 @@ export class Stage {
    * @param {string} name
    */
   look(name) {
-    const first = this.runs.length > 1 ? "compare" : this.trace.findings.length ? "findings" : this.compact ? "arrays" : "warp";
+    this.asked = name;
+    const first = this.runs.length > 1 ? "compare" : this.compact ? "arrays" : this.trace.findings.length ? "findings" : "warp";
     const lens = [name, first].find((one) => this.names.includes(one)) ?? this.names[0] ?? "arrays";
     this.lens = lens;
     for (const [one, { tab, node }] of this.open) {
@@ -241,13 +244,14 @@ export class Stage {
   fit() {
     const { root } = this;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
-    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - 100;
+    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND;
     const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     if (compact !== this.compact) {
       this.compact = compact;
       this.arrange();
-      this.look(this.lens);
+      this.look(this.asked);
+      this.views.forEach((view) => view.draw());
     }
     const body = part(root, "body");
     for (const run of this.runs) {
@@ -323,8 +327,12 @@ export class Stage {
     write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
-    const found = machine.found.map(({ kind, message }) => html("p", { class: "tt-wrong" }, html("b", {}, kind), `: ${message}`));
-    part(root, "say").replaceChildren(html("p", { class: "tt-sentence" }, ...sentence(machine)), ...found);
+    const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
+    const wrong = wrongNow(machine).map((text) => [text]);
+    part(root, "say").replaceChildren(
+      html("p", { class: "tt-sentence" }, ...sentence(machine)),
+      ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words)),
+    );
     for (const view of this.views) view.scroll?.();
   }
 }

@@ -103,6 +103,22 @@ export function sentence(machine) {
 }
 
 /**
+ * The elements of the result that the chosen thread stores in this step and that are wrong in the end.
+ * @param {import("./machine.js").Machine} machine
+ */
+export function wrongNow(machine) {
+  const { trace } = machine;
+  const stored = machine.events.filter(({ loading }) => !loading);
+  return stored.flatMap(({ array, element, values }) =>
+    values.flatMap((_, w) => {
+      const wrong = trace.wanted[trace.arrays[array].name]?.[element + w];
+      const place = trace.element(trace.arrays[array], element + w);
+      return wrong ? [`${place} holds ${wrong[0]} in the end, and ${wrong[1]} was wanted.`] : [];
+    }),
+  );
+}
+
+/**
  * The conditions that the chosen thread evaluated, with its numbers: row < M, 7 < 5, false.
  * @param {import("./machine.js").Machine} machine
  */

@@ -348,6 +348,8 @@ export class Trace {
     this.arrays = sent.arrays;
     /** @type {number}  blocks of the launch that were not sent */
     this.omitted = sent.omitted ?? 0;
+    /** @type {Record<string, Record<string, [string, string]>>}  array, element: what it holds in the end, and should */
+    this.wanted = {};
     this.threads = this.block[0] * this.block[1] * this.block[2];
     this.warps = Math.ceil(this.threads / WARP);
     this.dims = Math.max(...[this.grid, this.block].map((d) => (d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1)));

@@ -103,7 +103,9 @@ class Arrays {
       const i = plane.elementAt(/** @type {PointerEvent} */ (event));
       if (i === null) return;
       const element = i + plane.offset;
-      const text = `${trace.element(array, element)} = ${full(this.context.machine.value(number, element))}`;
+      const wrong = trace.wanted[array.name]?.[element];
+      const value = full(this.context.machine.value(number, element));
+      const text = `${trace.element(array, element)} = ${value}${wrong ? `, and ${wrong[1]} was wanted` : ""}`;
       if (plane.tip.textContent !== text) plane.tip.textContent = text;
       this.pointed = { array: number, element };
       this.magnify();
@@ -223,6 +225,11 @@ class Arrays {
       if (index.some((i, d) => i < 0 || i >= shape[d])) continue;
       faults[number].wrong.push(index.reduce((flat, i, d) => flat * shape[d] + i, 0));
     }
+    trace.arrays.forEach(({ name }, number) => {
+      for (const element of Object.keys(trace.wanted[name] ?? {}).map(Number)) {
+        if (machine.stored(number, element)) faults[number].wrong.push(element);
+      }
+    });
     for (const { array, index } of machine.outside) {
       const { rows, columns } = this.planes[array][0] ?? { rows: 1, columns: 1 };
       const last = index[index.length - 1] ?? 0;
