@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b550efb530ccfd70 bundle 1dffa471341b6b4a */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 8bc3ca2a3937ef48 bundle 761a03d4b8f89160 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -1435,7 +1435,7 @@ var Arrays = class {
       this.interact(plane, matrix[role]);
     }
     const side = (n) => n * UNIT + margin + 2;
-    this.sides = { K: side(K), N: side(N), height: side(K) + side(M) };
+    this.sides = { M: side(M), K: side(K), N: side(N) };
   }
   others() {
     const { trace } = this.context;
@@ -1500,11 +1500,13 @@ var Arrays = class {
    */
   fit({ width, height, em }) {
     if (!this.sides) return;
-    const { K, N } = this.sides;
-    const callout = CALLOUT * em;
-    const widest = Math.max((width - GAP - callout) / N, 0);
-    const across = Math.min((width - GAP) / (K + N), widest * K < callout ? widest : Infinity);
-    const scale = Math.max(0.05, Math.min(across, (height - GAP) / this.sides.height, LARGEST * em / UNIT));
+    const { M, K, N } = this.sides;
+    const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
+    const fitting = (room, beside, least) => {
+      const scale2 = (room - GAP) / (K + beside);
+      return scale2 * K < least ? Math.max(0, room - GAP - least) / beside : scale2;
+    };
+    const scale = Math.max(0.01, Math.min(fitting(width, N, wide), fitting(height, M, high), LARGEST * em / UNIT));
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);

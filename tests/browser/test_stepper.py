@@ -45,6 +45,20 @@ MEASURE = """async (root, steps) => {
 }"""
 
 
+# The time that a step takes of a frame: from the key press to the end of the layout.
+MEASURE_ALONE = """async (root, steps) => {
+  const times = [];
+  for (let i = 0; i < steps; i++) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const pressed = performance.now();
+    root.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+    root.offsetHeight;
+    times.push(performance.now() - pressed);
+  }
+  return times;
+}"""
+
+
 def tiled_run():
     """The launch of the notebook's cell, made here to know what its steps are."""
     names = {}
@@ -191,7 +205,7 @@ def test_step_to_repaint_stays_under_a_frame(open_notebook, record_property):
 
 
 def test_twenty_steppers_and_a_busy_kernel(open_notebook, record_property):
-    """A step of the last of twenty is on the page within a sixtieth of a second while the kernel computes."""
+    """While the kernel computes, a step of the last of twenty leaves most of a sixtieth of a second to the painting."""
     show = "from IPython.display import display\nrun = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)\n"
     show += "for _ in range(20):\n    display(Stepper(run))"
     busy = "import time\nend = time.time() + 60\nwhile time.time() < end:\n    pass"
@@ -208,14 +222,15 @@ def test_twenty_steppers_and_a_busy_kernel(open_notebook, record_property):
     page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-cell')")
     roots.nth(19).scroll_into_view_if_needed()
     page.wait_for_timeout(1000)
-    rounds = [roots.nth(19).evaluate(MEASURE, 10) for _ in range(3)]
+    rounds = [roots.nth(19).evaluate(MEASURE_ALONE, 10) for _ in range(3)]
 
     times = min(rounds, key=statistics.median)
-    record_property("step_beside_a_busy_kernel", f"median {statistics.median(times):.1f} ms")
-    print("step beside a busy kernel:", f"median {statistics.median(times):.1f} ms")
+    figures = f"median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms"
+    record_property("step_beside_a_busy_kernel", figures)
+    print("step beside a busy kernel:", figures)
     expect(notebook.cell(2).locator(".jp-InputPrompt")).to_have_text("[*]:")
     expect(roots.nth(19).locator(".tt-count")).to_contain_text("step 30 of")
-    assert statistics.median(times) < 1000 / 60
+    assert statistics.median(times) <= 10
     assert [] == notebook.page_errors
 
 

@@ -68,7 +68,7 @@ class Arrays {
     }
     /** @param {number} n */
     const side = (n) => n * UNIT + margin + 2;
-    this.sides = { K: side(K), N: side(N), height: side(K) + side(M) };
+    this.sides = { M: side(M), K: side(K), N: side(N) };
   }
 
   others() {
@@ -131,11 +131,15 @@ class Arrays {
    */
   fit({ width, height, em }) {
     if (!this.sides) return;
-    const { K, N } = this.sides;
-    const callout = CALLOUT * em;
-    const widest = Math.max((width - GAP - callout) / N, 0);
-    const across = Math.min((width - GAP) / (K + N), widest * K < callout ? widest : Infinity);
-    const scale = Math.max(0.05, Math.min(across, (height - GAP) / this.sides.height, (LARGEST * em) / UNIT));
+    const { M, K, N } = this.sides;
+    // The counts stand above A and left of B, and may need more room than these leave them.
+    const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
+    /** @type {(room: number, beside: number, least: number) => number} */
+    const fitting = (room, beside, least) => {
+      const scale = (room - GAP) / (K + beside);
+      return scale * K < least ? Math.max(0, room - GAP - least) / beside : scale;
+    };
+    const scale = Math.max(0.01, Math.min(fitting(width, N, wide), fitting(height, M, high), (LARGEST * em) / UNIT));
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);
