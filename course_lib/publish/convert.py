@@ -168,6 +168,8 @@ def living(notebook: Any) -> Any:
     notebook = copy.deepcopy(notebook)
     models = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     for cell in notebook.cells:
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.transient = {"remove_source": True}  # nbconvert's templates ask for this
         for output in cell.get("outputs", ()):
             view = output.get("data", {}).pop(VIEW, None)
             if view is None:

@@ -58,7 +58,7 @@ def pictures(output):
 def same_picture(one, other):
     """Whether two PNGs, as text in base64, look the same."""
     first, second = (
-        np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"), dtype=int) for data in (one, other)
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGBA"), dtype=int) for data in (one, other)
     )
     if first.shape != second.shape:
         return False

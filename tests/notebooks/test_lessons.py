@@ -133,6 +133,14 @@ def test_a_prediction_does_not_show_its_reason_beside_the_question(path):
 
 
 @lessons
+def test_a_prediction_does_not_show_what_computes_its_truth(path):
+    """In JupyterLab only the question is open: the tool that executes the lessons folds the source."""
+    for cell in _read(path)["cells"]:
+        if cell["cell_type"] == "code" and _calls("".join(cell["source"]), "predict"):
+            assert cell["metadata"].get("jupyter", {}).get("source_hidden") is True, cell["id"]
+
+
+@lessons
 def test_exercises_have_hints_budgets_and_launches(path):
     text = "\n".join(_sources(path, "markdown"))
     exercises = [source for source in _sources(path, "code") if re.search(r"^check\(", source, re.MULTILINE)]
