@@ -71,9 +71,16 @@ def verdict(name, which, tool):
     return {**result, "flagged": count > 0, "count": count, "messages": sorted(set(messages))[:6], "lines": lines}
 
 
+def jobs_of(start):
+    """Return (name, which, tool) of every run of the kernels whose names begin so."""
+    names = [name for name in corpus.NAMES if name.startswith(start)]
+    return [(name, which, tool) for tool in TOOLS for name in names for which in ("bug", "twin")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=Path, required=True, help="folder for sanitizer.json")
+    parser.add_argument("--names", help="how the names of kernels begin: only they run, and replace their like there")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="kernels at a time")
     parser.add_argument("--launch", nargs=2, help=argparse.SUPPRESS)
     if "--launch" in sys.argv:
@@ -90,13 +97,22 @@ def main():
         return 2
     version = subprocess.run(["compute-sanitizer", "--version"], capture_output=True, text=True, check=True).stdout
     provenance["compute-sanitizer"] = re.search(r"Version (\S+)", version)[1]
-    jobs = [(name, which, tool) for tool in TOOLS for name in corpus.NAMES for which in ("bug", "twin")]
+    jobs = jobs_of(options.names or "")
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda job: verdict(*job), jobs))
     command = "python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200"
     recording = {"what": "sanitizer", "command": command, "provenance": provenance, "results": results}
     options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "sanitizer.json").write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+    path = options.output / "sanitizer.json"
+    if options.names and path.exists():
+        old = json.loads(path.read_text(encoding="utf-8"))
+        kept = [r for r in old["results"] if not r["kernel"].startswith(options.names)]
+        own = {"command": f"{command} --names {options.names}", "provenance": provenance}
+        every = [*kept, *({**result, **own} for result in results)]
+        place = {job: number for number, job in enumerate(jobs_of(""))}
+        every.sort(key=lambda r: place[r["kernel"], r["which"], r["tool"]])
+        recording = {**old, "results": every}
+    path.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
     for tool in TOOLS:
         rows = [r for r in results if r["tool"] == tool]
         print(tool, "flagged", sum(r.get("flagged", False) for r in rows), "failed", sum("failed" in r for r in rows))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numba import cuda, float32, float64, int8
 
+from ..kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
 from ..kernels.vector import load4
 
 ELEMENTS = 2048
@@ -153,6 +154,52 @@ def wide_masked(index, active, out):
     if active[i] != 0:
         a, b, c, d = load4(tile, 0, 4 * index[i])
         out[i] = a + b + c + d
+
+
+@cuda.jit
+def copied(A, stride, out):
+    """Lane i copies element i of row 0 to word i·stride of shared memory asynchronously."""
+    tile = cuda.shared.array((1, ELEMENTS), float32)
+    i = cuda.threadIdx.x
+    copy_async(tile, 0, i * stride, A, 0, i)
+    commit_copies()
+    wait_copies(0)
+    out[i] = tile[0, i * stride]
+
+
+@cuda.jit
+def copied_from(A, stride, out):
+    """Lane i copies element i·stride of row 0 to word i of shared memory asynchronously."""
+    tile = cuda.shared.array((1, ELEMENTS), float32)
+    i = cuda.threadIdx.x
+    copy_async(tile, 0, i, A, 0, i * stride)
+    commit_copies()
+    wait_copies(0)
+    out[i] = tile[0, i]
+
+
+@cuda.jit
+def copied_wide(A, stride, out):
+    """Lane i copies four elements of row 0 to shared memory asynchronously, from 4·i to 4·i·stride, in 16 bytes."""
+    tile = cuda.shared.array((1, ELEMENTS), float32)
+    i = cuda.threadIdx.x
+    copy4_async(tile, 0, 4 * i * stride, A, 0, 4 * i)
+    commit_copies()
+    wait_copies(0)
+    out[i] = tile[0, 4 * i * stride]
+
+
+@cuda.jit
+def copied_some(A, active, out):
+    """Lane i copies element i of row 0 to word i of shared memory asynchronously, if it is one of the `active` ones."""
+    tile = cuda.shared.array((1, ELEMENTS), float32)
+    i = cuda.threadIdx.x
+    tile[0, i] = 0
+    if active[i] != 0:
+        copy_async(tile, 0, i, A, 0, i)
+    commit_copies()
+    wait_copies(0)
+    out[i] = tile[0, i]
 
 
 @dataclass(frozen=True)
@@ -365,7 +412,21 @@ def patterns() -> tuple[AccessPattern, ...]:
                 32,
                 lambda k=kind, a=active: (indices[k], a, np.zeros(32, "f4")),
             )
-    return tuple(result)
+    return tuple(result) + _copies()
+
+
+def _copies() -> tuple[AccessPattern, ...]:
+    """Asynchronous copies: spread over shared memory, gathered from global memory, of 16 bytes, and by some lanes."""
+    cases = [(copied, f"to stride {s}", s) for s in (1, 2, 4, 8, 32, 33)]
+    cases += [(copied_from, f"from stride {s}", s) for s in (0, 1, 2, 3, 8, 9, 16, 32)]
+    cases += [(copied_wide, "16 bytes", 1)]
+    cases += [(copied_some, f"by {mask}", active) for mask, active in _masks().items()]
+    return tuple(
+        AccessPattern(
+            f"copied {name}", kernel, 1, 32, lambda a=about: (np.zeros((1, ELEMENTS), "f4"), a, np.zeros(32, "f4"))
+        )
+        for kernel, name, about in cases
+    )
 
 
 def launch_patterns(starts: tuple[str, ...] = ("",)) -> None:

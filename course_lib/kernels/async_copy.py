@@ -142,3 +142,7 @@ if config.ENABLE_CUDASIM:
 else:
     copy_async.py_func, copy4_async.py_func = _copy_async, _copy4_async
     commit_copies.py_func, wait_copies.py_func = _commit_copies, _wait_copies
+copy_async.__simulated_as__ = ("copy", 1)
+copy4_async.__simulated_as__ = ("copy", 4)
+commit_copies.__simulated_as__ = ("commit",)
+wait_copies.__simulated_as__ = ("wait",)

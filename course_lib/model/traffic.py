@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simulator.hardware import WARP_SIZE, ceil_div
+from ..simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES, ceil_div
 from . import register_tiles
 from .requests import (
     Count,
@@ -152,20 +152,25 @@ def _square_tiles(M: int, N: int, K: int, T: int, itemsize: int, word: Word, dow
     return counts
 
 
-def _stores(rows: int, columns: int, T: int, row: Ints, column: Ints, words: Ints) -> Count:
+def _stores(rows: int, columns: int, T: int, row: Ints, column: Ints, words: Ints, copied: Ints | None = None) -> Count:
     """Count how one warp stores its part of every tile: the elements inside the matrix, then the zeros outside.
 
     The if and the else are two store instructions: a warp that takes both makes two requests. Tiles inside the matrix
     are all alike, so only those at the right and the bottom edge are looked at by themselves.
+
+    copied: the words of global memory that asynchronous copies take the elements from, one lane of a bank at a time.
     """
     total = Count()
     none = [((0,), 0)]  # an empty result has one block still, and it stores zeros
     for tops, height in _whole_and_edge(rows, T) if rows else none:
         for lefts, width in _whole_and_edge(columns, T) if columns else none:
             inside = (row < height) & (column < width)
-            for part in (words[inside], words[~inside]):
-                if len(part):
-                    total += Count(len(part), 1, 0, _passes(part)) * (len(tops) * len(lefts))
+            for here in (inside, ~inside):
+                if here.any():
+                    passes = _passes(words[here])
+                    if copied is not None and here is inside:
+                        passes = max(passes, int(np.bincount(copied[here] % BANKS).max()))
+                    total += Count(int(here.sum()), 1, 0, passes) * (len(tops) * len(lefts))
     return total
 
 
@@ -214,9 +219,20 @@ def pipelined(M: int, N: int, K: int, tile_width: int = 16, stages: int = 3, ite
     """Count the pipelined kernel: a copy is a request to global memory and one to shared memory, as load and store.
 
     The traffic is that of the tiled kernel, for any number of stages: what lies beyond the last tile is not copied.
+    But a copy of 4 bytes takes each lane's word from its bank, where a load takes it once for all lanes.
     """
     counts = tiled(M, N, K, tile_width, itemsize)
-    return {(space, op, name.replace("_tile", "_tiles")): count for (space, op, name), count in counts.items()}
+    counts = {(space, op, name.replace("_tile", "_tiles")): count for (space, op, name), count in counts.items()}
+    if itemsize == WORD_BYTES:
+        stores = {"A": Count(), "B": Count()}
+        for pieces in _warps(tile_width, tile_width) if K else ():
+            x, y = _lanes(pieces)
+            words = y * tile_width + x
+            stores["A"] += _stores(M, K, tile_width, y, x, words, y * K + x) * max(1, ceil_div(N, tile_width))
+            stores["B"] += _stores(K, N, tile_width, y, x, words, y * N + x) * max(1, ceil_div(M, tile_width))
+        for matrix, count in stores.items():
+            counts["shared", "store", f"{matrix}_tiles"] = count
+    return counts
 
 
 def _tile_traffic(M: int, N: int, K: int, T: int, itemsize: int, down_B: bool = False) -> Traffic:

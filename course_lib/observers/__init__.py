@@ -9,6 +9,7 @@ from .barriers import BarriersObserver
 from .bounds import BoundsObserver
 from .coalescing import CoalescingObserver
 from .constants import ConstantsObserver
+from .copies import CopiesObserver
 from .initialization import InitializationObserver
 from .promotion import PromotionObserver
 from .races import RacesObserver
@@ -21,6 +22,7 @@ COUNTERS: tuple[type[Counter], ...] = (CoalescingObserver, BanksObserver)
 JUDGES: tuple[type[Observer], ...] = (
     BoundsObserver,
     InitializationObserver,
+    CopiesObserver,
     RacesObserver,
     BarriersObserver,
     PromotionObserver,

@@ -14,7 +14,7 @@ wavefronts beyond one for a merged pair and one for each group otherwise, as Nsi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,6 +54,26 @@ class BanksObserver(Counter):
         key = key_of(site, pattern)
         self.wavefronts[key] = self.wavefronts.get(key, 0) + needed
         self.conflicts[key] = self.conflicts.get(key, 0) + extra
+
+    def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
+        """Count what a copy of 4 bytes needs beyond a store: it takes each lane's word from its bank, not once for all.
+
+        What lies in the first-level cache lies in banks as well, and a copy serves one lane of each at a time.
+        """
+        if pattern.access_bytes != WORD_BYTES:
+            return
+        vector = site.vector
+        word: Any = sum(np.asarray(i, np.int64) * stride for i, stride in zip(index, array.strides, strict=True))
+        word = np.broadcast_to(word, vector.shape).reshape(vector.lanes.count, -1)
+        here = vector.full(pattern.mask).reshape(word.shape)
+        columns = word.shape[1]
+        bank = np.arange(columns) * BANKS + word % BANKS
+        busy = np.bincount(bank[here], minlength=columns * BANKS).reshape(columns, BANKS).max(axis=1)
+        needed = np.broadcast_to(wavefronts_by_block(pattern, 0)[0], vector.chunk.shape).reshape(-1)
+        beyond = int(np.maximum(busy - needed, 0).sum())
+        key = key_of(site, pattern)
+        self.wavefronts[key] = self.wavefronts.get(key, 0) + beyond
+        self.conflicts[key] = self.conflicts.get(key, 0) + beyond
 
 
 def wavefronts(pattern: Pattern, phase: int) -> tuple[int, int]:

@@ -15,6 +15,7 @@ KINDS = {
     "out-of-bounds": "error",
     "misaligned-access": "error",
     "barrier-divergence": "error",
+    "unfinished-copy": "error",
     "race": "error",
     "uninitialized-read": "error",
     "negative-index": "warning",

@@ -86,6 +86,15 @@ class Observer:
     def fence(self, vector: WarpVector, mask: Mask) -> None:
         """Lanes passed a ``threadfence`` (or one of its relatives)."""
 
+    def copy_started(self, site: Site, pattern: Pattern, base: int) -> None:
+        """An asynchronous copy to shared memory is on its way from here on; ``pattern`` and ``base`` say where to."""
+
+    def copied(self, site: Site, pattern: Pattern, base: int, array: Array, index: Any) -> None:
+        """The same, with the ``index`` of the global ``array`` that it copies from, once it is counted."""
+
+    def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
+        """Lanes waited for such a copy: the store to shared memory follows, as an access of ``site``."""
+
     def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         """The mask that a warp operation names is wrong for ``lanes``.
 

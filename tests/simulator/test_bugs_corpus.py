@@ -26,7 +26,11 @@ def test_twin_is_innocent(name):
     assert (record.negative, record.out_of_bounds) == ([], [])
 
 
-@pytest.mark.parametrize("name", corpus.NAMES)
+#: Those of asynchronous copies are judged by compute-sanitizer: to the reference a copy is done at once.
+KNOWN = [name for name in corpus.NAMES if not name.startswith("copy_")]
+
+
+@pytest.mark.parametrize("name", KNOWN)
 def test_bug_is_guilty_as_charged(name):
     """The reference finds in the bug what the corpus expects, at the tagged lines."""
     pair = corpus.load(name)

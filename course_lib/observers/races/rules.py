@@ -51,6 +51,11 @@ class RacesObserver(Observer):
             return self._global
         return None
 
+    def copy_started(self, site: Site, pattern: Pattern, base: int) -> None:
+        """An asynchronous copy may store from here on; that it arrives later is an access of its own."""
+        for element in range(pattern.width):
+            self.logs[pattern.array](site, pattern, base + element, None)
+
     # --- global memory ----------------------------------------------------------------------------------------
 
     def _global(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:

@@ -377,7 +377,8 @@ class WideSite(Site):
     def limits_of(self, array: Array) -> tuple[int, ...]:
         return (*array.shape[:-1], max(0, array.shape[-1] - self.width + 1))
 
-    def _aligned(self, pattern: Pattern, base: int) -> None:
+    def check_alignment(self, pattern: Pattern, base: int) -> None:
+        """Report the lanes whose address is no multiple of the access's size."""
         size = pattern.access_bytes
         phase = base * pattern.array.itemsize % size
         key = ("misaligned", phase)
@@ -392,7 +393,7 @@ class WideSite(Site):
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return (array.dtype.type(0),) * self.width
-        self._aligned(pattern, base)
+        self.check_alignment(pattern, base)
         values = []
         for element in range(self.width):
             value = array.gather(self.vector, pattern, base + element)
@@ -407,7 +408,7 @@ class WideSite(Site):
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return
-        self._aligned(pattern, base)
+        self.check_alignment(pattern, base)
         for element, value in enumerate(values):
             array.scatter(self.vector, pattern, base + element, value)
             for watch in array.watchers:

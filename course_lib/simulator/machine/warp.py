@@ -10,6 +10,7 @@ import numpy as np
 
 from ..findings import KernelError, Thread
 from ..hardware import WARP_SIZE
+from .copies import Copies
 from .geometry import Chunk, WarpLanes
 from .masks import Mask
 from .memory import LocalArray, SharedArray
@@ -80,6 +81,7 @@ class WarpVector:
     def forget(self) -> None:
         """Let go of the local arrays, which know this vector: a cycle would keep them until the next collection."""
         self._cache.clear()
+        self.__dict__.pop("copies", None)
 
     # --- called by the generated code ------------------------------------------------------------------------
 
@@ -199,6 +201,11 @@ class WarpVector:
             if lanes.any():
                 self.engine.tell("misled", line, self, lanes, what)
 
+    @cached_property
+    def copies(self) -> Copies:
+        """The asynchronous copies of this warp."""
+        return Copies(self)
+
     def vote(self, kind: str, predicate: Any, mask: Mask) -> Any:
         """all_sync, any_sync, eq_sync, ballot_sync and match_any_sync over the active lanes of each warp."""
         value, here = self._by_lane(predicate), self._by_lane(mask)
@@ -255,14 +262,19 @@ class WarpVector:
     def copy(
         self, load: Site, store: Site, target: Array, place: Index, array: Array, index: Index, mask: Mask
     ) -> None:
-        """A copy from global to shared memory that is on its way from here on: done at once."""
-        store.store(target, place, load.load(array, index, mask), mask)
+        """A copy from global to shared memory that is on its way from here on."""
+        value = load.load(array, index, mask)
+        started = self.copies.start(store, target, place, value, mask)
+        if started is not None:
+            self.engine.tell("copied", store, *started, array, index)
 
     def commit_copies(self, mask: Mask, line: int) -> None:
         """The copies that each lane started since the last call are one group."""
+        self.copies.commit(mask)
 
     def wait_copies(self, pending: int, mask: Mask, line: int) -> None:
         """Each lane waits until all of its groups but the last ``pending`` have arrived."""
+        self.copies.wait(pending, mask)
 
     def shuffle(self, kind: str, value: Any, lane: Any, mask: Mask, line: int) -> Any:
         """Each active lane reads ``value`` of another lane; up and down past the end give the lane's own."""

@@ -1,0 +1,82 @@
+"""Shared memory that is read, or written, while an asynchronous copy to it may be on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..simulator.findings import Finding
+from ..simulator.machine.memory import SharedArray
+from ..simulator.observer import Observer
+
+
+class CopiesObserver(Observer):
+    """Keeps, for each word of the shared arrays, the line of the copy that nobody has waited for; 0 for none."""
+
+    def start(self, engine: Any) -> None:
+        super().start(engine)
+        self.copying = "w.copy(" in engine.unit.text
+        self.lines: dict[Any, np.ndarray] = {}
+        self.outstanding: dict[Any, int] = {}
+
+    def watch(self, array: Any) -> Callable[..., None] | None:
+        if not self.copying or not isinstance(array, SharedArray):
+            return None
+        self.lines[array] = np.zeros(array.words(), np.int64)
+        self.outstanding[array] = 0
+        return self._accessed
+
+    def copy_started(self, site: Any, pattern: Any, base: int) -> None:
+        array = pattern.array
+        for element in range(pattern.width):
+            keys = self._keys(site, pattern, base + element)
+            if self.outstanding[array]:
+                self._check(site, pattern, base + element)
+            self.outstanding[array] += int(np.count_nonzero(self.lines[array][keys] == 0))
+            self.lines[array][keys] = site.line
+
+    def copy_arrived(self, site: Any, pattern: Any, base: int) -> None:
+        array = pattern.array
+        for element in range(pattern.width):
+            keys = self._keys(site, pattern, base + element)
+            self.outstanding[array] -= int(np.count_nonzero(self.lines[array][keys]))
+            self.lines[array][keys] = 0
+
+    def end_of_chunk(self, vectors: Any) -> None:
+        self.lines.clear()
+        self.outstanding.clear()
+
+    def _keys(self, site: Any, pattern: Any, base: int) -> np.ndarray:
+        vector = site.vector
+        keys = np.broadcast_to(pattern.array.keys(vector, pattern, base), vector.shape)
+        return np.unique(keys[vector.full(pattern.mask)])
+
+    def _accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
+        if self.outstanding.get(pattern.array):
+            self._check(site, pattern, base)
+
+    def _check(self, site: Any, pattern: Any, base: int) -> None:
+        array, vector = pattern.array, site.vector
+        keys = np.broadcast_to(array.keys(vector, pattern, base), vector.shape)
+        lines = self.lines[array][keys]
+        lanes = (lines != 0) & vector.full(pattern.mask)
+        if not lanes.any():
+            return
+        first = vector.first_lane(lanes)
+        thread, index, copied = vector.first_thread(lanes), pattern.index_at(base, first), int(lines[first])
+        does = "reads" if site.op == "load" else "writes"
+        self.add(
+            Finding(
+                "unfinished-copy",
+                site.line,
+                f"{self.name(thread)} {does} {array.element_name(index)} while the asynchronous copy to it that line "
+                f"{copied} started may be on its way; wait for the copy's group first, then synchronize",
+                other_line=copied,
+                array=array.name,
+                index=index,
+                threads=(thread,),
+                count=int(np.count_nonzero(lanes)),
+            )
+        )

@@ -1,0 +1,77 @@
+"""Asynchronous copies from global to shared memory that are on their way.
+
+A GPU may bring what is copied at any time between the copy and the wait. Here it comes as late as it can: at the
+wait, so that whoever reads before it finds what was there before. The access to global memory, and the request to
+shared memory, are counted where the copy starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .access import Pattern, Site
+
+
+@dataclass
+class Copy:
+    """One copy instruction of a warp: where to, what, and in which lanes it has not arrived.
+
+    ``group`` is the number of each lane's group, counted from its first commit.
+    """
+
+    site: Site
+    pattern: Pattern
+    base: int
+    values: tuple[Any, ...]
+    group: np.ndarray
+    on_its_way: np.ndarray
+
+
+class Copies:
+    """The copies of one warp vector."""
+
+    def __init__(self, vector: Any) -> None:
+        self.vector = vector
+        self.started: list[Copy] = []
+        self.group = np.zeros(vector.shape, np.int64)
+
+    def start(
+        self, site: Any, target: Any, place: tuple[Any, ...], value: Any, mask: Any
+    ) -> tuple[Pattern, int] | None:
+        """Start a copy of ``value`` to ``target``; return its pattern and base, or None if no lane takes part."""
+        pattern, base = site.locate(target, place, mask)
+        if pattern.mask is False:
+            return None
+        values = value if isinstance(value, tuple) else (value,)
+        if site.width > 1:
+            site.check_alignment(pattern, base)
+        self.vector.engine.tell("copy_started", site, pattern, base)
+        lanes = self.vector.full(pattern.mask).copy()
+        self.started.append(Copy(site, pattern, base, values, self.group, lanes))
+        return pattern, base
+
+    def commit(self, mask: Any) -> None:
+        """What each lane started since its last call is one group."""
+        self.group = self.group + self.vector.full(mask)
+
+    def wait(self, pending: int, mask: Any) -> None:
+        """Let all groups of the lanes but their last ``pending`` ones arrive."""
+        here = self.vector.full(mask)
+        for copy in self.started:
+            done = copy.on_its_way & here & (copy.group < self.group - int(pending))
+            if done.any():
+                copy.on_its_way &= ~done
+                self._arrive(copy, done)
+        self.started = [copy for copy in self.started if copy.on_its_way.any()]
+
+    def _arrive(self, copy: Copy, lanes: np.ndarray) -> None:
+        array, engine = copy.pattern.array, self.vector.engine
+        pattern = Pattern(array, self.vector, copy.pattern.offsets, True if lanes.all() else lanes, copy.site.width)
+        engine.tell("copy_arrived", copy.site, pattern, copy.base)
+        for element, value in enumerate(copy.values):
+            array.scatter(self.vector, pattern, copy.base + element, value)
+            for watch in array.watchers:
+                watch(copy.site, pattern, copy.base + element, value)
