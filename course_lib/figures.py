@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,6 +25,7 @@ from course_lib.simulator.hardware import BANKS, SECTOR_BYTES
 from course_lib.trace.reading import ROWS, slacks
 
 if TYPE_CHECKING:
+    from course_lib.model.waiting import Play
     from course_lib.trace import Trace
 
 
@@ -607,6 +608,64 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
             for label, rows in warps.items()
         ),
     )
+
+
+#: What a warp waits for, in the colours of the memories; what it issues, and waiting for nothing but its turn.
+_WAIT_COLOURS = {
+    "issuing": INK,
+    "global memory": "#767676",
+    "shared memory": COLOURS["shared"],
+    "arithmetic": COLOURS["register"],
+    "barrier": "#56B4E9",
+    "its turn": "#e4e4e4",
+}
+
+
+def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None) -> Axes:
+    """What the warps of one multiprocessor do, one row a warp, as a model plays it: `model.waiting.play`.
+
+    Only the first ``cycles`` are drawn, by default all; in words, the share of every reason of the whole play.
+    """
+    end = min(cycles or play.cycles, play.cycles)
+    ax = ax or _axes(9.5, 1.8 + 0.3 * len(play.spans))
+    for row, spans in enumerate(play.spans):
+        for reason, colour in _WAIT_COLOURS.items():
+            bars = [(first, min(last, end) - first) for why, first, last in spans if why == reason and first < end]
+            ax.broken_barh(bars, (row - 0.4, 0.8), color=colour, label=reason if row == 0 else None, lw=0)
+    ax.set(xlim=(0, end), ylim=(len(play.spans) - 0.4, -0.6), xlabel="cycles (a model's)", ylabel="warp")
+    ax.set_yticks(range(len(play.spans)))
+    ax.set_title("What the warps of a multiprocessor wait for, in a model", pad=34)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(_WAIT_COLOURS), frameon=False, fontsize=10)
+    shares = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
+    return _describe(ax, f"{_count(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")
+
+
+def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:
+    """How many times as fast as tiled is prefetched, against the warps that share a multiprocessor.
+
+    ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled.
+    """
+    ax = ax or _axes(9, 4.6)
+    cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in results if r["what"] == "residency"}
+    sentences = []
+    for width, colour, mark in ((8, "#767676", "o"), (16, INK, "s"), (32, "#56B4E9", "D")):
+        warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
+        ratios = {
+            what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
+            for what in ("measured", "predicted")
+        }
+        ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2)
+        ax.annotate(f"T = {width}", (warps[0], ratios["measured"][0]), (-4, 9), textcoords="offset points", fontsize=12)
+        ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5)
+        pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
+        sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
+    ax.axhline(1, color=INK, lw=1)
+    _log2_axis(ax.xaxis, (2, 4, 8, 16, 32, 64))
+    ax.set(xlabel="warps on a multiprocessor", ylabel="speed of prefetched / tiled")
+    ax.set_title("Prefetching pays where few warps share a multiprocessor")
+    note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model"
+    ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=INK, va="bottom")
+    return _describe(ax, *sentences)
 
 
 # ---- shared pieces ---------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "model": {"simulator", "trace"},
     "measurements": {"look"},
     "roadmap": {"kernels", "measurements", "model"},
-    "gpu": {"kernels", "model", "measurements"},
+    "gpu": {"kernels", "model", "measurements", "simulate", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look"},
     "viewer": CORE | {"model", "kernels", "figures", "trace", "look"},
     "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},

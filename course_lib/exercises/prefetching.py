@@ -7,6 +7,7 @@ from course_lib.trace.reading import slacks, timeline_rows
 
 from .budgets import iterations
 from .exercise import Budget, Exercise, Outcome
+from .explain import Explanation
 from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
 
 
@@ -108,4 +109,17 @@ LAST_ROUND = Exercise(
 )
 
 
-EXERCISES = (ONE_BUFFER, LAST_ROUND)
+#: Why prefetching gains nothing where many warps share a multiprocessor.
+WHERE = Explanation(
+    name="where-prefetching-pays",
+    question="Why is prefetching slower with 64 warps on a multiprocessor, and why is it not useless?",
+    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the second "
+    "buffer's instructions come on top. With few resident warps nobody else is there to run, and prefetching pays.",
+    ideas={
+        "other warps hide the latency already": r"(other|another|many|more) warps?|switch|hid(e|den|es)|meanwhile",
+        "prefetching costs instructions of its own": r"instruction|cost|overhead|extra|price|arithmetic|shared memory",
+        "with few warps there is nobody else to run": r"few(er)?|nobody|no other|no one|alone|little|small|8 warps",
+    },
+)
+
+EXERCISES = (ONE_BUFFER, LAST_ROUND, WHERE)

@@ -36,6 +36,7 @@ WHAT = {
     "roofline": "attainable beside measured and what warps wait for, of the recorded ladder (needs no GPU)",
     "latencies": "latencies and rates of a multiprocessor, each by a kernel of its own",
     "residency": "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
+    "waiting": "what the model of waiting predicts beside what was measured (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
 }
 
@@ -176,6 +177,21 @@ def roofline_of(folder: Path | None) -> Results:
     return roofline(measurements.load("ladder", *where), measurements.load("ceilings", *where), counters)
 
 
+def judge_the_model(folder: Path | None) -> int:
+    """Print every prediction of the model of waiting beside what was measured, largest errors first; return 0."""
+    from .. import measurements
+    from .waiting import rows, table
+
+    results = rows(progress)
+    print(table(results))
+    if folder:
+        origin = {name: measurements.load(name).provenance for name in ("latencies", "residency", "ladder")}
+        recording = {"what": "waiting", "command": "python -m course_lib.gpu waiting", "provenance": origin["ladder"]}
+        text = json.dumps({**recording, "results": results, "notes": {"origin": origin}}, indent=1)
+        (folder / "waiting.json").write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
 def verify_all(names: Names) -> Results:
     """Verify every rung on fresh random rectangles; return one result for each."""
     from ..kernels import LADDER
@@ -233,6 +249,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.what == ["roofline"]:
         show("roofline", roofline_of(options.output))
         return 0
+    if options.what == ["waiting"]:
+        return judge_the_model(options.output)
     if not available():
         try:
             require()

@@ -11,6 +11,7 @@ from numba import float32, uint32
 
 from . import probes
 from .device import require
+from .profile import inner_loop
 
 WARP = 32
 #: A list of addresses that the first-level cache holds, one that only the second does, and one that none does.
@@ -28,7 +29,7 @@ def latencies(repeats: int, progress: Progress) -> list[Result]:
     return [result for part in progress(parts, lambda part: part.__name__) for result in part(min(repeats, 7))]
 
 
-def _result(probe: str, value: Any, cycles: Sequence[int], unit: str = "cycles", **about: int) -> Result:
+def _result(probe: str, value: Any, cycles: Sequence[int], unit: str = "cycles", **about: float) -> Result:
     return {"probe": probe, "value": float(value), "unit": unit, **about, "cycles": [int(c) for c in cycles]}
 
 
@@ -76,7 +77,7 @@ def arithmetic(repeats: int) -> list[Result]:
     return results
 
 
-def _list(size: int, spacing: int, seed: int = 0) -> tuple[Any, Any]:
+def _list(size: int, spacing: int, seed: int = 0, shuffled: bool = True) -> tuple[Any, Any]:
     """Return device memory with closed lists of addresses, one a lane, and the nodes' addresses in their random order.
 
     Lane i has its part of a node 8·i bytes further on; it holds the address of its part of the next node.
@@ -85,7 +86,7 @@ def _list(size: int, spacing: int, seed: int = 0) -> tuple[Any, Any]:
     nodes = size // spacing
     memory = cuda.device_array(size // 8, np.int64)
     base = memory.__cuda_array_interface__["data"][0]
-    order = np.random.default_rng(seed).permutation(nodes)
+    order = np.random.default_rng(seed).permutation(nodes) if shuffled else np.arange(nodes)
     following = np.empty(nodes, np.int64)
     following[order] = np.roll(order, -1)
     host = np.empty((nodes, spacing // 8), np.int64)
@@ -106,9 +107,25 @@ def pointers(repeats: int) -> list[Result]:
             seen += _time(probes.chase, 1, (start, steps, laps), 1, warmups=0, out=np.int64)
         results.append(_result(f"{level} latency", np.median(seen) / steps, seen, steps=steps))
         del memory
+    results += neighbours(repeats)
     seen = _time(probes.chase_shared, WARP, (ROUNDS,), repeats, out=np.int64)
     steps = ROUNDS * probes.UNROLLED
     return [*results, _result("shared latency", np.median(seen) / steps, seen, steps=steps)]
+
+
+def neighbours(repeats: int) -> list[Result]:
+    """A list whose nodes follow each other in DRAM, so many bytes apart: what comes with the one before is quicker."""
+    results: list[Result] = []
+    steps = 4096
+    for spacing in (32, 64, 128, 256):
+        memory, nodes = _list(DRAM_LIST, spacing, shuffled=False)
+        early = nodes[: len(nodes) // 2]  # what the second-level cache has lost when the rest has been written
+        seen: list[int] = []
+        for start in early[:: len(early) // repeats][:repeats]:
+            seen += _time(probes.chase, 1, (start, steps, 1), 1, warmups=0, out=np.int64)
+        results.append(_result("DRAM neighbours", np.median(seen) / steps, seen, spacing=spacing, steps=steps))
+        del memory
+    return results
 
 
 def shared_memory(repeats: int) -> list[Result]:
@@ -185,12 +202,14 @@ def waiting(repeats: int) -> list[Result]:
 def indexing(repeats: int) -> list[Result]:
     """What numba's loops and indices cost: 32 warps at once (the rate), and one alone whose index is the last value.
 
-    The rates are those of a whole turn of a loop: with two accesses for the signed, unsigned and guarded ones.
+    The rates are those of a whole turn of a loop, with two accesses for the signed, unsigned and guarded ones;
+    `instructions` are its machine instructions.
     """
     cuda = require()
     results: list[Result] = []
-    row, tile = (cuda.to_device(np.ones(shape, np.float32)) for shape in ((1, 1024), (WARP, 1024)))
+    row, tile = (cuda.to_device(np.ones(shape, np.float32)) for shape in ((1, 1024), (probes.ROWS, 1024)))
     zeros = cuda.to_device(np.zeros((1, 256), np.int64))
+    unit = "cycles per warp of a scheduler"
     kinds = {
         "loop": None,
         "signed": probes.signed_access,
@@ -198,18 +217,26 @@ def indexing(repeats: int) -> list[Result]:
         "guarded": probes.guarded_access,
     }
     for kind, access in kinds.items():
-        seen = _time(probes.index_rate(access), (WARP, WARP), (row, row), repeats)
-        per = row.shape[1] * WARP / 4
-        results.append(_result(f"{kind} index rate", np.median(seen) / per, seen, "cycles per warp of a scheduler"))
+        kernel = probes.index_rate(access)
+        seen = _time(kernel, (WARP, WARP), (row, row), repeats)
+        value = np.median(seen) / (row.shape[1] * WARP / 4)
+        results.append(_result(f"{kind} index rate", value, seen, unit, instructions=_turn(kernel)))
         if access:
             seen = _time(probes.index_chase(access), (WARP, 1), (zeros, 256), repeats)
             results.append(_result(f"{kind} index latency", np.median(seen) / 256, seen))
-    for unroll in (False, True):
-        seen = _time(probes.shared_index_rate(unroll), (WARP, WARP), (tile,), repeats)
-        per = (WARP * WARP if unroll else WARP) * WARP / 4
-        name = f"shared index rate, {'written out' if unroll else 'in a loop'}"
-        results.append(_result(name, np.median(seen) / per, seen, "cycles per warp of a scheduler"))
+    for written_out in (False, True):
+        kernel = probes.shared_index_rate(written_out)
+        seen = _time(kernel, (WARP, WARP), (tile,), repeats)
+        value = np.median(seen) / (probes.ROWS * (WARP if written_out else 1) * WARP / 4)
+        name = f"shared index rate, {'written out' if written_out else 'in a loop'}"
+        results.append(_result(name, value, seen, unit, instructions=_turn(kernel)))
     return results
+
+
+def _turn(kernel: Any) -> float:
+    """Return the machine instructions for each multiply-add of a kernel's inner loop."""
+    loop = inner_loop(next(iter(kernel.inspect_sass().values())))
+    return len(loop) / sum("FFMA" in line for line in loop)
 
 
 def copies(repeats: int) -> list[Result]:

@@ -19,6 +19,8 @@ WORDS = 8192
 LINE = 32
 #: Elements of int64 in a node of a list of addresses: one for each lane of a warp.
 NODE = 32
+#: Rows of a tile of 32 columns in shared memory: enough turns of a loop for its beginning and end not to count.
+ROWS = 256
 
 
 def _assembly(text, result, *arguments):
@@ -347,9 +349,10 @@ def shared_index_rate(unroll: bool) -> Any:
 
     @cuda.jit
     def shared_index_rate(X, out, clocks):
-        tile = cuda.shared.array((LINE, LINE), float32)
+        tile = cuda.shared.array((ROWS, LINE), float32)
         row, column = cuda.threadIdx.y, cuda.threadIdx.x
-        tile[row, column] = column
+        for k in range(row, ROWS, LINE):
+            tile[k, column] = column
         total = float32(0)
         cuda.syncthreads()
         first = clock_after(total)

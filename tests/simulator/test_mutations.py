@@ -21,6 +21,10 @@ MUTATED = LADDER if EVERY else LADDER[: [r.name for r in LADDER].index("register
 INSIDE = "inside = K % 4 == 0 and N % 4 == 0 and top + ROWS <= A.shape[0] and left + COLUMNS <= N"
 #: Mutants that may compute the same, by what was changed and the text of the line, with the reason.
 EQUIVALENT = {
+    **{
+        (what, "if start < A.shape[1]:"): "the guards inside copy nothing either, and nobody reads their zeros"
+        for what in ("without the guard start < A.shape[1]", "<= in start < A.shape[1]")
+    },
     ("one round fewer: range(0, ROWS, 4)", "for i in range(0, ROWS, 4):"): "the last round begins at ROWS - 4 anyway",
     ("swap the last two indices of acc[i, j]", "acc[i, j] = 0"): "every element of a square array is set to zero",
     ("drop the left of 7 - i", "row = i if j % 2 == 0 else 7 - i"): "the order of the rows only saves register reads",
@@ -50,7 +54,9 @@ def launches(rung):
     """Yield (M, N, K), grid, block, parameters: of every launch several blocks, or tiles, with ragged edges."""
     if rung.params:
         for (M, N, K), width in LAUNCHES:
-            params = {name: max(width, M, N, K) if name == "width" else width for name in rung.params}
+            params = {
+                name: max(width, M, N, K) if name == "width" else width for name in rung.params if name != "stages"
+            }
             grid, block = rung.launch(M, N, K, **params)
             if rung.name in ("naive", "uncoalesced"):  # these take their block from the launch, so not a square one
                 grid, block = (grid[0], 2 * grid[1]), (width, width // 2)

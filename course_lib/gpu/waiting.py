@@ -1,0 +1,217 @@
+"""What the model of waiting predicts beside what was measured: the judgement in public. Needs recordings, no GPU.
+
+The machine's numbers come from the recording of `latencies` alone; nothing here is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .. import measurements, model
+from ..kernels import Rung, rung
+from ..model import waiting
+from ..model.instructions import Instruction, programs
+from ..simulate import simulate
+from ..simulator.hardware import ceil_div
+from .residency import N
+
+Row = dict[str, Any]
+Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
+#: Nsight Compute's names of stalls for what the model calls by one name. Beside these the profiler sees stalls that
+#: the model has not: for an instruction that is not there yet, and for the fixed latency of the one before.
+STALLS = {
+    "global memory": ("long_scoreboard", "lg_throttle"),
+    "shared memory": ("short_scoreboard", "mio_throttle"),
+    "arithmetic": ("math_pipe_throttle", "dispatch_stall", "wait"),
+    "barrier": ("barrier",),
+}
+#: Elements of K in a traced run: whole lines, so that rows begin at the banks at which those of large matrices do.
+DEPTH = 160
+DEPTHS = {
+    "per_row": 32,
+    "per_column": 32,
+    "uncoalesced": 64,
+    "naive": 64,
+    "best": 48,
+    "register_1d": 32,
+    "register_2d": 32,
+    "vectorized": 32,
+    "warp_tiled": 32,
+    "staged": 32,
+    "outer_product": 64,
+    "unrolled": 64,
+}
+#: Multiply-adds of a multiprocessor in a cycle, at most: four schedulers, a warp each.
+MULTIPLY_ADDS = 128
+#: Why the model misses a rung by more than a quarter.
+MISSES: dict[str, str] = {
+    "per_row": "likely the caches: rows 16 KiB apart meet in few of their sets, and the model's cache has none",
+    "per_column": "likely the same; and four warps on a multiprocessor hide nothing that the model forgets",
+    "warp_tiled": "operands in one bank of registers hold up the next instruction: dispatch stalls, which it lacks",
+    "staged": "likewise: dispatch stalls are what its warps wait for most",
+}
+
+
+def rows(progress: Progress) -> list[Row]:
+    """Return every prediction: of the kernels that measured the machine, of few and many warps, of the ladder."""
+    return [*probes(), *residency(progress), *ladder(progress)]
+
+
+def probes() -> list[Row]:
+    """Predict kernels that measured the machine: what the model makes of its own numbers."""
+    machine, recording = _machine(), measurements.load("latencies")
+    measured = {(r["probe"], r.get("warps"), r.get("stride")): r["value"] for r in recording.results}
+    results = []
+
+    def add(probe: str, predicted: float, **which: int) -> None:
+        value = measured[probe, which.get("warps"), which.get("stride")]
+        results.append({"what": "probe", "probe": probe, **which, **_beside(predicted, value, "cycles")})
+
+    turns = 64
+    for warps in (1, 2, 4, 8, 16, 32):
+        walk = [Instruction("barrier", 0) for _ in range(turns)]
+        add("barrier", waiting.play_programs([walk] * warps, machine).cycles / turns, warps=warps)
+    for warps in (1, 2, 4, 8, 16, 32):
+        walks = []
+        for warp in range(warps):
+            sectors = [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(turns)]
+            needs: list[tuple[int, ...]] = [(), *((step,) for step in range(turns - 1))]
+            walks.append(
+                [Instruction("load", 0, n, wavefronts=2, sectors=s) for n, s in zip(needs, sectors, strict=True)]
+            )
+        add("warps following lists", waiting.play_programs(walks, machine).cycles / turns, warps=warps)
+    for stride in (1, 2, 4, 8, 16, 32):
+        walk = [Instruction("shared load", 0, wavefronts=stride) for _ in range(turns)]
+        add("shared read", waiting.play_programs([walk] * 32, machine).cycles / turns / 32, stride=stride)
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(turns)]
+    add("multiply-add latency", waiting.play_programs([chain], machine).cycles / turns)
+    return results
+
+
+def residency(progress: Progress) -> list[Row]:
+    """Predict tiled, prefetched and pipelined for every number of resident warps that was measured."""
+    machine, recording = _machine(), measurements.load("residency")
+    results: list[Row] = []
+    traced: dict[Any, list[list[Instruction]]] = {}
+    for r in progress([r for r in recording.results if "gflops" in r], lambda r: f"{r['rung']} {r['warps']} warps"):
+        key = r["rung"], tuple(r["params"].items())
+        if key not in traced:
+            traced[key] = _programs(rung(r["rung"]), r["params"])
+        # B comes from the second-level cache, which holds it since the first row of blocks. A row of A's tiles is new
+        # to every row of blocks, which wait for it together.
+        play = waiting.play_programs(traced[key], machine, r["blocks"], {"A": "DRAM", "B": "L2"}, _shared(r))
+        cycles = _cycles(play, traced[key], rung(r["rung"]), r["params"], r["blocks"], (N, N, N), recording.provenance)
+        speed = 2 * N**3 / cycles * clock() / 1e9
+        about = {"what": "residency", **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
+        results.append({**about, **_beside(speed, r["gflops"], "GFLOP/s"), **_row(play, r)})
+    return results
+
+
+def ladder(progress: Progress) -> list[Row]:
+    """Predict every rung of the recorded ladder, as it was launched."""
+    machine, recording, counters = _machine(), measurements.load("ladder"), measurements.load("counters")
+    gpu = recording.provenance
+    results: list[Row] = []
+    chosen = [r for r in recording.results if "gflops" in r and r["rung"] != "cublas"]
+    for r in progress(chosen, lambda r: str(r["rung"])):
+        warps = _programs(rung(r["rung"]), r["params"])
+        fit = model.occupancy(prod(r["block"]), r["registers"], r["shared_bytes"], gpu).blocks
+        blocks = min(fit, ceil_div(prod(r["grid"]), gpu["multiprocessors"]))
+        # No matrix fits into the second-level cache twice, and every row of blocks reads B anew.
+        play = waiting.play_programs(warps, machine, blocks, "DRAM", r["shared_bytes"])
+        cycles = _cycles(play, warps, rung(r["rung"]), r["params"], blocks, tuple(r[k] for k in "MNK"), gpu)
+        counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
+        counted.sort(key=lambda c: c["M"] != r["M"])
+        results.append({"what": "ladder", **_of(r), "cycles": cycles, "gflops": r["gflops"], **_row(play, counted[0])})
+    naive = next(r for r in results if r["rung"] == "naive")
+    for r in results:
+        r |= _beside(naive["cycles"] / r["cycles"], r["gflops"] / naive["gflops"], "times naive")
+        if r["rung"] in MISSES:
+            r["why"] = MISSES[r["rung"]]
+    return results
+
+
+def clock() -> float:
+    """Return the cycles a second at which the multiprocessors ran, from the most multiply-adds that they reached."""
+    recording = measurements.load("ceilings")
+    rate = next(r["flop_per_second"] for r in recording.results if r["ceiling"] == "float32")
+    return float(rate / 2 / MULTIPLY_ADDS / recording.provenance["multiprocessors"])
+
+
+def table(results: Iterable[Row]) -> str:
+    """Return the predictions as text, in each part the largest errors first."""
+    lines = []
+    results = list(results)
+    for what in ("probe", "residency", "ladder"):
+        part = [r for r in results if r["what"] == what]
+        part.sort(key=lambda r: -abs(r["error"]))
+        lines.append(f"{what}: median error {100 * float(np.median([abs(r['error']) for r in part])):.0f} %")
+        for r in part:
+            name = r.get("probe") or r["rung"]
+            which = {k: r[k] for k in ("warps", "stride") if k in r} | dict(r.get("params", {}))
+            lines.append(
+                f"  {100 * r['error']:+5.0f} %  {name:22}{which!s:48}"
+                f"predicted {r['predicted']:10.2f}  measured {r['measured']:10.2f} {r['unit']}  {r.get('why', '')}"
+            )
+    return "\n".join(lines)
+
+
+def _machine() -> waiting.Machine:
+    return waiting.Machine.measured(measurements.load("latencies"))
+
+
+def _shared(result: Row) -> int:
+    return int(rung(result["rung"]).shared_bytes(**result["params"]))
+
+
+def _of(result: Row) -> Row:
+    return {key: result[key] for key in ("rung", "params", *"MNK")}
+
+
+def _programs(r: Rung, params: Row) -> list[list[Instruction]]:
+    """Trace one block of a launch, a few tiles deep, and return what its warps issue."""
+    tile = r.tile(**params)
+    ahead = params.get("stages", 1) - 1  # turns at the end in which nothing is fetched any more
+    depth = DEPTHS.get(r.name, max(DEPTH, (6 + 2 * ahead) * params.get("tile_width", 0)))
+    M, N = tile or {"per_row": (params.get("block_width"), 4), "per_column": (4, params.get("block_width"))}.get(
+        r.name, (params.get("block_width"),) * 2
+    )
+    rng = np.random.default_rng(0)
+    A, B = rng.random((M, depth), np.float32), rng.random((depth, N), np.float32)
+    kernel = r.make(dtype=np.float32, **params)
+    grid, block = r.launch(M, N, depth, **params)
+    run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32))
+    return programs(kernel, run.trace)
+
+
+def _cycles(
+    play: waiting.Play, warps: list[list[Instruction]], r: Rung, params: Row, blocks: int, size: Any, gpu: Row
+) -> float:
+    """Return the cycles of a whole launch: as many turns as its multiply-adds need, for every round of blocks."""
+    counts = np.bincount([i.turn for i in warps[0] if i.kind == "multiply-add"])
+    each = counts[counts > 0].mean()  # multiply-adds of a warp in a turn
+    M, N, K = size
+    grid, block = r.launch(M, N, K, **params)
+    of_block = M * N * K / prod(grid) / 32 / ceil_div(prod(block), 32)
+    turn = play.cycles_per_turn(leave=max(0, params.get("stages", 1) - 2))
+    return waiting.time_of(turn, of_block / each, prod(grid), blocks, gpu["multiprocessors"])
+
+
+def _beside(predicted: float, measured: float, unit: str) -> Row:
+    return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
+
+
+def _row(play: waiting.Play, counted: Row) -> Row:
+    """Return the issue rate and the reasons for waiting, the model's beside the profiler's."""
+    stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
+    waits = {reason: play.waits[reason] for reason in STALLS}
+    return {
+        "predicted_issue_percent": 100 * play.issued_per_cycle,
+        "measured_issue_percent": counted["issue_active_percent"],
+        "predicted_waits": {reason: share / sum(waits.values()) for reason, share in waits.items()},
+        "measured_waits": {reason: amount / sum(stalls.values()) for reason, amount in stalls.items()},
+    }

@@ -1,0 +1,356 @@
+"""A model of waiting: the warps of one multiprocessor, cycle by cycle, and what each of them waits for.
+
+    from course_lib import measurements, simulate
+    from course_lib.model import waiting
+    run = simulate(kernel, trace=True)[grid, block](A, B, C)
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    play = waiting.play(kernel, run.trace, machine, blocks=2)
+    play.cycles, play.issued_per_cycle, play.share("global memory")
+
+It is a model: it plays instructions that it thinks a compiler makes (:mod:`instructions`) on a machine of a few
+queues, whose numbers are measured by kernels made for that. The simulator claims counts, never times; this claims
+times, and says beside every measured one how far off it is.
+
+What it knows: schedulers that issue one instruction a cycle, each to its own warps, the one that waits longest first;
+results that come after a latency; the integer units, the path to shared memory and the first-level cache (one
+wavefront a cycle), what the second-level cache and DRAM give per cycle; a first-level cache of whole sectors, in order
+of use; barriers. What it does not: banks of registers, the cache of instructions, collisions of requests on their way,
+and the blocks of other multiprocessors, except through the share of bandwidth that is measured with all of them busy.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..simulator.hardware import SECTOR_BYTES, ceil_div
+from ..trace.trace import Trace
+from .instructions import Instruction, programs
+from .machine import Machine
+
+#: What a warp can wait for; the first stands for the cycles in which it issues.
+REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")
+#: Wavefronts that may queue for shared memory and the first-level cache before the next instruction must wait.
+QUEUE = 32
+INFINITE = float("inf")
+UNIT_REASON = {"load": 1, "copy": 1, "store": 1, "shared load": 2, "shared store": 2, "index": 3}
+KIND_REASON = {"load": 1, "copy": 1, "shared load": 2, "multiply-add": 3, "index": 3, "barrier": 4}
+
+
+@dataclass(frozen=True)
+class Play:
+    """How it went. Cycles are the machine's; `waits` maps each reason to its share of the warps' cycles.
+
+    `spans[w]` is the timeline of warp w (resident blocks one after the other): (reason, first cycle, cycle after the
+    last) where it waits, and where it issues. `turns[w]` holds the cycle at which warp w began each turn of the
+    outermost loop. `in_flight` is the mean of the bytes that were on their way from global memory.
+    """
+
+    cycles: float
+    issued: float
+    waits: Mapping[str, float]
+    spans: tuple[tuple[tuple[str, float, float], ...], ...]
+    turns: tuple[tuple[float, ...], ...]
+    in_flight: float
+    bytes_loaded: int
+    schedulers: int
+
+    @property
+    def issued_per_cycle(self) -> float:
+        """Instructions issued per cycle of a scheduler: 1 at most."""
+        return self.issued / self.cycles / self.schedulers
+
+    def share(self, reason: str) -> float:
+        """The share of the warps' cycles that they wait for a reason."""
+        return self.waits[reason]
+
+    def cycles_per_turn(self, skip: int = 1, leave: int = 0) -> float:
+        """Return the cycles in which every warp makes one turn of the outermost loop, while all of them run.
+
+        The first `skip` turns, the last `leave` ones and whatever happens after the first warp's last turn are left
+        out. Raise ValueError where the traced run has too few turns.
+        """
+        known = [turns[: len(turns) - leave] for turns in self.turns if len(turns) > skip + leave + 1]
+        if len(known) < len(self.turns):
+            raise ValueError(f"the loop has fewer than {skip + leave + 2} turns in this trace: trace a larger K")
+        first, last = max(turns[skip] for turns in known), min(turns[-1] for turns in known)
+        if last <= first:  # some are done before others begin
+            return float(np.mean([(turns[-1] - turns[skip]) / (len(turns) - 1 - skip) for turns in known]))
+        made = sum(float(np.diff(np.interp([first, last], turns, range(len(turns))))[0]) for turns in known)
+        return (last - first) * len(known) / made
+
+
+def play(
+    kernel: Any,
+    trace: Trace,
+    machine: Machine,
+    blocks: int = 1,
+    served: Mapping[str, str] | str = "L2",
+    shared_bytes: int = 0,
+) -> Play:
+    """Play `blocks` copies of the traced run's first block on one multiprocessor; return the Play.
+
+    served: which level serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
+    arrays or by name. shared_bytes of each block are taken from the first-level cache. The blocks begin together and
+    have memory of their own.
+    """
+    return play_programs(programs(kernel, trace), machine, blocks, served, shared_bytes)
+
+
+def play_programs(
+    warps: Sequence[Sequence[Instruction]],
+    machine: Machine,
+    blocks: int = 1,
+    served: Mapping[str, str] | str = "L2",
+    shared_bytes: int = 0,
+) -> Play:
+    """Play `blocks` blocks of warps with these programs."""
+    if blocks < 1:
+        raise ValueError(f"a multiprocessor holds one block or more, not {blocks}")
+    player = _Player(warps, machine, blocks, served, machine.l1_bytes - blocks * shared_bytes)
+    return player.run()
+
+
+class _Cache:
+    """Sectors of global memory in the first-level cache, the least recently used leaving first."""
+
+    def __init__(self, size: int) -> None:
+        self.room = max(size // SECTOR_BYTES, 1)
+        self.arrival: OrderedDict[tuple[int, str, int], float] = OrderedDict()
+
+    def look(self, sector: tuple[int, str, int]) -> float | None:
+        """When the sector arrived or will, or None if it is not here."""
+        found = self.arrival.get(sector)
+        if found is not None:
+            self.arrival.move_to_end(sector)
+        return found
+
+    def bring(self, sector: tuple[int, str, int], arrival: float) -> None:
+        self.arrival[sector] = arrival
+        if len(self.arrival) > self.room:
+            self.arrival.popitem(last=False)
+
+
+class _Player:
+    def __init__(
+        self,
+        warps: Sequence[Sequence[Instruction]],
+        machine: Machine,
+        blocks: int,
+        served: Mapping[str, str] | str,
+        l1_bytes: int,
+    ) -> None:
+        self.machine = machine
+        self.programs = [program for _ in range(blocks) for program in warps]
+        self.block_of = [block for block in range(blocks) for _ in warps]
+        self.size = len(warps)
+        self.served = served
+        self.cache = _Cache(l1_bytes)
+        count = len(self.programs)
+        self.position = [0] * count
+        self.done: list[list[float]] = [[0.0] * len(program) for program in self.programs]
+        self.free = [0.0] * count  # when the warp has issued what it issued last
+        self.spans: list[list[tuple[int, float, float]]] = [[] for _ in range(count)]
+        self.turns: list[list[float]] = [[] for _ in range(count)]
+        self.arrived: dict[int, list[tuple[int, float]]] = {}
+        self.path = 0.0  # when shared memory and the first-level cache are free again
+        self.from_memory = dict.fromkeys(machine.bytes_per_cycle, 0.0)
+        self.barriers = 0.0
+        self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, with the sector asked for
+        self.integer = [0.0] * machine.schedulers
+        self.issued, self.moved, self.byte_cycles = 0.0, 0, 0.0
+
+    def run(self) -> Play:
+        schedulers = range(self.machine.schedulers)
+        self.asleep: list[list[tuple[float, int]]] = [[] for _ in schedulers]  # (when it can issue, warp)
+        self.awake: list[list[int]] = [[] for _ in schedulers]
+        self.since = [0.0] * len(self.programs)
+        for warp in range(len(self.programs)):
+            self.asleep[warp % len(schedulers)].append((0.0, warp))
+        events = [(0.0, s) for s in schedulers if self.asleep[s]]
+        self.idle = {s for s in schedulers if not self.asleep[s]}
+        self.events = events
+        while events:
+            now, s = heapq.heappop(events)
+            asleep, awake = self.asleep[s], self.awake[s]
+            while asleep and asleep[0][0] <= now:
+                awake.append(heapq.heappop(asleep)[1])
+            warp, free = self._choose(s, now)
+            if warp is not None:
+                awake.remove(warp)
+                self._issue(warp, s, now)
+                free = self.free[warp]
+            elif asleep:
+                free = min(free, asleep[0][0])
+            if free < INFINITE or awake:
+                heapq.heappush(events, (free, s))
+            elif asleep:
+                heapq.heappush(events, (max(now, asleep[0][0]), s))
+            else:
+                self.idle.add(s)
+        return self._result()
+
+    def _choose(self, s: int, now: float) -> tuple[int | None, float]:
+        """Return the warp that issues, of those that can the one that waits longest; or none, and until when."""
+        soonest = INFINITE
+        for warp in sorted(self.awake[s], key=self.since.__getitem__):
+            busy = self._busy_until(s, self.programs[warp][self.position[warp]].kind)
+            if busy <= now:
+                return warp, now
+            soonest = min(soonest, busy)
+        return None, soonest
+
+    def _busy_until(self, s: int, kind: str) -> float:
+        """When the unit that an instruction goes to takes it."""
+        if kind == "index":
+            return self.integer[s]
+        if kind in ("multiply-add", "barrier", "wait"):
+            return 0.0
+        return self.path - QUEUE
+
+    def _issue(self, warp: int, s: int, now: float) -> None:
+        """Issue the next instruction of a warp."""
+        position = self.position[warp]
+        instruction = self.programs[warp][position]
+        kind = instruction.kind
+        machine = self.machine
+        slots = 1.0
+        since = self.since[warp]
+        held = min(max(self._busy_until(s, kind), since), now)  # by the unit that it goes to, then by other warps
+        self._span(warp, UNIT_REASON.get(kind, 5), since, held)
+        self._span(warp, 5, held, now)
+        if kind == "multiply-add":
+            finish = now + machine.multiply_add
+        elif kind == "index":
+            self.integer[s] = now + machine.index[instruction.index] * instruction.amount
+            slots = machine.slots[instruction.index] * instruction.amount
+            finish = now + max(slots, machine.index_latency[instruction.index])
+        elif kind == "shared load":
+            self.path = max(self.path, now) + instruction.wavefronts
+            finish = self.path - 1 + machine.latency["shared"]
+        elif kind == "shared store":
+            self.path = max(self.path, now) + instruction.wavefronts
+            finish = now + 1
+        elif kind in ("load", "copy", "store"):
+            finish = self._memory(instruction, warp, now)
+        else:
+            finish = now + 1
+        self.done[warp][position] = finish
+        self.issued += slots
+        self._span(warp, 0, now, now + slots)
+        end = now + slots
+        self.free[warp] = end
+        self.position[warp] = position + 1
+        if instruction.turn > len(self.turns[warp]):
+            self.turns[warp].append(now)
+        if kind == "barrier":
+            self._barrier(warp, end)
+        elif position + 1 < len(self.programs[warp]):
+            self._next(warp, end)
+
+    def _memory(self, instruction: Instruction, warp: int, now: float) -> float:
+        """Pass the first-level cache, and fetch what it does not hold; return when all of it has arrived."""
+        machine, block = self.machine, self.block_of[warp]
+        self.path = max(self.path, now) + max(instruction.wavefronts, 1)
+        start = self.path - 1
+        if instruction.kind == "store":
+            level = "L2"
+            queue = max(self.from_memory[level], start)
+            self.from_memory[level] = queue + len(instruction.sectors) * SECTOR_BYTES / machine.bytes_per_cycle[level]
+            return now + 1
+        arrival = start + machine.latency["L1"]
+        for name, number in instruction.sectors:
+            sector = block, name, number
+            known = self.cache.look(sector)
+            if known is None:
+                known = self._fetch(sector, start)
+                self.cache.bring(sector, known)
+                self.moved += SECTOR_BYTES
+                self.byte_cycles += SECTOR_BYTES * (known - start)
+            arrival = max(arrival, known)
+        return arrival + (machine.copy if instruction.kind == "copy" else 0.0)
+
+    def _fetch(self, sector: tuple[int, str, int], start: float) -> float:
+        """Return when a sector that the first-level cache does not hold arrives.
+
+        DRAM gives `dram_bytes` at a time: the neighbours of what was asked for wait in the second-level cache.
+        """
+        machine, (block, name, number) = self.machine, sector
+        level = self.served if isinstance(self.served, str) else self.served.get(name, "L2")
+        self.from_memory["L2"] = max(self.from_memory["L2"], start) + SECTOR_BYTES / machine.bytes_per_cycle["L2"]
+        arrival = self.from_memory["L2"] + machine.latency["L2"]
+        if level == "L2":
+            return arrival
+        piece = block, name, number * SECTOR_BYTES // machine.dram_bytes
+        if piece not in self.brought:
+            queue = max(self.from_memory["DRAM"], start) + machine.dram_bytes / machine.bytes_per_cycle["DRAM"]
+            self.from_memory["DRAM"] = queue
+            self.brought[piece] = queue + machine.latency["DRAM"]
+        return max(arrival, self.brought[piece])
+
+    def _next(self, warp: int, now: float) -> None:
+        """Queue a warp for its next instruction, when what that needs is there."""
+        program, done = self.programs[warp], self.done[warp]
+        instruction = program[self.position[warp]]
+        ready, reason = now, 5
+        for need in instruction.needs:
+            if done[need] > ready:
+                ready, reason = done[need], KIND_REASON.get(program[need].kind, 3)
+        self._span(warp, reason, now, ready)
+        s = warp % self.machine.schedulers
+        self.since[warp] = ready
+        heapq.heappush(self.asleep[s], (ready, warp))
+        if s in self.idle:
+            self.idle.discard(s)
+            heapq.heappush(self.events, (ready, s))
+
+    def _barrier(self, warp: int, now: float) -> None:
+        """Let a warp wait for the others of its block; the last one opens the barrier."""
+        first, each = self.machine.barrier
+        self.barriers = max(self.barriers, now) + each  # one warp after the other is noted
+        block = self.block_of[warp]
+        here = self.arrived.setdefault(block, [])
+        here.append((warp, now))
+        if len(here) < self.size:
+            return
+        for other, since in here:
+            opened = self.barriers + first
+            self._span(other, 4, since, opened)
+            if self.position[other] < len(self.programs[other]):
+                self._next(other, opened)
+        self.arrived[block] = []
+
+    def _span(self, warp: int, reason: int, first: float, last: float) -> None:
+        if last > first:
+            self.spans[warp].append((reason, first, last))
+
+    def _result(self) -> Play:
+        cycles = max(self.free)
+        total = [0.0] * len(REASONS)
+        for spans in self.spans:
+            for reason, first, last in spans:
+                total[reason] += last - first
+        whole = sum(total)
+        return Play(
+            cycles,
+            self.issued,
+            {reason: amount / whole for reason, amount in zip(REASONS, total, strict=True)},
+            tuple(tuple((REASONS[reason], first, last) for reason, first, last in spans) for spans in self.spans),
+            tuple(map(tuple, self.turns)),
+            self.byte_cycles / cycles,
+            self.moved,
+            self.machine.schedulers,
+        )
+
+
+def time_of(turn_cycles: float, turns: float, blocks: int, resident: int, multiprocessors: int) -> float:
+    """Return the cycles of a whole launch: rounds of resident blocks, each of so many turns of its loop.
+
+    The last round counts in full, as long as it may be: its blocks take their time, however few they are.
+    """
+    return ceil_div(blocks, resident * multiprocessors) * turns * turn_cycles
