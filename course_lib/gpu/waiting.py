@@ -177,9 +177,8 @@ def _programs(r: Rung, params: Row) -> list[list[Instruction]]:
     tile = r.tile(**params)
     ahead = params.get("stages", 1) - 1  # turns at the end in which nothing is fetched any more
     depth = DEPTHS.get(r.name, max(DEPTH, (6 + 2 * ahead) * params.get("tile_width", 0)))
-    M, N = tile or {"per_row": (params.get("block_width"), 4), "per_column": (4, params.get("block_width"))}.get(
-        r.name, (params.get("block_width"),) * 2
-    )
+    width = int(params.get("block_width", 0))
+    M, N = tile or {"per_row": (width, 4), "per_column": (4, width)}.get(r.name, (width, width))
     rng = np.random.default_rng(0)
     A, B = rng.random((M, depth), np.float32), rng.random((depth, N), np.float32)
     kernel = r.make(dtype=np.float32, **params)

@@ -366,9 +366,10 @@ class _Lowering:
             return self.made.get(("local", access.array, *map(str, access.index[0])), ())
         needs = self._index(facts, step, access, space)
         if space == "shared":
-            kind, wavefronts, sectors = "shared load", self._wavefronts(access), ()
+            kind, sectors = "shared load", tuple[tuple[str, int], ...]()
         else:
-            kind, wavefronts, sectors = "load", self._wavefronts(access), self._sectors(access)
+            kind, sectors = "load", self._sectors(access)
+        wavefronts = self._wavefronts(access)
         return (self._emit(Instruction(kind, step.line, needs, wavefronts=wavefronts, sectors=sectors), access),)
 
     def _store(self, facts: _Facts, step: Step, access: TraceAccess, needs: tuple[int, ...]) -> None:

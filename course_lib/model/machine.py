@@ -45,7 +45,7 @@ class Machine:
 
         l1, shared = of("L1 latency"), of("shared latency")
         of_barrier = sorted((r["warps"], r["value"]) for r in recording.results if r["probe"] == "barrier")
-        slope, start = np.polyfit(*zip(*of_barrier, strict=True), 1)
+        slope, start = np.polyfit([w for w, _ in of_barrier], [cycles for _, cycles in of_barrier], 1)
         # A turn of those loops holds two accesses, and their multiply-add, which the empty loop has as well.
         by_probe = {r["probe"]: r for r in recording.results}
 

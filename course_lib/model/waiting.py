@@ -31,7 +31,7 @@ import numpy as np
 from ..simulator.hardware import SECTOR_BYTES, ceil_div
 from ..trace.trace import Trace
 from .instructions import Instruction, programs
-from .machine import Machine
+from .machine import Machine as Machine
 
 #: What a warp can wait for; the first stands for the cycles in which it issues.
 REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")
@@ -180,11 +180,11 @@ class _Player:
             asleep, awake = self.asleep[s], self.awake[s]
             while asleep and asleep[0][0] <= now:
                 awake.append(heapq.heappop(asleep)[1])
-            warp, free = self._choose(s, now)
-            if warp is not None:
-                awake.remove(warp)
-                self._issue(warp, s, now)
-                free = self.free[warp]
+            chosen, free = self._choose(s, now)
+            if chosen is not None:
+                awake.remove(chosen)
+                self._issue(chosen, s, now)
+                free = self.free[chosen]
             elif asleep:
                 free = min(free, asleep[0][0])
             if free < INFINITE or awake:
