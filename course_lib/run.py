@@ -228,7 +228,8 @@ class Run:
     """A finished launch on the simulator.
 
     Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``,
-    ``schedule`` and ``trace`` (None without ``trace=True``).
+    ``schedule``, ``trace`` (None without ``trace=True``) and ``printed``, what print() in the kernel said, in the order
+    of the threads.
     """
 
     def __init__(
@@ -241,12 +242,13 @@ class Run:
         source: AnnotatedSource,
         schedule: str | int,
         trace: Any,
+        printed: str = "",
     ) -> None:
         self.kernel_name, self.grid, self.block = kernel_name, grid, block
         self.traffic: Traffic = traffic
         self.findings: tuple[Finding, ...] = findings
         self.source: AnnotatedSource = source
-        self.schedule, self.trace = schedule, trace
+        self.schedule, self.trace, self.printed = schedule, trace, printed
         self._counts: tuple[str, ...] = COUNTS
 
     def only(self, *counts: str) -> Run:

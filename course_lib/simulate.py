@@ -121,7 +121,9 @@ class Simulation:
             AnnotatedSource(engine.lines, rows, findings),
             self._schedule,
             tracer[0].trace(findings, rows) if tracer else None,
+            engine.printed.text(),
         )
+        print(run.printed, end="")
         if stopped is not None:
             before = [f"Before that: {error_text(run, engine.lines)}"] if run.errors else []
             raise KernelError("\n".join([str(stopped), *before]), run.errors, run) from None

@@ -10,6 +10,7 @@ from .bounds import BoundsObserver
 from .coalescing import CoalescingObserver
 from .constants import ConstantsObserver
 from .copies import CopiesObserver
+from .failures import FailuresObserver
 from .initialization import InitializationObserver
 from .promotion import PromotionObserver
 from .races import RacesObserver
@@ -27,6 +28,7 @@ JUDGES: tuple[type[Observer], ...] = (
     BarriersObserver,
     PromotionObserver,
     ConstantsObserver,
+    FailuresObserver,
 )
 
 __all__ = ["COUNTERS", "JUDGES"]

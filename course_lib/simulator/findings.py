@@ -18,6 +18,8 @@ KINDS = {
     "unfinished-copy": "error",
     "race": "error",
     "uninitialized-read": "error",
+    "failed-assertion": "error",
+    "raised-exception": "error",
     "negative-index": "warning",
     "float64": "warning",
     "changed-constant": "warning",

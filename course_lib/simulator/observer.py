@@ -95,6 +95,9 @@ class Observer:
     def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
         """Lanes waited for such a copy: the store to shared memory follows, as an access of ``site``."""
 
+    def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
+        """Lanes end in an assert that does not hold ("failed-assertion"), or in a raise: ``text`` is its source."""
+
     def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         """The mask that a warp operation names is wrong for ``lanes``.
 

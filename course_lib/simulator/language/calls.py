@@ -346,6 +346,7 @@ BUILTINS: dict[Any, Row | forms.Form] = {
     pow: forms.power,
     divmod: forms.quotient_and_remainder,
     complex: forms.complex_number,
+    print: forms.say,
     round: Row("round", (1,), _round, "cast(np.rint({0}), {dtype})"),
 }
 

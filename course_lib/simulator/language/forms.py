@@ -403,6 +403,37 @@ def quotient_and_remainder(x: Expressions, node: ast.Call, used: bool) -> Expr:
     return tuples.of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
 
 
+def say(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    """``print`` of literal texts and of numbers."""
+    if node.keywords:
+        refuse(node, "print() in a kernel takes texts and numbers, without names; a line ends where it does")
+    parts: list[str] = []
+    values: list[Expr] = []
+    for part in node.args:
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            parts.append(repr(part.value).replace("{", "{{").replace("}", "}}"))
+            continue
+        value = x.scalar(part)
+        if is_complex(str(value.type)):
+            raise TypingError(f"print() does not take {value.type}; print .real and .imag")
+        if value.type == "bool":
+            raise TypingError("numba's print() does not take a bool; print int(...) of it")
+        parts.append(f"{{{len(values)}}}")
+        values.append(value)
+    code = f"w.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
+    operation = Operation("print", code, lambda args, result: result == NONE, effect=True)
+    return Apply(operation=operation, args=tuple(values), type=NONE, line=node.lineno)
+
+
+def failure(node: ast.Assert | ast.Raise) -> Expr:
+    """What a thread does that ends in an ``assert`` or a ``raise``."""
+    kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
+    text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
+    code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
+    operation = Operation(kind, code, lambda args, result: result == NONE, effect=True)
+    return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
+
+
 # --- device functions -------------------------------------------------------------------------------------------------
 
 

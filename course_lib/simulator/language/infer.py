@@ -249,6 +249,13 @@ class Statements(Expressions):
                 return True
             case ast.Return():
                 return self._return(node)
+            case ast.Assert():
+                self._assert(node)
+            case ast.Raise():
+                if node.exc is None:
+                    refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
+                self._end(node)
+                return True
             case _:
                 refused_statement(node)
         return False
@@ -277,6 +284,19 @@ class Statements(Expressions):
         self.results.append(Part(value.type, value.why))
         self.out.append(Return(value, node.lineno))
         return True
+
+    def _assert(self, node: ast.Assert) -> None:
+        test = conditions.negated(conditions.condition(self, node.test), node.lineno)
+        outer, self.out = self.out, []
+        self._end(node)
+        failing = Block(id(node), self.out, True)
+        self.out = outer
+        self.out.append(If(test, failing, Block(id(node.test), []), node.lineno))
+
+    def _end(self, node: ast.Assert | ast.Raise) -> None:
+        """End the thread, and say so: the whole of it in a kernel, else what the function returns is missing."""
+        self.results.append(Part(NONE, None))
+        self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
     # --- assignments ---------------------------------------------------------------------------------------
 

@@ -15,8 +15,6 @@ STATEMENTS: dict[type[ast.stmt], str] = {
     ast.AsyncWith: "async does not exist in a kernel; leave it out",
     ast.AsyncFor: "async does not exist in a kernel; leave it out",
     ast.AsyncFunctionDef: "async does not exist in a kernel; define a function outside with @cuda.jit(device=True)",
-    ast.Raise: "the simulator does not run raise; use an if and return early",
-    ast.Assert: "the simulator does not run assert; check the values after the launch",
     ast.FunctionDef: "a function cannot be defined inside a kernel; define it outside with @cuda.jit(device=True)",
     ast.ClassDef: "a class cannot be defined inside a kernel; use variables, tuples and arrays",
     ast.Delete: "del does not exist in a kernel; leave it out",
@@ -55,7 +53,6 @@ LOOPS = {
 }
 
 BUILTINS = {
-    "print": "look at run.source, or trace the kernel",
     "range": "it belongs in a for statement",
     "enumerate": "it belongs in a for statement",
     "zip": "it belongs in a for statement",

@@ -22,6 +22,7 @@ from .geometry import Chunk, Launch
 from .loops import Steps
 from .masks import Mask
 from .memory import Array, GlobalArray, SharedArray
+from .printed import Printed
 from .schedule import order
 from .warp import WarpVector
 
@@ -50,6 +51,7 @@ HOOKS = (
     "statement",
     "assigned",
     "tested",
+    "failed",
     "end_of_chunk",
 )
 
@@ -91,6 +93,7 @@ class Engine:
         variables = self._cast(kernel, variables)
         self.unit = Unit(self.launch, self.source, variables, tracing)
         self._check_shared()
+        self.printed = Printed()
         self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name)) for name in HOOKS}
 
     def _with_defaults(self, names: list[str], arguments: Any) -> tuple[Any, ...]:

@@ -128,6 +128,14 @@ class WarpVector:
     def tested(self, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
         self.engine.tell("tested", self, line, text, left, right, truth, mask)
 
+    def say(self, parts: tuple[Any, ...], mask: Mask) -> None:
+        """``print`` of texts and numbers."""
+        self.engine.printed.add(self, parts, mask)
+
+    def failed(self, kind: str, text: str, mask: Mask, line: int) -> None:
+        """The active lanes end in an ``assert`` or a ``raise``."""
+        self.engine.tell("failed", kind, text, line, self, self.full(mask))
+
     def check_assigned(self, have: Mask, mask: Mask, name: str, line: int) -> None:
         """Report the active lanes in which variable ``name`` has no value yet."""
         if have is True or have is mask:

@@ -1,0 +1,31 @@
+"""Assertions that do not hold, and exceptions that threads raise: a GPU ends the thread there, and says nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..simulator.findings import Finding
+from ..simulator.observer import Observer
+
+if TYPE_CHECKING:
+    from ..simulator.machine.warp import WarpVector
+
+
+class FailuresObserver(Observer):
+    """Reports each assert and each raise that threads end in."""
+
+    def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
+        thread = vector.first_thread(lanes)
+        what = "fails" if kind == "failed-assertion" else "ends"
+        self.add(
+            Finding(
+                kind,
+                line,
+                f"{self.name(thread)} {what} at {text}; without debug=True a GPU ends the thread there without a word: "
+                "look at the values that it has, with print or in the stepper",
+                threads=(thread,),
+                count=int(np.count_nonzero(lanes)),
+            )
+        )
