@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import html
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,11 @@ import numpy as np
 from .simulator.findings import Finding
 
 __all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
+
+
+def count(space: str | None = None) -> Any:
+    """A count of a row of traffic; one that only accesses to ``space`` have."""
+    return field(default=0, metadata={"space": space})
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,11 @@ class TrafficRow:
     space: str
     op: str
     itemsize: int
-    accesses: int
-    requests: int
-    sectors: int
-    wavefronts: int
-    bank_conflicts: int
+    accesses: int = count()
+    requests: int = count()
+    sectors: int = count("global")
+    wavefronts: int = count("shared")
+    bank_conflicts: int = count("shared")
 
     @property
     def bytes(self) -> int:
@@ -98,7 +103,7 @@ class Traffic:
         return np.ascontiguousarray(linear.transpose(*reversed(range(n)), *(n + a for a in reversed(range(m)))))
 
     def __getattr__(self, name: str) -> int:
-        if name in ("accesses", "requests", "sectors", "wavefronts", "bank_conflicts", "bytes"):
+        if name in (*COUNTS, "bytes"):
             return sum(getattr(r, name) for r in self.rows)
         raise AttributeError(f"Traffic has no attribute {name!r}")
 
@@ -111,7 +116,9 @@ class Traffic:
 
 #: What names a row of traffic, and what is counted in it.
 NAMES = ("line", "space", "array", "op")
-COUNTS = ("accesses", "requests", "sectors", "wavefronts", "bank_conflicts")
+COUNTS = tuple(entry.name for entry in fields(TrafficRow) if "space" in entry.metadata)
+#: The space whose accesses alone have a count; None for all.
+SPACE_OF: dict[str, str | None] = {entry.name: entry.metadata.get("space") for entry in fields(TrafficRow)}
 
 
 def known_counts(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -132,12 +139,7 @@ def cells(row: TrafficRow, counts: tuple[str, ...] = COUNTS) -> list[str]:
     values = []
     for name in (*NAMES, *counts):
         value = getattr(row, name)
-        absent = (
-            name == "sectors"
-            and row.space != "global"
-            or name in ("wavefronts", "bank_conflicts")
-            and row.space != "shared"
-        )
+        absent = SPACE_OF[name] not in (None, row.space)
         values.append("–" if absent else f"{value:,}" if isinstance(value, int) and name != "line" else str(value))
     return values
 
@@ -172,7 +174,7 @@ class AnnotatedSource:
         lines: Lines,
         rows: Sequence[TrafficRow],
         findings: tuple[Finding, ...],
-        counts: tuple[str, ...] = COUNTS[:-1],
+        counts: tuple[str, ...] = ("accesses", "requests", "sectors", "wavefronts"),
     ) -> None:
         self.lines, self.rows, self.findings, self.counts = lines, rows, findings, counts
 

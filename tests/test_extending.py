@@ -1,0 +1,80 @@
+"""An observer, a counter and a kind of finding are each added in one place, as CONTRIBUTING says."""
+
+from dataclasses import fields, make_dataclass
+
+import numpy as np
+import pytest
+from numba import cuda
+
+import course_lib.run
+from course_lib import KernelError, simulate
+from course_lib.observers import COUNTERS, JUDGES
+from course_lib.observers.traffic import Counter, TrafficObserver, key_of
+from course_lib.run import COUNTS, TrafficRow
+from course_lib.simulator.findings import KINDS, RANK, Finding
+from course_lib.simulator.observer import Observer
+
+FRONT = simulate.__globals__
+
+
+@cuda.jit
+def copy(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i]
+
+
+def launch(**options):
+    return simulate(copy, **options)[2, 32](np.arange(40.0), np.zeros(40))
+
+
+class NoStores(Observer):
+    """A kernel that stores anything is reported."""
+
+    def tallied(self, site, pattern):
+        if site.op == "store":
+            self.add(Finding("store", site.line, "this line stores; do not", array=pattern.array.name))
+
+
+class IdleLanes(Counter):
+    """Lanes that a request leaves idle."""
+
+    def __init__(self):
+        super().__init__()
+        self.idle = {}
+
+    def columns(self):
+        return {"idle": self.idle}
+
+    def tallied(self, site, pattern):
+        warps, lanes = pattern.vector.warps_active(pattern.mask), pattern.vector.count(pattern.mask)
+        key, times = key_of(site, pattern), sum(pattern.tally.values())
+        self.idle[key] = self.idle.get(key, 0) + times * (32 * warps - lanes)
+
+
+def test_an_observer_and_a_kind_of_finding(monkeypatch):
+    monkeypatch.setitem(KINDS, "store", "error")
+    monkeypatch.setitem(RANK, "store", len(RANK))
+    monkeypatch.setitem(FRONT, "JUDGES", (*JUDGES, NoStores))
+
+    (finding,) = launch(strict=False).findings
+    assert (finding.kind, finding.severity, finding.array, finding.count) == ("store", "error", "out", 1)
+    with pytest.raises(KernelError, match="store in copy: this line stores; do not"):
+        launch()
+
+
+def test_a_counter(monkeypatch):
+    wider = make_dataclass("Wider", [("idle", int, course_lib.run.count())], bases=(TrafficRow,), frozen=True)
+    monkeypatch.setitem(FRONT, "COUNTERS", (*COUNTERS, IdleLanes))
+    monkeypatch.setitem(FRONT, "TrafficRow", wider)
+
+    rows = launch().traffic.rows
+
+    assert [(row.op, row.idle) for row in rows] == [("load", 24), ("store", 24)]
+
+
+def test_every_count_has_one_counter():
+    names = [name for make in (TrafficObserver, *COUNTERS) for name in make().columns()]
+
+    assert sorted(names) == sorted(COUNTS)
+    assert {entry.name for entry in fields(TrafficRow)} > set(COUNTS)
