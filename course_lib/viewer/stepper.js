@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 8bc3ca2a3937ef48 bundle 761a03d4b8f89160 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources e62a7c1455cc9b4e bundle 3e7eda1a4ff355f0 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -1811,7 +1811,8 @@ var Banks = class {
       role: "img",
       "aria-label": label || "The banks of shared memory"
     });
-    const mine = this.context.machine.thread % WARP;
+    const { machine } = this.context;
+    const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
     for (let bank = 0; bank < BANKS; bank++) {
       const x = 1 + bank * CELL;
       node.append(svg("rect", { x: x + 0.5, y: 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
@@ -2491,6 +2492,7 @@ var Waits = class {
 var CELL2 = 20;
 var WORD = 9;
 var LINE = 4;
+var MOST_LINES = 8;
 var warp = {
   name: "warp",
   title: "Warp",
@@ -2568,7 +2570,7 @@ var Warp = class {
       }
     });
     const said = html("p", {}, html("b", {}, requestSays(access, array, used.size)));
-    const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread));
+    const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread >> 5 === access.warp ? machine.thread % WARP : -1));
     place.style.setProperty("--hue", array.hue);
     place.dataset.sectors = String(access.sectors);
     place.dataset.used = String(used.size);
@@ -2584,29 +2586,34 @@ var Warp = class {
     const array = trace.arrays[access.array];
     const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL2 + 2} ${CELL2 + 14}`, role: "img" });
     node.setAttribute("aria-label", `The lanes of the warp and where each asks in ${array.name}`);
+    const digits = String(Math.max(...starts)).length;
+    const size = Math.min(7.5, CELL2 * 0.92 / (digits * 0.6));
     for (let lane = 0; lane < WARP; lane++) {
       const k = access.lanes.indexOf(lane);
       node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", lane));
       if (k < 0) continue;
-      const at2 = { x: 1 + (lane + 0.5) * CELL2, y: CELL2 + 8, class: "tt-address" };
+      const at2 = { x: 1 + (lane + 0.5) * CELL2, y: CELL2 + 8, class: "tt-address", style: `font-size: ${size}px` };
       const what = trace.elements(array, access.element(k), access.width);
       node.append(svg("text", at2, String(starts[k]), svg("title", {}, `${what}, byte ${starts[k]}`)));
     }
     return node;
   }
   /**
+   * The sectors in lines of the cache, those that nobody asks for too; where there are many lines, only the sectors.
    * @param {Map<number, Map<number, number[]>>} sectors
-   * @param {number} thread
+   * @param {number} mine  the lane of the chosen thread, or -1
    */
-  sectors(sectors, thread) {
+  sectors(sectors, mine) {
     const numbers = [...sectors.keys()].sort((x, y) => x - y);
-    const cachelines = [...new Set(numbers.map((sector) => Math.floor(sector / LINE)))];
+    const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
+    const beside = many ? 1 : LINE;
+    const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside)))];
     const words = SECTOR_BYTES / 4;
     const [width, height] = [words * WORD + 4, WORD + 5];
-    const columns2 = cachelines.length > 4 ? 2 : 1;
-    const rows = Math.ceil(cachelines.length / columns2);
+    const columns2 = many ? LINE : groups.length > 4 ? 2 : 1;
+    const rows = Math.ceil(groups.length / columns2);
     const gutter = 34;
-    const across = LINE * width + gutter;
+    const across = beside * width + gutter;
     const node = svg("svg", {
       class: "tt-sectors",
       viewBox: `0 0 ${columns2 * across} ${rows * height + 2}`,
@@ -2614,12 +2621,11 @@ var Warp = class {
       "aria-label": `${numbers.length} sectors of ${SECTOR_BYTES} bytes, with the words that are used`
     });
     node.style.maxWidth = `${columns2 * across * 1.45 / 13.5}em`;
-    const mine = thread % WARP;
-    cachelines.forEach((line, i) => {
+    groups.forEach((group, i) => {
       const [left, top] = [i % columns2 * across, Math.floor(i / columns2) * height];
-      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(line * LINE * SECTOR_BYTES)));
-      for (let s = 0; s < LINE; s++) {
-        const asked = sectors.get(line * LINE + s);
+      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside * SECTOR_BYTES)));
+      for (let s = 0; s < beside; s++) {
+        const asked = sectors.get(group * beside + s);
         const x = left + gutter + s * width;
         const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
         node.append(svg("rect", frame));
@@ -2629,7 +2635,7 @@ var Warp = class {
           const look = !lanes2 ? "tt-unused" : lanes2.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
           const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
           const who = lanes2 ? `lanes ${lanes2.join(", ")}` : "no lane asks for it";
-          node.append(svg("rect", box, svg("title", {}, `byte ${(line * LINE + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
+          node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
         }
       }
     });

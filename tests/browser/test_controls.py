@@ -1,5 +1,7 @@
 """Every control of the stepper, by mouse and by key: where it goes, what it says, and that nothing leaks."""
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import expect
@@ -244,3 +246,19 @@ def test_a_wrong_value_is_marked_with_the_wanted_one(show, launch_of):
     )
     assert "was wanted" in page.locator(".tt-say .tt-wrong").first.text_content()
     assert rings.count() >= 1
+
+
+def test_condition_says_its_truth(walk):
+    """Beside the line, with the numbers of the chosen thread, as the sentence has them: a ragged edge's guard fails."""
+    page, timeline = walk("naive_ragged", block=[1, 1, 0], thread=[1, 1, 0])
+    block = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.machine.block.at")
+    guarded = Timeline(timeline.trace, tuple(block))
+    positions = [p for p in range(1, len(guarded) + 1) if guarded.step(p).conditions]
+    assert positions
+    page.evaluate("step => window.model.set('step', step)", positions[0])
+    truth = page.locator(".tt-truth").text_content()
+    assert re.fullmatch(r"(\d+ < \d+: (true|false)(, )?)+", truth)
+    assert "false" in truth
+    said = page.locator(".tt-sentence").text_content()
+    for part in truth.split(", "):
+        assert part.replace(":", " is") in said

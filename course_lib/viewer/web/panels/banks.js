@@ -92,7 +92,8 @@ class Banks {
       role: "img",
       "aria-label": label || "The banks of shared memory",
     });
-    const mine = this.context.machine.thread % WARP;
+    const { machine } = this.context;
+    const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
     for (let bank = 0; bank < BANKS; bank++) {
       const x = 1 + bank * CELL;
       node.append(svg("rect", { x: x + 0.5, y: 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));

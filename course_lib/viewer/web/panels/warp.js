@@ -7,6 +7,7 @@ import { Costs, requestSays, requestState, spread } from "./costs.js";
 const CELL = 20; // a lane, in SVG units
 const WORD = 9; // four bytes of a sector
 const LINE = 4; // sectors side by side: 128 bytes, a line of the cache
+const MOST_LINES = 8; // with more, the sectors that nobody asks for are left out
 
 /** @type {import("../panel.js").Lens} */
 export const warp = {
@@ -98,7 +99,7 @@ class Warp {
       }
     });
     const said = html("p", {}, html("b", {}, requestSays(access, array, used.size)));
-    const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread));
+    const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread >> 5 === access.warp ? machine.thread % WARP : -1));
     place.style.setProperty("--hue", array.hue);
     place.dataset.sectors = String(access.sectors);
     place.dataset.used = String(used.size);
@@ -115,11 +116,13 @@ class Warp {
     const array = trace.arrays[access.array];
     const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL + 2} ${CELL + 14}`, role: "img" });
     node.setAttribute("aria-label", `The lanes of the warp and where each asks in ${array.name}`);
+    const digits = String(Math.max(...starts)).length;
+    const size = Math.min(7.5, (CELL * 0.92) / (digits * 0.6)); // the longest address fits below its lane
     for (let lane = 0; lane < WARP; lane++) {
       const k = access.lanes.indexOf(lane);
       node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", lane));
       if (k < 0) continue;
-      const at = { x: 1 + (lane + 0.5) * CELL, y: CELL + 8, class: "tt-address" };
+      const at = { x: 1 + (lane + 0.5) * CELL, y: CELL + 8, class: "tt-address", style: `font-size: ${size}px` };
       const what = trace.elements(array, access.element(k), access.width);
       node.append(svg("text", at, String(starts[k]), svg("title", {}, `${what}, byte ${starts[k]}`)));
     }
@@ -127,18 +130,21 @@ class Warp {
   }
 
   /**
+   * The sectors in lines of the cache, those that nobody asks for too; where there are many lines, only the sectors.
    * @param {Map<number, Map<number, number[]>>} sectors
-   * @param {number} thread
+   * @param {number} mine  the lane of the chosen thread, or -1
    */
-  sectors(sectors, thread) {
+  sectors(sectors, mine) {
     const numbers = [...sectors.keys()].sort((x, y) => x - y);
-    const cachelines = [...new Set(numbers.map((sector) => Math.floor(sector / LINE)))];
+    const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
+    const beside = many ? 1 : LINE;
+    const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside)))];
     const words = SECTOR_BYTES / 4;
     const [width, height] = [words * WORD + 4, WORD + 5];
-    const columns = cachelines.length > 4 ? 2 : 1;
-    const rows = Math.ceil(cachelines.length / columns);
+    const columns = many ? LINE : groups.length > 4 ? 2 : 1;
+    const rows = Math.ceil(groups.length / columns);
     const gutter = 34;
-    const across = LINE * width + gutter;
+    const across = beside * width + gutter;
     const node = svg("svg", {
       class: "tt-sectors",
       viewBox: `0 0 ${columns * across} ${rows * height + 2}`,
@@ -146,12 +152,11 @@ class Warp {
       "aria-label": `${numbers.length} sectors of ${SECTOR_BYTES} bytes, with the words that are used`,
     });
     node.style.maxWidth = `${(columns * across * 1.45) / 13.5}em`;
-    const mine = thread % WARP;
-    cachelines.forEach((line, i) => {
+    groups.forEach((group, i) => {
       const [left, top] = [(i % columns) * across, Math.floor(i / columns) * height];
-      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(line * LINE * SECTOR_BYTES)));
-      for (let s = 0; s < LINE; s++) {
-        const asked = sectors.get(line * LINE + s);
+      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside * SECTOR_BYTES)));
+      for (let s = 0; s < beside; s++) {
+        const asked = sectors.get(group * beside + s);
         const x = left + gutter + s * width;
         const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
         node.append(svg("rect", frame));
@@ -161,7 +166,7 @@ class Warp {
           const look = !lanes ? "tt-unused" : lanes.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
           const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
           const who = lanes ? `lanes ${lanes.join(", ")}` : "no lane asks for it";
-          node.append(svg("rect", box, svg("title", {}, `byte ${(line * LINE + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
+          node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
         }
       }
     });
