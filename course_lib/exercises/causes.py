@@ -30,10 +30,10 @@ def cause_in_text(source: Source, output: str, alone: bool = False) -> Cause | N
     return None if alone else next(_whole_result_in_every_thread(source.tree, output), None)
 
 
-def remarks_on_text(source: Source) -> tuple[str, ...]:
-    """What is no fault of the answer, and still worth knowing on a GPU."""
+def remarks_on_text(source: Source, alone: bool = False) -> tuple[str, ...]:
+    """What is no fault of the answer, and still worth knowing on a GPU; ``alone``: one thread, as on the host."""
     remarks = []
-    if not source.decorated:
+    if not source.decorated and not alone:
         remarks.append("this is a plain Python function; for a GPU, put @cuda.jit on the line above its def.")
     nodes = ast.walk(source.tree) if source.tree else ()
     for node in nodes:

@@ -53,7 +53,7 @@ def double(A, C):
     row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     col = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     if row < A.shape[0] and col < A.shape[1]:
-        C[row, col] = 2 * A[row, col]
+        C[row, col] = float32(2) * A[row, col]
 """,
     parameters=("A", "C"),
     sizes="(rows, columns)",

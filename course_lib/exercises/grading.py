@@ -103,7 +103,7 @@ def _refused(exercise: Exercise, kernel: Any, source: Source, cause: Cause | Non
     hint = cause.advice if cause else str(error)
     checks = [Check(False, "the simulator can run it" if hint == str(error) else str(error), source.quoted(line))]
     checks.append(Check(None, f"{exercise.parameters[-1]} and its costs: not judged, since the kernel did not finish"))
-    return _failed(exercise, checks, hint, remarks_on_text(source))
+    return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
 
 
 def _is_right(exercise: Exercise, kernel: Any) -> bool:
@@ -128,7 +128,7 @@ def _judged(exercise: Exercise, kernel: Any, source: Source, cause: Cause | None
     values, wrong = _values(exercise, outcomes)
     costs = [_cost(budget, exercise, outcomes, wrong is None) for budget in exercise.budgets]
     checks = [rules, values, *(check for check, _ in costs)]
-    remarks = remarks_on_text(source)
+    remarks = remarks_on_text(source, _is_alone(exercise))
     remarks += _warnings(outcomes) if not any("float64" in remark for remark in remarks) else ()
     if all(check.passed for check in checks):
         return Verdict(exercise.name, PASSED, tuple(checks), None, remarks, exercise.points, exercise.points)

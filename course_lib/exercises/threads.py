@@ -136,6 +136,8 @@ def _other_place(outcome: Outcome) -> str | None:
         return "this takes A by columns: element k of a row lies k places behind its first one, A[row * width + k]."
     if np.array_equal(outcome.got, A.T @ B.T):
         return "both are the wrong way round: along a row the place grows by 1, down a column by width."
+    if np.array_equal(outcome.got, np.broadcast_to((A * B.T).sum(axis=1)[:, None], A.shape)):
+        return "every thread of a row takes the same column of B: element k of this thread's is B[k * width + col]."
     return None
 
 

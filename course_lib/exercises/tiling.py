@@ -65,6 +65,8 @@ BARRIERS = Exercise(
         "uninitialized-read": "a thread multiplies elements that nobody has stored yet: wait until the tiles are full.",
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
         "tx or ty.",
+        "out-of-bounds": "the tiles are on the table already: multiply A_tile[ty, k] with B_tile[k, tx], for k in "
+        "range(TILE), and leave A and B alone.",
     },
     diagnoses=(_stops_one_short, _only_last_tile, last_tile_missing),
 )
@@ -156,6 +158,16 @@ def _not_transposed(outcome: Outcome) -> str | None:
     return None
 
 
+def _turned_on_the_way(outcome: Outcome) -> str | None:
+    """The place [tx, ty] is filled with what belongs to [ty, ty]: the row of C goes with ty."""
+    At, B = outcome.inputs
+    M, N, K = outcome.shape
+    own = np.array([[At[k, row // TILE * TILE + k % TILE] for k in range(K)] for row in range(M)])
+    if M * K > 1 and np.array_equal(outcome.got, own @ B):
+        return "row goes with ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx)."
+    return None
+
+
 def _first_pair_again(outcome: Outcome) -> str | None:
     """start is left out of a load, so each round meets the first pair again."""
     At, B = outcome.inputs
@@ -191,7 +203,7 @@ TILES_OF_TRANSPOSE = Exercise(
         "uninitialized-read": "a place of a tile is read that nobody has stored: each thread fills its own, [ty, tx].",
         "race": "two threads store into the same place of a tile: each fills its own, [ty, tx].",
     },
-    diagnoses=(_not_transposed, _first_pair_again),
+    diagnoses=(_not_transposed, _turned_on_the_way, _first_pair_again),
 )
 
 _TOO_DEEP = """@cuda.jit

@@ -124,11 +124,12 @@ def test_predictions_are_taken_before_their_answers(path):
 
 @lessons
 def test_a_prediction_does_not_show_its_reason_beside_the_question(path):
-    """``because`` stands in the cell, so its code is folded: what the reader sees is the question and the box."""
+    """``because`` stands in the cell, so its code is folded. JupyterLab still shows the first line of it."""
     for cell in _read(path)["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code" and _calls(source, "predict"):
             assert cell["metadata"].get("jupyter", {}).get("source_hidden"), source
+            assert "because" not in source.splitlines()[0], source
 
 
 @lessons

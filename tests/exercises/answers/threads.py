@@ -49,6 +49,7 @@ WRONG = [
         [("B[k * width + col]", "B[col * width + k]"), ("A[row * width + k]", "A[k * width + row]")],
         "both are the wrong way round",
     ),
+    ("flat", "the column of row", [("B[k * width + col]", "B[k * width + row]")], "the same column of B"),
     ("flat", "two indices", [("A[row * width + k]", "A[row, k]")], "A has 1 dimension"),
     ("flat", "beyond the line", [("k * width + col", "(k + 1) * width + col")], "has left the line"),
     ("flat", "forgets the sum", [("acc += ", "acc = ")], "add to it with `acc += …`"),

@@ -115,6 +115,18 @@ WRONG = [
         [("At[start + tx, row]", "At[tx, row]"), ("B[start + ty, col]", "B[ty, col]")],
         "start, the place of this pair, is missing",
     ),
+    (
+        "tiles-of-transpose",
+        "the tile turned, and not the row",
+        [("A_tile[ty, tx] = At[start + tx, row]", "A_tile[tx, ty] = At[start + ty, row]")],
+        "row goes with ty",
+    ),
+    (
+        "barriers",
+        "multiplies from global memory without a guard",
+        ["        for k in range(K):\n            acc += A[row, k] * B[k, col]"],
+        "the tiles are on the table already",
+    ),
     ("tiles-of-transpose", "B by rows", [("B[start + ty, col]", "B[col, start + ty]")], "In B the first index"),
     (
         "tiles-of-transpose",
