@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources e62a7c1455cc9b4e bundle 3e7eda1a4ff355f0 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources ceb47eb93d91f03a bundle cbc06d30a0eee8b4 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -2126,7 +2126,7 @@ var Launch = class {
     return ramp;
   }
   repaint() {
-    this.paint();
+    if (this.painted) this.paint();
   }
   choose() {
   }
@@ -2467,7 +2467,7 @@ var Waits = class {
     return (name) => known.get(name) ?? "";
   }
   repaint() {
-    this.paint();
+    if (this.painted) this.paint();
   }
   draw() {
     if (!this.painted) this.paint();
@@ -2870,8 +2870,9 @@ var Stage = class {
       for (const view of run.views) view.fit?.(size);
     }
   }
+  /** The theme has other colours. */
   repaint() {
-    for (const view of this.views) view.repaint?.();
+    for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
   /** What the page shows of the first run, as course_lib/viewer/scene.py describes it. */
   state() {
@@ -2981,7 +2982,8 @@ var Player = class {
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
     this.sizes = new ResizeObserver(() => this.stage?.fit());
     this.themes = new MutationObserver(() => this.stage?.repaint());
-    this.themes.observe(document.body, { attributes: true });
+    const attributeFilter = ["class", "style", "data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind"];
+    this.themes.observe(document.body, { attributes: true, attributeFilter });
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.repaint = () => this.stage?.repaint();
     this.dark.addEventListener("change", this.repaint);

@@ -5,7 +5,7 @@ import pytest
 
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
-from course_lib.viewer.scene import Scene
+from course_lib.viewer.scene import Scene, heat
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all.
 STEPS = {"bank_conflicts": 4, "padded": 4, "outer_product": 6, "register_2d": 3, "vectorized": 3, "best": 2, "racy": 12}
@@ -69,3 +69,48 @@ def test_page_shows_the_scene(show, launch_of, name):
         key = lambda request: (request["says"], str(request["lanes"]))  # noqa: E731
         assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
     assert page.page_errors == []
+
+
+def table(page, lens):
+    """The rows of a lens's table of costs, as texts."""
+    rows = page.locator(f".tt-lens-{lens} .tt-costs tr").all()
+    return [row.locator("td").all_text_contents() for row in rows[1:]]
+
+
+@pytest.mark.parametrize("name", ["bank_conflicts", "padded", "best"])
+def test_costs_add_up_to_the_traffic_of_the_launch(show, launch_of, name):
+    """At the end of a launch of one block, what its requests cost is what the observers counted, line by line."""
+    run = launch_of(name)
+    page = show(Stepper(run))
+    page.evaluate("() => window.model.set('step', document.querySelector('.tt-root').stepper.last)")
+    rows = run.trace.traffic
+    for lens, space, figures in (
+        ("warp", "global", ("requests", "sectors")),
+        ("banks", "shared", ("requests", "wavefronts", "bank_conflicts")),
+    ):
+        page.evaluate("lens => window.model.set('panel', lens)", lens)
+        shown = [[row[0], row[1], *map(int, row[2 : 2 + len(figures)])] for row in table(page, lens)]
+        wanted = [
+            [str(row.line), f"{row.op} {row.array}", *(getattr(row, figure) for figure in figures)]
+            for row in rows
+            if row.space == space
+        ]
+        assert sorted(shown) == sorted(wanted)
+        assert wanted
+
+
+@pytest.mark.parametrize("name", ["naive_ragged", "tiled_16", "stencil"])
+def test_the_whole_launch(show, launch_of, name):
+    """How often all blocks load each element is the scene's heat; a row a line has the launch's accesses."""
+    run = launch_of(name)
+    page = show(Stepper(run), panel="launch")
+    figures = page.locator(".tt-lens-launch figure").all()
+    shown = {}
+    for figure in figures:
+        title = figure.locator("figcaption").text_content().split()[0]
+        shown[title] = tuple(int(figure.get_attribute(f"data-{name}")) for name in ("least", "most"))
+    timeline = Timeline(run.trace, tuple(run.trace.columns.blocks[0].tolist()))
+    loads = {a.name: heat(timeline, a.name) for a in run.trace.arrays.values() if a.space == "global"}
+    assert shown == {name: (counts.min(), counts.max()) for name, counts in loads.items() if counts.any()}
+    rows = [[str(r.line), f"{r.op} {r.array}", str(r.accesses), str(r.requests)] for r in run.trace.traffic]
+    assert [row[:4] for row in table(page, "launch")] == rows

@@ -59,7 +59,9 @@ export class Player {
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
     this.sizes = new ResizeObserver(() => this.stage?.fit());
     this.themes = new MutationObserver(() => this.stage?.repaint());
-    this.themes.observe(document.body, { attributes: true });
+    // JupyterLab and VS Code write their theme there.
+    const attributeFilter = ["class", "style", "data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind"];
+    this.themes.observe(document.body, { attributes: true, attributeFilter });
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.repaint = () => this.stage?.repaint();
     this.dark.addEventListener("change", this.repaint);

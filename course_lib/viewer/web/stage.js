@@ -262,8 +262,9 @@ export class Stage {
     }
   }
 
+  /** The theme has other colours. */
   repaint() {
-    for (const view of this.views) view.repaint?.();
+    for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
 
   /** What the page shows of the first run, as course_lib/viewer/scene.py describes it. */

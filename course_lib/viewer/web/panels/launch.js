@@ -134,7 +134,7 @@ class Launch {
   }
 
   repaint() {
-    this.paint();
+    if (this.painted) this.paint();
   }
 
   choose() {}

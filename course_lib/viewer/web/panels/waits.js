@@ -151,7 +151,7 @@ class Waits {
   }
 
   repaint() {
-    this.paint();
+    if (this.painted) this.paint();
   }
 
   draw() {
