@@ -367,7 +367,7 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
     ax.barh(list(places), list(values.values()), 0.62, color=[(colours or {}).get(name, FAINT) for name in values])
     for place, value in zip(places, values.values(), strict=True):
         ax.annotate(
-            f"{value:,.4g}" if value < 1000 else f"{value:,.0f}",
+            _value(value),
             (value, place),
             (5, 0),
             textcoords="offset points",
@@ -379,7 +379,7 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
     ax.set_xlim(0, 1.12 * max(values.values()))
     ax.set_xlabel(unit)
     ax.set_title(title)
-    return _describe(ax, ", ".join(f"{name} {value:,.4g}" for name, value in values.items()) + f" ({unit})")
+    return _describe(ax, ", ".join(f"{name} {_value(value)}" for name, value in values.items()) + f" ({unit})")
 
 
 def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit: str) -> Axes:
@@ -763,8 +763,13 @@ def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
+def _value(value: float) -> str:
+    """Four digits of a small number, all digits of a large one."""
+    return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
+
+
 def _pairs_of(values: Mapping[int, float]) -> str:
-    return ", ".join(f"{n} → {value:,.4g}" for n, value in values.items())
+    return ", ".join(f"{n} → {_value(value)}" for n, value in values.items())
 
 
 def _pairs(counts: Mapping[int, float]) -> str:
