@@ -79,7 +79,7 @@ class Traffic:
         kernel never accessed.
         """
         wanted = {"space": space, "op": op, "array": array, "line": line}
-        legal = {"space": ("global", "shared", "local"), "op": ("load", "store", "atomic")}
+        legal = {"space": ("global", "shared", "local", "constant"), "op": ("load", "store", "atomic")}
         for name, value in wanted.items():
             if value is None:
                 continue

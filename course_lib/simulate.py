@@ -63,15 +63,12 @@ class Simulation:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
         grid, block, *rest = configuration
-        if len(rest) == 2 and rest[1] != 0:
-            raise LaunchError(
-                "the simulator does not run dynamic shared memory; give cuda.shared.array a constant shape"
-            )
+        dynamic_shared = rest[1] if len(rest) == 2 else 0
 
         def launch(*arguments: Any, **named: Any) -> Run:
             if named:
                 raise LaunchError(f"a kernel takes its arguments by position; give {', '.join(named)} without a name")
-            return self._launch(grid, block, arguments)
+            return self._launch(grid, block, arguments, dynamic_shared)
 
         return launch
 
@@ -81,7 +78,7 @@ class Simulation:
     def __repr__(self) -> str:
         return f"simulate({getattr(self._kernel, '__name__', 'kernel')})"
 
-    def _launch(self, grid: Any, block: Any, arguments: Any) -> Run:
+    def _launch(self, grid: Any, block: Any, arguments: Any, dynamic_shared: Any) -> Run:
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]
@@ -95,6 +92,7 @@ class Simulation:
             self._schedule,
             self._trace,
             self._max_steps,
+            dynamic_shared,
         )
         stopped = None
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..simulator.compile.unit import Unit
 from ..simulator.findings import Finding
+from ..simulator.language.constants import shown
 from ..simulator.observer import Observer
 
 
@@ -16,8 +17,8 @@ class ConstantsObserver(Observer):
                 Finding(
                     "changed-constant",
                     change.line,
-                    f"{change.name} was {change.first!r} when this function was first compiled for arguments of these "
-                    f"types, and is {change.now!r} now; the compiled code keeps {change.first!r}: pass it as an "
+                    f"{change.name} was {shown(change.first)} when this function was first compiled for arguments of "
+                    f"these types, and is {shown(change.now)} now; the compiled code keeps what it was: pass it as an "
                     "argument, or define the kernel again",
                 )
             )

@@ -53,6 +53,7 @@ from ..language.program import (
     Each,
     Evaluate,
     Expr,
+    Frozen,
     Function,
     If,
     Item,
@@ -78,6 +79,7 @@ from ..language.program import (
     View,
 )
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
+from ..machine.memory import ConstantArray
 
 LEAVING = (Return, Break, Continue)
 
@@ -114,6 +116,7 @@ class Module:
         self.tracing = tracing
         self.constants: dict[str, object] = {}
         self.templates: dict[Function, Template] = {}
+        self.outside: dict[tuple[str, int], tuple[ConstantArray, str]] = {}
         self.arrays = 0  # shared and local arrays, which are numbered
         self._by_value: dict[tuple[str, bytes], str] = {}
 
@@ -129,6 +132,14 @@ class Module:
         name = f"k{len(self.constants)}"
         self.constants[name] = thing
         return name
+
+    def frozen(self, node: Frozen) -> str:
+        """The name under which the generated code finds an array from outside."""
+        key = (node.name, id(node.array))
+        if key not in self.outside:
+            self.outside[key] = ConstantArray(node.name, node.array), self.named(None)
+            self.constants[self.outside[key][1]] = self.outside[key][0]
+        return self.outside[key][1]
 
     def dtype(self, name: str) -> str:
         self.constants[f"d_{name}"] = DTYPE[name]
@@ -370,8 +381,9 @@ class FunctionWriter:
 
     def allocate(self, node: Allocate) -> Code:
         assert isinstance(node.type, ArrayType)
-        number, elements = self.module.arrays, prod(node.shape)
-        self.module.arrays += 1
+        elements = prod(node.shape)
+        number = -1 if node.dynamic else self.module.arrays
+        self.module.arrays += not node.dynamic
         size = elements * DTYPE[node.type.dtype].itemsize
         if node.space == "local":
             self.template.local_bytes += size
@@ -380,6 +392,9 @@ class FunctionWriter:
             self.template.shared.append((number, node.name, size, elements, self.own(node.line)))
         dtype = self.module.dtype(node.type.dtype)
         return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {self.mask})")
+
+    def frozen(self, node: Frozen) -> Code:
+        return Code(self.module.frozen(node), True, True)
 
     def call_device(self, node: CallDevice) -> Code:
         codes = {i: self.text(node.args[i]) for i in node.written}
@@ -776,6 +791,7 @@ EXPRESSIONS: dict[type[Expr], Callable[..., Code]] = {
     Logical: FunctionWriter.logical,
     Choice: FunctionWriter.choice,
     Allocate: FunctionWriter.allocate,
+    Frozen: FunctionWriter.frozen,
     CallDevice: FunctionWriter.call_device,
     CallWarp: FunctionWriter.call_warp,
     Copy: FunctionWriter.copy,

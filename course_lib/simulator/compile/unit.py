@@ -43,6 +43,7 @@ class Unit:
         sources: the kernel's source, and those of the device functions that share its file.
         promotions: what is computed in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
+        outside: the arrays from outside that it reads, frozen.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
         fences: the kernel calls threadfence.
@@ -54,6 +55,7 @@ class Unit:
         self.sources, self.fences = analysis.sources, analysis.fences
         module = Module(tracing)
         template = module.template(kernel)
+        self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(kernel, {})
         self.sites: list[tuple[int, str, int]] = []
         self.promotions: dict[tuple[int, str], Promotion] = {}

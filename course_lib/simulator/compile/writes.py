@@ -11,6 +11,7 @@ from ..language.program import (
     Cast,
     Copy,
     Expr,
+    Frozen,
     Function,
     Local,
     Saved,
@@ -72,7 +73,7 @@ def _roots(value: Expr, aliases: dict[str, Names]) -> Names:
     match value:
         case Local():
             return aliases.get(value.name, frozenset())
-        case Allocate():
+        case Allocate() | Frozen():
             return frozenset()
         case Saved() | Cast():
             return _roots(value.value, aliases)

@@ -322,6 +322,7 @@ CUDA: dict[str, Row | forms.Form] = {
     ),
     "cbrt": Row("cuda.cbrt", (1,), _math(""), "np.cbrt({0})", widened="math of"),
     "rsqrt": Row("cuda.rsqrt", (1,), _math(""), "rsqrt({0})", widened="math of"),
+    "const.array_like": forms.constant_array,
     "grid": forms.grid,
     "gridsize": forms.gridsize,
     "syncthreads": forms.syncthreads,
@@ -376,6 +377,8 @@ def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
         return forms.conversion(x, node, thing)
     if getattr(thing, "__module__", None) == "math":
         return _math_call(x, node, getattr(thing, "__name__", ""))
+    if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
+        return forms.named_tuple(x, node, thing)
     name = getattr(thing, "__name__", "")
     if isinstance(thing, np.ufunc) and name in NUMPY:
         return NUMPY[name].apply(x, node)

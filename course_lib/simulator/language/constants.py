@@ -33,7 +33,12 @@ def is_constant(thing: object) -> bool:
     """Does numba copy ``thing`` into the code, as opposed to a function or a module, of which it keeps the name?"""
     if isinstance(thing, tuple):
         return all(map(is_constant, thing))
-    return isinstance(thing, (bool, int, float, complex, np.generic))
+    return isinstance(thing, (bool, int, float, complex, np.generic, np.ndarray))
+
+
+def shown(thing: object) -> str:
+    """A constant, for a message."""
+    return f"an array of {thing.shape}" if isinstance(thing, np.ndarray) and thing.size > 8 else repr(thing)
 
 
 class Constants:
@@ -49,7 +54,10 @@ class Constants:
         """The value of ``name`` in the compiled function, which is ``now`` in Python."""
         if not is_constant(now) and name not in self.first:
             return now
-        first = self.first.get(name, now)
+        first = self.first.get(name, self.found.get(name, now))
+        if isinstance(first, np.ndarray) and first is now:
+            first = now.copy(order="K")
+            first.flags.writeable = False
         if not _same(first, now):
             self.changes.setdefault((line, name), Change(line, name, first, now))
         self.found[name] = first
@@ -63,4 +71,6 @@ class Constants:
 def _same(a: object, b: object) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     return type(a) is type(b) and bool(a == b or (a != a and b != b))

@@ -17,7 +17,7 @@ from . import calls, conditions, operators, tuples, types, why
 from .constants import Constants
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
 from .operators import NUMBERS, applied, cast, python_constant
-from .program import Apply, Const, Expr, Load, Local, Nothing, Operation, Select, Slice, Static, View
+from .program import Apply, Const, Expr, Frozen, Load, Local, Nothing, Operation, Select, Slice, Static, View
 from .refusals import NOT_TAKEN, refuse, refused_expression
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, plural
@@ -227,7 +227,7 @@ class Expressions:
             named = f"{ast.unparse(node)}, a Python {kind.__name__}" if kind in (float, complex) else None
             return self.number(thing, reason=named)
         if isinstance(thing, tuple):
-            return tuples.of(tuple(self.wrap(t, node) for t in thing))
+            return tuples.of(tuple(self.wrap(t, node) for t in thing), tuple(getattr(thing, "_fields", ())))
         if isinstance(thing, Symbol):
             value = self._cuda_value(thing, node)
             if value is not None:
@@ -235,8 +235,17 @@ class Expressions:
         if thing is None:
             return Nothing()
         if isinstance(thing, np.ndarray):
-            refuse(node, f"{ast.unparse(node)} is an array from outside the kernel; pass it as an argument")
+            return self.frozen(thing, node)
         return Static(thing=thing)
+
+    def frozen(self, array: np.ndarray, node: ast.AST) -> Expr:
+        """An array from outside, which numba copies into the code of the kernel."""
+        kind = array.dtype.name
+        if kind not in types.SCALARS or not array.dtype.isnative:
+            refuse(node, f"{ast.unparse(node)} is an array of {array.dtype}; the simulator runs numbers: convert it")
+        if not array.flags.c_contiguous and not array.flags.f_contiguous:
+            refuse(node, f"{ast.unparse(node)} is not contiguous; freeze a copy, np.ascontiguousarray(...)")
+        return Frozen(name=ast.unparse(node), array=array, type=ArrayType(kind, array.ndim))
 
     def _cuda_value(self, symbol: Symbol, node: ast.AST) -> Expr | None:
         """``threadIdx.x``, ``laneid`` and the like; None for what is no number."""
@@ -257,6 +266,8 @@ class Expressions:
         owner = self.expr(node.value)
         if isinstance(owner.type, ArrayType):
             return self._of_array(node, owner, owner.type)
+        if isinstance(owner.type, TupleType) and node.attr in owner.type.fields:
+            return tuples.item(owner, owner.type.fields.index(node.attr))
         if isinstance(owner, Static) and isinstance(owner.thing, np.dtype) and node.attr == "type":
             return owner
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
@@ -497,6 +508,8 @@ class Expressions:
     def stored(self, node: ast.AST, array: Expr, value: Expr) -> Expr:
         """``value``, which is to be stored in an element of ``array``: refused if it cannot."""
         assert isinstance(array.type, ArrayType)
+        if isinstance(array, Frozen):
+            refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
         if not value.is_scalar:
             refuse(
                 node,

@@ -15,7 +15,7 @@ from ..hardware import LOCAL_LIMIT
 from . import conditions, signatures, tuples, types
 from .names import Symbol, dtype_name
 from .operators import cast, scalars, uniform
-from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Meet, Operation, Static, once
+from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Frozen, Meet, Operation, Static, once
 from .refusals import refuse
 from .source import python_function, read
 from .types import (
@@ -211,10 +211,39 @@ def allocation(x: Expressions, node: ast.Assign) -> Expr | None:
             f"{LOCAL_LIMIT:,}; use a smaller one",
         )
     if shape == (0,) and space == "shared":
-        refuse(node, "the simulator does not run dynamic shared memory (shape 0); give the shape as a constant")
+        return _dynamic(x, node, target.id, dtype)
     if min(shape) < 1:
         refuse(node, f"the {space} array {target.id!r} has shape {shape}; every dimension must be at least 1")
     return Allocate(space=space, name=target.id, shape=shape, type=ArrayType(dtype, len(shape)), line=node.lineno)
+
+
+def _dynamic(x: Expressions, node: ast.Assign, name: str, dtype: str) -> Expr:
+    """The dynamic shared memory, all of it, as an array; every such array is the same memory."""
+    analysis = x.analysis
+    count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
+    if not count:
+        refuse(
+            node,
+            f"{name!r} has shape 0: it is the launch's dynamic shared memory, which is none; give its bytes as the "
+            "fourth number, as in [grid, block, 0, bytes]",
+        )
+    if analysis.dynamic not in (None, dtype):
+        refuse(
+            node,
+            f"the dynamic shared memory is an array of {analysis.dynamic} already; the simulator needs one type for "
+            "it: cut parts of one array",
+        )
+    analysis.dynamic = dtype
+    kind = ArrayType(dtype, 1)
+    return Allocate(space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True)
+
+
+def constant_array(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    """``cuda.const.array_like(array)`` of an array from outside."""
+    value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    if not isinstance(value, Frozen):
+        refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
+    return value
 
 
 def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
@@ -401,6 +430,16 @@ def quotient_and_remainder(x: Expressions, node: ast.Call, used: bool) -> Expr:
         refuse(node, "divmod() takes two numbers, without names")
     a, b = (once(x.scalar(part)) for part in node.args)
     return tuples.of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
+
+
+def named_tuple(x: Expressions, node: ast.Call, thing: type) -> Expr:
+    """``Point(x, y)`` of a namedtuple."""
+    fields = tuple(getattr(thing, "_fields", ()))
+    given = dict(zip(fields, node.args, strict=False)) | {str(k.arg): k.value for k in node.keywords}
+    if len(node.args) + len(node.keywords) != len(fields) or set(given) != set(fields):
+        refuse(node, f"{thing.__name__} takes {plural(len(fields), 'value')}: {', '.join(fields)}")
+    values = {name: x.expr(part) for name, part in given.items()}
+    return tuples.of(tuple(values[name] for name in fields), fields)
 
 
 def say(x: Expressions, node: ast.Call, used: bool) -> Expr:

@@ -67,6 +67,7 @@ class Analysis:
     def __init__(self, launch: Launch, kernel: Source):
         self.launch, self.sources = launch, [kernel]
         self.fences = False  # the kernel calls threadfence
+        self.dynamic: str | None = None  # the element type of the dynamic shared memory
         self._device: dict[tuple[object, ...], Function] = {}
 
     def kernel(self, arguments: dict[str, Variable]) -> Function:

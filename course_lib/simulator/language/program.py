@@ -337,10 +337,19 @@ class Allocate(Expr):
     name: str
     shape: tuple[int, ...]
     line: int
+    dynamic: bool = False  # of the size that the launch gives
 
     @property
     def effect(self) -> bool:
         return True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Frozen(Expr):
+    """An array from outside the kernel, as it was when the kernel was compiled."""
+
+    name: str
+    array: np.ndarray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -746,7 +755,7 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
     Apply: lambda n: n.operation.holds(tuple(a.type for a in n.args), n.type),
     Cast: _casts,
     Saved: lambda n: n.type == n.value.type,
-    MakeTuple: lambda n: n.type == TupleType(tuple(i.type for i in n.items)),
+    MakeTuple: lambda n: n.type.items == tuple(i.type for i in n.items),
     Item: lambda n: isinstance(n.value.type, TupleType) and n.type == n.value.type.items[n.index],
     ItemAt: lambda n: set(n.value.type.items) == {n.type} and is_int(n.index.type),
     Load: _loads,
@@ -761,6 +770,7 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
     Logical: lambda n: {n.type, *(p.type for p in n.parts)} == {"bool"},
     Choice: lambda n: n.type in SCALARS,
     Allocate: lambda n: isinstance(n.type, ArrayType) and len(n.shape) == n.type.ndim,
+    Frozen: lambda n: n.type == ArrayType(n.array.dtype.name, n.array.ndim),
     CallDevice: lambda n: (
         n.type == n.function.result and [a.type for a in n.args] == [kind for _, kind in n.function.parameters]
     ),

@@ -101,7 +101,7 @@ CUDA = {
     "local": "write v = cuda.local.array(...)",
     "libdevice": "use the functions of math",
     "fp16": "use float32",
-    "const": "pass the array as an argument",
+    "const": "write cuda.const.array_like(ARRAY)",
     "nanosleep": "leave it out: it computes nothing",
     "cg": "end the kernel, and launch the next one",
     "match_all_sync": "use all_sync of a comparison",

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from .expressions import Expressions
 
 
-def of(values: tuple[Expr, ...]) -> MakeTuple:
+def of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:
     reasons = tuple(v.why for v in values)
-    kind = TupleType(tuple(v.type for v in values))
+    kind = TupleType(tuple(v.type for v in values), fields)
     return MakeTuple(items=values, type=kind, why=reasons if any(reasons) else None)
 
 

@@ -45,9 +45,10 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class TupleType:
-    """The type of a tuple: the types of its items."""
+    """The type of a tuple: the types of its items, and their names if it is a namedtuple."""
 
     items: tuple[Type, ...]
+    fields: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"a tuple ({', '.join(map(describe_type, self.items))})" if self.items else "an empty tuple"
@@ -248,7 +249,7 @@ def unify_types(a: Type, b: Type) -> Type:
         return unify(a, b)
     if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
         items = tuple(unify_types(x, y) for x, y in zip(a.items, b.items, strict=True))
-        return CONFLICT if CONFLICT in items else TupleType(items)
+        return CONFLICT if CONFLICT in items else TupleType(items, a.fields if a.fields == b.fields else ())
     if isinstance(a, ArrayType) and isinstance(b, ArrayType) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
         return ArrayType(a.dtype, a.ndim, view=True)
     return CONFLICT

@@ -12,7 +12,7 @@ from ..findings import LaunchError
 from ..hardware import SHARED_LIMIT
 from ..language import signatures
 from ..language.source import Source, read
-from ..language.types import SCALARS, ArrayType, TypingError, of_value
+from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value
 from ..language.variables import Variable, Variables
 from ..observer import Observer
 from .access import REMEMBERED, Site, WideSite
@@ -69,8 +69,9 @@ class Engine:
         schedule: str | int = "in-order",
         tracing: bool = False,
         max_steps: int | None = None,
+        dynamic_shared: Any = 0,
     ) -> None:
-        self.launch = Launch.of(grid, block)
+        self.launch = Launch.of(grid, block, dynamic_shared)
         threads = self.launch.blocks * self.launch.threads_per_block
         if threads > MAX_THREADS:
             raise LaunchError(
@@ -88,7 +89,8 @@ class Engine:
         names = [a.arg for a in self.source.tree.args.args]
         arguments = self._with_defaults(names, arguments)
         self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]
-        mark_aliases(self.values)
+        self.arrays = arrays_in(self.values)
+        mark_aliases(self.arrays)
         variables = {n: variable_of(n, a, v) for n, a, v in zip(names, arguments, self.values, strict=True)}
         variables = self._cast(kernel, variables)
         self.unit = Unit(self.launch, self.source, variables, tracing)
@@ -122,7 +124,13 @@ class Engine:
         return {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
 
     def _check_shared(self) -> None:
-        used = sum(size for _, size, *_ in self.unit.static_shared.values())
+        arrays = {number: array for number, array in self.unit.static_shared.items() if number >= 0}
+        used = sum(size for _, size, *_ in arrays.values())
+        if used + self.launch.dynamic_shared > SHARED_LIMIT and self.launch.dynamic_shared:
+            raise LaunchError(
+                f"the launch asks for {self.launch.dynamic_shared:,} bytes of dynamic shared memory a block, beside "
+                f"{used:,} of the kernel's own arrays; the limit is {SHARED_LIMIT:,} bytes (48 KiB): ask for less"
+            )
         if used > SHARED_LIMIT:
             parts = ", ".join(f"{name} {size:,}" for name, size, *_ in self.unit.static_shared.values())
             line = max(line for *_, line in self.unit.static_shared.values())
@@ -153,9 +161,8 @@ class Engine:
         for observer in self.observers:
             observer.start(self)
         self.tell("warnings", self.unit)
-        for value in self.values:
-            if isinstance(value, GlobalArray):
-                self.watch(value)
+        for array in (*self.arrays, *self.unit.outside):
+            self.watch(array)
         sites = [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
         kernels = [self.unit.make(s) for s in sites]
         with np.errstate(all="ignore"):
@@ -172,7 +179,7 @@ class Engine:
         """Does the launch reach past the arrays in x and y? A guess that costs or saves time, and nothing else."""
         if self.launch.blocks < 64:
             return False, False
-        sizes = {size for value in self.values if isinstance(value, GlobalArray) for size in value.shape}
+        sizes = {size for array in self.arrays for size in array.shape}
         x, y = (self.launch.grid[d] * self.launch.block[d] not in sizes for d in (0, 1))
         return x, y
 
@@ -275,19 +282,30 @@ def take_argument(name: str, value: Any) -> Any:
                 "GPU; pass np.ascontiguousarray(...)"
             )
         return GlobalArray(name, value)
+    if isinstance(value, tuple):
+        fields = getattr(value, "_fields", None) or range(len(value))
+        named = (f"{name}.{field}" if isinstance(field, str) else f"{name}[{field}]" for field in fields)
+        return tuple(take_argument(item, part) for item, part in zip(named, value, strict=True))
     kind = of_value(value)
     if kind is None:
         what = "an int beyond 64 bits" if type(value) is int else f"a {type(value).__name__}"
         raise LaunchError(
-            f"the argument {name!r} is {what}; a kernel takes NumPy arrays and numbers: int, float, "
+            f"the argument {name!r} is {what}; a kernel takes NumPy arrays, numbers and tuples of them: int, float, "
             f"complex, bool or NumPy's {', '.join(SCALARS[1:])}"
         )
     return np.dtype(kind).type(value)
 
 
-def mark_aliases(values: Sequence[Any]) -> None:
+def arrays_in(values: Sequence[Any]) -> list[GlobalArray]:
+    """The arrays among arguments, and in their tuples."""
+    found: list[GlobalArray] = []
+    for value in values:
+        found += arrays_in(value) if isinstance(value, tuple) else [value] if isinstance(value, GlobalArray) else []
+    return found
+
+
+def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
     """Note which arguments share memory: they may be read, but not written."""
-    arrays = [v for v in values if isinstance(v, GlobalArray)]
     for i, array in enumerate(arrays):
         for other in arrays[:i]:
             if np.may_share_memory(array.flat, other.flat):
@@ -298,5 +316,10 @@ def variable_of(name: str, argument: Any, value: Any) -> Variable:
     """What the compiler knows of an argument, given as ``argument`` and taken as ``value``."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
+    if isinstance(value, tuple):
+        items = [variable_of(f"{name}[{i}]", a, v) for i, (a, v) in enumerate(zip(argument, value, strict=True))]
+        reasons = tuple(item.why for item in items)
+        fields = tuple(getattr(argument, "_fields", ()))
+        return Variable(TupleType(tuple(item.type for item in items), fields), reasons if any(reasons) else None)
     origin = f"{name}, a Python {type(argument).__name__} argument" if type(argument) in (float, complex) else None
     return Variable(value.dtype.name, origin)

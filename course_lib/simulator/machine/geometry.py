@@ -42,13 +42,14 @@ def dim3(value: Any, what: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Launch:
-    """A checked launch: ``grid`` and ``block`` as (x, y, z)."""
+    """A checked launch: ``grid`` and ``block`` as (x, y, z), and bytes of dynamic shared memory a block."""
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    dynamic_shared: int = 0
 
     @classmethod
-    def of(cls, grid: Any, block: Any) -> Launch:
+    def of(cls, grid: Any, block: Any, dynamic_shared: Any = 0) -> Launch:
         """Check ``grid`` and ``block`` against CUDA's limits (compute capability 5.0 and later)."""
         grid, block = dim3(grid, "the grid"), dim3(block, "the block")
         threads = prod(block)
@@ -63,7 +64,13 @@ class Launch:
                     raise LaunchError(
                         f"the {name}'s {axis} dimension is {size:,}; a GPU allows at most {limit:,}: use a smaller one"
                     )
-        return cls(grid, block)
+        try:
+            size = operator.index(dynamic_shared)
+        except TypeError:
+            size = -1
+        if size < 0:
+            raise LaunchError(f"dynamic shared memory is {dynamic_shared!r}; give a whole number of bytes, 0 or more")
+        return cls(grid, block, size)
 
     @property
     def threads_per_block(self) -> int:

@@ -215,6 +215,12 @@ class GlobalArray(Array):
         return self.index_of(int(key))
 
 
+class ConstantArray(GlobalArray):
+    """An array from outside the kernel, which its code holds as it was when it was compiled: nobody writes it."""
+
+    space = "constant"
+
+
 class SharedArray(Array):
     """A shared array of every block of a chunk: ``data`` is (elements, block rows, block columns)."""
 
