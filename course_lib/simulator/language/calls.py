@@ -382,6 +382,8 @@ def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
     name = getattr(thing, "__name__", "")
     if isinstance(thing, np.ufunc) and name in NUMPY:
         return NUMPY[name].apply(x, node)
+    if getattr(thing, "__module__", None) in refusals.MODULES:
+        _refuse_call(node, thing)
     if getattr(thing, "py_func", None) is not None:
         return forms.device(x, node, thing, used)
     _refuse_call(node, thing)
@@ -423,6 +425,8 @@ def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
     """Refuse to call ``thing``, which is none of the functions that a kernel can call."""
     text, name = ast.unparse(node.func), str(getattr(thing, "__name__", thing))
     home = str(getattr(thing, "__module__", None) or "")
+    if home in refusals.MODULES:
+        refuse(node, f"the simulator does not run {text}(); {refusals.MODULES[home]}")
     if isinstance(thing, np.ufunc) or home.split(".")[0] == "numpy":
         known = f"math.{MATH_OF_NUMPY[name]}" if name in MATH_OF_NUMPY else "math functions and single elements"
         advice = refusals.NUMPY.get(name, known)

@@ -108,6 +108,11 @@ CUDA = {
     "clock": "leave it out: the simulator counts, and knows no time",
     "clock64": "leave it out: the simulator counts, and knows no time",
 }
+#: What to write instead of the functions of a module.
+MODULES = {
+    "cmath": "cmath computes with complex numbers as one: write it out with .real and .imag and the functions of math",
+    "numba.cuda.random": "random numbers are drawn by the host here: pass them in an array",
+}
 #: What to write instead of an argument that a function of numba does not take.
 NOT_TAKEN = {
     "round": "; write round(x * 100) / 100 for two digits",

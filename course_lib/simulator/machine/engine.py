@@ -271,6 +271,10 @@ def take_argument(name: str, value: Any) -> Any:
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
     if isinstance(value, np.ndarray):
         value = np.asarray(value)
+        if value.dtype.names:
+            raise LaunchError(
+                f"the array {name!r} holds records, which the simulator does not run; pass an array for each field"
+            )
         if value.dtype.name not in SCALARS or not value.dtype.isnative:
             raise LaunchError(
                 f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "

@@ -1,0 +1,118 @@
+"""Intrinsics that are defined outside the simulator, and say themselves what they are."""
+
+import cmath
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32  # noqa: F401
+
+from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
+
+
+def prefix_and_total(values, pair):
+    """What a warp computes of one number and one pair a lane: (warps, 32) each."""
+    assert values.shape[1] == 32 and all(part.shape == values.shape for part in pair)
+    return np.cumsum(values, axis=1), np.broadcast_to(pair[0].sum(axis=1, keepdims=True), values.shape) + pair[1]
+
+
+class Intrinsic:
+    __simulated_as__ = ("warp", prefix_and_total, ("float32", "int64"))
+
+
+class Typed:
+    @staticmethod
+    def kinds(value):
+        if value != "float32":
+            raise TypeError(f"takes float32, not {value}")
+        return value
+
+    __simulated_as__ = ("warp", np.negative, kinds)
+
+
+class Unknown:
+    __simulated_as__ = ("teleport", 3)
+
+
+scan, negated, unknown = Intrinsic(), Typed(), Unknown()
+
+
+def test_a_warp_computes_together():
+    def kernel(a, out, totals):
+        i = cuda.grid(1)
+        out[i], totals[i] = scan(a[i], (i, 2 * i))
+        out[i] = negated(out[i])
+
+    a = np.random.default_rng(0).random(3 * 64).astype("f4")
+    out, totals = np.zeros(3 * 64, "f4"), np.zeros(3 * 64, "i8")
+    run = simulate(kernel)[3, 64](a, out, totals)
+    warps, ids = a.reshape(-1, 32), np.arange(3 * 64).reshape(-1, 32)
+    np.testing.assert_array_equal(out.reshape(-1, 32), -np.cumsum(warps, axis=1))
+    np.testing.assert_array_equal(totals.reshape(-1, 32), ids.sum(axis=1, keepdims=True) + 2 * ids)
+    assert run.findings == ()
+
+
+def test_a_lane_that_does_not_arrive_is_reported():
+    def kernel(a):
+        i = cuda.grid(1)
+        if i != 5:
+            a[i] = negated(a[i])
+
+    run = simulate(kernel, strict=False)[1, 32](np.zeros(32, "f4"))
+    assert [f.threads[0] for f in run.findings] == [((0, 0, 0), (5, 0, 0))]
+
+
+def test_a_warp_of_fewer_lanes_cannot():
+    def kernel(a):
+        a[cuda.grid(1)] = negated(a[cuda.grid(1)])
+
+    with pytest.raises(KernelError, match="a multiple of 32"):
+        simulate(kernel)[1, 40](np.zeros(40, "f4"))
+
+
+def wrong_type(a):
+    a[0] = negated(1)
+
+
+def an_array(a):
+    a[0] = negated(a)
+
+
+def of_no_kind(a):
+    unknown(a)
+
+
+def complex_math(a):
+    a[0] = cmath.sqrt(a[0])
+
+
+def random_numbers(a):
+    a[0] = xoroshiro128p_uniform_float32(a, 0)
+
+
+def cooperative_groups(a):
+    cuda.cg.this_grid().sync()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (wrong_type, "takes float32, not int64"),
+        (an_array, "takes numbers and tuples of numbers"),
+        (of_no_kind, "'teleport', of which the simulator knows nothing"),
+        (complex_math, "cmath.*real and .imag"),
+        (random_numbers, "random numbers.*pass them in an array"),
+        (cooperative_groups, "end the kernel, and launch the next one"),
+    ],
+)
+def test_it_is_refused_by_name(kernel, words):
+    with pytest.raises(UnsupportedKernelError, match=words):
+        simulate(kernel)[1, 32](np.zeros(32, "f4"))
+
+
+def test_records_are_refused_by_name():
+    def kernel(a):
+        a[0].x = float32(1)
+
+    with pytest.raises(LaunchError, match="records.*an array for each field"):
+        simulate(kernel)[1, 1](np.zeros(2, [("x", "f4"), ("y", "i4")]))
