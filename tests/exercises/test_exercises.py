@@ -110,7 +110,7 @@ def _verdict(name, tmp_path, change):
 
 
 def test_every_exercise_is_in_a_lesson_and_has_a_solution():
-    assert set(skeletons()) == set(EXERCISES) == set(solutions())
+    assert list(skeletons()) == list(EXERCISES) == list(solutions())
 
 
 def test_the_course_has_exercises_of_every_kind():

@@ -17,8 +17,7 @@ from nbclient import NotebookClient
 from PIL import Image
 
 ROOT = Path(__file__).parents[2]
-#: All lessons; the one on prefetching is of the old form until it takes its place as the ninth.
-LESSONS = sorted(path for path in (ROOT / "notebooks").glob("[0-9]*.ipynb") if path.name != "03_prefetching.ipynb")
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 TOOL = runpy.run_path(str(ROOT / "tools" / "execute_notebooks.py"))
 
 #: Two pictures are the same if no more than this share of their pixels differs visibly: letters are drawn a little
