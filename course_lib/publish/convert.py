@@ -28,13 +28,22 @@ LINES, CHARACTERS = 19, 105
 #: Seconds that a cell may take.
 CELL_SECONDS = 600
 
-# Blocks of nbconvert's templates that ask the network for something, and where the viewer comes in.
+# Blocks of nbconvert's templates that ask the network for something, and where the viewer comes in; and that for
+# pictures, which gives them the text that Jupyter's own leaves out.
 _BLOCKS = """
 {%- block html_head_js -%}{%- endblock html_head_js -%}
 {%- block html_head_js_mathjax -%}{%- endblock html_head_js_mathjax -%}
 {%- block html_head_js_mermaidjs -%}{%- endblock html_head_js_mermaidjs -%}
 {%- block jupyter_widgets -%}{{ resources.tile_by_tile.style }}{%- endblock jupyter_widgets -%}
 {%- block footer_js -%}{{ resources.tile_by_tile.module }}{%- endblock footer_js -%}
+{%- block data_png scoped -%}
+{%- set alt = (output | get_metadata('alt', 'image/png')) or output.data.get('text/plain', '') -%}
+{%- set width = output | get_metadata('width', 'image/png') -%}
+<div class="jp-RenderedImage jp-OutputArea-output">
+<img src="data:image/png;base64,{{ output.data['image/png'] }}" alt="{{ alt | escape_html }}"
+{%- if width %} width="{{ width }}"{% endif %}>
+</div>
+{%- endblock data_png -%}
 """
 _PAGE = "{%- extends 'lab/index.html.j2' -%}" + _BLOCKS
 _SLIDES = (

@@ -54,11 +54,14 @@ class Lanes:
             return self.all
         found = self._bits.get(id(mask))
         if found is None:
-            full = self.flat(mask)
-            found = (full * WEIGHTS[: self.count, None]).sum(axis=0, dtype=np.uint32)
-            self._bits[id(mask)] = found
+            found = self._bits[id(mask)] = self.fresh_bits(mask)
             self._kept.append(mask)
         return found
+
+    def fresh_bits(self, mask: Any) -> np.ndarray:
+        """The bits of a mask that will not be asked for again."""
+        bits: np.ndarray = (self.flat(mask) * WEIGHTS[: self.count, None]).sum(axis=0, dtype=np.uint32)
+        return bits
 
 
 class Packer:
@@ -268,26 +271,31 @@ class Packer:
         return {"step": step[item, block], "name": name[item], "values": values[item, block]}
 
     def _tests(self, chunk: Chunk) -> Table:
-        parts: list[Table] = []
-        for event, text, left, right, truth, mask in chunk.tests:
-            lanes = self._warps[chunk.warps[event]]
-            bits = lanes.bits(mask)
-            block = np.flatnonzero((bits != 0) & (self._row[event] >= 0))
-            sides = [
-                np.broadcast_to(-1 if side is None else self._value(lanes, bits, side), lanes.blocks)[block]
-                for side in (left, right)
-            ]
-            parts.append(
-                {
-                    "step": self._row[event, block],
-                    "text": np.full(len(block), self._texts.setdefault(text, len(self._texts))),
-                    "lanes": bits[block],
-                    "truth": (bits & lanes.bits(np.asarray(truth)))[block],
-                    "left": sides[0],
-                    "right": sides[1],
-                }
-            )
-        return c.joined(c.TEST, parts)
+        items = chunk.tests
+        if not items:
+            return c.empty(c.TEST)
+        shape = len(items), self._row.shape[1]
+        lanes, truth = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
+        sides = np.full((2, *shape), -1, np.int64)
+        for i, (event, _, left, right, holds, mask) in enumerate(items):
+            warp = self._warps[chunk.warps[event]]
+            lanes[i] = bits = warp.bits(mask)
+            if np.size(holds) == 1:
+                truth[i] = bits if holds else 0
+            else:
+                truth[i] = bits & warp.fresh_bits(holds)
+            sides[0, i], sides[1, i] = self._value(warp, bits, left), self._value(warp, bits, right)
+        text = np.array([self._texts.setdefault(item[1], len(self._texts)) for item in items])
+        step = self._row[np.array([item[0] for item in items])]
+        block, item = np.nonzero((step.T >= 0) & (lanes.T != 0))
+        return {
+            "step": step[item, block],
+            "text": text[item],
+            "lanes": lanes[item, block],
+            "truth": truth[item, block],
+            "left": sides[0, item, block],
+            "right": sides[1, item, block],
+        }
 
     def _outside(self, chunk: Chunk, numbers: Mapping[str, int]) -> Table:
         parts: list[Table] = []

@@ -143,11 +143,11 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no anno
         chosen = f"kernel {self.kernel.value}, n = {self.n.value}, tile width {self.tile_width.value}"
         return f"Explorer: {chosen}\n{self.stepper!r}"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the controls and the stepper, and its picture to readers who have not run the notebook."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
-        data, _ = self.stepper._repr_mimebundle_()
-        return bundle | {"text/plain": repr(self), "image/png": data["image/png"]}
+        data, metadata = self.stepper._repr_mimebundle_()
+        return bundle | {"text/plain": repr(self), "image/png": data["image/png"]}, metadata
 
 
 def run_product(

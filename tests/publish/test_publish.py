@@ -1,5 +1,6 @@
 """Lessons as pages and slides: what stands in them, without a browser (tests/browser opens them)."""
 
+import copy
 import json
 import re
 from html.parser import HTMLParser
@@ -75,6 +76,17 @@ def test_other_widgets_leave_their_text(notebook):
     assert not any(VIEW in data for data in outputs)
     assert any(data.get("text/plain", "").startswith("IntSlider(value=3") for data in outputs)
     assert "widgets" not in alive.metadata and "widgets" in notebook.metadata
+
+
+@pytest.mark.parametrize("convert", [html_page, as_slides])
+def test_pictures_have_a_text_of_their_own(notebook, convert):
+    """Where a stepper cannot live, its picture says in words what it shows."""
+    still = copy.deepcopy(notebook)
+    still.metadata.pop("widgets")
+    text = convert(still, "Lesson")
+    pictures = re.findall(r"<img [^>]*>", text.split("<script type=")[0])
+    assert any(re.search(r'alt="tiled, step 7: Line \d+, warp 0', picture) for picture in pictures)
+    assert "No description has been provided" not in text
 
 
 def test_notes_are_the_speakers(notebook):

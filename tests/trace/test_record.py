@@ -1,5 +1,6 @@
 """The trace: one step for every statement of every warp, in order, with accesses and values."""
 
+import time
 import tracemalloc
 
 import numpy as np
@@ -165,3 +166,21 @@ def test_functions_of_other_files_are_no_steps():
         ("load", "a", [0, 1, 2]),
         ("store", "out", [0, 1, 2, 3]),
     ]
+
+
+def test_the_largest_kernel_is_recorded_fast():
+    """best with a trace of its 58,000 statements takes a few times what it takes without; best of three each."""
+    from launches.samples import numbers
+
+    from course_lib.kernels import rung
+
+    best = rung("best")
+    grid, block = best.launch(128, 256, 16)
+    seconds = {True: [], False: []}
+    for trace in (False, True) * 3:
+        arguments = numbers(128, 16), numbers(16, 256), np.zeros((128, 256), "f4")
+        start = time.process_time()
+        run = simulate(best.make(), trace=trace)[grid, block](*arguments)
+        seconds[trace].append(time.process_time() - start)
+    assert len(run.trace.steps) > 50_000
+    assert min(seconds[True]) < 8 * min(seconds[False])
