@@ -20,6 +20,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 from PIL import Image
 
+from course_lib import model
 from course_lib.look import COLOURS, FAINT, INK, KERNELS
 from course_lib.simulator.hardware import BANKS, SECTOR_BYTES
 from course_lib.trace.reading import ROWS, slacks
@@ -139,12 +140,19 @@ def loads_against_tile_width(
 # ---- the machine ------------------------------------------------------------------------------------------------
 
 
-def machine(gpu: Mapping[str, int | str], shown: int = 3, ax: Axes | None = None) -> Axes:
+def machine(
+    gpu: Mapping[str, int | str],
+    shown: int = 3,
+    ax: Axes | None = None,
+    latency: Mapping[str, float] | None = None,
+) -> Axes:
     """A GPU beside its host: multiprocessors with their registers and shared memory, the L2 cache, global memory.
 
     ``gpu`` is a recording's provenance: gpu, multiprocessors, threads_per_multiprocessor, registers_per_multiprocessor
     (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown`` multiprocessors are drawn.
+    ``latency``: cycles to a value from "shared", "L2" and "DRAM", as `model.waiting.Machine` has them.
     """
+    cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     ax = ax or _axes(10.5, 5.2)
     count = int(gpu["multiprocessors"])
     threads = int(gpu["threads_per_multiprocessor"])
@@ -166,11 +174,19 @@ def machine(gpu: Mapping[str, int | str], shown: int = 3, ax: Axes | None = None
         _part(
             ax, (left + 0.2, 4.25), inner, 0.9, f"registers, {registers} KiB", _mixed(COLOURS["register"], 0.5), size=10
         )
-        _part(ax, (left + 0.2, 3.2), inner, 0.9, f"shared, {shared} KiB", _mixed(COLOURS["shared"], 0.5), size=10)
+        _part(
+            ax,
+            (left + 0.2, 3.2),
+            inner,
+            0.9,
+            f"shared, {shared} KiB" + cycles.get("shared", "").replace(", ", "\n"),
+            _mixed(COLOURS["shared"], 0.5),
+            size=10,
+        )
     ax.text(3.9 + shown * wide + 0.25, 4.9, f"… {count}\nof them", va="center", color=INK, fontsize=12)
-    _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all", "#dddddd")
+    _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", "#dddddd")
     _part(ax, (3.9, 0.3), 11.8, 1.35, "", "white")
-    ax.text(4.2, 0.97, "global memory", va="center", color=INK, fontsize=12)
+    ax.text(4.2, 0.97, f"global memory{cycles.get('DRAM', '')}", va="center", color=INK, fontsize=12)
     for i, name in enumerate("ABC"):
         _part(ax, (9.3 + 2.1 * i, 0.5), 1.8, 0.95, name, _mixed(COLOURS[name], 0.45), size=13)
     ax.set_title("Small and near, or large and far: where a number can lie")
@@ -183,6 +199,11 @@ def machine(gpu: Mapping[str, int | str], shown: int = 3, ax: Axes | None = None
         f"Each holds up to {threads:,} threads, and has {registers} KiB of registers and {shared} KiB of shared memory",
         f"All of them share an L2 cache of {cache} MiB and the global memory, where A, B and C lie",
         "The host copies between its own memory and global memory",
+        *(
+            [f"From a load to its value{'; '.join(f'{place}{text}' for place, text in cycles.items())}"]
+            if cycles
+            else []
+        ),
     )
 
 
@@ -665,6 +686,73 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
     ax.set_title("Prefetching pays where few warps share a multiprocessor")
     note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model"
     ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=INK, va="bottom")
+    return _describe(ax, *sentences)
+
+
+def occupancy(
+    threads: int, kernels: Mapping[str, tuple[int, int]], gpu: Mapping[str, Any], ax: Axes | None = None
+) -> Axes:
+    """How many blocks of ``threads`` fit on a multiprocessor, against registers per thread and shared memory per block.
+
+    ``kernels``: the (registers, bytes of shared memory) of each, to be marked. In words, which limit binds each.
+    """
+    ax = ax or _axes(9, 4.6)
+    registers = np.arange(16, 257, 8)
+    most = max([48 * 1024, *(shared for _, shared in kernels.values())])
+    shared = np.arange(0, most + 1, 1024)
+    fit = [[model.occupancy(threads, int(r), int(s), gpu).blocks for r in registers] for s in shared]
+    levels = np.unique(fit)
+    shades = 1 - 0.55 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
+    ax.pcolormesh(registers, shared / 1024, shades, cmap="gray", vmin=0, vmax=1, shading="nearest")
+    for level in levels:
+        rows, columns = np.nonzero(np.asarray(fit) == level)
+        middle = len(rows) // 2
+        ax.text(
+            registers[columns[middle]], shared[rows[middle]] / 1024, f"{level}", color=INK, ha="center", va="center"
+        )
+    sentences = []
+    for name, (used, bytes_used) in kernels.items():
+        held = model.occupancy(threads, used, bytes_used, gpu)
+        ax.plot(used, bytes_used / 1024, "o", color=COLOURS["register"], ms=8)
+        ax.annotate(name, (used, bytes_used / 1024), (6, 6), textcoords="offset points", color=INK, fontsize=11)
+        sentences.append(
+            f"{name}: {used} registers and {bytes_used / 1024:g} KiB, {_count(held.blocks, 'block')}, "
+            f"{100 * held.share:g} % of the threads, held by {held.limit}"
+        )
+    ax.set(xlabel="registers per thread", ylabel="shared memory per block (KiB)")
+    ax.set_title(f"Blocks of {threads} threads that a multiprocessor holds")
+    return _describe(ax, *sentences)
+
+
+def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], ax: Axes | None = None) -> Axes:
+    """What the kernels of the ladder reach under the two ceilings, measured, and as the model of waiting has it.
+
+    ``rows`` are those of `gpu.roofline.roofline`; ``modelled`` maps a rung to the GFLOP/s that the model gives it.
+    """
+    ax = ax or _axes(9, 5.2)
+    roof = sorted((row["flop_per_byte"], row["attainable_gflops"]) for row in rows)
+    ax.plot(*zip(*roof, strict=True), color=FAINT, lw=3, zorder=1)
+    sentences = []
+    labels: list[tuple[float, float, str]] = []
+    for row in sorted(rows, key=lambda row: row["measured_gflops"]):
+        x, y, name = row["flop_per_byte"], row["measured_gflops"], row["rung"]
+        ax.plot(x, y, "o", color=INK, ms=6)
+        if labels and labels[-1][0] == x and y < 1.15 * labels[-1][1]:  # one label for those that lie together
+            labels[-1] = x, labels[-1][1], f"{labels[-1][2]}, {name}"
+        else:
+            labels.append((x, y, name))
+        text = f"{name}: {y:,.0f} of {row['attainable_gflops']:,.0f} GFLOP/s"
+        if name in modelled:
+            ax.plot(x, modelled[name], "x", color="#56B4E9", ms=8, mew=2)
+            text += f", {modelled[name]:,.0f} in the model"
+        sentences.append(text)
+    for x, y, name in labels:
+        side = ("right", -7) if x > 20 else ("left", 7)
+        ax.annotate(name, (x, y), (side[1], -3), textcoords="offset points", fontsize=9, color=INK, ha=side[0])
+    ax.set(xscale="log", yscale="log", xlabel="flop per byte asked of global memory", ylabel="GFLOP/s")
+    ax.set_title("The ladder under its roof")
+    note = "dots: measured   crosses: the model of waiting"
+    ax.text(0.98, 0.03, note, transform=ax.transAxes, ha="right", fontsize=11, color=INK)
     return _describe(ax, *sentences)
 
 

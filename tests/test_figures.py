@@ -9,7 +9,10 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from course_lib import figures
+from course_lib import figures, measurements
+from course_lib.gpu.roofline import roofline
+from course_lib.model import waiting
+from course_lib.model.instructions import Instruction
 from course_lib.trace.reading import slacks, timeline_rows
 
 
@@ -320,3 +323,46 @@ def test_lines_against_n_share_a_label_where_they_end_together():
     assert [list(line.get_ydata()) for line in ax.lines] == [[1.0, 8.0], [3.0, 4.0], [2.0, 4.1], [9.0]]
     assert _texts(ax) == ["naive", "best, cublas", "host"]
     assert ax.get_ylabel() == "GFLOP/s"
+
+
+def test_the_waits_of_a_play_in_words():
+    """Warps, cycles and the share of every reason."""
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
+    text = figures.waiting(waiting.play_programs([chain, chain], machine)).get_label()
+    assert "2 warps" in text
+    assert "arithmetic" in text
+
+
+def test_where_prefetching_pays_measured_and_modelled():
+    """Every width and number of warps, the measured ratio first."""
+    text = figures.residency(measurements.load("waiting").results, "NVIDIA H200").get_label()
+    assert "8 → 1.36 (" in text
+    assert "64 → 0.98 (" in text
+
+
+def test_occupancy_says_which_limit_binds():
+    """The tuned kernel by its registers, as the driver has it: one block."""
+    ladder = measurements.load("ladder")
+    kernels = {
+        name: tuple(ladder.result(name)[k] for k in ("registers", "shared_bytes")) for name in ("best", "staged")
+    }
+    text = figures.occupancy(256, kernels, ladder.provenance).get_label()
+    assert "1 block, 12.5 % of the threads, held by registers" in text
+    assert "2 blocks" in text
+
+
+def test_the_ladder_under_its_roof():
+    """Every measured rung is under it, with the model's speed beside it."""
+    ladder, ceilings = measurements.load("ladder"), measurements.load("ceilings")
+    naive = ladder.result("naive")["gflops"]
+    judged = [r for r in measurements.load("waiting").results if r["what"] == "ladder"]
+    text = figures.roofline(roofline(ladder, ceilings), {r["rung"]: naive * r["predicted"] for r in judged}).get_label()
+    assert "best: 52,570 of" in text
+    assert text.count("in the model") == len(judged)
+
+
+def test_the_machine_with_its_latencies():
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    text = figures.machine(measurements.load("ladder").provenance, latency=machine.latency).get_label()
+    assert "DRAM, 634 cycles" in text

@@ -417,7 +417,7 @@ def patterns() -> tuple[AccessPattern, ...]:
 
 def _copies() -> tuple[AccessPattern, ...]:
     """Asynchronous copies: spread over shared memory, gathered from global memory, of 16 bytes, and by some lanes."""
-    cases = [(copied, f"to stride {s}", s) for s in (1, 2, 4, 8, 32, 33)]
+    cases: list[tuple[Any, str, Any]] = [(copied, f"to stride {s}", s) for s in (1, 2, 4, 8, 32, 33)]
     cases += [(copied_from, f"from stride {s}", s) for s in (0, 1, 2, 3, 8, 9, 16, 32)]
     cases += [(copied_wide, "16 bytes", 1)]
     cases += [(copied_some, f"by {mask}", active) for mask, active in _masks().items()]

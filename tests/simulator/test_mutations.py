@@ -25,6 +25,7 @@ EQUIVALENT = {
         (what, "if start < A.shape[1]:"): "the guards inside copy nothing either, and nobody reads their zeros"
         for what in ("without the guard start < A.shape[1]", "<= in start < A.shape[1]")
     },
+    ("one round fewer: range(0, ahead, T)", "for start in range(0, ahead, T):"): "likewise, at ahead - T",
     ("one round fewer: range(0, ROWS, 4)", "for i in range(0, ROWS, 4):"): "the last round begins at ROWS - 4 anyway",
     ("swap the last two indices of acc[i, j]", "acc[i, j] = 0"): "every element of a square array is set to zero",
     ("drop the left of 7 - i", "row = i if j % 2 == 0 else 7 - i"): "the order of the rows only saves register reads",
@@ -54,9 +55,9 @@ def launches(rung):
     """Yield (M, N, K), grid, block, parameters: of every launch several blocks, or tiles, with ragged edges."""
     if rung.params:
         for (M, N, K), width in LAUNCHES:
-            params = {
-                name: max(width, M, N, K) if name == "width" else width for name in rung.params if name != "stages"
-            }
+            params = {name: max(width, M, N, K) if name == "width" else width for name in rung.params}
+            if "stages" in params:  # as few as there can be: then they are used again on small matrices, too
+                params["stages"] = 2
             grid, block = rung.launch(M, N, K, **params)
             if rung.name in ("naive", "uncoalesced"):  # these take their block from the launch, so not a square one
                 grid, block = (grid[0], 2 * grid[1]), (width, width // 2)

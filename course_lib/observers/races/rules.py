@@ -53,8 +53,10 @@ class RacesObserver(Observer):
 
     def copy_started(self, site: Site, pattern: Pattern, base: int) -> None:
         """An asynchronous copy may store from here on; that it arrives later is an access of its own."""
+        array = pattern.array
+        assert isinstance(array, SharedArray)
         for element in range(pattern.width):
-            self.logs[pattern.array](site, pattern, base + element, None)
+            self.logs[array](site, pattern, base + element, None)
 
     # --- global memory ----------------------------------------------------------------------------------------
 
