@@ -28,7 +28,7 @@ class CopiesObserver(Observer):
         self.outstanding[array] = 0
         return self._accessed
 
-    def copy_started(self, site: Any, pattern: Any, base: int) -> None:
+    def copy_started(self, site: Any, pattern: Any, base: int, values: tuple[Any, ...]) -> None:
         array = pattern.array
         for element in range(pattern.width):
             keys = self._keys(site, pattern, base + element)

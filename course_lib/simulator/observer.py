@@ -86,8 +86,11 @@ class Observer:
     def fence(self, vector: WarpVector, mask: Mask) -> None:
         """Lanes passed a ``threadfence`` (or one of its relatives)."""
 
-    def copy_started(self, site: Site, pattern: Pattern, base: int) -> None:
-        """An asynchronous copy to shared memory is on its way from here on; ``pattern`` and ``base`` say where to."""
+    def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
+        """An asynchronous copy to shared memory is on its way from here on; ``pattern`` and ``base`` say where to.
+
+        ``values`` are what it brings, one for each element of a lane's access.
+        """
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Array, index: Any) -> None:
         """The same, with the ``index`` of the global ``array`` that it copies from, once it is counted."""

@@ -51,12 +51,12 @@ class RacesObserver(Observer):
             return self._global
         return None
 
-    def copy_started(self, site: Site, pattern: Pattern, base: int) -> None:
+    def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
         """An asynchronous copy may store from here on; that it arrives later is an access of its own."""
         array = pattern.array
         assert isinstance(array, SharedArray)
-        for element in range(pattern.width):
-            self.logs[array](site, pattern, base + element, None)
+        for element, value in enumerate(values):
+            self.logs[array](site, pattern, base + element, value)
 
     # --- global memory ----------------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ class Copies:
         values = value if isinstance(value, tuple) else (value,)
         if site.width > 1:
             site.check_alignment(pattern, base)
-        self.vector.engine.tell("copy_started", site, pattern, base)
+        self.vector.engine.tell("copy_started", site, pattern, base, values)
         lanes = self.vector.full(pattern.mask).copy()
         self.started.append(Copy(site, pattern, base, values, self.group, lanes))
         return pattern, base
