@@ -26,6 +26,7 @@ WHAT = {
     "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
     "tiles": "tile width against speed",
     "ragged": "the best kernel on sizes that no tile divides",
+    "product": "`course_lib.kernels.product`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
     "mistake": "launches timed without synchronising, beside the true times",
     "ceilings": "copy bandwidth and float32 rate of the GPU",
     "conflicts": "shared memory read with 1-way to 32-way bank conflicts",
@@ -109,6 +110,10 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         return experiments.ragged(names, (options.size,) if options.size else RAGGED_SIZES, repeats, progress)
     if what == "mistake":
         return experiments.mistake(names, n, repeats, progress)
+    if what == "product":
+        from .products import SHAPES, products
+
+        return products((options.size,) if options.size else SHAPES, repeats, progress)
     if what == "exact":
         return profile.exact_counters(names)
     if what == "patterns":
