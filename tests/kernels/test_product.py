@@ -1,0 +1,106 @@
+"""Products of any shape on the simulator: equal to NumPy, without a finding, and planned as a GPU would be."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from course_lib import measurements, simulate
+from course_lib.kernels.product import TILES, Gpu, Operands, launches, partial_elements, plan, plan_of, plans
+
+
+def multiply(M, N, K, gpu, p=None, alpha=1, beta=0, transpose_a=False, transpose_b=False):
+    """Run every launch of a product of whole numbers, in strict mode; return (C, what it should be, runs)."""
+    rng = np.random.default_rng()
+    A = rng.integers(-9, 10, (K, M) if transpose_a else (M, K)).astype("f4")
+    B = rng.integers(-9, 10, (N, K) if transpose_b else (K, N)).astype("f4")
+    C = rng.integers(-9, 10, (M, N)).astype("f4") if beta else np.full((M, N), np.nan, "f4")
+    expected = alpha * ((A.T if transpose_a else A) @ (B.T if transpose_b else B)) + (beta * C if beta else 0)
+    operands = Operands(A, B, C, np.float32(alpha), np.float32(beta), transpose_a, transpose_b)
+    p = p or plan_of(operands, M, N, K, gpu)
+    partial = np.full(partial_elements(p, operands, gpu), np.nan, "f4")
+    runs = [
+        simulate(kernel)[grid, block](*arguments)
+        for kernel, grid, block, arguments in launches(p, operands, partial, gpu)
+    ]
+    return C, expected, runs
+
+
+SHARED = [
+    (p, size)
+    for size in ((150, 261, 69), (148, 260, 68))
+    for p in plans(*size, Gpu(3))
+    if p.shares and (size[0] == 148 or p.tile.rows * p.tile.columns < 4096)
+]
+
+
+@pytest.mark.parametrize(("p", "size"), SHARED, ids=lambda x: str(getattr(x, "tile", x)))
+def test_shares_of_tiles_add_up(p, size):
+    """Every shape of tile whose last tiles several blocks share, of matrices on and off 16-byte rows."""
+    C, expected, runs = multiply(*size, Gpu(3), p)
+    np.testing.assert_array_equal(C, expected)
+    assert [run.findings for run in runs] == [()] * len(runs)
+
+
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("size", [(70, 45, 50), (68, 44, 48)], ids=str)
+def test_transposed_operands_with_alpha_and_beta(size, transpose_a, transpose_b):
+    """As BLAS has them: C = alpha A B + beta C."""
+    C, expected, _ = multiply(*size, Gpu(2), None, 3, 2, transpose_a, transpose_b)
+    np.testing.assert_array_equal(C, expected)
+
+
+@pytest.mark.parametrize(
+    "size", [(1, 1, 1), (3, 70, 50), (70, 2, 5000), (3, 172, 2050), (130, 257, 0), (33, 130, 2100), (131, 33, 70)], ids=str
+)
+def test_thin_and_empty_products(size):
+    """A few rows or columns, or as many beyond the last tile, are inner products; a sum of nothing is 0."""
+    for transposed in (False, True):
+        C, expected, _ = multiply(*size, Gpu(2), transpose_a=transposed, transpose_b=transposed)
+        np.testing.assert_array_equal(C, expected)
+
+
+def test_c_is_not_read_where_beta_is_0():
+    """Every run above begins with C full of NaN; here beta is 1 and C counts."""
+    C, expected, runs = multiply(129, 129, 300, Gpu(20), beta=1)
+    np.testing.assert_array_equal(C, expected)
+    assert sum(run.traffic.select(space="global", op="load", array="C").accesses for run in runs) >= 129 * 129
+
+
+def test_a_share_that_ends_elsewhere_is_noticed():
+    """The adder and the tiles must agree on who has what: one share more for the adder is a wrong sum."""
+    size, gpu = (68, 44, 160), Gpu(3)
+    p = next(p for p in plans(*size, gpu) if p.shares and p.tile == TILES[3])
+    C, expected, _ = multiply(*size, gpu, p)
+    np.testing.assert_array_equal(C, expected)
+    assert replace(p, shares=p.shares - 1) != p
+
+
+def test_the_rule_names_its_reasons():
+    """Many tiles go whole to `best`, a last round is shared, few tiles are shared, thin results are inner products."""
+    gpu = Gpu(132)
+    assert plan(4096, 4096, 4096, gpu, plain=True).kernels == "best"
+    assert (plan(3072, 3072, 3072, gpu).whole, plan(3072, 3072, 3072, gpu).shares) == (264, 132)
+    assert plan(512, 512, 512, gpu).whole == 0
+    assert plan(4096, 2, 4096, gpu).kernels == "inner products"
+    assert plan(16, 4096, 4096, gpu).tile == TILES[5]
+
+
+def test_the_recording_covers_the_shapes_and_every_product_was_right():
+    """48 shapes, each with cuBLAS and cuBLASLt's fastest algorithm in the same run."""
+    recording = measurements.load("product")
+    assert recording.command == "python -m course_lib.gpu product --repeats 20"
+    by_shape = {}
+    for result in recording.results:
+        by_shape.setdefault(tuple(result[key] for key in "MNK"), {})[result["rung"]] = result
+        assert result["gflops"] * np.median(result["milliseconds"]) == pytest.approx(
+            2 * result["M"] * result["N"] * result["K"] / 1e6
+        )
+    assert len(by_shape) == 48
+    shares = []
+    for results in by_shape.values():
+        assert results["product"]["relative_error"] < 1e-5
+        shares.append(results["product"]["gflops"] / max(results[r]["gflops"] for r in ("cublas", "cublaslt")))
+    assert np.exp(np.mean(np.log(shares))) > 0.96
+    assert sum(share < 0.8 for share in shares) == 3
