@@ -1,8 +1,10 @@
 """cuBLASLt through ctypes: all the algorithms that it proposes for one product, so that the fastest can be found."""
 
 import ctypes
+from collections.abc import Callable
 from ctypes import POINTER, Structure, byref, c_float, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from functools import lru_cache
+from typing import Any
 
 #: The library's own numbers: types of data and of arithmetic, and names of attributes (cublasLt.h, cudaDataType.h).
 FLOAT32, FLOAT16, BFLOAT16 = 0, 2, 14
@@ -26,7 +28,7 @@ class Algorithm(Structure):
 
 
 @lru_cache
-def _library():
+def _library() -> tuple[Any, Any]:
     """Return (library, handle); (None, None) where cuBLASLt is not installed."""
     try:
         import torch  # it brings the library along, and loads it
@@ -45,17 +47,26 @@ def _library():
     return None, None
 
 
-def _check(status):
+def _check(status: int) -> None:
     if status:
         raise RuntimeError(f"cuBLASLt refused, with status {status}")
 
 
-def available():
+def available() -> bool:
     """Return whether cuBLASLt is installed."""
     return _library()[0] is not None
 
 
-def algorithms(M, N, K, element=FLOAT32, result=FLOAT32, compute=COMPUTE_FLOAT32, transposed=(False, False), most=16):
+def algorithms(
+    M: int,
+    N: int,
+    K: int,
+    element: int = FLOAT32,
+    result: int = FLOAT32,
+    compute: int = COMPUTE_FLOAT32,
+    transposed: tuple[bool, bool] = (False, False),
+    most: int = 16,
+) -> list[Callable[[int, int, int, int], None]]:
     """Return up to `most` functions call(A, B, C, workspace), pointers as integers, one for each algorithm.
 
     Matrices are row-major: the library, which takes columns first, is asked for Cᵀ = Bᵀ Aᵀ.
@@ -88,8 +99,8 @@ def algorithms(M, N, K, element=FLOAT32, result=FLOAT32, compute=COMPUTE_FLOAT32
     multiply = library.cublasLtMatmul
     multiply.argtypes = [c_void_p] * 14 + [c_size_t, c_void_p]
 
-    def caller(algorithm):
-        def call(A, B, C, workspace):
+    def caller(algorithm: Algorithm) -> Callable[[int, int, int, int], None]:
+        def call(A: int, B: int, C: int, workspace: int) -> None:
             pointers = (byref(one), B, b, A, a, byref(zero), C, c, C, c, byref(algorithm.algorithm), workspace)
             addresses = [ctypes.cast(p, c_void_p) if not isinstance(p, (int, c_void_p)) else p for p in pointers]
             _check(multiply(handle, operation, *addresses, WORKSPACE_BYTES, None))

@@ -1,5 +1,8 @@
 """`course_lib.kernels.product` beside cuBLAS and the fastest algorithm of cuBLASLt, over many shapes."""
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 
 from ..kernels.product import Gpu, Operands, plan_of, prepare
@@ -10,8 +13,10 @@ from .timing import Timing, input_sets, time_calls
 from .verification import TOLERANCE
 
 #: n of squares; the ragged ones are 1000, 1025, 2000, 2049, 3000, 4095 and 4097.
-SQUARES = (64, 128, 256, 512, 768, 1000, 1024, 1025, 1536, 2000, 2048, 2049, 3000, 3072, 4095, 4096, 4097)
-SQUARES += (5120, 6144, 8192, 12288, 16384)
+SQUARES = (
+    *(64, 128, 256, 512, 768, 1000, 1024, 1025, 1536, 2000, 2048, 2049, 3000, 3072, 4095, 4096, 4097),
+    *(5120, 6144, 8192, 12288, 16384),
+)
 #: M, N, K: few tiles and a long K, the reverse, one side thin, a row or a column, and sizes that nothing divides.
 RECTANGLES = (
     *((1000, 500, 3000), (8192, 8192, 128), (1023, 4093, 2047), (4096, 16, 4096), (64, 4096, 4096), (128, 128, 8192)),
@@ -30,7 +35,9 @@ MOST_LAUNCHES = 6
 DIRECT = 2**36
 
 
-def products(sizes, repeats, progress):
+def products(
+    sizes: Iterable[tuple[int, int, int]], repeats: int, progress: Callable[..., Iterable[Any]]
+) -> list[dict[str, Any]]:
     """Measure `product`, cuBLAS and the fastest algorithm of cuBLASLt on every shape; a wrong product is not timed."""
     multiprocessors = int(require().get_current_device().MULTIPROCESSOR_COUNT)
     results = []
@@ -39,16 +46,17 @@ def products(sizes, repeats, progress):
     return results
 
 
-def _measure(size, gpu, repeats):
+def _measure(size: tuple[int, int, int], gpu: Gpu, repeats: int) -> list[dict[str, Any]]:
     """Return the results of one shape: product, cublas and, where it is installed, cublaslt."""
     M, N, K = size
     sets = input_sets(*size)
     repeats = max(3, min(repeats, int(MILLISECONDS / (2e-9 * M * N * K / 40 + 0.01))))
     shape = dict(zip("MNK", size, strict=True))
+    A, B, C = sets[0]
     calls = [prepare(*arrays) for arrays in sets]
     calls[0]()
-    error = relative_error(*sets[0])
-    chosen = plan_of(Operands(*sets[0], np.float32(1), np.float32(0), False, False), *size, gpu)
+    error = relative_error(A, B, C)
+    chosen = plan_of(Operands(A, B, C, np.float32(1), np.float32(0), False, False), *size, gpu)
     how = {"kernels": chosen.kernels, "whole": chosen.whole, "shares": chosen.shares}
     entry = {"rung": "product", **shape, "params": how, "relative_error": error}
     if not error <= TOLERANCE["float32"]:
@@ -56,20 +64,22 @@ def _measure(size, gpu, repeats):
     else:
         results = [{**entry, **_timed(size, lambda call: call(), [(call,) for call in calls], repeats, MOST_LAUNCHES)}]
     name, matmul = cublas_matmul()
-    if name:
+    if name and matmul:
         results.append({"rung": "cublas", "title": name, **shape, **_timed(size, matmul, sets, repeats)})
     if cublaslt.available():
         results.append({"rung": "cublaslt", **shape, **_fastest(size, sets, repeats)})
     return results
 
 
-def _timed(size, call, sets, repeats, launches=1):
+def _timed(
+    size: tuple[int, int, int], call: Callable[..., object], sets: list[Any], repeats: int, launches: int = 1
+) -> dict[str, Any]:
     """Return the milliseconds of every repeat, and their median's rate."""
     timing = Timing(*size, time_calls(call, sets, repeats, launches=launches))
     return {"milliseconds": list(timing.milliseconds), "gflops": timing.gflops}
 
 
-def _fastest(size, sets, repeats):
+def _fastest(size: tuple[int, int, int], sets: list[Any], repeats: int) -> dict[str, Any]:
     """Return the times of the fastest of cuBLASLt's algorithms, found by a few launches of each."""
     workspace = require().device_array(cublaslt.WORKSPACE_BYTES, np.uint8)
     pointers = [tuple(_pointer(X) for X in (*arrays, workspace)) for arrays in sets]
@@ -82,11 +92,11 @@ def _fastest(size, sets, repeats):
     return {"algorithms": len(algorithms), **_timed(size, algorithms[fastest], pointers, repeats)}
 
 
-def _pointer(X):
-    return X.__cuda_array_interface__["data"][0]
+def _pointer(X: Any) -> int:
+    return int(X.__cuda_array_interface__["data"][0])
 
 
-def relative_error(A, B, C):
+def relative_error(A: Any, B: Any, C: Any) -> float:
     """Return ‖C - AB‖ / ‖AB‖ in float64, of arrays on the GPU; of large ones ‖(C - AB) x‖ / ‖AB x‖ for a random x."""
     A, B, C = (X.copy_to_host() for X in (A, B, C))
     if A.shape[0] * A.shape[1] * B.shape[1] > DIRECT:

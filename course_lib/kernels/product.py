@@ -15,8 +15,10 @@ for a few shapes of tile, how long the slowest multiprocessor takes, and takes t
 3. Results with 4 rows or columns or fewer, and as many beyond the last whole tile, are inner products.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numba import cuda
@@ -185,7 +187,7 @@ def is_wide(X):
     return interface["data"][0] % 16 == 0 if interface else X.base is None
 
 
-def plan_of(operands, M, N, K, gpu):
+def plan_of(operands: Operands, M: int, N: int, K: int, gpu: Gpu) -> Plan:
     """Return the Plan of a product of these operands."""
     o = operands
     plain = (o.alpha, o.beta, o.transpose_a, o.transpose_b) == (1, 0, False, False)
@@ -265,10 +267,19 @@ def launches(p, operands, partial, gpu):
 
 
 #: Memory for the partial sums of a device's stream; a product that needs more makes it larger.
-_partial = {}
+_partial: dict[tuple[int, Any], Any] = {}
 
 
-def prepare(A, B, C, alpha=1.0, beta=0.0, transpose_a=False, transpose_b=False, stream=0):
+def prepare(
+    A: Any,
+    B: Any,
+    C: Any,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    stream: Any = 0,
+) -> Callable[[], None]:
     """Return a function that computes C = alpha A·B + beta C on the GPU, whenever it is called.
 
     A is M×K, or K×M with transpose_a, and B K×N, or N×K with transpose_b. A, B and C are C-ordered float32 arrays on

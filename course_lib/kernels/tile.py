@@ -76,6 +76,137 @@ def place(tile, rows, columns, M, N):
     return (BAND * band + within % height) * rows, within // height * columns
 
 
+def _along_k_wide(width, threads, fits):
+    """Return what `_loader` does, for an operand along K in loads of 16 bytes: four lanes to a row of 16."""
+    step, count = threads // 4, 4 * width // threads
+
+    @cuda.jit(device=True)
+    def fetch(X, first, start, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            row = first + thread // 4 + step * i
+            if not fits:
+                row = min(row, X.shape[0] - 1)
+            k = start + thread % 4 * 4
+            values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, row, k)
+
+    @cuda.jit(device=True)
+    def fetch_ragged(X, first, limit, values):
+        thread = cuda.threadIdx.x
+        for i in range(4 * count):
+            values[i] = 0
+        if thread % 4 * 4 < limit:
+            fetch(X, first, 0, values)
+
+    @cuda.jit(device=True)
+    def keep(tile, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            for e in range(4):
+                tile[uint64(thread % 4 * 4 + e), uint64(thread // 4 + step * i)] = values[4 * i + e]
+
+    return fetch, fetch_ragged, keep
+
+
+def _along_k(width, threads, fits):
+    """Return what `_loader` does, for an operand along K, element by element: 16 lanes to a row of 16."""
+    step, count = threads // UNIT, UNIT * width // threads
+
+    @cuda.jit(device=True)
+    def fetch(X, first, start, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            row = first + thread // UNIT + step * i
+            if not fits:
+                row = min(row, X.shape[0] - 1)
+            values[i] = X[uint64(row), uint64(start + thread % UNIT)]
+
+    @cuda.jit(device=True)
+    def fetch_ragged(X, first, limit, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            values[i] = 0
+        if thread % UNIT < limit:
+            fetch(X, first, 0, values)
+
+    @cuda.jit(device=True)
+    def keep(tile, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            tile[uint64(thread % UNIT), uint64(thread // UNIT + step * i)] = values[i]
+
+    return fetch, fetch_ragged, keep
+
+
+def _across_wide(width, threads, fits):
+    """Return what `_loader` does, for an operand across K in loads of 16 bytes."""
+    quads = width // 4
+    step, count = threads // quads, 4 * width // threads
+
+    @cuda.jit(device=True)
+    def fetch(X, first, start, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            column = first + thread % quads * 4
+            if not fits:
+                column = min(column, X.shape[1] - 4)
+            k = start + thread // quads + step * i
+            values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, k, column)
+
+    @cuda.jit(device=True)
+    def fetch_ragged(X, first, limit, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = 0.0, 0.0, 0.0, 0.0
+            column, k = first + thread % quads * 4, thread // quads + step * i
+            if not fits:
+                column = min(column, X.shape[1] - 4)
+            if k < limit:
+                values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, k, column)
+
+    @cuda.jit(device=True)
+    def keep(tile, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            four = values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3]
+            store4(tile, thread // quads + step * i, thread % quads * 4, four)
+
+    return fetch, fetch_ragged, keep
+
+
+def _across(width, threads, fits):
+    """Return what `_loader` does, for an operand across K, element by element."""
+    span = min(threads, width)
+    step, pieces, count = max(1, threads // width), max(1, width // threads), UNIT * width // threads
+
+    @cuda.jit(device=True)
+    def fetch(X, first, start, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            column = first + thread % span + span * (i % pieces)
+            if not fits:
+                column = min(column, X.shape[1] - 1)
+            values[i] = X[uint64(start + thread // span + step * (i // pieces)), uint64(column)]
+
+    @cuda.jit(device=True)
+    def fetch_ragged(X, first, limit, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            column, k = first + thread % span + span * (i % pieces), thread // span + step * (i // pieces)
+            if not fits:
+                column = min(column, X.shape[1] - 1)
+            values[i] = X[uint64(k), uint64(column)] if k < limit else float32(0)
+
+    @cuda.jit(device=True)
+    def keep(tile, values):
+        thread = cuda.threadIdx.x
+        for i in range(count):
+            k, column = thread // span + step * (i // pieces), thread % span + span * (i % pieces)
+            tile[uint64(k), uint64(column)] = values[i]
+
+    return fetch, fetch_ragged, keep
+
+
 def _loader(width, threads, form, fits):
     """Return device functions (fetch, fetch_ragged, keep) for one operand's tile of `width`×16 elements.
 
@@ -83,122 +214,9 @@ def _loader(width, threads, form, fits):
     start … start + 15 along K; fetch_ragged(X, first, limit, values) those below `limit`, and zeros after them;
     keep(tile, values) stores them, K first. Where the tile does not fit, rows beyond the last repeat the last.
     """
-    if form.along_k and form.wide:
-        step, count = threads // 4, 4 * width // threads
-
-        @cuda.jit(device=True)
-        def fetch(X, first, start, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                row = first + thread // 4 + step * i
-                if not fits:
-                    row = min(row, X.shape[0] - 1)
-                k = start + thread % 4 * 4
-                values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, row, k)
-
-        @cuda.jit(device=True)
-        def fetch_ragged(X, first, limit, values):
-            thread = cuda.threadIdx.x
-            for i in range(4 * count):
-                values[i] = 0
-            if thread % 4 * 4 < limit:
-                fetch(X, first, 0, values)
-
-        @cuda.jit(device=True)
-        def keep(tile, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                for e in range(4):
-                    tile[uint64(thread % 4 * 4 + e), uint64(thread // 4 + step * i)] = values[4 * i + e]
-
-    elif form.along_k:
-        step, count = threads // UNIT, UNIT * width // threads
-
-        @cuda.jit(device=True)
-        def fetch(X, first, start, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                row = first + thread // UNIT + step * i
-                if not fits:
-                    row = min(row, X.shape[0] - 1)
-                values[i] = X[uint64(row), uint64(start + thread % UNIT)]
-
-        @cuda.jit(device=True)
-        def fetch_ragged(X, first, limit, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                values[i] = 0
-            if thread % UNIT < limit:
-                fetch(X, first, 0, values)
-
-        @cuda.jit(device=True)
-        def keep(tile, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                tile[uint64(thread % UNIT), uint64(thread // UNIT + step * i)] = values[i]
-
-    elif form.wide:
-        quads = width // 4
-        step, count = threads // quads, 4 * width // threads
-
-        @cuda.jit(device=True)
-        def fetch(X, first, start, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                column = first + thread % quads * 4
-                if not fits:
-                    column = min(column, X.shape[1] - 4)
-                k = start + thread // quads + step * i
-                values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, k, column)
-
-        @cuda.jit(device=True)
-        def fetch_ragged(X, first, limit, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = 0.0, 0.0, 0.0, 0.0
-                column, k = first + thread % quads * 4, thread // quads + step * i
-                if not fits:
-                    column = min(column, X.shape[1] - 4)
-                if k < limit:
-                    values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, k, column)
-
-        @cuda.jit(device=True)
-        def keep(tile, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                four = values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3]
-                store4(tile, thread // quads + step * i, thread % quads * 4, four)
-
-    else:
-        span = min(threads, width)
-        step, pieces, count = max(1, threads // width), max(1, width // threads), UNIT * width // threads
-
-        @cuda.jit(device=True)
-        def fetch(X, first, start, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                column = first + thread % span + span * (i % pieces)
-                if not fits:
-                    column = min(column, X.shape[1] - 1)
-                values[i] = X[uint64(start + thread // span + step * (i // pieces)), uint64(column)]
-
-        @cuda.jit(device=True)
-        def fetch_ragged(X, first, limit, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                column, k = first + thread % span + span * (i % pieces), thread // span + step * (i // pieces)
-                if not fits:
-                    column = min(column, X.shape[1] - 1)
-                values[i] = X[uint64(k), uint64(column)] if k < limit else float32(0)
-
-        @cuda.jit(device=True)
-        def keep(tile, values):
-            thread = cuda.threadIdx.x
-            for i in range(count):
-                k, column = thread // span + step * (i // pieces), thread % span + span * (i % pieces)
-                tile[uint64(k), uint64(column)] = values[i]
-
-    return fetch, fetch_ragged, keep
+    if form.along_k:
+        return (_along_k_wide if form.wide else _along_k)(width, threads, fits)
+    return (_across_wide if form.wide else _across)(width, threads, fits)
 
 
 def _multiplier(tile):
