@@ -15,7 +15,7 @@ from .trace import Dim3, Trace
 class Place(NamedTuple):
     """``position`` counts the steps of ``block``, the step in question included; ``thread`` is linear in the block."""
 
-    block: Dim3
+    block: tuple[int, int, int]
     position: int
     thread: int
 
