@@ -297,7 +297,8 @@ def prepare(
         return lambda: None
     device = cuda.get_current_device()
     gpu = Gpu(int(device.MULTIPROCESSOR_COUNT))
-    operands = Operands(*arrays.values(), np.float32(alpha), np.float32(beta), transpose_a, transpose_b)
+    scalars = np.float32(alpha), np.float32(beta)
+    operands = Operands(arrays["A"], arrays["B"], arrays["C"], *scalars, transpose_a, transpose_b)
     p = plan_of(operands, M, N, K, gpu)
     key, elements = (int(device.id), stream), partial_elements(p, operands, gpu)
     if key not in _partial or _partial[key].size < elements:
