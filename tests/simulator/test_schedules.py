@@ -49,7 +49,7 @@ def launches(rung):
     """Yield (grid, block, arrays) of a rung for ragged matrices, in blocks of several warps."""
     rng = np.random.default_rng(11)
     for M, N, K in [SMALL] if rung.name in ("single_block", "per_element") else SIZES:
-        params = {"block_width": 8, "tile_width": 8, "width": max(M, N, K)}
+        params = {"block_width": 8, "tile_width": 8, "stages": 3, "width": max(M, N, K)}
         params = {name: params[name] for name in rung.params}
         grid, block = rung.launch(M, N, K, **params)
         if rung.name in ("per_row", "per_column"):
