@@ -304,7 +304,6 @@ def install():
     kernel.compile_device = note_signature
     kernel.specialize = lambda self, *args: self
     kernel.forall = lambda self, ntasks, tpb=0, stream=0, sharedmem=0: ForAll(self, ntasks, tpb, stream, sharedmem)
-    kernel.disable_compile = lambda self, *_: None
     decorators.CUDADispatcher = kernel
     for name in dir(kernel):
         if name.startswith(("inspect_", "get_")) and name.endswith(
