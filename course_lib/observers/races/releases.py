@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,8 @@ Word = tuple[object, int]
 Heard = dict[Word, int]
 
 
-class Release(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Release:
     """What one atomic released of its own block: the accesses of each thread before its fence, and of the whole
     block before the barrier that preceded that; and, of other blocks, what the thread had heard."""
 
