@@ -34,3 +34,27 @@ def test_a_few_pass(tmp_path):
     assert len(outcomes) > 15
     assert not [name for name, outcome in outcomes.items() if outcome in ("wrong", "broken")]
     assert Counter(outcomes.values())["passed"] > 0.8 * len(outcomes)
+
+
+#: Tests that neither pass nor are refused by name, and why.
+KNOWN = {
+    "test_cpu_dispatcher_invalid": "numba cannot type a function that was compiled for the CPU; here its source is run",
+    "test_device_func_as_kernel_disallowed": "a device function is launched as a kernel, which numba refuses",
+    "test_issue_4628": "counts what the dispatcher compiled",
+    "test_ambiguous_new_version": "likewise",
+    "test_coerce_input_types_unsafe": "expected to fail on a GPU, and passes here",
+    "test_explicit_signatures_unsafe": "likewise",
+    "test_get_max_threads_per_block_unspecialized": "asks for properties of compiled code",
+    "test_get_shared_mem_per_block_unspecialized": "likewise",
+    "test_laplace_small": "a thousand launches take longer than a test may",
+}
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="takes minutes: HYPOTHESIS_PROFILE=nightly runs it")
+def test_most_pass_and_none_is_wrong_for_an_unknown_reason(tmp_path):
+    outcomes = run(tmp_path)
+    counts = Counter(outcomes.values())
+
+    assert counts["passed"] >= 350, counts
+    wrong = {name.rsplit(".", 1)[1] for name, outcome in outcomes.items() if outcome in ("wrong", "broken")}
+    assert wrong <= KNOWN.keys()
