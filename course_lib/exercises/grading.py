@@ -232,7 +232,7 @@ def _viewer(outcomes: list[Outcome], broken: Finding | None, wrong: Outcome | No
     if broken is not None:
         outcome = next(outcome for outcome in outcomes if broken in outcome.run.findings)
         block, thread = broken.threads[-1] if broken.threads else ((0, 0, 0), (0, 0, 0))
-        return lambda: _stepper(outcome, block, thread, line=broken.line, array=None, index=None)
+        return lambda: _stepper(outcome, output, block, thread, line=broken.line, index=None)
     if wrong is None:
         return None
     index = tuple(int(i) for i in np.argwhere(wrong.differs)[0])
@@ -250,32 +250,45 @@ def _at_store(outcome: Outcome, output: str, index: tuple[int, ...]) -> Stepper:
             if hits.any():
                 linear = int(access.threads[hits][0])
                 thread = (linear % bx, linear // bx % by, linear // (bx * by))
-                return _stepper(outcome, step.block, thread, line=step.line, array=output, index=index)
-    return Stepper(outcome.run)
+                return _stepper(outcome, output, step.block, thread, line=step.line, index=index)
+    return Stepper(outcome.run, wanted=_right(outcome, output))
 
 
 def _stepper(
     outcome: Outcome,
+    output: str,
     block: tuple[int, ...],
     thread: tuple[int, ...],
     *,
     line: int,
-    array: str | None,
     index: tuple[int, ...] | None,
 ) -> Stepper:
-    """The viewer after the first step of the thread on this line (that touches this element, where one is given)."""
+    """The viewer after the first step of the thread on this line (that touches this element of the output, where one is
+    given), with the wanted values beside the wrong ones."""
     bx, by, _ = outcome.run.block
     linear = thread[0] + bx * (thread[1] + by * thread[2])
     steps = [step for step in outcome.run.trace.steps if step.block == tuple(block)]
     chosen = (
         number
         for number, step in enumerate(steps, start=1)
-        if step.line == line and linear in step.threads and (index is None or _touches(step, array, index))
+        if step.line == line and linear in step.threads and (index is None or _touches(step, output, index))
     )
-    return Stepper(outcome.run, step=next(chosen, len(steps)), block=tuple(block), thread=tuple(thread))
+    return Stepper(
+        outcome.run,
+        step=next(chosen, len(steps)),
+        block=tuple(block),
+        thread=tuple(thread),
+        wanted=_right(outcome, output),
+    )
 
 
-def _touches(step: Any, array: str | None, index: tuple[int, ...]) -> bool:
+def _right(outcome: Outcome, output: str) -> dict[str, Array]:
+    """What the output should hold, where the kernel has touched it."""
+    array = outcome.run.trace.arrays.get(output)
+    return {output: outcome.want} if array is not None and array.space == "global" else {}
+
+
+def _touches(step: Any, array: str, index: tuple[int, ...]) -> bool:
     found: Array
     for access in step.accesses:
         found = access.index

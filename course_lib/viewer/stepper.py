@@ -146,7 +146,8 @@ class Stepper(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         scene = self.scene()
-        return f"{summary(self.trace)}\nstep {scene.position} of {len(scene.timeline)}: {scene.says}"
+        says = f"step {scene.position} of {len(scene.timeline)}: {scene.says}"
+        return "\n".join([summary(self.trace), says, *scene.wrong_now])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the widget, and for readers who have not run the notebook the picture and the text."""

@@ -278,6 +278,7 @@ def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path):
     stepper = wrong.show()
     stored = stepper.timeline.steps[stepper.step - 1].accesses[0]
     assert (stored.array, stored.op) == ("C", "store")
+    assert re.search(r"C\[0, 0\] holds 1\.625 in the end, and 0\.625 was wanted\.$", repr(stepper))
     assert "application/vnd.jupyter.widget-view+json" in wrong._repr_mimebundle_()
     passed = _verdict("barriers", tmp_path, [])
     assert set(passed._repr_mimebundle_()) == {"text/plain", "text/html"}
