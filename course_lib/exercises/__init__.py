@@ -13,6 +13,7 @@ from . import (
     banks,
     coalescing,
     debugging,
+    limit,
     naive,
     prefetching,
     register_tiles,
@@ -42,6 +43,7 @@ LESSONS = {
     "07_register_tiles": register_tiles.EXERCISES,
     "08_unrolling_and_occupancy": unrolling.EXERCISES,
     "09_prefetching": prefetching.EXERCISES,
+    "10_to_the_limit": limit.EXERCISES,
     "11_debugging": debugging.EXERCISES,
     "12_speed_tests": speed.EXERCISES,
 }

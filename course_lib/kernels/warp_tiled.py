@@ -1,8 +1,8 @@
 """Warp tiles: each warp computes a compact 64×32 piece of the block's tile.
 
-Idea: in vectorized.py a warp spans 2×16 threads, a stripe of 8 of the tile's rows and all 128 columns. Give
+Idea: in vectorized.py a warp spans 2×16 threads, two stripes of 8 of the tile's rows and all 128 columns. Give
 each warp 8×4 threads and a piece of 64×32 elements instead: it needs 64 + 32 elements per step of k, not
-8 + 128.
+16 + 128.
 Measured on an H200: no gain, 32.3 against 33.8 TFLOP/s. Nsight Compute counts exactly as many wavefronts as
 before, three for each 128-bit request on average, so fewer different elements do not make cheaper requests.
 Launch: blocks of 256 threads, 2×4 warps, for a 128×128 tile of C; the tiles of A and B are 8 deep.

@@ -1,0 +1,204 @@
+"""The exercises of the lesson on the way to the limit: 128-bit accesses, their alignment, and warp tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_lib.simulator.hardware import ceil_div
+
+from .budgets import global_loads, global_stores, sectors_per_request, shared_loads
+from .exercise import CHEAPER, FIND, Array, Exercise, Outcome, Shape
+from .explain import Explanation
+from .grading import eighths
+from .matrices import product, product_inputs
+
+#: Neighbouring float32 in one access.
+VECTOR = 4
+#: The threads of a block, side by side and one above the other, and the depth of its tiles.
+SIDE = 8
+#: Columns of C for one block, four to a thread.
+COLUMNS = VECTOR * SIDE
+
+_IMPORTS = "from numba import cuda, float32\nfrom course_lib.kernels.vector import load4, store4\n"
+
+
+def _matrix(rng: np.random.Generator, M: int, N: int) -> tuple[Array]:
+    return (eighths(rng, M, N),)
+
+
+def _copy(A: Array) -> Array:
+    return A.copy()
+
+
+def _launch_vectors(M: int, N: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (ceil_div(N, COLUMNS), ceil_div(M, SIDE)), (SIDE, SIDE)
+
+
+def _every_fourth_column(outcome: Outcome) -> str | None:
+    got, want = outcome.got, outcome.want
+    if want.shape[1] > 1 and np.array_equal(got[:, ::VECTOR], want[:, ::VECTOR]) and np.isnan(got[:, 1::VECTOR]).all():
+        return "only every fourth column is stored: a thread has four elements to copy, col to col + 3."
+    return None
+
+
+def _rest_not_stored(outcome: Outcome) -> str | None:
+    got, want = outcome.got, outcome.want
+    whole = want.shape[1] // VECTOR * VECTOR
+    if whole < want.shape[1] and np.array_equal(got[:, :whole], want[:, :whole]) and np.isnan(got[:, whole:]).all():
+        return "the last one to three columns are never stored where 4 does not divide N."
+    return None
+
+
+#: A row is copied in pieces of four elements.
+FOUR_AT_ONCE = Exercise(
+    name="four-at-once",
+    parameters=("A", "C"),
+    shapes=((16, 64), (13, 36), (5, 4), (1, 128)),  # 4 divides N, as the exercise promises
+    sizes="(M, N)",
+    inputs=_matrix,
+    answer=_copy,
+    launch=_launch_vectors,
+    budgets=(
+        global_loads("1", lambda shape: 1, "load4 fetches all four elements in one access."),
+        global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
+    ),
+    hints={
+        "out-of-bounds": "col is already the first of the thread's four columns: it is not multiplied again.",
+        "misaligned-access": "four elements begin at a column that 4 divides; col is one.",
+    },
+    diagnoses=(_every_fourth_column,),
+)
+
+_ANY_WIDTH = """
+def any_width(A, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = 4 * (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
+    if row < A.shape[0] and col < A.shape[1]:
+        store4(C, row, col, load4(A, row, col))
+"""
+
+
+def _loads_of_any_width(shape: Shape) -> int:
+    return 1 if shape[1] % VECTOR == 0 else VECTOR
+
+
+#: The copy for every width: rows that do not begin on 16-byte boundaries are copied element by element.
+ANY_WIDTH = Exercise(
+    name="any-width",
+    kind=FIND,
+    parameters=("A", "C"),
+    shapes=((16, 64), (13, 37), (5, 4), (6, 3), (7, 34), (1, 1)),
+    sizes="(M, N)",
+    inputs=_matrix,
+    answer=_copy,
+    launch=_launch_vectors,
+    given=_IMPORTS + _ANY_WIDTH,
+    budgets=(
+        global_loads(
+            "1 where 4 divides N, else 4",
+            _loads_of_any_width,
+            "where 4 divides N every row begins on a 16-byte boundary: there one load4 a thread is enough.",
+        ),
+        global_stores(
+            "M·N/4 where 4 divides N, else M·N",
+            lambda shape: shape[0] * shape[1] // (VECTOR if shape[1] % VECTOR == 0 else 1),
+            "store every element once, four at a time where 4 divides N.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "with N = 37 the last thread of a row begins at column 36, and columns 37 to 39 do not exist.",
+        "misaligned-access": "with N = 37 row 1 begins 37 elements after row 0, which is no multiple of 4: where may a "
+        "kernel use load4 at all?",
+    },
+    diagnoses=(_rest_not_stored, _every_fourth_column),
+)
+
+_WIDE = """
+def wide(A, B, C):
+    A_tile = cuda.shared.array((8, 8), float32)
+    B_tile = cuda.shared.array((8, 32), float32)
+    acc = cuda.local.array(4, float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, n = cuda.blockIdx.y * 8 + ty, 4 * tx
+    col = cuda.blockIdx.x * 32 + n
+    for e in range(4):
+        acc[e] = 0
+    for start in range(0, A.shape[1], 8):
+        A_tile[ty, tx] = A[row, start + tx] if row < A.shape[0] and start + tx < A.shape[1] else float32(0)
+        for e in range(4):
+            B_tile[ty, n + e] = B[start + ty, col + e] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            for e in range(4):
+                acc[e] += A_tile[ty, k] * B_tile[k, n + e]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        for e in range(4):
+            C[row, col + e] = acc[e]
+"""
+
+
+def _one_fragment_for_all(outcome: Outcome) -> str | None:
+    got = outcome.got
+    if got.shape[1] >= VECTOR and all(np.array_equal(got[:, ::VECTOR], got[:, e::VECTOR]) for e in range(1, VECTOR)):
+        return "all four results of a thread are the same: acc[e] takes the e-th of the four elements of B."
+    return None
+
+
+#: A tiled kernel with four neighbouring results a thread: all its accesses to B and C become 128-bit ones.
+WIDE = Exercise(
+    name="wide",
+    kind=CHEAPER,
+    parameters=("A", "B", "C"),
+    shapes=((8, 32, 8), (13, 36, 26), (5, 8, 19), (1, 4, 1)),  # 4 divides N, as the exercise promises
+    inputs=product_inputs,
+    answer=product,
+    launch=lambda M, N, K: _launch_vectors(M, N),
+    max_steps=6_000,
+    given=_IMPORTS + _WIDE,
+    budgets=(
+        global_loads(
+            "2·⌈K/8⌉",
+            lambda shape: 2 * ceil_div(shape[2], SIDE),
+            "for each pair of tiles a thread loads one element of A, and its four of B with one load4.",
+        ),
+        shared_loads(
+            "16·⌈K/8⌉",
+            lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
+            "for each k a thread reads one element of A's tile, once, and its four of B's with one load4.",
+        ),
+        global_stores(
+            "M·N/4",
+            lambda shape: shape[0] * shape[1] // VECTOR,
+            "the four results are neighbours in C: one store4.",
+        ),
+        sectors_per_request(
+            "B",
+            "16",
+            lambda shape: 16,
+            "a warp's load4 of B asks for 512 bytes, which are 16 sectors.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "col < N is guard enough for all four, since 4 divides N; B also ends below, at K.",
+        "misaligned-access": "four elements begin at a column that 4 divides: n in the tile, col in B and C.",
+    },
+    diagnoses=(_one_fragment_for_all, _every_fourth_column),
+)
+
+WARP_TILES = Explanation(
+    name="warp-tiles",
+    question="The lanes of a warp of `warp_tiled` need 96 different elements in a step, those of `vectorized` 144. "
+    "Why is it no faster?",
+    model="A request costs wavefronts, not different elements. Lanes that ask for the same element are served together "
+    "only where the hardware's groups allow it, and in both arrangements a step takes the same twelve wavefronts. So "
+    "nothing that the GPU does became less. The instructions are as many as before, too. What did change is the "
+    "assignment of registers by the compiler, and it was not better: more multiplications waited for operands.",
+    ideas={
+        "the wavefronts are as many as before": r"wavefront",
+        "fewer different elements do not make a request cheaper": r"different|distinct|elements|same (word|request)",
+        "instructions and requests are as many as before": r"instruction|requests? (are|stay|is)|as many|nothing",
+    },
+)
+
+EXERCISES = (FOUR_AT_ONCE, ANY_WIDTH, WIDE, WARP_TILES)

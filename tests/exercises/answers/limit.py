@@ -1,0 +1,137 @@
+"""Answers to the exercises on the way to the limit: plausible wrong ones with the first hint they meet, and right ones."""
+
+HEADER = "from numba import cuda, float32\n\nfrom course_lib.kernels.vector import load4, store4\n\n\n"
+
+VECTOR = "        if A.shape[1] % 4 == 0:\n            store4(C, row, col, load4(A, row, col))\n        else:\n"
+SINGLE = "            for c in range(col, min(col + 4, A.shape[1])):\n                C[row, c] = A[row, c]\n"
+
+WRONG = [
+    (
+        "four-at-once",
+        "col times four again",
+        ["        store4(C, row, col, load4(A, row, 4 * col))"],
+        "multiplied again",
+    ),
+    (
+        "four-at-once",
+        "four scalar copies",
+        ["        for e in range(4):\n            C[row, col + e] = A[row, col + e]"],
+        "load4 fetches",
+    ),
+    (
+        "four-at-once",
+        "stored one by one",
+        [
+            "        a, b, c, d = load4(A, row, col)\n"
+            "        C[row, col] = a\n        C[row, col + 1] = b\n        C[row, col + 2] = c\n        C[row, col + 3] = d"
+        ],
+        "store4 stores",
+    ),
+    ("four-at-once", "only the first", ["        C[row, col] = A[row, col]"], "every fourth column"),
+    ("four-at-once", "one further", ["        store4(C, row, col, load4(A, row, col + 1))"], "multiplied again"),
+    (
+        "any-width",
+        "only whole fours",
+        [
+            (VECTOR, "        if col + 3 < A.shape[1]:\n            store4(C, row, col, load4(A, row, col))\n"),
+            (SINGLE, ""),
+        ],
+        "no multiple of 4",
+    ),
+    (
+        "any-width",
+        "one by one, always",
+        [
+            (
+                VECTOR + SINGLE,
+                SINGLE.replace("            for", "        for").replace("                C", "            C"),
+            )
+        ],
+        "one load4 a thread",
+    ),
+    ("any-width", "one by one without a guard", [("min(col + 4, A.shape[1])", "col + 4")], "do not exist"),
+    (
+        "any-width",
+        "the rest not at all",
+        [
+            (
+                SINGLE,
+                "            for c in range(col, col + 4):\n                if c < A.shape[1] // 4 * 4:\n                    C[row, c] = A[row, c]\n",
+            )
+        ],
+        "never stored",
+    ),
+    ("any-width", "the wrong size asked", [("A.shape[1] % 4 == 0", "col % 4 == 0")], "do not exist"),
+    ("any-width", "even widths", [("A.shape[1] % 4 == 0", "A.shape[1] % 2 == 0")], "do not exist"),
+    (
+        "wide",
+        "B's tile still read one by one",
+        [
+            (
+                "            b = load4(B_tile, k, n)\n",
+                "            b = B_tile[k, n], B_tile[k, n + 1], B_tile[k, n + 2], B_tile[k, n + 3]\n",
+            )
+        ],
+        "its four of B's with one load4",
+    ),
+    (
+        "wide",
+        "A's element four times",
+        [
+            ("            a = A_tile[ty, k]\n", ""),
+            ("acc[0] += a ", "acc[0] += A_tile[ty, k] "),
+            ("acc[1] += a ", "acc[1] += A_tile[ty, k] "),
+            ("acc[2] += a ", "acc[2] += A_tile[ty, k] "),
+            ("acc[3] += a ", "acc[3] += A_tile[ty, k] "),
+        ],
+        "one element of A's tile, once",
+    ),
+    (
+        "wide",
+        "all with b[0]",
+        [("b[1]", "b[0]"), ("b[2]", "b[0]"), ("b[3]", "b[0]")],
+        "all four results of a thread are the same",
+    ),
+    ("wide", "no guard below B", [("start + ty < B.shape[0] and col", "col")], "B also ends below"),
+    ("wide", "tx for n", [("store4(B_tile, ty, n,", "store4(B_tile, ty, tx,")], "n in the tile"),
+    (
+        "wide",
+        "stored one by one",
+        [
+            (
+                "        store4(C, row, col, (acc[0], acc[1], acc[2], acc[3]))\n",
+                "        for e in range(4):\n            C[row, col + e] = acc[e]\n",
+            )
+        ],
+        "one store4",
+    ),
+]
+
+RIGHT = [
+    (
+        "four-at-once",
+        "through four names",
+        ["        a, b, c, d = load4(A, row, col)\n        store4(C, row, col, (a, b, c, d))"],
+    ),
+    (
+        "any-width",
+        "four guarded lines",
+        [
+            (
+                SINGLE,
+                "            for e in range(4):\n                if col + e < A.shape[1]:\n                    C[row, col + e] = A[row, col + e]\n",
+            )
+        ],
+    ),
+    (
+        "wide",
+        "four names",
+        [
+            ("            b = load4(B_tile, k, n)\n", "            b0, b1, b2, b3 = load4(B_tile, k, n)\n"),
+            ("b[0]", "b0"),
+            ("b[1]", "b1"),
+            ("b[2]", "b2"),
+            ("b[3]", "b3"),
+        ],
+    ),
+]
