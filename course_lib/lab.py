@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 NEWS = "@jupyterlab/apputils-extension:announcements"
+#: Keeps the pictures of widgets in the pages that JupyterLab exports.
+STILLS = "course_lib.publish.stills.Stills"
 
 
 def quiet(handler: Any, page_config: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +32,8 @@ def settings(folder: Path) -> dict[str, dict[str, Any]]:
         return {}
     # containers run as root, and Jupyter refuses that without a flag
     told: dict[str, dict[str, Any]] = {
-        "ServerApp": {"allow_root": True, "tornado_settings": {"page_config_hook": quiet}}
+        "ServerApp": {"allow_root": True, "tornado_settings": {"page_config_hook": quiet}},
+        "HTMLExporter": {"preprocessors": [STILLS]},
     }
     lessons = sorted((folder / "notebooks").glob("[0-9][0-9]_*.ipynb"))
     if lessons:

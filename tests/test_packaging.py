@@ -53,7 +53,9 @@ def test_wheel_holds_the_licence_the_types_and_files_of_our_own_name(wheel):
 
     assert "course_lib/py.typed" in names
     assert [n for n in names if n.endswith(".dist-info/licenses/LICENSE")]
-    assert outside and all("tile-by-tile" in n.split("/data/")[1] for n in outside)
+    # nbconvert reads its configuration from a file of this name alone
+    named = [n for n in outside if not n.endswith("/etc/jupyter/jupyter_nbconvert_config.json")]
+    assert len(outside) == len(named) + 1 and all("tile-by-tile" in n.split("/data/")[1] for n in named)
 
 
 def test_installing_leaves_other_configuration_alone(uv, wheel, tmp_path):
@@ -95,6 +97,7 @@ def test_jupyter_opens_the_first_lesson_in_the_courses_folder_alone(tmp_path, mo
     lab._link_jupyter_server_extension(here)
     assert here.config.LabApp.default_url == f"/lab/tree/notebooks/{first}"
     assert here.config.ServerApp.allow_root is True
+    assert here.config.HTMLExporter.preprocessors == [lab.STILLS]
     shown = here.config.ServerApp.tornado_settings["page_config_hook"](None, {"disabledExtensions": ["other"]})
     assert shown == {"disabledExtensions": ["other", lab.NEWS], "buildCheck": False, "buildAvailable": False}
 

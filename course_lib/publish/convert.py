@@ -17,10 +17,9 @@ from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
 from ..viewer.page import module, place, style
+from .stills import STATE, VIEW, Stills
 
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
-VIEW = "application/vnd.jupyter.widget-view+json"
-STATE = "application/vnd.jupyter.widget-state+json"
 #: Of a slide, in CSS pixels: that of a projector.
 WIDTH, HEIGHT = 1280, 720
 #: Lines of text that a slide holds, and characters of a line.
@@ -28,22 +27,13 @@ LINES, CHARACTERS = 19, 105
 #: Seconds that a cell may take.
 CELL_SECONDS = 600
 
-# Blocks of nbconvert's templates that ask the network for something, and where the viewer comes in; and that for
-# pictures, which gives them the text that Jupyter's own leaves out.
+# Blocks of nbconvert's templates that ask the network for something, and where the viewer comes in.
 _BLOCKS = """
 {%- block html_head_js -%}{%- endblock html_head_js -%}
 {%- block html_head_js_mathjax -%}{%- endblock html_head_js_mathjax -%}
 {%- block html_head_js_mermaidjs -%}{%- endblock html_head_js_mermaidjs -%}
 {%- block jupyter_widgets -%}{{ resources.tile_by_tile.style }}{%- endblock jupyter_widgets -%}
 {%- block footer_js -%}{{ resources.tile_by_tile.module }}{%- endblock footer_js -%}
-{%- block data_png scoped -%}
-{%- set alt = (output | get_metadata('alt', 'image/png')) or output.data.get('text/plain', '') -%}
-{%- set width = output | get_metadata('width', 'image/png') -%}
-<div class="jp-RenderedImage jp-OutputArea-output">
-<img src="data:image/png;base64,{{ output.data['image/png'] }}" alt="{{ alt | escape_html }}"
-{%- if width %} width="{{ width }}"{% endif %}>
-</div>
-{%- endblock data_png -%}
 """
 _PAGE = "{%- extends 'lab/index.html.j2' -%}" + _BLOCKS
 _SLIDES = (
@@ -147,7 +137,7 @@ def lines_of(cell: Any) -> float:
 
 
 def _config(theme: str) -> Config:
-    return Config({"HTMLExporter": {"theme": theme}, "SlidesExporter": {"theme": theme}})
+    return Config({"HTMLExporter": {"theme": theme, "preprocessors": [Stills]}})
 
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:

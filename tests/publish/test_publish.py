@@ -2,16 +2,21 @@
 
 import copy
 import json
+import os
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import nbformat
 import pytest
 from launches.decode import Payload
 
 from course_lib import export, slides
-from course_lib.publish.convert import LINES, VIEW, cut, executed, html_page, lines_of, living
+from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
 from course_lib.publish.convert import slides as as_slides
+from course_lib.publish.stills import STATE, VIEW, Stills
 
 SETUP = """\
 import numpy as np
@@ -128,3 +133,52 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
     assert 1 == command.main([str(tmp_path / "none.ipynb")])
     said = capsys.readouterr().err
     assert "wrong.ipynb: a cell failed" in said and "There is no notebook" in said
+
+
+def nbconvert(path, *options, to="html"):
+    """What the command, with this environment's configuration and no more, says of a notebook, and the page."""
+    config = Path(sys.prefix) / "etc" / "jupyter"
+    command = [sys.executable, "-m", "nbconvert", "--to", to, *options, path]
+    home = {"JUPYTER_CONFIG_PATH": str(config), "JUPYTER_CONFIG_DIR": str(path.parent)}
+    said = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | home).stderr
+    return said, path.with_suffix(".slides.html" if to == "slides" else ".html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kept", ["as executed", "without the widgets' states"])
+@pytest.mark.parametrize("to", ["html", "slides"])
+def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
+    """Of the stepper and the explorer the picture stands in the page, with its text; the slider stays as it is."""
+    book = copy.deepcopy(notebook)
+    if kept != "as executed":  # as JupyterLab saves a notebook after Run All
+        book.metadata.pop("widgets")
+    nbformat.write(book, tmp_path / "lesson.ipynb")
+    said, text = nbconvert(tmp_path / "lesson.ipynb", to=to)
+    assert "Alternative text is missing" not in said
+    pictures = [picture for picture in re.findall(r"<img [^>]*>", text) if "data:image/png" in picture]
+    assert [True, True] == [bool(re.search(r'alt="tiled, step \d+: Line \d+', picture)) for picture in pictures]
+    slider = f'<script type="{VIEW}">' if kept == "as executed" else "IntSlider(value=3"
+    assert 1 == text.count(slider)
+
+
+def test_nbconvert_alone_executes_and_shows_the_pictures(tmp_path):
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    predicted = "from course_lib.exercises import predict\npredict('How many?', 3)"
+    book = nbformat.v4.new_notebook(cells=list(map(cell, (SETUP, STEPPER, predicted))), metadata={"kernelspec": kernel})
+    nbformat.write(book, tmp_path / "lesson.ipynb")
+    said, text = nbconvert(tmp_path / "lesson.ipynb", "--execute")
+    assert "Alternative text is missing" not in said
+    assert f'<script type="{VIEW}">' not in text
+    assert re.search(r'<img [^>]*alt="tiled, step 7: Line \d+', text) and "How many?" in text
+
+
+def test_widgets_of_others_stay():
+    """A view whose state is there and which is not the course's keeps its place, whatever stands beside it."""
+    data = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}
+    output = nbformat.v4.new_output("display_data", data=data)
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output])])
+    book.metadata["widgets"] = {STATE: {"state": {"a": {"state": {"_anywidget_id": "others.Plot"}}}}}
+    changed, _ = Stills().preprocess(copy.deepcopy(book), {})
+    assert data == changed.cells[0].outputs[0].data
+    book.metadata["widgets"] = {STATE: {"state": {"a": {"state": {"_anywidget_id": "course_lib.Any"}}}}}
+    changed, _ = Stills().preprocess(book, {})
+    assert {"text/html", "image/png"} == set(changed.cells[0].outputs[0].data)
