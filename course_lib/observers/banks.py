@@ -59,6 +59,8 @@ class BanksObserver(Counter):
         """Count what a copy of 4 bytes needs beyond a store: it takes each lane's word from its bank, not once for all.
 
         What lies in the first-level cache lies in banks as well, and a copy serves one lane of each at a time.
+        Copies of 8 and 16 bytes are counted as stores. The recording has 16 bytes to neighbouring places alone, where
+        that is right; to places further apart the GPU needs more, up to a wavefront for each lane, than is counted here.
         """
         if pattern.access_bytes != WORD_BYTES:
             return

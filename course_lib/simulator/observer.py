@@ -83,8 +83,8 @@ class Observer:
         warp stands.
         """
 
-    def fence(self, vector: WarpVector, mask: Mask) -> None:
-        """Lanes passed a ``threadfence`` (or one of its relatives)."""
+    def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
+        """Lanes passed a ``threadfence`` or ``threadfence_system``, or, ``block_only``, a ``threadfence_block``."""
 
     def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
         """An asynchronous copy to shared memory is on its way from here on; ``pattern`` and ``base`` say where to.

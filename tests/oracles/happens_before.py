@@ -2,14 +2,15 @@
 
 A program is a table of steps that all threads go through in order. Step k is one instruction, taken by the threads of
 ``active[k]``: a load, a store or an atomic of shared or global memory at ``index[k]``, a syncwarp among the lanes that
-name the same ``members[k]``, a fence, or a barrier of every block. An atomic releases what its thread fenced, or what a
-thread of its block fenced before the latest barrier, to whoever updates the same word later.
+name the same ``members[k]``, a fence (of the device or of a block), or a barrier of every block. An atomic releases
+what its thread fenced, or what a thread of its block fenced before the latest barrier, to whoever updates the same word
+later: behind a fence of the block, to its own block only.
 """
 
 import numpy as np
 from numba import cuda, int32
 
-LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SYNCWARP, BARRIER, FENCE = range(9)
+LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SYNCWARP, BARRIER, FENCE, BLOCK_FENCE = range(10)
 WORDS = 8
 
 
@@ -41,6 +42,8 @@ def program(steps, active, index, members, words, out):
                 cuda.atomic.add(words, index[k, t], 1)
             elif step == FENCE:
                 cuda.threadfence()
+            elif step == BLOCK_FENCE:
+                cuda.threadfence_block()
             else:
                 cuda.syncwarp(members[k, t])
     out[t] = total
@@ -70,13 +73,13 @@ def draw_fences(rng: np.random.Generator):
     """A random program with fences, as `draw` gives it: threads pass a word of data on, by and large as they should.
 
     One after another, threads update a flag, touch the data, pass a fence and update a flag again; at random a step is
-    left out, taken by others too, done on another word or preceded by a barrier.
+    left out, taken by others too, done on another word or preceded by a barrier, and a fence is one of its block.
     """
     blocks, threads = int(rng.integers(2, 4)), int(rng.choice([1, 2, 32]))
     size, half = blocks * threads, WORDS // 2
     steps, active, index = [], [], []
     for t in rng.integers(0, size, rng.integers(2, 5)):
-        for step in (GLOBAL_ATOMIC, int(rng.choice([GLOBAL_LOAD, GLOBAL_STORE])), FENCE, GLOBAL_ATOMIC):
+        for step in (GLOBAL_ATOMIC, int(rng.choice([GLOBAL_LOAD, GLOBAL_STORE])), fence(rng), GLOBAL_ATOMIC):
             if rng.random() < 0.1:
                 continue
             if rng.random() < 0.2:
@@ -86,6 +89,10 @@ def draw_fences(rng: np.random.Generator):
             active.append((np.arange(size) == t) | (rng.random(size) < rng.choice([0, 0, 0.05])))
             index.append(np.full(size, word))
     return blocks, threads, np.array(steps), np.array(active), np.array(index), np.zeros((len(steps), size), np.int64)
+
+
+def fence(rng: np.random.Generator) -> int:
+    return int(rng.choice([FENCE, FENCE, BLOCK_FENCE]))
 
 
 def warps(blocks: int, threads: int) -> list[np.ndarray]:
@@ -103,7 +110,9 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
     log: dict[tuple, list] = {}
     found = set()
     fenced = np.zeros_like(clock)  # what t has made visible to all
-    released = np.zeros((WORDS, size), np.int64)  # what an atomic on the word makes known
+    fenced_here = np.zeros_like(clock)  # and to its block
+    released = np.zeros((WORDS, size), np.int64)  # what an atomic on the word makes known to all
+    released_here = np.zeros((blocks, WORDS, size), np.int64)  # and to the threads of a block
 
     def meet(group):
         clock[group] = clock[group].max(axis=0)
@@ -115,9 +124,12 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
                 group = np.arange(b * threads, (b + 1) * threads)
                 meet(group)
                 fenced[group] = fenced[group].max(axis=0)
-        elif step == FENCE:
+                fenced_here[group] = fenced_here[group].max(axis=0)
+        elif step in (FENCE, BLOCK_FENCE):
             for t in np.flatnonzero(active[k]):
-                fenced[t] = np.maximum(fenced[t], clock[t])
+                fenced_here[t] = np.maximum(fenced_here[t], clock[t])
+                if step == FENCE:
+                    fenced[t] = np.maximum(fenced[t], clock[t])
                 clock[t, t] += 1
         elif step == SYNCWARP:
             for warp in warps(blocks, threads):
@@ -128,9 +140,10 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
             for t in np.flatnonzero(active[k]):
                 block = 0 if step >= GLOBAL_LOAD else t // threads
                 if step == GLOBAL_ATOMIC:
-                    word = released[index[k, t]]
-                    clock[t] = np.maximum(clock[t], word)
+                    word, word_here = released[index[k, t]], released_here[t // threads, index[k, t]]
+                    clock[t] = np.maximum(clock[t], np.maximum(word, word_here))
                     np.maximum(word, fenced[t], out=word)
+                    np.maximum(word_here, fenced_here[t], out=word_here)
                 earlier = log.setdefault((step >= GLOBAL_LOAD, block, index[k, t]), [])
                 for u, other, then in earlier:
                     kinds = {step % 3, other % 3}

@@ -98,7 +98,7 @@ class Record:
     grid: tuple
     block: tuple
     accesses: list = field(default_factory=list)
-    fences: list = field(default_factory=list)  # Events
+    fences: list = field(default_factory=list)  # (Event, does it order for its block only?)
     uninitialized: list = field(default_factory=list)  # (array, line) of every such access, as the next two
     negative: list = field(default_factory=list)  # wrapped into the array; beyond that, out of bounds
     out_of_bounds: list = field(default_factory=list)  # the access is not performed, a load gives 0
@@ -110,7 +110,8 @@ class Record:
     def released(self, one, two):
         """Say whether fences and atomics order `one` before `two`: step by step, what comes after what is before.
 
-        A step is a fence after what we have, an atomic after that, and a later atomic on its word.
+        A step is a fence after what we have, an atomic after that, and a later atomic on its word; behind a fence
+        of a block, one of that block.
         """
         place = {id(access): number for number, access in enumerate(self.accesses)}
         atomics = [(n, a) for n, a in enumerate(self.accesses) if a.op == "atomic" and a.space == "global"]
@@ -119,10 +120,16 @@ class Record:
         seen = set()
         while reached:
             now = reached.pop()
-            fences = [fence for fence in self.fences if now.before(fence)]
-            starts = [(n, a) for n, a in atomics if any(f.before(Event(n, a.block, a.thread, a.epoch)) for f in fences)]
+            fences = [(fence, narrow) for fence, narrow in self.fences if now.before(fence)]
+            starts = []
             for n, a in atomics:
-                if n not in seen and any(m < n and b.word == a.word for m, b in starts):
+                scopes = [narrow for f, narrow in fences if f.before(Event(n, a.block, a.thread, a.epoch))]
+                if scopes:
+                    starts.append((n, a, all(scopes)))
+            for n, a in atomics:
+                if n not in seen and any(
+                    m < n and b.word == a.word and (b.block == a.block or not narrow) for m, b, narrow in starts
+                ):
                     seen.add(n)
                     event = Event(n, a.block, a.thread, a.epoch)
                     if event.before(last):
@@ -1020,6 +1027,7 @@ class Frame:
         if name.startswith("threadfence"):
             thread, record = self.thread, self.thread.block.record
             place = len(record.accesses) - 0.5
-            record.fences.append(Event(place, thread.block.index, thread.number, (thread.epoch, thread.warp_epoch)))
+            event = Event(place, thread.block.index, thread.number, (thread.epoch, thread.warp_epoch))
+            record.fences.append((event, name == "threadfence_block"))
             return None
         return (yield (name, place, int(values[0]), values[1]))

@@ -310,15 +310,18 @@ def test_random_programs_with_fences_race_where_vector_clocks_say_so(seed):
 def test_random_programs_with_fences_are_of_both_kinds():
     """Many race, and many do not, though threads of different blocks touch a word and one of them writes it."""
     rng = np.random.default_rng(5)
-    ordered = racing = 0
+    ordered = racing = narrow = 0
     for _ in range(300):
         blocks, threads, steps, active, *rest = happens_before.draw_fences(rng)
-        without = active & (steps != happens_before.FENCE)[:, None]
+        without = active & ~np.isin(steps, (happens_before.FENCE, happens_before.BLOCK_FENCE))[:, None]
         fenced, unfenced = (happens_before.races(blocks, threads, steps, on, *rest) for on in (active, without))
-        assert fenced <= unfenced
+        wide = np.where(steps == happens_before.BLOCK_FENCE, happens_before.FENCE, steps)
+        wider = happens_before.races(blocks, threads, wide, active, *rest)
+        assert wider <= fenced <= unfenced
         racing += bool(fenced)
         ordered += fenced < unfenced
-    assert racing > 50 and ordered > 30
+        narrow += wider < fenced
+    assert racing > 50 and ordered > 30 and narrow > 10
 
 
 def tickets(kernel, blocks=40, threads=32):
@@ -394,6 +397,19 @@ def fence_before_the_store(a, partial, tickets, out):
             out[0] += partial[k]
 
 
+def fence_of_the_block(a, partial, tickets, out):
+    last = cuda.shared.array(1, int32)
+    i, b = cuda.threadIdx.x, cuda.blockIdx.x
+    if i == 0:
+        partial[b] = a[b]
+        cuda.threadfence_block()
+        last[0] = cuda.atomic.add(tickets, 0, 1)
+    cuda.syncthreads()
+    if last[0] == cuda.gridDim.x - 1 and i == 0:
+        for k in range(cuda.gridDim.x):
+            out[0] += partial[k]
+
+
 def another_word(a, partial, tickets, out):
     b = cuda.blockIdx.x
     if b < cuda.gridDim.x - 1:
@@ -417,7 +433,9 @@ def read_before_the_ticket(a, partial, tickets, out):
 
 
 @pytest.mark.parametrize(
-    "kernel", [without_a_fence, fence_before_the_store, another_word, read_before_the_ticket], ids=lambda k: k.__name__
+    "kernel",
+    [without_a_fence, fence_before_the_store, fence_of_the_block, another_word, read_before_the_ticket],
+    ids=lambda k: k.__name__,
 )
 def test_without_release_and_acquire_it_is_a_race(kernel):
     found, *_ = tickets(kernel, threads=1)
@@ -429,6 +447,46 @@ def test_the_message_says_where_the_fence_must_stand():
     found, *_ = tickets(fence_before_the_store)
     (race,) = [f for f in found if f.array == "partial"]
     assert "threadfence() orders them only if it stands between the first and an atomic" in race.message
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_fence_of_the_block_orders_the_threads_of_one_block(blocks):
+    """Warp after warp adds to one word: of one block, which is in order, or of two, which is not."""
+
+    @cuda.jit
+    def chain(words, turns):
+        g = cuda.grid(1) // 32
+        for turn in range(cuda.gridsize(1) // 32):
+            if turn == g and cuda.laneid == 0:
+                cuda.atomic.add(turns, 0, 1)
+                words[0] += 1
+                cuda.threadfence_block()
+                cuda.atomic.add(turns, 0, 1)
+
+    words, turns = np.zeros(1, "i8"), np.zeros(1, "i8")
+    found = findings(chain, blocks, 64, words, turns)
+    assert {f.kind for f in found} == ({"race"} if blocks > 1 else set())
+    assert all(f.threads[0][0] != f.threads[1][0] for f in found)
+
+
+def test_a_later_fence_of_the_block_does_not_widen_what_an_earlier_one_of_the_device_released():
+    """Thread 0 fences for all, stores, and fences for its block: only the first store has reached the other block."""
+
+    @cuda.jit
+    def two_stores(a, flag, out):
+        if cuda.blockIdx.x == 0:
+            a[0] = 1
+            cuda.threadfence()
+            a[1] = 1
+            cuda.threadfence_block()
+            cuda.atomic.add(flag, 0, 1)
+        else:
+            cuda.atomic.add(flag, 0, 1)
+            out[0] = a[0]
+            out[1] = a[1]
+
+    (race,) = findings(two_stores, 2, 1, np.zeros(2, "i8"), np.zeros(1, "i8"), np.zeros(2, "i8"))
+    assert (race.kind, race.index) == ("race", (1,))
 
 
 def test_releases_are_passed_on():

@@ -44,8 +44,8 @@ UNSEEN = {
         "reduction_barrier_inside_the_step",
     },
 }
-#: Younger than the recording; racecheck does not watch the global memory in which its blocks race.
-UNRECORDED = {"missing_threadfence"}
+#: Younger than the recording; racecheck does not watch the global memory in which their blocks race.
+UNRECORDED = {"missing_threadfence", "threadfence_of_the_block"}
 #: It never ends on the GPU; every tool waits in vain.
 ENDLESS = {"barrier_in_the_inner_loop_under_the_guard"}
 

@@ -2,10 +2,10 @@
 
 A thread that passes a ``threadfence`` has made visible what it did before, and what a barrier ordered before. Its next
 atomic on a word of global memory *releases* that, and whoever updates the same word atomically afterwards *acquires*
-it: what it does from then on is ordered after all of it, and after what the releasing thread had itself acquired.
-The threads of a block share what one of them fenced or acquired once a barrier has passed. Source: the release and
-acquire patterns of the PTX memory model; as the programs in NVIDIA's samples do, an atomic acquires without a fence
-of its own.
+it: what it does from then on is ordered after all of it, and after what the releasing thread had itself acquired
+before its fence. A ``threadfence_block`` does so for the threads of its own block alone. The threads of a block share
+what one of them fenced or acquired once a barrier has passed. Source: the release and acquire patterns of the PTX
+memory model; as the programs in NVIDIA's samples do, an atomic acquires without a fence of its own.
 
 Fences and releases are numbered, so that what a thread does after its fence is not taken for what it did before: an
 access carries the number of fences that its thread had passed (``stamps``).
@@ -28,17 +28,62 @@ Heard = dict[Word, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """What one atomic released of its own block: the accesses of each thread before its fence, and of the whole
-    block before the barrier that preceded that; and, of other blocks, what the thread had heard."""
+class Reach:
+    """What an atomic released of its own block: the accesses of each thread before its fence, and of the whole
+    block before the barrier that preceded that; and what was heard before those fences."""
 
-    position: int  # among the releases on this word
     fences: Stamps  # by thread of the block, the fences that count; an access with a smaller stamp came before
     barriers: int  # accesses of any thread of the block with fewer barriers passed came before
     heard: Heard
 
     def covers(self, thread: int, stamp: int, barriers: int) -> bool:
         return barriers < self.barriers or stamp < self.fences[thread]
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What grows with each release that says something new."""
+        return int(self.fences.sum()), self.barriers
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One atomic after a fence: what it released to its own block, and what to all."""
+
+    position: int  # among the releases on this word
+    to_block: Reach
+    to_all: Reach | None
+
+    def to(self, same_block: bool) -> Reach | None:
+        return self.to_block if same_block else self.to_all
+
+
+class Fences:
+    """The latest fence of each thread, of one scope or a wider one."""
+
+    def __init__(self, size: int) -> None:
+        self.before: Stamps = np.zeros(size, np.int32)  # accesses with a smaller stamp came before the fence
+        self.barriers: Ints = np.full(size, -1, np.int64)  # passed before the fence; -1: no fence
+        self.heard: dict[int, dict[int, Heard]] = {}  # by block and thread, before the fence
+
+    def reach(self, block: int, own: int, threads: int, now: int) -> Reach | None:
+        """What the thread may release: behind its own fence, or behind a fence and a barrier of its block."""
+        here = slice(block * threads, (block + 1) * threads)
+        passed = self.barriers[here]
+        counts = (passed >= 0) & (passed < now)
+        counts[own] = passed[own] >= 0
+        if not counts.any():
+            return None
+        heard: Heard = {}
+        for thread, known in self.heard.get(block, {}).items():
+            if counts[thread]:
+                join(heard, known)
+        return Reach(np.where(counts, self.before[here], 0).astype(np.int32), int(passed[counts].max()), heard)
+
+
+def join(heard: Heard, more: Heard) -> None:
+    """Add to what was heard."""
+    for word, length in more.items():
+        heard[word] = max(length, heard.get(word, 0))
 
 
 @dataclass(slots=True)
@@ -56,18 +101,25 @@ class Releases:
     def __init__(self, blocks: int, threads: int) -> None:
         self.threads = threads
         self.stamps: Stamps = np.zeros(blocks * threads, np.int32)  # fences passed, by thread of the grid
-        self.barriers: Ints = np.full(blocks * threads, -1, np.int64)  # passed before the latest fence; -1: no fence
+        self.of_block = Fences(blocks * threads)  # all fences
+        self.of_device = Fences(blocks * threads)  # those that order for all threads
         self.log: dict[Word, dict[int, list[Release]]] = {}  # by block
         self.length: Heard = {}  # of the log of each word
         self.fenced = False  # has any thread passed a fence?
-        self.latest: dict[tuple[Word, int], tuple[int, int]] = {}  # (fences, barriers) of a thread's last release
+        self.latest: dict[tuple[Word, int], tuple[tuple[int, int] | None, ...]] = {}  # keys of a thread's last release
         self.acquired: dict[int, Acquired] = {}  # by block
 
-    def fence(self, threads: Ints, barriers: Ints) -> None:
-        """These threads, which have passed so many barriers, pass a fence."""
+    def fence(self, threads: Ints, barriers: Ints, block_only: bool) -> None:
+        """These threads, which have passed so many barriers, pass a fence, which may be one for their block only."""
         self.fenced = True
         self.stamps[threads] += 1
-        self.barriers[threads] = barriers
+        for fences in (self.of_block,) if block_only else (self.of_block, self.of_device):
+            fences.before[threads] = self.stamps[threads]
+            fences.barriers[threads] = barriers
+            for i, thread in enumerate(threads) if self.acquired else ():
+                block, own = divmod(int(thread), self.threads)
+                if block in self.acquired:
+                    fences.heard.setdefault(block, {})[own] = self.heard(block, own, int(barriers[i]))
 
     def update(self, array: object, keys: Ints, threads: Ints, barriers: Ints) -> None:
         """These threads update words atomically, one after another in their order in the grid."""
@@ -83,19 +135,14 @@ class Releases:
             self._release(word, block, own, now, length)
 
     def _release(self, word: Word, block: int, own: int, now: int, length: int) -> None:
-        first = block * self.threads
-        passed = self.barriers[first : first + self.threads]
-        counts = (passed >= 0) & (passed < now)
-        counts[own] = passed[own] >= 0
-        if not counts.any():
+        to_block, to_all = (f.reach(block, own, self.threads, now) for f in (self.of_block, self.of_device))
+        if to_block is None:
             return
-        fences = np.where(counts, self.stamps[first : first + self.threads], 0).astype(np.int32)
-        released = int(fences.sum()), int(passed[counts].max())
-        if self.latest.get((word, first + own)) == released:
+        thread, released = block * self.threads + own, (to_block.key, None if to_all is None else to_all.key)
+        if self.latest.get((word, thread)) == released:
             return  # a thread that waits in a loop releases nothing new
-        self.latest[word, first + own] = released
-        heard = self.heard(block, own, now)
-        self.log.setdefault(word, {}).setdefault(block, []).append(Release(length, fences, released[1], heard))
+        self.latest[word, thread] = released
+        self.log.setdefault(word, {}).setdefault(block, []).append(Release(length, to_block, to_all))
         self.length[word] = length + 1
 
     def _known_in(self, block: int, now: int) -> Acquired:
@@ -103,8 +150,7 @@ class Releases:
         known = self.acquired.setdefault(block, Acquired())
         if known.barriers < now:
             for heard in known.by_one.values():
-                for word, length in heard.items():
-                    known.by_all[word] = max(length, known.by_all.get(word, 0))
+                join(known.by_all, heard)
             known.by_one.clear()
             known.barriers = now
         return known
@@ -123,26 +169,23 @@ class Releases:
         mine, reader = divmod(later, self.threads)
         if mine not in self.acquired:
             return False
-        waiting = list(self.heard(mine, reader, now).items())
-        seen: Heard = {}
+        waiting = [(mine, *entry) for entry in self.heard(mine, reader, now).items()]
+        seen: dict[tuple[int, Word], int] = {}  # by the block that heard
         while waiting:
-            word, length = waiting.pop()
-            before = seen.get(word, 0)
+            hearer, word, length = waiting.pop()
+            before = seen.get((hearer, word), 0)
             if length <= before:
                 continue
-            seen[word] = length
+            seen[hearer, word] = length
             log = self.log[word]
             releases = log.get(block, [])
-            if any(
-                releases[i].covers(own, stamp, barriers)
-                for i in range(bisect_left(releases, length, key=lambda release: release.position))
-            ):
-                return True
-            for others in log.values():
-                waiting += (
-                    entry
-                    for release in others
-                    if before <= release.position < length
-                    for entry in release.heard.items()
-                )
+            for i in range(bisect_left(releases, length, key=lambda release: release.position)):
+                reach = releases[i].to(hearer == block)
+                if reach is not None and reach.covers(own, stamp, barriers):
+                    return True
+            for releaser, others in log.items():
+                for release in others:
+                    reach = release.to(hearer == releaser)
+                    if reach is not None and before <= release.position < length:
+                        waiting += ((releaser, *entry) for entry in reach.heard.items())
         return False

@@ -68,11 +68,11 @@ class RacesObserver(Observer):
             shadow = self.shadows[array] = Shadow(self, array, self.releases)
         shadow.see(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
 
-    def fence(self, vector: WarpVector, mask: Mask) -> None:
+    def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
         if self.releases is not None:
             lanes = vector.full(mask)
             barriers = np.broadcast_to(self.epoch_of(vector.chunk), vector.shape)
-            self.releases.fence(vector.ids[lanes], barriers[lanes])
+            self.releases.fence(vector.ids[lanes], barriers[lanes], block_only)
 
     def epoch_of(self, chunk: Chunk) -> Ints:
         """Barriers passed by each block of the chunk, as (1, 1, block rows, block columns)."""
@@ -121,7 +121,7 @@ class RacesObserver(Observer):
         if threads[0][0] != threads[1][0] and self.unit.fences:
             cure = (
                 "threadfence() orders them only if it stands between the first and an atomic on a word that the other "
-                "thread updates too, before the second"
+                "thread updates too, before the second; threadfence_block() orders the threads of one block only"
             )
         elif threads[0][0] != threads[1][0]:
             cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"

@@ -328,7 +328,7 @@ CUDA: dict[str, Row | forms.Form] = {
     "syncthreads": forms.syncthreads,
     "syncwarp": forms.syncwarp,
     "threadfence": forms.fence,
-    "threadfence_block": forms.fence,
+    "threadfence_block": forms.block_fence,
     "threadfence_system": forms.fence,
     "syncthreads_count": forms.reduction,
     "syncthreads_and": forms.reduction,

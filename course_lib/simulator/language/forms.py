@@ -61,7 +61,10 @@ SYNCWARP = Operation(
     lambda args, result: is_int(str(args[0])) and result == NONE,
     effect=True,
 )
-FENCE = Operation("threadfence", "w.threadfence({mask})", lambda args, result: result == NONE, effect=True)
+FENCE, BLOCK_FENCE = (
+    Operation(name, f"w.threadfence({{mask}}, {block_only})", lambda args, result: result == NONE, effect=True)
+    for name, block_only in (("threadfence", False), ("threadfence_block", True))
+)
 SMALLER = Operation("min", "smaller({0}, {1})", uniform)
 LARGER = Operation("max", "larger({0}, {1})", uniform)
 ABSOLUTE = Operation("abs", "np.abs({0})", uniform)
@@ -131,6 +134,12 @@ def fence(x: Expressions, node: ast.Call, used: bool) -> Expr:
     at_most(node, 0)
     x.analysis.fences = True
     return Apply(operation=FENCE, args=(), type=NONE, line=node.lineno)
+
+
+def block_fence(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    at_most(node, 0)
+    x.analysis.fences = True
+    return Apply(operation=BLOCK_FENCE, args=(), type=NONE, line=node.lineno)
 
 
 # --- atomics ----------------------------------------------------------------------------------------------------------

@@ -175,9 +175,12 @@ class WarpVector:
         else:
             self.order = (clock.reshape(self.shape), known)
 
-    def threadfence(self, mask: Mask) -> None:
-        """What the active lanes did before is visible to all threads before what they do after it."""
-        self.engine.tell("fence", self, mask)
+    def threadfence(self, mask: Mask, block_only: bool) -> None:
+        """What the active lanes did before is visible to all threads before what they do after it.
+
+        ``block_only``: to the threads of their block.
+        """
+        self.engine.tell("fence", self, mask, block_only)
 
     def _gone(self) -> np.ndarray:
         """The lanes that have returned, as a boolean array of the whole shape."""
