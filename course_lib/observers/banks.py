@@ -60,7 +60,7 @@ class BanksObserver(Counter):
 
         What lies in the first-level cache lies in banks as well, and a copy serves one lane of each at a time.
         Copies of 8 and 16 bytes are counted as stores. The recording has 16 bytes to neighbouring places alone, where
-        that is right; to places further apart the GPU needs more, up to a wavefront for each lane, than is counted here.
+        that is right; to places further apart the GPU needs more, up to a wavefront for each lane, than are counted.
         """
         if pattern.access_bytes != WORD_BYTES:
             return
