@@ -48,7 +48,8 @@ class Play:
 
     `spans[w]` is the timeline of warp w (resident blocks one after the other): (reason, first cycle, cycle after the
     last) where it waits, and where it issues. `turns[w]` holds the cycle at which warp w began each turn of the
-    outermost loop. `in_flight` is the mean of the bytes that were on their way from global memory.
+    outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle at which
+    it was asked for and that at which it arrived.
     """
 
     cycles: float
@@ -56,9 +57,18 @@ class Play:
     waits: Mapping[str, float]
     spans: tuple[tuple[tuple[str, float, float], ...], ...]
     turns: tuple[tuple[float, ...], ...]
-    in_flight: float
-    bytes_loaded: int
+    fetches: tuple[tuple[float, float], ...]
     schedulers: int
+
+    @property
+    def bytes_loaded(self) -> int:
+        """Bytes that came from beyond the first-level cache."""
+        return SECTOR_BYTES * len(self.fetches)
+
+    @property
+    def in_flight(self) -> float:
+        """The mean of the bytes that were on their way from there."""
+        return SECTOR_BYTES * sum(arrived - asked for asked, arrived in self.fetches) / self.cycles
 
     @property
     def issued_per_cycle(self) -> float:
@@ -163,7 +173,8 @@ class _Player:
         self.barriers = 0.0
         self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, with the sector asked for
         self.integer = [0.0] * machine.schedulers
-        self.issued, self.moved, self.byte_cycles = 0.0, 0, 0.0
+        self.issued = 0.0
+        self.fetches: list[tuple[float, float]] = []
 
     def run(self) -> Play:
         schedulers = range(self.machine.schedulers)
@@ -270,8 +281,7 @@ class _Player:
             if known is None:
                 known = self._fetch(sector, start)
                 self.cache.bring(sector, known)
-                self.moved += SECTOR_BYTES
-                self.byte_cycles += SECTOR_BYTES * (known - start)
+                self.fetches.append((start, known))
             arrival = max(arrival, known)
         return arrival + (machine.copy if instruction.kind == "copy" else 0.0)
 
@@ -342,8 +352,7 @@ class _Player:
             {reason: amount / whole for reason, amount in zip(REASONS, total, strict=True)},
             tuple(tuple((REASONS[reason], first, last) for reason, first, last in spans) for spans in self.spans),
             tuple(map(tuple, self.turns)),
-            self.byte_cycles / cycles,
-            self.moved,
+            tuple(self.fetches),
             self.machine.schedulers,
         )
 

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources ceb47eb93d91f03a bundle cbc06d30a0eee8b4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 3e9c4319904274e3 bundle cbc06d30a0eee8b4 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {

@@ -1,0 +1,190 @@
+// The model of waiting. Python plays each setting and sends its timeline; here it is asked for and drawn.
+
+import { html, part, svg, write } from "./dom.js";
+
+/**
+ * @typedef {object} Plan
+ * @property {number} latency
+ * @property {number} warps
+ * @property {number} tile_width
+ * @property {number} buffers
+ * @property {string[]} reasons
+ * @property {number} shown cycles that are drawn
+ * @property {number} end cycles in all
+ * @property {number[][][]} rows of every warp [reason, first cycle, cycle after the last]
+ * @property {number[]} in_flight bytes, in equal parts of the cycles that are drawn
+ * @property {number} needed bytes in flight that use the whole bandwidth
+ * @property {string[]} says
+ *
+ * @typedef {{get(name: string): any, set(name: string, value: any): void, save_changes(): void,
+ *   on(name: string, listener: () => void): void, off(name: string, listener: () => void): void}} Model
+ */
+
+const FILLS = ["ink", "other", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
+const LEFT = 66;
+const WIDE = 900;
+const ROW = 16;
+const FLIGHT = 74;
+const SETTING = ["latency", "warps", "tile_width", "buffers"];
+
+/** @param {number} cycle @param {Plan} plan */
+const across = (cycle, plan) => LEFT + ((WIDE - LEFT - 8) * cycle) / plan.shown;
+
+/**
+ * All of a warp's spans with one reason as one path: a row has hundreds.
+ * @param {number[][]} spans @param {number} top @param {Plan} plan
+ */
+function bars(spans, top, plan) {
+  const edge = (/** @type {number} */ cycle) => across(cycle, plan).toFixed(1);
+  return spans.map(([, first, last]) => `M${edge(first)} ${top}H${edge(last)}v${ROW - 4}H${edge(first)}z`).join("");
+}
+
+/** @param {Plan} plan */
+function rows(plan) {
+  const drawn = [];
+  plan.rows.forEach((spans, row) => {
+    const top = row * ROW + 2;
+    drawn.push(svg("text", { x: LEFT - 6, y: top + 10, "text-anchor": "end" }, `warp ${row}`));
+    FILLS.forEach((fill, reason) => {
+      const d = bars(spans.filter((span) => span[0] === reason), top, plan);
+      if (d) drawn.push(svg("path", { d, style: `fill: ${fill}`, class: `tt-reason-${reason}` }));
+    });
+  });
+  const top = plan.rows.length * ROW + 8;
+  const issued = plan.rows.flat().filter((span) => span[0] === 0);
+  drawn.push(svg("text", { x: LEFT - 6, y: top + 10, "text-anchor": "end" }, "issue slots"));
+  drawn.push(svg("path", { d: bars(issued, top, plan), style: `fill: ${FILLS[0]}`, class: "tt-issued" }));
+  return drawn;
+}
+
+/** Bytes in flight over the cycles, and how many would use the whole bandwidth. @param {Plan} plan @param {number} top */
+function flight(plan, top) {
+  const most = Math.max(plan.needed, ...plan.in_flight, 1) * 1.08;
+  const bottom = top + FLIGHT;
+  const height = (/** @type {number} */ bytes) => bottom - (FLIGHT * bytes) / most;
+  const step = plan.shown / plan.in_flight.length;
+  const steps = plan.in_flight.map((bytes, i) => `V${height(bytes).toFixed(1)}H${across((i + 1) * step, plan).toFixed(1)}`);
+  const needed = height(plan.needed);
+  const label = `latency × bandwidth: ${plan.needed.toLocaleString("en")} bytes`;
+  return [
+    svg("path", { d: `M${LEFT} ${bottom}${steps.join("")}V${bottom}z`, class: "tt-flight" }),
+    svg("line", { x1: LEFT, x2: WIDE - 8, y1: needed, y2: needed, class: "tt-needed" }),
+    svg("text", { x: WIDE - 10, y: needed - 4, "text-anchor": "end" }, label),
+    svg("text", { x: LEFT - 6, y: bottom - 30, "text-anchor": "end" }, "bytes"),
+    svg("text", { x: LEFT - 6, y: bottom - 17, "text-anchor": "end" }, "in flight"),
+  ];
+}
+
+/** @param {Plan} plan */
+function picture(plan) {
+  const top = plan.rows.length * ROW + 44;
+  const bottom = top + FLIGHT;
+  const ticks = [];
+  for (let cycle = 0; cycle <= plan.shown; cycle += 500) {
+    const x = across(cycle, plan);
+    ticks.push(svg("line", { x1: x, x2: x, y1: bottom, y2: bottom + 4, class: "tt-axis" }));
+    const anchor = cycle === plan.shown ? "end" : "middle";
+    ticks.push(svg("text", { x, y: bottom + 16, "text-anchor": anchor }, cycle.toLocaleString("en")));
+  }
+  ticks.push(svg("line", { x1: LEFT, x2: WIDE - 8, y1: bottom, y2: bottom, class: "tt-axis" }));
+  ticks.push(svg("text", { x: LEFT, y: bottom + 31 }, "cycles, of a model"));
+  if (plan.end < plan.shown) {
+    const x = across(plan.end, plan);
+    ticks.push(svg("line", { x1: x, x2: x, y1: 0, y2: bottom + 20, class: "tt-end" }));
+    const anchor = plan.end > 0.9 * plan.shown ? "end" : "middle";
+    ticks.push(svg("text", { x, y: bottom + 31, "text-anchor": anchor }, `done: ${plan.end.toLocaleString("en")}`));
+  }
+  const label = plan.says.join(". ");
+  const box = `0 0 ${WIDE} ${bottom + 36}`;
+  return svg("svg", { viewBox: box, class: "tt-cycles", role: "img", "aria-label": label }, ...rows(plan), ...flight(plan, top), ...ticks);
+}
+
+/**
+ * A slider over a list of values; what it says stands above it, and is read out.
+ * @param {string} name @param {number[]} values @param {(value: number) => string} says
+ * @param {(value: number) => void} chosen
+ */
+function slider(name, values, says, chosen) {
+  const input = /** @type {HTMLInputElement} */ (
+    html("input", { type: "range", min: 0, max: values.length - 1, step: 1, class: `tt-slider-${name}` })
+  );
+  const text = html("b");
+  input.addEventListener("input", () => chosen(values[Number(input.value)]));
+  return {
+    label: html("label", {}, text, input),
+    /** @param {number} value */
+    show(value) {
+      input.value = String(Math.max(values.indexOf(value), 0));
+      input.setAttribute("aria-valuetext", says(value));
+      write(text, says(value));
+    },
+  };
+}
+
+/** The root's parts. @param {string[]} reasons */
+function legend(reasons) {
+  const items = reasons.map((reason, number) => html("li", { style: `--fill: ${FILLS[number]}` }, reason));
+  return html("ul", { class: "tt-reasons", "aria-label": "What a warp does or waits for" }, ...items);
+}
+
+/** @param {{model: Model, el: HTMLElement}} place */
+function render({ model, el }) {
+  const offers = JSON.parse(model.get("_offers"));
+  const [first, last, step] = offers.latency;
+  const latencies = Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step);
+  const widths = Object.keys(offers.widths).map(Number);
+  const ask = (/** @type {string} */ name) => (/** @type {number} */ value) => {
+    if (model.get(name) === value) return;
+    model.set(name, value);
+    model.save_changes();
+  };
+  const many = (/** @type {number} */ count, /** @type {string} */ noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const counts = Array.from({ length: offers.warps }, (_, i) => i + 1);
+  // Warps come in whole blocks: a key or a drag goes to the next count that is one, in its direction.
+  const whole = (/** @type {number} */ count) => {
+    const size = offers.widths[model.get("tile_width")];
+    const up = count > model.get("warps");
+    const blocks = up ? Math.ceil(count / size) : Math.floor(count / size);
+    const chosen = Math.min(Math.max(blocks, 1) * size, offers.warps);
+    ask("warps")(chosen);
+    sliders.warps.show(chosen);
+  };
+  const sliders = {
+    latency: slider("latency", latencies, (n) => `latency: ${n} cycles`, ask("latency")),
+    warps: slider("warps", counts, (n) => many(n, "resident warp"), whole),
+    tile_width: slider("tile_width", widths, (n) => `T = ${n}, ${many(offers.widths[n], "warp")} a block`, ask("tile_width")),
+    buffers: slider("buffers", [1, 2], (n) => (n === 1 ? "one buffer: tiled" : "two buffers: prefetched"), ask("buffers")),
+  };
+  const root = html(
+    "section",
+    { class: "tt-waiting", "aria-label": "Waiting, as a model plays it" },
+    html("div", { class: "tt-sliders" }, ...Object.values(sliders).map((each) => each.label)),
+    html("div", { class: "tt-plan" }),
+    html("div", { class: "tt-says" }),
+    html("p", { class: "tt-asking", "aria-live": "polite" }),
+  );
+  root.addEventListener("keydown", (event) => event.stopPropagation()); // JupyterLab's shortcuts are not meant here
+
+  const asked = () => {
+    const plan = /** @type {Plan} */ (JSON.parse(model.get("_plan")));
+    for (const [name, each] of Object.entries(sliders)) each.show(model.get(name));
+    const current = SETTING.every((name) => model.get(name) === /** @type {any} */ (plan)[name]);
+    write(part(root, "asking"), current ? "" : "The picture is the one before; Python plays the new setting.");
+  };
+  const draw = () => {
+    const plan = /** @type {Plan} */ (JSON.parse(model.get("_plan")));
+    part(root, "plan").replaceChildren(legend(plan.reasons), picture(plan));
+    part(root, "says").replaceChildren(...plan.says.map((sentence) => html("p", {}, `${sentence}.`)));
+    asked();
+  };
+  model.on("change:_plan", draw);
+  for (const name of SETTING) model.on(`change:${name}`, asked);
+  draw();
+  el.replaceChildren(root);
+  return () => {
+    model.off("change:_plan", draw);
+    for (const name of SETTING) model.off(`change:${name}`, asked);
+  };
+}
+
+export default { render };

@@ -1,0 +1,135 @@
+"""The model of waiting on a page of its own: its sliders by mouse and keyboard, its rows, axe-core in both themes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+import course_lib.viewer
+from course_lib import measurements
+from course_lib.model.waiting import Machine
+from course_lib.viewer import Waiting
+
+FOLDER = Path(course_lib.viewer.__file__).parent
+H200 = Machine.measured(measurements.load("latencies"))
+TRAITS = ("latency", "warps", "tile_width", "buffers", "_plan", "_offers")
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Waiting</title>
+<style>%(theme)s</style><style>%(css)s</style><main><h1>Waiting</h1><div id="place"></div></main>
+<script type="module">
+  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
+  const { default: widget } = await import(url);
+  const state = %(state)s;
+  const listeners = {};
+  const model = {
+    get: (name) => state[name],
+    set(name, value) {
+      if (state[name] === value) return;
+      state[name] = value;
+      for (const listener of listeners[`change:${name}`] ?? []) listener();
+    },
+    on: (name, listener) => (listeners[name] ??= []).push(listener),
+    off() {},
+    save_changes: () => window.python(JSON.stringify(state)),
+  };
+  window.hear = (answered) => { for (const [name, value] of Object.entries(answered)) model.set(name, value); };
+  document.addEventListener("keydown", () => { window.leaked = true; });
+  widget.render({ model, el: document.getElementById("place") });
+</script>"""
+
+
+@pytest.fixture
+def show(new_page):
+    """Show the widget; what the page saves goes to Python, whose answer is given with `answer(page, widget)`."""
+
+    def shown(widget, theme=""):
+        page = new_page()
+        page.saved = []
+        page.expose_function("python", lambda text: page.saved.append(json.loads(text)))
+        state = {name: getattr(widget, name) for name in TRAITS}
+        css, esm = ((FOLDER / f"waiting.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+        page.set_content(PAGE % {"theme": theme, "css": css, "esm": json.dumps(esm), "state": json.dumps(state)})
+        page.wait_for_selector(".tt-cycles")
+        return page
+
+    return shown
+
+
+def answer(page, widget):
+    """Give the setting on the page to the Python side, and its plan to the page."""
+    for name in ("tile_width", "warps", "latency", "buffers"):
+        setattr(widget, name, page.saved[-1][name])
+    page.evaluate("answered => window.hear(answered)", {name: getattr(widget, name) for name in TRAITS})
+
+
+def warps(page):
+    return page.locator(".tt-cycles text", has_text="warp ").count()
+
+
+def test_every_slider_asks_python_and_draws_its_answer(show):
+    """By the keyboard: latency a step up, a block more, T twice as wide, a second buffer."""
+    widget = Waiting(H200)
+    page = show(widget)
+    assert warps(page) == 2
+
+    page.focus(".tt-slider-latency")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tt-asking")).to_contain_text("Python plays the new setting")
+    answer(page, widget)
+    expect(page.locator(".tt-asking")).to_have_text("")
+    assert widget.latency == 300
+    expect(page.locator(".tt-says")).to_contain_text("300 cycles from a load to its value")
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")  # the next whole block of two warps
+    answer(page, widget)
+    assert (widget.warps, warps(page)) == (4, 4)
+    page.keyboard.press("ArrowLeft")
+    answer(page, widget)
+    assert (widget.warps, warps(page)) == (2, 2)
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    answer(page, widget)
+    assert (widget.tile_width, widget.warps, warps(page)) == (16, 8, 8)
+    expect(page.locator(".tt-slider-warps")).to_have_attribute("aria-valuetext", "8 resident warps")
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    answer(page, widget)
+    assert widget.buffers == 2
+    expect(page.locator(".tt-says p")).to_have_text([f"{each}." for each in widget.plan.sentences()])
+    assert page.evaluate("window.leaked") is None  # JupyterLab's shortcuts must not hear what is typed
+
+
+def test_a_drag_with_the_mouse(show):
+    widget = Waiting(H200)
+    page = show(widget)
+    box = page.locator(".tt-slider-latency").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
+    answer(page, widget)
+    assert widget.latency == 1200
+
+
+def test_what_is_drawn_is_what_was_played(show):
+    """The bars of each reason end where its last span does, and a launch that is done says so."""
+    widget = Waiting(H200, latency=20, warps=2)
+    page = show(widget)
+    plan = json.loads(widget._plan)
+    assert plan["end"] < plan["shown"]
+    expect(page.locator(".tt-end")).to_have_count(1)
+    box = page.locator(".tt-issued").evaluate("path => [path.getBBox().x, path.getBBox().x + path.getBBox().width]")
+    issued = [span for row in plan["rows"] for span in row if span[0] == 0]
+    wide = 900 - 66 - 8
+    assert box[0] == pytest.approx(66 + wide * min(first for _, first, _ in issued) / plan["shown"], abs=0.1)
+    assert box[1] == pytest.approx(66 + wide * max(last for _, _, last in issued) / plan["shown"], abs=0.1)
+    expect(page.locator(".tt-reasons li")).to_have_text(plan["reasons"])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(show, themes, theme):
+    """No rule of axe-core is broken; contrast and the names of controls are among them."""
+    page = show(Waiting(H200, 600, 8, 8, 2), themes[theme])
+    found = Axe().run(page).response["violations"]
+    assert [(rule["id"], [node["html"][:100] for node in rule["nodes"]]) for rule in found] == []

@@ -1,0 +1,120 @@
+"""The model of waiting with sliders: its plan is the model's, it comes at once, and text and picture say the same."""
+
+import json
+import statistics
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import traitlets
+
+from course_lib import measurements
+from course_lib.model import waiting as model
+from course_lib.simulator.hardware import SECTOR_BYTES
+from course_lib.viewer import Waiting
+from course_lib.viewer.waiting import SHOWN, TILE_WIDTHS, instructions, plan
+
+H200 = model.Machine.measured(measurements.load("latencies"))
+SETTINGS = [(280, 1, 4, 1), (600, 4, 8, 2), (1200, 16, 16, 1), (20, 8, 16, 2)]
+
+
+@pytest.mark.parametrize("latency, warps, tile_width, buffers", SETTINGS)
+def test_the_plan_is_what_the_model_plays(latency, warps, tile_width, buffers):
+    """A quarter of the measured multiprocessor's bandwidth, one scheduler, the reader's latency; nothing else."""
+    quarter = {level: rate / 4 for level, rate in H200.bytes_per_cycle.items()}
+    latencies = {**H200.latency, "L2": latency}
+    machine = replace(H200, schedulers=1, bytes_per_cycle=quarter, latency=latencies)
+    block = instructions(tile_width, buffers)
+    play = model.play_programs(block, machine, warps // len(block))
+    shown = json.loads(plan(H200, latency, warps, tile_width, buffers).encoded())
+
+    assert shown["end"] == round(play.cycles)
+    assert len(shown["rows"]) == warps
+    for row, spans in zip(shown["rows"], play.spans, strict=True):
+        for reason, name in enumerate(model.REASONS):
+            drawn = sum(last - first for number, first, last in row if number == reason)
+            played = sum(min(b, SHOWN) - min(a, SHOWN) for why, a, b in spans if why == name)
+            assert drawn == pytest.approx(played, abs=0.01 * SHOWN)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_curve_holds_every_byte_in_flight(setting):
+    """Its area is the byte-cycles of the sectors on their way, as far as it is drawn."""
+    chosen = plan(H200, *setting)
+    curve = chosen.in_flight()
+    asked, arrived = np.minimum(np.array(chosen.play.fetches).T, SHOWN)
+    assert sum(curve) * SHOWN / len(curve) == pytest.approx(SECTOR_BYTES * float(np.sum(arrived - asked)))
+    assert max(curve) > 0
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_bytes_in_flight_are_latency_times_bandwidth(setting):
+    """Little's law holds, and no load is quicker than the latency that the reader chose."""
+    chosen = plan(H200, *setting)
+    assert chosen.play.in_flight == pytest.approx(chosen.mean_latency * chosen.rate)
+    assert chosen.mean_latency >= chosen.latency
+    assert chosen.rate <= chosen.bandwidth
+
+
+def test_the_second_buffer_helps_a_few_warps_and_not_many():
+    """What the picture is there to show: two warps wait for global memory less; sixteen waited for it hardly at all."""
+    few, many = ([plan(H200, 600, warps, 8, buffers).play for buffers in (1, 2)] for warps in (2, 16))
+    assert few[1].cycles < few[0].cycles
+    assert few[1].share("global memory") < few[0].share("global memory")
+    assert many[1].cycles > many[0].cycles
+
+
+def test_every_setting_is_planned_in_under_100_ms():
+    """Once the six kernels are traced; processor time, so that a busy machine does not count."""
+    widget = Waiting(H200)
+    for width in TILE_WIDTHS:
+        for buffers in (1, 2):
+            widget.tile_width, widget.buffers, widget.warps = width, buffers, 16
+            taken = []
+            for latency in (300, 320, 340):
+                start = time.process_time()
+                widget.latency = latency
+                taken.append(time.process_time() - start)
+            assert statistics.median(taken) < 0.1, (width, buffers)
+            assert json.loads(widget._plan)["latency"] == 340
+
+
+def test_warps_come_in_whole_blocks():
+    """A block of 16×16 threads has eight warps: three become eight, and stay when T is 4 again."""
+    widget = Waiting(H200, warps=3, tile_width=16)
+    assert widget.warps == 8
+    assert len(json.loads(widget._plan)["rows"]) == 8
+    widget.tile_width = 4
+    assert (widget.warps, json.loads(widget._plan)["tile_width"]) == (8, 4)
+
+
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        ({"latency": 300.5}, "latency"),
+        ({"latency": 0}, "latency is 0; choose from 20 to 1200 in steps of 20"),
+        ({"warps": 17}, "warps is 17; choose from 1 to 16"),
+        ({"tile_width": 5}, "tile_width is 5; choose from 4, 8, 16"),
+        ({"buffers": 3}, "buffers is 3; choose from 1, 2"),
+    ],
+)
+def test_what_the_sliders_do_not_offer_is_refused(wrong, says):
+    with pytest.raises(traitlets.TraitError, match=says):
+        Waiting(H200, **wrong)
+
+
+def test_text_and_picture_are_the_same_every_time():
+    """They say what the browser says, hold no address, and do not depend on what was dragged before."""
+    widget, other = Waiting(H200), Waiting(H200, 600, 8, 16, 2)
+    other.latency, other.tile_width, other.warps, other.buffers = 280, 8, 2, 1
+    data, metadata = widget._repr_mimebundle_()
+    again, _ = other._repr_mimebundle_()
+    assert data["text/plain"] == again["text/plain"] == repr(widget)
+    assert data["image/png"] == again["image/png"]
+    assert len(data["image/png"]) < 60_000
+    assert metadata["image/png"]["alt"] == repr(widget)
+    for sentence in json.loads(widget._plan)["says"]:
+        assert sentence in repr(widget)
+    assert "Bytes in flight = latency × bandwidth" in repr(widget)
+    assert len(widget._plan) < 100_000
