@@ -21,6 +21,7 @@ from . import (
     register_2d,
     single_block,
     staged,
+    tensor_cores,
     tiled,
     tiled_uncoalesced,
     uncoalesced,
@@ -90,13 +91,17 @@ LADDER = (
     _registers("best", "All together, tuned", best, (128, 256), **_VECTORS),
 )
 
+#: The rungs that pay for speed with accuracy: their operands have fewer fraction bits than float32.
+TENSOR_CORES = (_registers("tensor_cores", "Tensor cores, TF32", tensor_cores, (32, 32), dtypes=("float32",)),)
+
 
 def rung(name: str) -> Rung:
     """Return the rung called `name`; raise KeyError with the known names."""
-    for candidate in LADDER:
+    rungs = (*LADDER, *TENSOR_CORES)
+    for candidate in rungs:
         if candidate.name == name:
             return candidate
-    raise KeyError(f"no rung {name!r}; the ladder has {', '.join(r.name for r in LADDER)}")
+    raise KeyError(f"no rung {name!r}; the ladder has {', '.join(r.name for r in rungs)}")
 
 
-__all__ = ["LADDER", "Rung", "rung"]
+__all__ = ["LADDER", "TENSOR_CORES", "Rung", "rung"]

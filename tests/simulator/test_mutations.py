@@ -9,14 +9,15 @@ from oracles.mutation import mutants
 from oracles.sources import import_kernel
 
 from course_lib import UnsupportedKernelError, simulate
-from course_lib.kernels import LADDER, edges, vector
+from course_lib.kernels import LADDER, TENSOR_CORES, edges, vector
+from course_lib.kernels.tensor_core import round_to_tf32
 
 #: (M, N, K), width: ragged rectangles of several tiles, in blocks of one warp and of several.
 LAUNCHES = [((7, 9, 5), 4), ((11, 18, 21), 8), ((9, 6, 14), 8)]
 
-#: The rungs that are mutated: those before the register tiles, at night all of them, over 1,200 mutants.
+#: The rungs that are mutated: those before the register tiles and on tensor cores, at night all, over 1,200 mutants.
 EVERY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-MUTATED = LADDER if EVERY else LADDER[: [r.name for r in LADDER].index("register_1d")]
+MUTATED = (*(LADDER if EVERY else LADDER[: [r.name for r in LADDER].index("register_1d")]), *TENSOR_CORES)
 
 INSIDE = "inside = K % 4 == 0 and N % 4 == 0 and top + ROWS <= A.shape[0] and left + COLUMNS <= N"
 #: Mutants that may compute the same, by what was changed and the text of the line, with the reason.
@@ -27,6 +28,7 @@ EQUIVALENT = {
     },
     ("one round fewer: range(0, ahead, T)", "for start in range(0, ahead, T):"): "likewise, at ahead - T",
     ("one round fewer: range(0, ROWS, 4)", "for i in range(0, ROWS, 4):"): "the last round begins at ROWS - 4 anyway",
+    ("one round fewer: range(0, T, 8)", "for k in range(0, T, 8):"): "likewise, at T - 8",
     ("swap the last two indices of acc[i, j]", "acc[i, j] = 0"): "every element of a square array is set to zero",
     ("drop the left of 7 - i", "row = i if j % 2 == 0 else 7 - i"): "the order of the rows only saves register reads",
     ("drop the left of j % 2", "row = i if j % 2 == 0 else 7 - i"): "likewise",
@@ -83,7 +85,7 @@ def verdict(rung, make, patient=True):
     seen = set()
     rng = np.random.default_rng(3)
     for (M, N, K), grid, block, params in launches(rung):
-        A, B = rng.standard_normal((M, K), np.float32), rng.standard_normal((K, N), np.float32)
+        A, B = (round_to_tf32(rng.standard_normal(shape, np.float32)) for shape in ((M, K), (K, N)))
         C = np.full((M, N), np.nan, np.float32)
         try:
             run = simulate(make(**params), strict=False)[grid, block](A, B, C)
@@ -117,7 +119,7 @@ def replace_device_functions(rung, helper, source, folder, monkeypatch):
                 monkeypatch.setattr(module, name, changed[name])
 
 
-@pytest.mark.parametrize("rung", LADDER, ids=lambda rung: rung.name)
+@pytest.mark.parametrize("rung", [*LADDER, *TENSOR_CORES], ids=lambda rung: rung.name)
 def test_course_kernels_are_silent(rung):
     """The unchanged kernel breaks no rule and is right."""
     assert verdict(rung, rung.make) == set()

@@ -1,0 +1,72 @@
+"""Tensor cores: a warp multiplies 16×8 by 8×8 elements in one instruction.
+
+Idea: up to here a thread multiplies two numbers at a time. A tensor core takes a small matrix of each from the
+registers of a whole warp and adds their product to a third, 1,024 multiplications in one instruction. Its operands are
+TF32, of which 10 fraction bits are left of float32's 23: this rung pays with accuracy, a relative error of up to 2**-11
+in each element of A and B; the sums stay float32. A block computes a tile of 32×32 results from tiles of A and B in
+shared memory, each of its 8 warps 16×8 of them, with one mma for every 8 elements of K.
+Launch: blocks of 32×8 threads, one for each 32×32 tile of C, rounded up to cover C.
+Loads: 2 K / 32 per element of C from global memory, as tiled with its widest tile; from shared memory 6 per lane for
+an mma. Rows of the tiles are 36 and 40 words apart, so that the 8×4 elements of a load lie in 32 different banks.
+Source: NVIDIA, "Parallel Thread Execution ISA", the section on mma.sync; the padding is derived here.
+"""
+
+from numba import cuda, float32
+
+from .tensor_core import mma_tf32
+
+#: The width and height of the tiles of A, B and C, and the rows of threads of a block, each of which is a warp.
+T, WARPS = 32, 8
+#: The words from one row of a tile to the next: 4 and 8 more than the banks.
+A_PITCH, B_PITCH = T + 4, T + 8
+
+
+@cuda.jit
+def tensor_cores(A, B, C):
+    """Compute C = A @ B in TF32; A is M×K, B is K×N, C is M×N, float32, in blocks of 32×8 threads."""
+    A_tile = cuda.shared.array((T, A_PITCH), float32)
+    B_tile = cuda.shared.array((T, B_PITCH), float32)
+    lane, warp = cuda.threadIdx.x, cuda.threadIdx.y
+    top, left = cuda.blockIdx.y * T, cuda.blockIdx.x * T
+    q, t = lane // 4, lane % 4
+    row, col = warp // 4 * 16, warp % 4 * 8  # the warp's 16×8 results begin here in the tile
+    c0 = c1 = c2 = c3 = float32(0)
+    for start in range(0, A.shape[1], T):
+        for y in range(warp, T, WARPS):
+            if top + y < A.shape[0] and start + lane < A.shape[1]:
+                A_tile[y, lane] = A[top + y, start + lane]
+            else:
+                A_tile[y, lane] = 0
+            if start + y < B.shape[0] and left + lane < B.shape[1]:
+                B_tile[y, lane] = B[start + y, left + lane]
+            else:
+                B_tile[y, lane] = 0
+        cuda.syncthreads()
+        for k in range(0, T, 8):
+            a0 = A_tile[row + q, k + t]
+            a1 = A_tile[row + q + 8, k + t]
+            a2 = A_tile[row + q, k + t + 4]
+            a3 = A_tile[row + q + 8, k + t + 4]
+            b0 = B_tile[k + t, col + q]
+            b1 = B_tile[k + t + 4, col + q]
+            c0, c1, c2, c3 = mma_tf32((a0, a1, a2, a3), (b0, b1), (c0, c1, c2, c3))
+        cuda.syncthreads()
+    y, x = top + row + q, left + col + 2 * t
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = c0
+    if y < C.shape[0] and x + 1 < C.shape[1]:
+        C[y, x + 1] = c1
+    if y + 8 < C.shape[0] and x < C.shape[1]:
+        C[y + 8, x] = c2
+    if y + 8 < C.shape[0] and x + 1 < C.shape[1]:
+        C[y + 8, x + 1] = c3
+
+
+def launch(M, N, K):
+    """Return (grid, block) for an M×N result: one block of 32×8 threads per 32×32 tile of C."""
+    return (max(1, -(-N // T)), max(1, -(-M // T))), (T, WARPS)
+
+
+def shared_bytes(itemsize=4):
+    """Return the bytes of shared memory per block: the two tiles with their padding."""
+    return T * (A_PITCH + B_PITCH) * itemsize
