@@ -16,8 +16,9 @@ The elements of A and B are rounded to TF32 first, to nearest and from a tie awa
 exponent of float32 and 10 of its 23 fraction bits, so the relative error of each is at most 2**-11. A product of two of
 them is exact in float32, and the sums are float32. `round_to_tf32` and `mma_tf32_of_warps` say the same in NumPy;
 the simulator runs the latter for all warps at once, and reports lanes that do not arrive. The sum is not float32's:
-all nine terms are cut off below 2**-26 of the largest one's next power of two, added exactly, and the sum is cut off
-to a float32. So it was found on an H200, bit for bit; other generations may keep other bits of a sum.
+the exponent of a product being the sum of its factors', all nine terms are cut off 25 bits below the largest one,
+added exactly, and the sum is cut off to a float32. So it was found on an H200, bit for bit; other generations may keep
+other bits of a sum.
 
 A GPU older than Ampere has no such instruction: a kernel that calls it is refused when it is compiled.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync (m16n8k8, tf32) and on cvt.
@@ -36,7 +37,7 @@ DROPPED_BITS = 13
 #: The rows, columns and depth of one instruction, and the items of a, b and c that a lane holds.
 ROWS, COLUMNS, DEPTH = 16, 8, 8
 A_ITEMS, B_ITEMS, C_ITEMS = 4, 2, 4
-#: The bits that a term of the sum keeps, counted from the largest term's exponent, and the smallest such exponent.
+#: The bits that are added, from the largest exponent on; the least exponent e, where |x| < 2**e as frexp has it.
 SUM_BITS, LEAST_EXPONENT = 26, -125
 #: The first compute capability that has it.
 AMPERE = (8, 0)
