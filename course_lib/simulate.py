@@ -79,6 +79,11 @@ class Simulation:
         return f"simulate({getattr(self._kernel, '__name__', 'kernel')})"
 
     def _launch(self, grid: Any, block: Any, arguments: Any, dynamic_shared: Any) -> Run:
+        if getattr(self._kernel, "targetoptions", {}).get("device"):
+            raise LaunchError(
+                f"{self._kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
+                "device=True to launch it"
+            )
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]

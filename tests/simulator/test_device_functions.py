@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, float64, types
 from numba.np.numpy_support import ufunc_find_matching_loop
 
-from course_lib import KernelError, UnsupportedKernelError, simulate
+from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
 from course_lib.simulator.language.calls import NUMPY
 from course_lib.simulator.language.types import SCALARS, TypingError
 
@@ -141,3 +141,64 @@ def test_numpys_functions_in_a_kernel():
     x = np.float32(3)
     np.testing.assert_array_equal(out, [np.nan, 2, np.sin(x), 1, 20, np.hypot(x, x), 0])
     assert run.findings == ()
+
+
+@cuda.jit(device=True)
+def sum_below(size):
+    part = cuda.local.array(size, np.int64)
+    for k in range(size):
+        part[k] = k
+    total = 0
+    for k in range(size):
+        total += part[k]
+    return total
+
+
+@cuda.jit(device=True)
+def sum_below_through_another(size):
+    return sum_below(size)
+
+
+SIX = 6
+
+
+def test_a_literal_argument_gives_the_shape_of_an_array():
+    """As in numba, which compiles the function anew for the value; each value is a version of its own."""
+
+    @cuda.jit
+    def sums(out):
+        out[0] = sum_below(4)
+        out[1] = sum_below(5)
+        out[2] = sum_below_through_another(3)
+        out[3] = sum_below(SIX)
+
+    out = np.zeros(4, np.int64)
+    run = simulate(sums)[1, 1](out)
+    assert not run.errors
+    assert out.tolist() == [6, 10, 3, 15]
+
+
+def test_an_argument_that_only_a_launch_knows_gives_no_shape():
+    @cuda.jit
+    def by_argument(out, n):
+        out[0] = sum_below(n)
+
+    @cuda.jit
+    def by_launch(out, n):
+        out[0] = sum_below(cuda.blockDim.x)
+
+    @cuda.jit
+    def by_variable(out, n):
+        size = 3
+        if n > 3:
+            size = 4
+        out[0] = sum_below_through_another(size)
+
+    for kernel in (by_argument, by_launch, by_variable):
+        with pytest.raises(UnsupportedKernelError, match="must be known when the kernel is compiled, and size is not"):
+            simulate(kernel)[1, 1](np.zeros(1, np.int64), 4)
+
+
+def test_a_device_function_is_not_launched():
+    with pytest.raises(LaunchError, match="store_twice is a device function, which only a kernel calls"):
+        simulate(store_twice)[1, 1](np.zeros(1), 0, 1.0)

@@ -16,7 +16,7 @@ from . import conditions, signatures, tuples, types
 from .names import Symbol, dtype_name
 from .operators import cast, scalars, uniform
 from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Frozen, Meet, Operation, Static, once
-from .refusals import refuse
+from .refusals import UnknownShape, refuse
 from .source import python_function, read
 from .types import (
     DTYPE,
@@ -302,10 +302,10 @@ def _static_shape(x: Expressions, node: ast.expr, space: str) -> tuple[int, ...]
                 "a name outside the kernel and use the name",
             )
         if not (isinstance(value, Const) and value.literal and is_int(str(value.type))):
-            refuse(
-                part,
+            raise UnknownShape(
                 f"the shape of a {space} array must be known when the kernel is compiled, and "
                 f"{ast.unparse(part)} is not: use a literal, a global or a closure variable",
+                part.lineno,
             )
         shape.append(int(value.value))
     return tuple(shape)

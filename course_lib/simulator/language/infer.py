@@ -11,6 +11,8 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..findings import UnsupportedKernelError
 from . import conditions, forms, tuples
 from .calls import call
@@ -37,7 +39,7 @@ from .program import (
     once,
     verify,
 )
-from .refusals import refuse, refused_statement
+from .refusals import UnknownShape, refuse, refused_statement
 from .source import Source
 from .types import (
     COMPILE_TIME,
@@ -49,6 +51,7 @@ from .types import (
     TypingError,
     describe_type,
     is_complex,
+    is_int,
     unify_types,
 )
 from .variables import Variable, Variables, merge, merge_all
@@ -77,26 +80,55 @@ class Analysis:
     def device(
         self, caller: Expressions, node: ast.Call, source: Source, values: list[Expr], result: Type | None
     ) -> Function:
-        """The typed program of a device function that ``caller`` calls in ``node``, with its declared ``result``."""
-        key = (source.function, *((v.type, v.why, id(v.thing) if isinstance(v, Static) else 0) for v in values))
+        """The typed program of a device function that ``caller`` calls in ``node``, with its declared ``result``.
+
+        As in numba, it is compiled for the values of literal integers if types alone do not give its arrays' shapes.
+        """
+        try:
+            return self._device_of(caller, node, source, values, result, False)
+        except UnknownShape:
+            if not any(_is_literal(v) for v in values):
+                raise
+            return self._device_of(caller, node, source, values, result, True)
+
+    def _device_of(
+        self,
+        caller: Expressions,
+        node: ast.Call,
+        source: Source,
+        values: list[Expr],
+        result: Type | None,
+        by_value: bool,
+    ) -> Function:
+        variables = [_argument(v, by_value) for v in values]
+        known = (id(v.const[0]) if isinstance(v.const, tuple) else v.const for v in variables)
+        key = (source.function, *((v.type, v.why) for v in variables), *known)
         if key not in self._device:
-            arguments = {p: _argument(v) for p, v in zip(source.parameters, values, strict=True)}
+            arguments = dict(zip(source.parameters, variables, strict=True))
             if source.filename == self.sources[0].filename and source not in self.sources:
                 self.sources.append(source)
             try:
                 self._device[key] = Statements(self, source, arguments, caller.stack, result).function(kernel=False)
             except UnsupportedKernelError as error:
                 if error.line is not None and source.filename != caller.source.filename:
-                    raise UnsupportedKernelError(
-                        f"in the device function {source.name}: {error}", node.lineno
-                    ) from None
+                    kind = UnknownShape if isinstance(error, UnknownShape) else UnsupportedKernelError
+                    raise kind(f"in the device function {source.name}: {error}", node.lineno) from None
                 raise
         return self._device[key]
 
 
-def _argument(value: Expr) -> Variable:
-    """What a device function knows of an argument."""
-    return Variable(value.type, value.why, (value.thing,) if isinstance(value, Static) else None)
+def _is_literal(value: Expr) -> bool:
+    return isinstance(value, Const) and value.literal and is_int(str(value.type))
+
+
+def _argument(value: Expr, by_value: bool) -> Variable:
+    """What a device function knows of an argument; ``by_value``: the numbers of literals, too."""
+    const: np.generic | tuple[object] | None = None
+    if isinstance(value, Static):
+        const = (value.thing,)
+    elif by_value and isinstance(value, Const) and _is_literal(value):
+        const = value.value
+    return Variable(value.type, value.why, const)
 
 
 @dataclass

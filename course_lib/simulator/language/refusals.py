@@ -121,6 +121,10 @@ NOT_TAKEN = {
 }
 
 
+class UnknownShape(UnsupportedKernelError):
+    """The shape of an array is not known; in a device function it may be an argument, and the call's a literal."""
+
+
 def refuse(node: ast.AST, text: str) -> NoReturn:
     """Raise UnsupportedKernelError at the line of ``node``."""
     raise UnsupportedKernelError(text, getattr(node, "lineno", None))
