@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 3e9c4319904274e3 bundle cbc06d30a0eee8b4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 66335c18c6f43bf4 bundle f939b2079069711c */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -1822,8 +1822,8 @@ var Banks = class {
         const y = bottom - (i + 1) * high;
         const who = `word ${word}: ${lanes2.length === 1 ? "lane" : "lanes"} ${lanes2.join(", ")}`;
         node.append(svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who)));
-        const text = lanes2.length === 1 ? String(lanes2[0]) : `${lanes2.length}×`;
-        if (high > 10) node.append(svg("text", { x: x + CELL / 2, y: y + high / 2, class: "tt-lane-on" }, text));
+        const [text, size] = lanes2.length === 1 ? [String(lanes2[0]), ""] : [`${lanes2.length}×`, " tt-crowd"];
+        if (high > 10) node.append(svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text));
       });
     }
     return node;

@@ -149,3 +149,15 @@ def test_twenty_steppers_on_a_page(show, launch_of):
     root = page.locator(".tt-root").last.element_handle()
     times = min((page.evaluate(STEPS, [root, "ArrowRight", 9]) for _ in range(3)), key=statistics.median)
     assert statistics.median(times) <= 16
+
+
+def test_how_many_lanes_share_a_word_fits_its_bank(show, launch_of):
+    """Thirty-two lanes read one word of A's tile: what says so stays inside the word's frame."""
+    stepper = Stepper(launch_of("bank_conflicts"))
+    page = show(stepper, step=stepper.scene().position, panel="banks")
+    crowd = page.locator(".tt-banks .tt-crowd").filter(has_text="32×").first
+    inside = """node => {
+      const [text, word] = [node, node.previousElementSibling].map((each) => each.getBoundingClientRect());
+      return text.left >= word.left && text.right <= word.right;
+    }"""
+    assert crowd.evaluate(inside)

@@ -103,8 +103,8 @@ class Banks {
         const y = bottom - (i + 1) * high;
         const who = `word ${word}: ${lanes.length === 1 ? "lane" : "lanes"} ${lanes.join(", ")}`;
         node.append(svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who)));
-        const text = lanes.length === 1 ? String(lanes[0]) : `${lanes.length}×`;
-        if (high > 10) node.append(svg("text", { x: x + CELL / 2, y: y + high / 2, class: "tt-lane-on" }, text));
+        const [text, size] = lanes.length === 1 ? [String(lanes[0]), ""] : [`${lanes.length}×`, " tt-crowd"];
+        if (high > 10) node.append(svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text));
       });
     }
     return node;
