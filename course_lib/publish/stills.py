@@ -1,9 +1,9 @@
 """Keeps pictures in the pages that nbconvert makes, where widgets have no kernel and may have no network.
 
 nbconvert prefers a widget's view to the picture beside it, and such a view takes its code from the network: without one
-the page shows nothing at all. It also leaves out the text of pictures. Installing the package puts
-``jupyter_nbconvert_config.json``, which names this module, into the environment's etc/jupyter, since nbconvert reads
-no file of another name; in JupyterLab's own export ``course_lib.lab`` does the same.
+the page shows nothing at all. It also leaves out the text of pictures. ``jupyter_nbconvert_config.json`` in the course's
+folder names this module to an nbconvert that is started there; nbconvert reads no file of another name, so nothing is
+installed, where it could replace somebody's own. In JupyterLab's own export ``course_lib.lab`` does the same.
 """
 
 from __future__ import annotations

@@ -136,11 +136,12 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
 
 
 def nbconvert(path, *options, to="html"):
-    """What the command, with this environment's configuration and no more, says of a notebook, and the page."""
-    config = Path(sys.prefix) / "etc" / "jupyter"
+    """What the command, started in the course's folder, says of a notebook, and the page."""
     command = [sys.executable, "-m", "nbconvert", "--to", to, *options, path]
-    home = {"JUPYTER_CONFIG_PATH": str(config), "JUPYTER_CONFIG_DIR": str(path.parent)}
-    said = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | home).stderr
+    home = {"JUPYTER_CONFIG_DIR": str(path.parent)}
+    said = subprocess.run(
+        command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True, env=os.environ | home
+    ).stderr
     return said, path.with_suffix(".slides.html" if to == "slides" else ".html").read_text(encoding="utf-8")
 
 
