@@ -1,9 +1,10 @@
 """Keeps pictures in the pages that nbconvert makes, where widgets have no kernel and may have no network.
 
 nbconvert prefers a widget's view to the picture beside it, and such a view takes its code from the network: without one
-the page shows nothing at all. It also leaves out the text of pictures. ``jupyter_nbconvert_config.json`` in the course's
-folder names this module to an nbconvert that is started there; nbconvert reads no file of another name, so nothing is
-installed, where it could replace somebody's own. In JupyterLab's own export ``course_lib.lab`` does the same.
+the page shows nothing at all. It also leaves out the text of pictures. ``jupyter_nbconvert_config.json`` in the
+course's folder names this module: ``jupyter nbconvert --config jupyter_nbconvert_config.json``. It is not installed,
+for nbconvert reads no file of a name of our own, and another could be somebody's. In JupyterLab's own export
+``course_lib.lab`` does the same.
 """
 
 from __future__ import annotations

@@ -136,8 +136,9 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
 
 
 def nbconvert(path, *options, to="html"):
-    """What the command, started in the course's folder, says of a notebook, and the page."""
-    command = [sys.executable, "-m", "nbconvert", "--to", to, *options, path]
+    """What the command, with the configuration in the course's folder, says of a notebook, and the page."""
+    config = Path(__file__).parents[2] / "jupyter_nbconvert_config.json"
+    command = [sys.executable, "-m", "nbconvert", "--config", config, "--to", to, *options, path]
     home = {"JUPYTER_CONFIG_DIR": str(path.parent)}
     said = subprocess.run(
         command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True, env=os.environ | home
