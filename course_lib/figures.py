@@ -22,7 +22,7 @@ from PIL import Image
 
 from course_lib import model
 from course_lib.look import COLOURS, FAINT, INK, KERNELS
-from course_lib.simulator.hardware import BANKS, SECTOR_BYTES
+from course_lib.simulator.hardware import BANKS, SECTOR_BYTES, ceil_div
 from course_lib.trace.reading import ROWS, slacks
 
 if TYPE_CHECKING:
@@ -556,8 +556,8 @@ def _matrix(
         for col in range(cols):
             picked = (row // tile_width, col // tile_width) in chosen
             _cell(ax, left + col, top - row - 1, 1, "", COLOURS[name] if picked else None, light=0.45)
-    for y in range(-(-rows // tile_width)):
-        for x in range(-(-cols // tile_width)):
+    for y in range(ceil_div(rows, tile_width)):
+        for x in range(ceil_div(cols, tile_width)):
             wide = min(tile_width, cols - x * tile_width)
             high = min(tile_width, rows - y * tile_width)
             at = (left + x * tile_width, top - y * tile_width - high)
