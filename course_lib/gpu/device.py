@@ -51,6 +51,7 @@ def describe() -> dict[str, Any]:
         "shared_bytes_per_multiprocessor": int(gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
         "registers_per_multiprocessor": int(gpu.MAX_REGISTERS_PER_MULTIPROCESSOR),
         "threads_per_multiprocessor": threads_per_multiprocessor(gpu),
+        "clock_hertz": _clock_hertz(gpu),
         "driver": _driver_version(),
         "cuda_runtime": ".".join(map(str, cuda.runtime.get_version())),
         "python": platform.python_version(),
@@ -63,7 +64,18 @@ def describe() -> dict[str, Any]:
 
 def threads_per_multiprocessor(gpu: Any) -> int | None:
     """Return the limit under whichever of its two names this numba knows it."""
-    for name in ("MAX_THREADS_PER_MULTI_PROCESSOR", "MAX_THREADS_PER_MULTIPROCESSOR"):
+    return _attribute(gpu, "MAX_THREADS_PER_MULTI_PROCESSOR", "MAX_THREADS_PER_MULTIPROCESSOR")
+
+
+def _clock_hertz(gpu: Any) -> int | None:
+    """Return the highest clock of the multiprocessors that the driver allows."""
+    kilohertz = _attribute(gpu, "CLOCK_RATE")
+    return None if kilohertz is None else 1000 * kilohertz
+
+
+def _attribute(gpu: Any, *names: str) -> int | None:
+    """Return the device's attribute under the first of the names that this numba knows, or None."""
+    for name in names:
         try:
             return int(getattr(gpu, name))
         except AttributeError:
