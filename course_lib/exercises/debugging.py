@@ -47,8 +47,8 @@ ROWS_OF_B = Exercise(
         global_stores("M·N", lambda shape: shape[0] * shape[1], "each element of C is stored once."),
     ),
     hints={
-        "out-of-bounds": "two things can reach beyond an array here: the order of B's indices, and a store that the "
-        "guard does not cover.",
+        "out-of-bounds": "three things can reach beyond an array here: indices in the wrong order (a matrix takes its "
+        "row first), a store that the guard does not cover, and a guard that lets one row or column too many in.",
     },
     diagnoses=(_transposed,),
 )
@@ -87,7 +87,7 @@ def _columns_of_block_y(outcome: Outcome) -> str | None:
     got, want = outcome.got, outcome.want
     rows, columns = (np.arange(size) // TILE for size in want.shape)
     diagonal = rows[:, None] == columns
-    if not diagonal.all() and np.array_equal(got[diagonal], want[diagonal]):
+    if not diagonal.all() and not np.isnan(got).any() and np.array_equal(got[diagonal], want[diagonal]):
         return (
             "the tiles on the diagonal of C are right and the others are not: B's column must come from blockIdx.x, as "
             "the column of C does."
@@ -157,7 +157,7 @@ ONE_BARRIER = Exercise(
     ),
     hints={
         "race": "a fast warp lays the next pair of tiles on the table while a slow one still multiplies: what keeps it "
-        "from doing so?",
+        "from doing so? (cuda.syncwarp() orders the lanes of one warp, and no two warps.)",
         "barrier-divergence": "every thread of the block must come to the barrier: keep it out of the if.",
     },
     diagnoses=(last_tile_missing,),

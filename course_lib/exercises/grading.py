@@ -192,6 +192,8 @@ def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome
 
 def _advice_on_values(exercise: Exercise, outcomes: list[Outcome], wrong: Outcome) -> str:
     for outcome in outcomes:
+        if not outcome.differs.any():
+            continue  # a diagnosis tells wrong values from right ones: on tiny shapes they may be the same
         for diagnosis in exercise.diagnoses:
             advice = diagnosis(outcome)
             if advice:

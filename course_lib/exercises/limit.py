@@ -63,7 +63,8 @@ FOUR_AT_ONCE = Exercise(
         global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
     ),
     hints={
-        "out-of-bounds": "col is already the first of the thread's four columns: it is not multiplied again.",
+        "out-of-bounds": "the row comes first, then col, which is already the first of the thread's four columns: "
+        "it is not multiplied again.",
         "misaligned-access": "four elements begin at a column that 4 divides; col is one.",
     },
     diagnoses=(_every_fourth_column,),
@@ -109,6 +110,7 @@ ANY_WIDTH = Exercise(
         "out-of-bounds": "with N = 37 the last thread of a row begins at column 36, and columns 37 to 39 do not exist.",
         "misaligned-access": "with N = 37 row 1 begins 37 elements after row 0, which is no multiple of 4: where may a "
         "kernel use load4 at all?",
+        "race": "a thread copies its four elements, col to col + 3, and not the rest of the row, which is for others.",
     },
     diagnoses=(_rest_not_stored, _every_fourth_column),
 )
@@ -140,8 +142,21 @@ def wide(A, B, C):
 
 def _one_fragment_for_all(outcome: Outcome) -> str | None:
     got = outcome.got
-    if got.shape[1] >= VECTOR and all(np.array_equal(got[:, ::VECTOR], got[:, e::VECTOR]) for e in range(1, VECTOR)):
+    if np.unique(got).size > got.shape[0] and all(
+        np.array_equal(got[:, ::VECTOR], got[:, e::VECTOR]) for e in range(1, VECTOR)
+    ):
         return "all four results of a thread are the same: acc[e] takes the e-th of the four elements of B."
+    return None
+
+
+def _columns_of_first_block(outcome: Outcome) -> str | None:
+    """Each block but the first has the columns of B that belong to the first."""
+    (A, B), got = outcome.inputs, outcome.got
+    columns = np.arange(got.shape[1]) % COLUMNS
+    if got.shape[1] > COLUMNS and np.array_equal(got, (A @ B)[:, columns]):
+        return (
+            "every block reads the first 32 columns of B: in B and C a thread's columns begin at col, in the tile at n."
+        )
     return None
 
 
@@ -180,10 +195,12 @@ WIDE = Exercise(
         ),
     ),
     hints={
-        "out-of-bounds": "col < N is guard enough for all four, since 4 divides N; B also ends below, at K.",
+        "out-of-bounds": "load4 takes four neighbours, and all must be there. col < N is guard enough for all four, "
+        "since 4 divides N; B also ends below, at K. Of A's tile one element is wanted, not four.",
         "misaligned-access": "four elements begin at a column that 4 divides: n in the tile, col in B and C.",
+        "race": "both barriers must stay: one when the tiles are full, one when they have been used.",
     },
-    diagnoses=(_one_fragment_for_all, _every_fourth_column),
+    diagnoses=(_one_fragment_for_all, _columns_of_first_block, _every_fourth_column),
 )
 
 WARP_TILES = Explanation(

@@ -45,25 +45,42 @@ def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
     """``acc = a * b`` in a loop, for ``acc += a * b``: one of them, or all."""
     inside = {inner for loop in ast.walk(tree) if isinstance(loop, ast.For | ast.While) for inner in ast.walk(loop)}
     stored = Counter(
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        _base(node) for node in ast.walk(tree) if isinstance(node, _PLACES) and isinstance(node.ctx, ast.Store)
     )
-    found: list[Candidate] = []
+    found: dict[str, list[Candidate]] = {}
     for node in ast.walk(tree):
-        if node in inside and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            name = node.targets[0].id
+        if node in inside and isinstance(node, ast.Assign) and isinstance(node.targets[0], _PLACES):
+            target, name = node.targets[0], ast.unparse(node.targets[0])
             # A sum is set to zero somewhere else; what is assigned once is a name for something.
-            if stored[name] < 2 or name in {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}:
+            used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+            if stored[_base(target)] < 2 or _base(target) in used:
                 continue
-            added = ast.AugAssign(ast.Name(name, ast.Store()), ast.Add(), node.value)
-            if any(isinstance(part, ast.Subscript) for part in ast.walk(node.value)):
+            added = ast.AugAssign(target, ast.Add(), node.value)
+            computed = any(isinstance(part, ast.Subscript | ast.BinOp) for part in ast.walk(node.value))
+            if isinstance(target, ast.Subscript) and not computed:
+                continue  # the sums of an array are set to zero in a loop
+            if computed:
                 advice = f"`{name} = …` forgets the sum so far in every turn; add to it with `{name} += …`."
             else:
                 advice = f"{name} starts again in every turn of the loop: set it to zero once, before the loop."
             advice = f"line {node.lineno}: {advice}"
-            found.append((((node, added),), Cause(node.lineno, advice)))
-    yield from found
-    if len(found) > 1:
-        yield tuple(change for changes, _ in found for change in changes), found[0][1]
+            found.setdefault(_base(target), []).append((((node, added),), Cause(node.lineno, advice)))
+    alone = [candidate for candidates in found.values() for candidate in candidates]
+    yield from alone
+    for candidates in [*found.values(), alone]:
+        if len(candidates) > 1:
+            yield tuple(change for changes, _ in candidates for change in changes), candidates[0][1]
+
+
+#: What a sum may be kept in: a variable, or an element of an array.
+_PLACES = (ast.Name, ast.Subscript)
+
+
+def _base(place: ast.AST) -> str:
+    """The name of the variable or of the array that a place belongs to."""
+    while isinstance(place, ast.Subscript):
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else ""
 
 
 def _other_widths(tree: ast.FunctionDef, source: Source) -> Iterator[Candidate]:

@@ -55,19 +55,30 @@ def judge(exercise: Routine, function: Any) -> Verdict:
     if source.tree is not None and exercise.given and same_body(source.tree, exercise.given):
         hint = "this is the function as it was given; change it, and run this cell again."
         return Verdict(exercise.name, NOT_YET, hint=hint, of=exercise.points)
-    checks = [_called(source.function, case) for case in exercise.cases]
+    called = [_called(source.function, case) for case in exercise.cases]
+    checks = [check for check, _ in called]
     points = sum(check.passed is True for check in checks)
-    hint = next((case.hint for case, check in zip(exercise.cases, checks, strict=True) if not check.passed), "")
+    hint = next((hint for check, hint in called if not check.passed), "")
     status = PASSED if points == exercise.points else FAILED
     return Verdict(exercise.name, status, tuple(checks), hint or None, (), points, exercise.points)
 
 
-def _called(function: Any, case: Case) -> Check:
+def _called(function: Any, case: Case) -> tuple[Check, str]:
+    """Whether the call returns what it must, and advice for where it does not."""
     try:
         got = function(*copy.deepcopy(case.arguments))
     except Exception as error:
-        return Check(False, f"{case.said}: {type(error).__name__}: {error}")
-    return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, wanted {_shown(case.want)}")
+        said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+        raised = f"{type(error).__name__}: {said}".rstrip(": ")
+        hint = f"the function must return an answer, and for {case.said} it raised {raised}."
+        return Check(False, f"{case.said}: {raised}"), hint
+    if got is None:
+        hint = "the function returns nothing: end it in `return` and the answer."
+    elif isinstance(got, list | tuple | dict) or getattr(got, "ndim", 0) > 0:
+        hint = "the function returns many answers, an array or a list: make one of them, as with .all()."
+    else:
+        hint = case.hint
+    return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, wanted {_shown(case.want)}"), hint
 
 
 def _same(got: Any, want: bool | float) -> bool:
@@ -83,4 +94,7 @@ def _shown(value: Any) -> str:
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if isinstance(value, bool) or value is None:
         return str(value)
-    return f"{value:,.6g}" if isinstance(value, int | float) else f"a {type(value).__name__}"
+    if isinstance(value, int | float):
+        return f"{value:,.6g}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' or name == 'ndarray' else 'a'} {name}"

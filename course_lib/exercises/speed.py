@@ -27,7 +27,7 @@ SAME_RESULT = Routine(
     name="same-result",
     parameters=("C", "want"),
     cases=(
-        Case("two equal matrices", (_COUNTED, _COUNTED), True, "equal matrices are the same."),
+        Case("two equal matrices", (_COUNTED, _COUNTED), True, "equal matrices are the same, also where both hold 0."),
         Case(
             "one element off by 1",
             (_with(4.0, _COUNTED, (0, 3)), _COUNTED),
@@ -48,7 +48,25 @@ SAME_RESULT = Routine(
             "they are far.",
         ),
         Case("C full of NaN", (_matrix(np.nan), _matrix()), False, "a C that nobody stored must not pass."),
+        Case(
+            "NaN in C and in want",
+            (_with(np.nan, _COUNTED, (1, 1)), _with(np.nan, _COUNTED, (1, 1))),
+            False,
+            "where the truth is NaN nothing can be compared: NaN is not close to NaN either.",
+        ),
         Case("one element infinite", (_with(np.inf, _COUNTED, (1, 1)), _COUNTED), False, "infinity is not close."),
+        Case(
+            "one element 1 % too large",
+            (_with(8.08, _COUNTED, (2, 0)), _COUNTED),
+            False,
+            "1 % is no rounding: float32 keeps about seven decimal digits.",
+        ),
+        Case(
+            "small numbers, each twice as large",
+            (_matrix(0.002), _matrix(0.001)),
+            False,
+            "what is a small difference depends on the number: 0.001 is small beside 1,000, and not beside 0.001.",
+        ),
         Case(
             "float32's rounding, near 1",
             (_matrix(1 + 2.0**-20), _matrix()),
@@ -85,10 +103,10 @@ RATE = Routine(
         ),
         Case("the same in 2 ms", (1000, 1000, 1000, 2.0), 1000.0, "twice the time is half the rate."),
         Case(
-            "M, N, K = 100, 50, 400 in 0.5 ms",
-            (100, 50, 400, 0.5),
-            8.0,
-            "M·N elements, each of them K long: all three sizes count.",
+            "M, N, K = 100, 50, 400 in 0.75 ms",
+            (100, 50, 400, 0.75),
+            16 / 3,
+            "M·N elements, each of them K long: all three sizes count, and a rate need not be a whole number.",
         ),
     ),
 )
@@ -122,6 +140,12 @@ TYPICAL = Routine(
             "one disturbed repeat of 50 moves a mean, and not a median.",
         ),
         Case("[1, 2, 3, 6] without warm-ups", ([3.0, 1.0, 6.0, 2.0], 0), 2.5, "the median of four is between two."),
+        Case(
+            "[9, 1, 2, 3] with 1 warm-up",
+            ([9.0, 1.0, 2.0, 3.0], 1),
+            2.0,
+            "leave out the first `warmups` repeats and no others; sort after that, or the least ones are gone.",
+        ),
         Case(
             "[1, 2, 8, 6, 7] with 2 warm-ups",
             ([1.0, 2.0, 8.0, 6.0, 7.0], 2),

@@ -90,7 +90,12 @@ def _store(x: Expressions, node: ast.Call, width: int) -> Expr:
         refuse(
             node,
             f"{ast.unparse(node.func)} stores a tuple of {width} values of {kind.dtype}, and "
-            f"{ast.unparse(node.args[-1])} is {describe_type(values.type)}; convert each item",
+            f"{ast.unparse(node.args[-1])} is {describe_type(values.type)}; "
+            + (
+                "convert each item"
+                if isinstance(values.type, TupleType)
+                else f"write out its {width} items in brackets"
+            ),
         )
     return Store(array=array, index=tuple(index), value=values, type=NONE, line=node.lineno, width=width)
 

@@ -5,10 +5,12 @@ LOADS = "            A_tiles[1 - now, ty, tx] = A[row, start + TILE + tx]\n     
 IF = "        if start + TILE < A.shape[1]:\n"
 
 WRONG = [
-    ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "the order of B's indices"),
+    ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "indices in the wrong order"),
     ("rows-of-b", "only B mended", [(STORE, "    C[row, col] = acc")], "a store that the guard does not cover"),
     ("rows-of-b", "stored in the loop", [(STORE, "            C[row, col] = acc")], "stored once"),
     ("rows-of-b", "A by columns", [("A[row, k]", "A[k, row]")], "beyond an array"),
+    ("rows-of-b", "the row of C in B", [("B[k, col]", "B[k, row]")], "follow one thread"),
+    ("rows-of-b", "one row too many", [("row < C.shape[0]", "row <= C.shape[0]")], "one row or column too many"),
     (
         "rows-of-b",
         "half a guard",
@@ -37,6 +39,17 @@ WRONG = [
     ),
     (
         "wrong-tile-of-b",
+        "row and column exchanged",
+        [
+            (
+                "cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx",
+                "cuda.blockIdx.x * TILE + ty, cuda.blockIdx.y * TILE + tx",
+            )
+        ],
+        "never stored",
+    ),
+    (
+        "wrong-tile-of-b",
         "tiles not synchronised",
         [("k, tx]\n        cuda.syncthreads()", "k, tx]")],
         "nothing orders the two",
@@ -53,6 +66,12 @@ WRONG = [
         "Store after the loop",
     ),
     ("one-barrier", "store only", [("k, tx]\n        cuda.syncthreads()", "k, tx]")], "what keeps it from doing so"),
+    (
+        "one-barrier",
+        "a barrier of the warp",
+        [("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncwarp()")],
+        "and no two warps",
+    ),
     (
         "one-barrier",
         "the barrier under the guard",

@@ -8,7 +8,7 @@ STORED = "top + ty + 8 * i, left + tx + 8 * j"
 WRONG = [
     ("outer", "no guard for B", [(f"b = {B_ELEMENT}", "b = B[start + k, col]")], "0 there"),
     ("outer", "the tile's first row of B", [("b = B[start + k, col]", "b = B[start, col]")], "b is B[start + k, col]"),
-    ("outer", "= for +=", [("acc[i] += ", "acc[i] = ")], "pencil"),
+    ("outer", "= for +=", [("acc[i] += ", "acc[i] = ")], "forgets the sum so far"),
     (
         "outer",
         "B loaded for each result",
