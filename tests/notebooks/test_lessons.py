@@ -159,6 +159,15 @@ def test_every_cell_has_its_place_in_the_slides(path):
     assert all("Time: " in note for note in notes)
 
 
+@lessons
+def test_a_section_begins_a_slide(path):
+    for cell in _read(path)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown" and (found := re.search(r"^## \d+\.\d+ ", source, re.MULTILINE)):
+            assert found.start() == 0, found[0]
+            assert _slide(cell) in ("slide", "subslide"), found[0]
+
+
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?")
 
 
