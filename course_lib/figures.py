@@ -412,6 +412,8 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
     ax = _axes(9, 5)
     ends: list[tuple[int, float, list[str]]] = []
     for label, values in series.items():
+        if not values:
+            continue
         style = "--" if label == "cublas" else "-"
         ax.plot(list(values), list(values.values()), style, marker="o", ms=5, lw=2, color=KERNELS.get(label, INK))
         n, value = max(values.items())

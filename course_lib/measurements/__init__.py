@@ -39,7 +39,7 @@ class Recording:
 
 def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:
     """Return the Recording of `what` ("ladder", "series", …) from a GPU's folder: a name here, or any path."""
-    folder = gpu if isinstance(gpu, Path) else FOLDER / gpu
+    folder = folder_of(gpu)
     path = folder / f"{what}.json"
     if not path.is_file():
         raise FileNotFoundError(f"no recording of {what!r} in {folder}; it has {', '.join(kinds(gpu)) or 'none'}")
@@ -48,8 +48,13 @@ def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:
 
 def kinds(gpu: str | Path = DEFAULT_GPU) -> tuple[str, ...]:
     """Return the names of the recordings of a GPU."""
-    folder = gpu if isinstance(gpu, Path) else FOLDER / gpu
-    return tuple(sorted(path.stem for path in folder.glob("*.json")))
+    return tuple(sorted(path.stem for path in folder_of(gpu).glob("*.json")))
+
+
+def folder_of(gpu: str | Path) -> Path:
+    """Return the folder of a GPU that this course has recordings of, or else the folder of that path."""
+    named = FOLDER / gpu
+    return named if isinstance(gpu, str) and named.is_dir() else Path(gpu)
 
 
 def gpus() -> tuple[str, ...]:
