@@ -1,8 +1,8 @@
 """Pictures of the course: data in, matplotlib Axes out, one message per figure.
 
 A colour always means the same thing (`COLOURS`, from the palette of Okabe and Ito, which colour-blind readers
-can tell apart). Every function draws on an opaque white card, so that it reads the same on a projector and on a
-dark theme, and describes the picture in words: `show(ax)` displays both.
+can tell apart). Every function draws on the page's own ground, light or dark, in colours that stand out from both
+(`look.GROUND`), and describes the picture in words: `show(ax)` displays both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from matplotlib.ticker import NullLocator
 from PIL import Image
 
 from course_lib import model
-from course_lib.look import COLOURS, FAINT, INK, KERNELS
+from course_lib.look import COLOURS, EDGE, FAINT, GROUND, INK, ISSUING, KERNELS, STYLES, WASH
 from course_lib.simulator.hardware import BANKS, SECTOR_BYTES, ceil_div
 from course_lib.trace.reading import ROWS, slacks
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from course_lib.trace import Trace
 
 
+_Colour = str | tuple[float, ...]
 _SHOWN_DPI = 96
 _DRAWN_DPI = 120  # 1.25 pixels per shown pixel: sharp on a projector, and still a few tens of kilobytes
 
@@ -49,12 +50,32 @@ class Picture:
         assert isinstance(figure, Figure)
         drawn = io.BytesIO()
         figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15)
-        # A palette makes the file three times smaller; this method keeps the colours of small areas, as of letters.
-        image = Image.open(drawn).convert("RGB").quantize(64, method=Image.Quantize.MAXCOVERAGE)
+        image = _with_palette(Image.open(drawn).convert("RGBA"))
         packed = io.BytesIO()
         image.save(packed, format="png", optimize=True)
         width, height = (round(n * _SHOWN_DPI / _DRAWN_DPI) for n in image.size)
         return packed.getvalue(), {"width": width, "height": height, "alt": repr(self)}
+
+
+def _with_palette(image: Image.Image) -> Image.Image:
+    """The picture in at most 256 colours, opacity among them, which makes its file three times smaller.
+
+    Colours and opacities are chosen apart: Pillow's methods for both at once take small areas, as of letters, for
+    shades of their surroundings.
+    """
+    pixels = np.asarray(image)
+    opacity = np.round(pixels[..., 3:] / 17).astype(np.uint8) * 17
+    colours = Image.fromarray(np.where(opacity, pixels[..., :3], 0).astype(np.uint8))
+    colours = colours.quantize(64, method=Image.Quantize.MAXCOVERAGE).convert("RGB")
+    both = np.dstack([np.asarray(colours), opacity]).reshape(-1, 4)
+    palette, numbers, counts = np.unique(both, axis=0, return_inverse=True, return_counts=True)
+    kept = np.sort(np.argsort(-counts)[:256])
+    apart = np.abs(palette[:, None].astype(int) - palette[kept]).sum(axis=2)
+    indexed = np.argmin(apart, axis=1).astype(np.uint8)[numbers].reshape(opacity.shape[:2])
+    packed = Image.fromarray(indexed)
+    packed.putpalette(palette[kept, :3].tobytes())
+    packed.info["transparency"] = palette[kept, 3].tobytes()
+    return packed
 
 
 def show(ax: Axes) -> Picture:
@@ -89,7 +110,7 @@ def loads_against_n(
             "o",
             color=_series_colour(label),
             ms=8,
-            mec="white",
+            mec="none",
             label=label,
             zorder=3,
         )
@@ -118,16 +139,16 @@ def loads_against_tile_width(
     """
     ax = ax or _axes(7.4, 4.3)
     widths = 2 ** np.arange(0, np.log2(max(counted)) + 1e-9)
-    ax.axhline(untiled, color=INK, lw=2.5, label="naive")
+    ax.axhline(untiled, color=GROUND, lw=2.5, label="naive")
     ax.annotate(
-        f"naive: {untiled:,.0f}", (widths[-1], untiled), (0, 7), textcoords="offset points", ha="right", color=INK
+        f"naive: {untiled:,.0f}", (widths[-1], untiled), (0, 7), textcoords="offset points", ha="right", color=GROUND
     )
     ax.plot(widths, [closed_form(int(w)) for w in widths], color=COLOURS["shared"], lw=2.5, zorder=2)
     ax.plot(
-        list(counted), list(counted.values()), "o", color=COLOURS["shared"], ms=9, mec="white", zorder=3, label="tiled"
+        list(counted), list(counted.values()), "o", color=COLOURS["shared"], ms=9, mec="none", zorder=3, label="tiled"
     )
     for width, loads in counted.items():
-        ax.annotate(f"{loads:,.0f}", (width, loads), (7, 5), textcoords="offset points", color=INK)
+        ax.annotate(f"{loads:,.0f}", (width, loads), (7, 5), textcoords="offset points", color=GROUND)
     _log2_axis(ax.xaxis, widths)
     _log2_axis(ax.yaxis, 2 ** np.arange(np.floor(np.log2(min(counted.values()))), np.log2(untiled) + 1.01))
     ax.set_xlabel("tile width T (elements)")
@@ -159,18 +180,18 @@ def machine(
     registers = int(gpu["registers_per_multiprocessor"]) * 4 // 1024
     shared = int(gpu["shared_bytes_per_multiprocessor"]) // 1024
     cache = int(gpu["l2_bytes"]) // 2**20
-    _part(ax, (0, 0), 2.4, 7.6, "host", "white", size=13, top=True)
-    _part(ax, (0.3, 4.6), 1.8, 1.8, "CPU:\nPython", "white")
-    _part(ax, (0.3, 0.4), 1.8, 1.4, "its memory", "white")
-    ax.annotate("", (3.9, 1.1), (2.15, 1.1), arrowprops={"arrowstyle": "<->", "color": INK, "lw": 2})
-    ax.text(3.02, 1.28, "copies", ha="center", color=INK, fontsize=11)
-    _part(ax, (3.6, 0), 12.4, 7.6, f"GPU ({gpu['gpu']})", "white", size=13, top=True)
+    _part(ax, (0, 0), 2.4, 7.6, "host", None, size=13, top=True)
+    _part(ax, (0.3, 4.6), 1.8, 1.8, "CPU:\nPython", None)
+    _part(ax, (0.3, 0.4), 1.8, 1.4, "its memory", None)
+    ax.annotate("", (3.9, 1.1), (2.15, 1.1), arrowprops={"arrowstyle": "<->", "color": GROUND, "lw": 2})
+    ax.text(3.02, 1.28, "copies", ha="center", color=GROUND, fontsize=11)
+    _part(ax, (3.6, 0), 12.4, 7.6, f"GPU ({gpu['gpu']})", None, size=13, top=True)
     wide = 12.0 / (shown + 0.75)
     for i in range(shown):
         left = 3.9 + i * wide
-        _part(ax, (left, 3.0), wide - 0.25, 3.8, "multiprocessor", "#f2f2f2", top=True)
+        _part(ax, (left, 3.0), wide - 0.25, 3.8, "multiprocessor", WASH, top=True)
         inner = wide - 0.65
-        _part(ax, (left + 0.2, 5.3), inner, 0.75, f"{threads:,} threads", "white", size=10)
+        _part(ax, (left + 0.2, 5.3), inner, 0.75, f"{threads:,} threads", None, size=10)
         _part(
             ax, (left + 0.2, 4.25), inner, 0.9, f"registers, {registers} KiB", _mixed(COLOURS["register"], 0.5), size=10
         )
@@ -183,10 +204,10 @@ def machine(
             _mixed(COLOURS["shared"], 0.5),
             size=10,
         )
-    ax.text(3.9 + shown * wide + 0.25, 4.9, f"… {count}\nof them", va="center", color=INK, fontsize=12)
+    ax.text(3.9 + shown * wide + 0.25, 4.9, f"… {count}\nof them", va="center", color=GROUND, fontsize=12)
     _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", "#dddddd")
-    _part(ax, (3.9, 0.3), 11.8, 1.35, "", "white")
-    ax.text(4.2, 0.97, f"global memory{cycles.get('DRAM', '')}", va="center", color=INK, fontsize=12)
+    _part(ax, (3.9, 0.3), 11.8, 1.35, "", None)
+    ax.text(4.2, 0.97, f"global memory{cycles.get('DRAM', '')}", va="center", color=GROUND, fontsize=12)
     for i, name in enumerate("ABC"):
         _part(ax, (9.3 + 2.1 * i, 0.5), 1.8, 0.95, name, _mixed(COLOURS[name], 0.45), size=13)
     ax.set_title("Small and near, or large and far: where a number can lie")
@@ -213,15 +234,16 @@ def _part(
     wide: float,
     high: float,
     text: str,
-    fill: object,
+    fill: _Colour | None,
     size: int = 11,
     top: bool = False,
 ) -> None:
     """A named box; its name in the middle, or along the top."""
     x, y = corner
-    ax.add_patch(Rectangle(corner, wide, high, fc=fill, ec=INK, lw=1.4, zorder=1))
+    ax.add_patch(Rectangle(corner, wide, high, fc=fill or "none", ec=GROUND, lw=1.4, zorder=1))
     at = y + high - 0.15 if top else y + high / 2
-    ax.text(x + wide / 2, at, text, ha="center", va="top" if top else "center", color=INK, fontsize=size, zorder=3)
+    ink = GROUND if fill in (None, WASH) else INK
+    ax.text(x + wide / 2, at, text, ha="center", va="top" if top else "center", color=ink, fontsize=size, zorder=3)
 
 
 def explored(
@@ -235,8 +257,8 @@ def explored(
     ``by_n`` maps n to {kernel: (loads, sectors)} at ``tile_width``, ``by_width`` a tile width to the same at ``n``.
     Kernels that ask for the same in every launch share a dashed line; all axes are logarithmic.
     """
-    figure = Figure(figsize=(10, 6.4), facecolor="white", layout="constrained")
-    axes = figure.subplots(2, 2, sharey="row")
+    figure = Figure(figsize=(10, 6.4), facecolor="none", layout="constrained")
+    axes = figure.subplots(2, 2, sharey="row", subplot_kw={"facecolor": "none"})
     columns = ((by_n, n, f"n (T = {tile_width})"), (by_width, tile_width, f"tile width T (n = {n})"))
     alike: dict[tuple[object, ...], list[str]] = {}
     for kernel in dict.fromkeys(name for counts in (*by_n.values(), *by_width.values()) for name in counts):
@@ -247,12 +269,12 @@ def explored(
             ax = axes[row, column]
             for place, kernels in enumerate(alike.values()):
                 points = {x: found[kernels[0]][row] for x, found in counts.items() if kernels[0] in found}
-                style = {"ls": "-" if len(kernels) == 1 else (0, (4, 1)), "marker": "os^Dv"[place % 5], "mec": "white"}
+                style = {"ls": "-" if len(kernels) == 1 else (0, (4, 1)), "marker": "os^Dv"[place % 5], "mec": "none"}
                 colour = _OF_MANY[place % len(_OF_MANY)]
                 ax.plot(
                     list(points), list(points.values()), color=colour, label="; ".join(kernels), lw=2, ms=7, **style
                 )
-            ax.axvline(chosen, color="#e4e4e4", lw=8, zorder=0)
+            ax.axvline(chosen, color=WASH, lw=8, zorder=0)
             _log2_axis(ax.xaxis, list(counts))
             ax.set_yscale("log")
             ax.yaxis.set_minor_locator(NullLocator())
@@ -262,8 +284,8 @@ def explored(
                 ax.spines[side].set_visible(False)
             _describe(ax)
     shown = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*shown, loc="outside lower center", fontsize=11, frameon=False)
-    figure.suptitle("What every kernel asks of global memory in a whole launch", size=14, weight="bold", color=INK)
+    figure.legend(*shown, loc="outside lower center", fontsize=11, frameon=False, labelcolor=GROUND)
+    figure.suptitle("What every kernel asks of global memory in a whole launch", size=14, weight="bold", color=GROUND)
     here = by_n.get(n, {})
     lines = [f"  {kernel}: {loads:,} loads, {sectors:,} sectors." for kernel, (loads, sectors) in here.items()]
     axes[0, 0].set_label("\n".join([f"Figure: loads and sectors at n = {n}, T = {tile_width}.", *lines]))
@@ -271,7 +293,7 @@ def explored(
 
 
 #: Lines of many kernels: Okabe and Ito's colours, without those that stand for an array in the same picture.
-_OF_MANY = (INK, "#56B4E9", "#E69F00", "#CC79A7", "#009E73", "#D55E00", "#0072B2", "#767676")
+_OF_MANY = (GROUND, "#56B4E9", "#E69F00", "#CC79A7", "#009E73", "#D55E00", "#0072B2", ISSUING)
 
 
 # ---- where elements lie in memory -------------------------------------------------------------------------------
@@ -303,9 +325,9 @@ def row_major(
             _cell(ax, address, 0, 1, str(address), colour, size=8)
     per_sector = SECTOR_BYTES // itemsize
     for first in range(0, width if outlined else 0, per_sector):
-        ax.add_patch(Rectangle((first, -0.25), min(per_sector, width - first), 1.5, fill=False, ec=INK, lw=2.2))
+        ax.add_patch(Rectangle((first, -0.25), min(per_sector, width - first), 1.5, fill=False, ec=GROUND, lw=2.2))
     ax.text(left - 0.6, 2.6 + rows, name, ha="right", va="center", fontsize=16, color=COLOURS[name], weight="bold")
-    ax.text(-0.4, 0.5, "memory", ha="right", va="center", color=INK)
+    ax.text(-0.4, 0.5, "memory", ha="right", va="center", color=GROUND)
     sectors = sectors_of([itemsize * (row * cols + col) for row, col in cells])
     lie = f"lie in {_count(len(sectors), 'sector')} of {SECTOR_BYTES} bytes" if outlined else "on the line of memory"
     ax.set_title(f"{len(chosen)} elements of {name} {lie}")
@@ -362,18 +384,18 @@ def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: 
     for lane, address in enumerate(addresses):
         _cell(ax, lane * wide, top, wide, str(lane), None, size=8, height=0.8)
         ends = [(lane + 0.5) * wide, (address - first + 2) * scale]
-        ax.plot(ends, [top, top - 1.6], color=FAINT, lw=0.9, zorder=1)
-    ax.add_patch(Rectangle((0, top - 2.4), 32, 0.8, fc="white", ec=INK, lw=1))
+        ax.plot(ends, [top, top - 1.6], color=EDGE, lw=0.9, zorder=1)
+    ax.add_patch(Rectangle((0, top - 2.4), 32, 0.8, fc="none", ec=GROUND, lw=1))
     for sector in sectors:
         corner = ((sector * SECTOR_BYTES - first) * scale, top - 2.4)
-        ax.add_patch(Rectangle(corner, SECTOR_BYTES * scale, 0.8, fc=COLOURS[array], ec="white", lw=0.6, zorder=2))
+        ax.add_patch(Rectangle(corner, 0.95 * SECTOR_BYTES * scale, 0.8, fc=COLOURS[array], lw=0, zorder=2))
     ax.text(
         0,
         top - 3.0,
         f"{label}: {_count(len(sectors), 'sector')} in {span:,} bytes of memory",
         ha="left",
         va="center",
-        color=INK,
+        color=GROUND,
     )
 
 
@@ -393,7 +415,7 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
             (5, 0),
             textcoords="offset points",
             va="center",
-            color=INK,
+            color=GROUND,
             fontsize=11,
         )
     ax.set_yticks(list(places), labels=list(values))
@@ -414,8 +436,8 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
     for label, values in series.items():
         if not values:
             continue
-        style = "--" if label == "cublas" else "-"
-        ax.plot(list(values), list(values.values()), style, marker="o", ms=5, lw=2, color=KERNELS.get(label, INK))
+        style = STYLES.get(label, "-")
+        ax.plot(list(values), list(values.values()), style, marker="o", ms=5, lw=2, color=KERNELS.get(label, GROUND))
         n, value = max(values.items())
         near = [names for end, height, names in ends if end == n and 0.8 < height / value < 1.25]
         if near:
@@ -424,12 +446,12 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
             ends.append((n, value, [label]))
     for n, value, names in ends:
         ax.annotate(
-            ", ".join(names), (n, value), (7, 0), textcoords="offset points", va="center", color=INK, fontsize=12
+            ", ".join(names), (n, value), (7, 0), textcoords="offset points", va="center", color=GROUND, fontsize=12
         )
     _log2_axis(ax.xaxis, sorted({n for values in series.values() for n in values}))
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    ax.grid(axis="y", color=FAINT, lw=0.5)
+    ax.grid(axis="y", color=WASH, lw=1)
     ax.set_xlabel("n, for the product of two n × n matrices")
     ax.set_ylabel(unit)
     ax.set_title(title)
@@ -460,9 +482,9 @@ def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -
                 light=light,
             )
         said = f"{label}: {_count(wavefronts[label], 'wavefront')}"
-        ax.text(0, -1.6 * order + 1.1, said, ha="left", va="bottom", color=INK, fontsize=11)
+        ax.text(0, -1.6 * order + 1.1, said, ha="left", va="bottom", color=GROUND, fontsize=11)
     for bank in range(0, BANKS, 4):
-        ax.text(bank + 0.5, -1.6 * len(requests) + 1.5, f"bank {bank}", ha="center", va="top", color=INK, fontsize=9)
+        ax.text(bank + 0.5, -1.6 * len(requests) + 1.5, f"bank {bank}", ha="center", va="top", color=GROUND, fontsize=9)
     ax.set_title("Different words that 32 lanes ask of each bank")
     ax.set_xlim(-0.2, BANKS + 0.2)
     ax.set_ylim(-1.6 * len(requests) + 0.9, 2.0)
@@ -485,10 +507,10 @@ def thread_map(M: int, N: int, block: tuple[int, int], ax: Axes | None = None) -
         for col in range(gx * bx):
             inside = row < M and col < N
             text = f"{col % bx},{row % by}"
-            _cell(ax, col, -row - 1, 1, text, COLOURS["C"] if inside else "#dddddd", size=12, light=0.35)
+            _cell(ax, col, -row - 1, 1, text, COLOURS["C"] if inside else WASH, size=12, light=0.35)
     for y in range(gy):
         for x in range(gx):
-            ax.add_patch(Rectangle((x * bx, -(y + 1) * by), bx, by, fill=False, ec=INK, lw=3, zorder=4))
+            ax.add_patch(Rectangle((x * bx, -(y + 1) * by), bx, by, fill=False, ec=GROUND, lw=3, zorder=4))
             ax.text(x * bx + 0.08, -y * by - 0.07, f"block {x},{y}", va="top", ha="left", fontsize=9, color=INK)
     ax.set_xlim(-0.1, gx * bx + 0.1)
     ax.set_ylim(-gy * by - 0.1, 0.1)
@@ -563,7 +585,7 @@ def _matrix(
             wide = min(tile_width, cols - x * tile_width)
             high = min(tile_width, rows - y * tile_width)
             at = (left + x * tile_width, top - y * tile_width - high)
-            ax.add_patch(Rectangle(at, wide, high, fill=False, ec=INK, lw=2.2, zorder=4))
+            ax.add_patch(Rectangle(at, wide, high, fill=False, ec=GROUND, lw=2.2, zorder=4))
             if (y, x) in chosen:
                 ax.text(
                     at[0] + wide / 2,
@@ -595,7 +617,7 @@ def _matrix(
 
 # ---- order of statements: prefetching -------------------------------------------------------------------------------
 
-_ROW_COLOURS = ("#6b6b6b", COLOURS["register"], COLOURS["shared"], INK)
+_ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")
 
 
 def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
@@ -613,7 +635,7 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
             )
             ticks.append(base - order)
             names.append(name)
-        ax.text(0, base + 0.75, label, weight="bold", color=INK, va="bottom")
+        ax.text(0, base + 0.75, label, weight="bold", color=GROUND, va="bottom")
     ax.set_yticks(ticks, names)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(min(ticks) - 0.8, 1.9)
@@ -635,12 +657,12 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
 
 #: What a warp waits for, in the colours of the memories; what it issues, and waiting for nothing but its turn.
 _WAIT_COLOURS = {
-    "issuing": INK,
-    "global memory": "#767676",
+    "issuing": ISSUING,
+    "global memory": FAINT,
     "shared memory": COLOURS["shared"],
     "arithmetic": COLOURS["register"],
     "barrier": "#56B4E9",
-    "its turn": "#e4e4e4",
+    "its turn": WASH,
 }
 
 
@@ -658,7 +680,9 @@ def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None) -> 
     ax.set(xlim=(0, end), ylim=(len(play.spans) - 0.4, -0.6), xlabel="cycles (a model's)", ylabel="warp")
     ax.set_yticks(range(len(play.spans)))
     ax.set_title("What the warps of a multiprocessor wait for, in a model", pad=34)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(_WAIT_COLOURS), frameon=False, fontsize=10)
+    ax.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=len(_WAIT_COLOURS), frameon=False, fontsize=10, labelcolor=GROUND
+    )
     shares = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
     return _describe(ax, f"{_count(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")
 
@@ -671,23 +695,30 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
     ax = ax or _axes(9, 4.6)
     cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in results if r["what"] == "residency"}
     sentences = []
-    for width, colour, mark in ((8, "#767676", "o"), (16, INK, "s"), (32, "#56B4E9", "D")):
+    for width, colour, mark in ((8, GROUND, "o"), (16, ISSUING, "s"), (32, "#56B4E9", "D")):
         warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
         ratios = {
             what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
             for what in ("measured", "predicted")
         }
         ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2)
-        ax.annotate(f"T = {width}", (warps[0], ratios["measured"][0]), (-4, 9), textcoords="offset points", fontsize=12)
+        ax.annotate(
+            f"T = {width}",
+            (warps[0], ratios["measured"][0]),
+            (-4, 9),
+            textcoords="offset points",
+            fontsize=12,
+            color=GROUND,
+        )
         ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5)
         pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
         sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
-    ax.axhline(1, color=INK, lw=1)
+    ax.axhline(1, color=GROUND, lw=1)
     _log2_axis(ax.xaxis, (2, 4, 8, 16, 32, 64))
     ax.set(xlabel="warps on a multiprocessor", ylabel="speed of prefetched / tiled")
     ax.set_title("Prefetching pays where few warps share a multiprocessor")
     note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model"
-    ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=INK, va="bottom")
+    ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=GROUND, va="bottom")
     return _describe(ax, *sentences)
 
 
@@ -716,7 +747,7 @@ def occupancy(
     for name, (used, bytes_used) in kernels.items():
         held = model.occupancy(threads, used, bytes_used, gpu)
         ax.plot(used, bytes_used / 1024, "o", color=COLOURS["register"], ms=8)
-        ax.annotate(name, (used, bytes_used / 1024), (6, 6), textcoords="offset points", color=INK, fontsize=11)
+        ax.annotate(name, (used, bytes_used / 1024), (6, 6), textcoords="offset points", color=GROUND, fontsize=11)
         sentences.append(
             f"{name}: {used} registers and {bytes_used / 1024:g} KiB, {_count(held.blocks, 'block')}, "
             f"{100 * held.share:g} % of the threads, held by {held.limit}"
@@ -738,7 +769,7 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
     labels: list[tuple[float, float, str]] = []
     for row in sorted(rows, key=lambda row: row["measured_gflops"]):
         x, y, name = row["flop_per_byte"], row["measured_gflops"], row["rung"]
-        ax.plot(x, y, "o", color=INK, ms=6)
+        ax.plot(x, y, "o", color=GROUND, ms=6)
         if labels and labels[-1][0] == x and y < 1.15 * labels[-1][1]:  # one label for those that lie together
             labels[-1] = x, labels[-1][1], f"{labels[-1][2]}, {name}"
         else:
@@ -750,11 +781,11 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
         sentences.append(text)
     for x, y, name in labels:
         side = ("right", -7) if x > 20 else ("left", 7)
-        ax.annotate(name, (x, y), (side[1], -3), textcoords="offset points", fontsize=9, color=INK, ha=side[0])
+        ax.annotate(name, (x, y), (side[1], -3), textcoords="offset points", fontsize=9, color=GROUND, ha=side[0])
     ax.set(xscale="log", yscale="log", xlabel="flop per byte asked of global memory", ylabel="GFLOP/s")
     ax.set_title("The ladder under its roof")
     note = "dots: measured   crosses: the model of waiting"
-    ax.text(0.98, 0.03, note, transform=ax.transAxes, ha="right", fontsize=11, color=INK)
+    ax.text(0.98, 0.03, note, transform=ax.transAxes, ha="right", fontsize=11, color=GROUND)
     return _describe(ax, *sentences)
 
 
@@ -762,8 +793,8 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
 
 
 def _axes(width: float, height: float) -> Axes:
-    """Fresh Axes on a white card of ``width`` × ``height`` inches; no pyplot, so nothing is shown twice."""
-    ax = Figure(figsize=(width, height), facecolor="white", layout="constrained").add_subplot(facecolor="white")
+    """Fresh Axes of ``width`` × ``height`` inches with no ground of their own; no pyplot, so nothing is shown twice."""
+    ax = Figure(figsize=(width, height), facecolor="none", layout="constrained").add_subplot(facecolor="none")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return ax
@@ -771,10 +802,11 @@ def _axes(width: float, height: float) -> Axes:
 
 def _describe(ax: Axes, *sentences: str) -> Axes:
     """Set the sizes that a projector needs and the text that stands for the picture."""
-    ax.title.set(fontsize=14, color=INK, weight="bold")
+    ax.title.set(fontsize=14, color=GROUND, weight="bold")
     for axis in (ax.xaxis, ax.yaxis):
-        axis.label.set(fontsize=12, color=INK)
-    ax.tick_params(labelsize=11, colors=INK)
+        axis.label.set(fontsize=12, color=GROUND)
+    ax.tick_params(which="both", labelsize=11, colors=GROUND)
+    ax.spines[:].set_color(GROUND)
     ax.set_label("\n".join([f"Figure: {ax.get_title()}.", *(f"  {sentence}." for sentence in sentences)]))
     return ax
 
@@ -792,7 +824,7 @@ def _label_line_end(ax: Axes, label: str) -> None:
         (7, 0),
         textcoords="offset points",
         va="center",
-        color=INK,
+        color=GROUND,
         fontsize=12,
         annotation_clip=False,
     )
@@ -812,7 +844,7 @@ def _dots_and_lines_note(ax: Axes, side: str) -> None:
         note,
         transform=ax.transAxes,
         fontsize=11,
-        color=INK,
+        color=GROUND,
         va="bottom",
         ha=side,
     )
@@ -824,17 +856,17 @@ def _cell(
     y: float,
     side: float,
     text: str,
-    colour: str | None,
+    colour: _Colour | None,
     size: int = 11,
     height: float | None = None,
     light: float = 1.0,
 ) -> None:
     """One element: filled with ``colour`` (``light`` < 1 mixes it with white), its text dark or white on it."""
-    fill = _mixed(colour, light) if colour else "white"
+    fill = "none" if colour is None else colour if isinstance(colour, tuple) else _mixed(colour, light)
     height = side if height is None else height
-    ax.add_patch(Rectangle((x, y), side, height, fc=fill, ec=FAINT, lw=0.8, zorder=2))
+    ax.add_patch(Rectangle((x, y), side, height, fc=fill, ec=EDGE, lw=0.8, zorder=2))
     if text:
-        ink = "white" if colour and light == 1.0 else INK
+        ink = GROUND if colour in (None, WASH) else "white" if light == 1.0 else INK
         ax.text(x + side / 2, y + height / 2, text, ha="center", va="center", fontsize=size, color=ink, zorder=3)
 
 

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 #: What each colour stands for.
 COLOURS = {"A": "#0072B2", "B": "#D55E00", "C": "#009E73", "shared": "#E69F00", "register": "#CC79A7"}
+#: Text and lines on a fill of our own, which is light.
 INK = "#1a1a1a"
+#: Text and lines on the page's ground, white or as dark as JupyterLab's #111111. Its contrast with either is 4.3, and
+#: no colour has more with both: their own is 18.9, the square of that.
+GROUND = "#7a7a7a"
 FAINT = "#b8b8b8"
+#: Thin lines between elements, and a veil, on either ground: red, green, blue and opacity.
+EDGE, WASH = (0.5, 0.5, 0.5, 0.55), (0.5, 0.5, 0.5, 0.15)
+#: What a warp does when it waits for nothing: the colour of no array, as far from both grounds as GROUND.
+ISSUING = "#8a63d2"
 #: A kernel's own line or bar: naive and tiled as the lessons draw them, the others in colours that no array has.
-KERNELS = {"host": "#767676", "naive": INK, "tiled": COLOURS["shared"], "best": "#56B4E9", "cublas": INK}
+KERNELS = {"host": GROUND, "naive": GROUND, "tiled": COLOURS["shared"], "best": "#56B4E9", "cublas": GROUND}
+#: Dashes of the lines that have the colour of naive's.
+STYLES = {"host": ":", "cublas": "--"}

@@ -5,12 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
 from PIL import Image
 
 from course_lib import figures, measurements
 from course_lib.gpu.roofline import roofline
+from course_lib.measurements.report import ladder_axes, series_axes
 from course_lib.model import waiting
 from course_lib.model.instructions import Instruction
 from course_lib.trace.reading import slacks, timeline_rows
@@ -21,11 +23,12 @@ def _texts(ax):
 
 
 def _filled(ax, colour):
-    """The corners of the rectangles of exactly this face colour."""
+    """The corners of the rectangles of exactly this face colour, its opacity included."""
+    wanted = to_hex(colour, keep_alpha=True)
     return [
         patch.get_xy()
         for patch in ax.patches
-        if isinstance(patch, Rectangle) and patch.get_fill() and to_hex(patch.get_facecolor()) == to_hex(colour)
+        if isinstance(patch, Rectangle) and patch.get_fill() and to_hex(patch.get_facecolor(), True) == wanted
     ]
 
 
@@ -75,7 +78,7 @@ def test_a_kernel_keeps_its_colour_and_shared_memory_is_orange():
     ax = figures.loads_against_n(COUNTED, {})
     colours = {line.get_label(): to_hex(line.get_color()) for line in ax.lines}
     assert colours["tiled, T = 4"] == figures.COLOURS["shared"].lower()
-    assert colours["naive"] == figures.INK
+    assert colours["naive"] == figures.GROUND
 
 
 # ---- where elements lie in memory
@@ -136,7 +139,7 @@ def test_thread_map_writes_thread_x_and_y_and_greys_what_lies_outside():
     texts = _texts(ax)
     assert texts.count("3,1") == 4  # 2 × 2 blocks, each with one such thread
     assert [t for t in texts if t.startswith("block")] == ["block 0,0", "block 1,0", "block 0,1", "block 1,1"]
-    assert len(_filled(ax, figures._mixed("#dddddd", 0.35))) == 32 - 15
+    assert len(_filled(ax, figures.WASH)) == 32 - 15
     assert "32 threads, 15 elements, 17 threads outside C" in repr(figures.show(ax))
 
 
@@ -216,13 +219,69 @@ def _contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_text_stands_out_from_the_opaque_card():
-    """The card is opaque, so a dark theme cannot swallow the ink; 4.5 is the contrast that WCAG asks of text."""
-    ax = figures.loads_against_n(COUNTED, {"naive": lambda n: 2 * n**3})
-    assert to_hex(ax.figure.get_facecolor(), keep_alpha=True) == "#ffffffff"
-    shown = [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts, *ax.get_xticklabels()]
-    assert min(_contrast(text.get_color(), "white") for text in shown) > 4.5
-    assert min(text.get_fontsize() for text in shown) >= 11
+def _drawn(ground):
+    """Every kind of figure, and the colour of the page under it."""
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    ladder, judged = measurements.load("ladder"), measurements.load("waiting").results
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
+    rows = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply", "barrier")))
+    lanes = [4 * lane for lane in range(32)]
+    counts = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
+    axes = {
+        "machine": figures.machine(ladder.provenance, latency=machine.latency),
+        "loads_against_n": figures.loads_against_n(COUNTED, {"naive": lambda n: 2 * n**3}),
+        "loads_against_tile_width": figures.loads_against_tile_width({1: 24, 2: 12}, 12, lambda T: 24 / T, 24),
+        "explored": figures.explored(counts, {2: counts[4]}, 4, 2).ax,
+        "row_major": figures.row_major((3, 5), [(0, 2)]),
+        "warp_sectors": figures.warp_sectors({"near": ("B", lanes), "far": ("A", [100 * a for a in lanes])}),
+        "bars": figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads"),
+        "lines_against_n": figures.lines_against_n({"naive": {128: 1.0, 256: 8.0}}, "A title", "GFLOP/s"),
+        "bank_strips": figures.bank_strips({"stride 2": [2 * lane for lane in range(32)]}),
+        "thread_map": figures.thread_map(3, 5, block=(4, 2)),
+        "tile_pairs": figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0)),
+        "footprint": figures.footprint(3, 5, 4, (2, 1)),
+        "timeline": figures.timeline({"one": rows, "two": rows}),
+        "waiting": figures.waiting(waiting.play_programs([chain, chain], machine)),
+        "residency": figures.residency(judged, "NVIDIA H200"),
+        "roofline": figures.roofline(roofline(ladder, measurements.load("ceilings")), {}),
+        "ladder": ladder_axes(ladder),
+        "series": series_axes(measurements.load("series")),
+    }
+    for name, ax in axes.items():
+        FigureCanvasAgg(ax.figure).draw()
+        assert ax.figure.get_facecolor()[3] == 0, name
+        for each in ax.figure.axes:
+            assert each.get_facecolor()[3] == 0, name
+            yield name, each, np.array(to_rgb(ground))
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
+def test_every_text_and_line_stands_out_from_a_light_and_from_a_dark_page(ground):
+    """A figure has no ground of its own. 4.29 is `look.GROUND` on white; no colour has more than 4.35 on both.
+
+    What stands on a fill is measured against that; on the veil, which is translucent, 3.5 are left.
+    """
+    for name, ax, page in _drawn(ground):
+        labels = [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
+        legend = ax.get_legend() or (ax.figure.legends[0] if ax.figure.legends else None)
+        patches = sorted(ax.patches, key=lambda patch: patch.get_zorder())
+        for text in [*(labels if ax.axison else [ax.title]), *ax.texts, *(legend.get_texts() if legend else ())]:
+            if not text.get_text():
+                continue
+            under, least = page, 4.28
+            box = text.get_window_extent()
+            for patch in patches:
+                *fill, opacity = patch.get_facecolor()
+                if opacity and patch.get_window_extent().contains((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2):
+                    under, least = opacity * np.array(fill) + (1 - opacity) * under, 3.5 if opacity < 1 else 4.28
+            if text.get_weight() == "bold" and text.get_fontsize() >= 14:
+                least = min(least, 3)  # as WCAG has it, for large letters
+            assert _contrast(text.get_color(), under) >= least, (name, text.get_text())
+        for line in ax.lines:
+            if line.get_color() != figures.WASH and ax.axison:
+                assert _contrast(line.get_color(), page) > 1.9, (name, line.get_label())
+        for side in ax.spines.values() if ax.axison else ():
+            assert _contrast(side.get_edgecolor()[:3], page) > 4.28, name
 
 
 def test_a_picture_is_a_small_png_and_a_stable_text():
@@ -231,7 +290,8 @@ def test_a_picture_is_a_small_png_and_a_stable_text():
     drawn = Image.open(io.BytesIO(png))
     assert (round(drawn.width / 1.25), round(drawn.height / 1.25)) == (size["width"], size["height"])
     assert len(png) < 60_000
-    colours = np.array(drawn.convert("RGB").getcolors(1000), dtype=object)[:, 1]
+    assert drawn.convert("RGBA").getpixel((0, 0))[3] == 0
+    colours = [colour[:3] for _, colour in drawn.convert("RGBA").getcolors(1000) if colour[3] == 255]
     for name in "ABC":  # the letters, small as they are, keep their colours in the palette
         wanted = np.multiply(to_rgb(figures.COLOURS[name]), 255)
         assert min(np.abs(np.subtract(colour, wanted)).max() for colour in colours) <= 4

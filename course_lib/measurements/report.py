@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
-from course_lib.look import FAINT, INK, KERNELS
+from course_lib.look import GROUND, KERNELS, STYLES, WASH
 
 from . import Recording, load
 
@@ -69,12 +69,14 @@ def with_section(readme: str, recording: Recording, counters: Recording) -> str:
 
 
 def _card(width: float, height: float, **margins: float) -> Axes:
-    """Axes on a white card of ``width`` × ``height`` inches; margins are shares of those."""
-    figure = Figure(figsize=(width, height), facecolor="white")
+    """Axes of ``width`` × ``height`` inches on the page's own ground, light or dark; margins are shares of those."""
+    figure = Figure(figsize=(width, height), facecolor="none")
     figure.subplots_adjust(**margins)
-    axes = figure.add_subplot(facecolor="white")
+    axes = figure.add_subplot(facecolor="none")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+    axes.spines[:].set_color(GROUND)
+    axes.tick_params(colors=GROUND)
     return axes
 
 
@@ -96,16 +98,18 @@ def ladder_axes(recording: Recording) -> Axes:
     colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
     axes = _card(8, 0.6 + 0.3 * len(results), left=0.19, right=0.97, top=0.94, bottom=0.02)
     bars = axes.barh(names, speeds, color=colours, height=0.75)
-    axes.bar_label(bars, [f"{speed:,.0f} ({speed / cublas['gflops']:.1%})" for speed in speeds], padding=4, color=INK)
+    axes.bar_label(
+        bars, [f"{speed:,.0f} ({speed / cublas['gflops']:.1%})" for speed in speeds], padding=4, color=GROUND
+    )
     axes.invert_yaxis()
     axes.set_xlim(0, 1.25 * max(speeds))
     axes.spines["bottom"].set_visible(False)
-    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=INK)
+    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
     axes.set_title(
         f"GFLOP/s (and share of cuBLAS) on an {recording.provenance['gpu']}, float32, n = {cublas['M']}",
         loc="left",
         fontsize=11,
-        color=INK,
+        color=GROUND,
     )
     return axes
 
@@ -117,20 +121,21 @@ def series_axes(recording: Recording) -> Axes:
         points.setdefault(result["rung"], []).append((result["M"], median(result["milliseconds"])))
     axes = _card(7.5, 5, left=0.12, right=0.88, top=0.93, bottom=0.11)
     for name, line in points.items():
-        dashes = "--" if name == "cublas" else "-"
-        axes.plot(*zip(*line, strict=True), dashes, marker="o", markersize=4, lw=2, color=KERNELS[name], label=name)
+        style = STYLES.get(name, "-")
+        axes.plot(*zip(*line, strict=True), style, marker="o", markersize=4, lw=2, color=KERNELS[name], label=name)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     sizes = sorted({n for line in points.values() for n, _ in line})
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.yaxis.set_major_formatter(lambda milliseconds, _: f"{milliseconds:g}")
-    axes.grid(axis="y", color=FAINT, lw=0.5)
-    axes.set(xlabel="n", ylabel="milliseconds")
+    axes.grid(axis="y", color=WASH, lw=1)
+    axes.set_xlabel("n", color=GROUND)
+    axes.set_ylabel("milliseconds", color=GROUND)
     axes.set_title(
         f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)",
         loc="left",
         fontsize=11,
-        color=INK,
+        color=GROUND,
     )
     _label_the_ends(axes, points)
     return axes
@@ -152,7 +157,7 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
             place,
             "offset points",
             va="center",
-            color=INK,
+            color=GROUND,
             fontsize=11,
             annotation_clip=False,
         )

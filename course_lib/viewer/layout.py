@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..look import COLOURS, INK
+from ..look import COLOURS, GROUND, INK
 from .scene import EMPTY, PLAIN, READ, REGION, SEEN, WRITTEN, Grid, Scene
 
 WIDTH = 1000
@@ -27,7 +27,7 @@ HUES = {
     "global": "#7F7F7F",
 }
 #: Text on the page's own ground, which may be light or dark; on a card it is INK or SOFT.
-HEADING, SOFT, CARD, CARD_EDGE, PLAIN_CELL = "#7a7a7a", "#59636e", "#f6f8fa", "#d0d7de", "#eceff2"
+HEADING, SOFT, CARD, CARD_EDGE, PLAIN_CELL = GROUND, "#59636e", "#f6f8fa", "#d0d7de", "#eceff2"
 CURRENT, WRONG = "#1976d2", "#b3261e"
 
 
