@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 66335c18c6f43bf4 bundle f939b2079069711c */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources a0a6ab99302d822f bundle 5e5fe63aca95f417 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -77,7 +77,7 @@ var LETTERS = ".rsaeRW";
 var FAR = 1.6;
 var Plane = class {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false }) {
+  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, text = false }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns2;
@@ -105,7 +105,7 @@ var Plane = class {
     this.layer.append(this.dots, this.rings, this.faults);
     this.shown = /* @__PURE__ */ new Map();
     this.looks = new Uint8Array(this.size).fill(PLAIN);
-    if (margin >= 10) this.indices(origin, wrapped);
+    if (margin >= 10) this.indices(origin, wrapped, text);
   }
   /**
    * @param {number} i
@@ -117,12 +117,13 @@ var Plane = class {
   /**
    * @param {number[]} origin
    * @param {boolean} wrapped
+   * @param {boolean} numbered  whether the elements show their values, and are as large
    */
-  indices([top, left], wrapped) {
+  indices([top, left], wrapped, numbered) {
     const side = this.margin * 0.5;
     const most = Math.max(this.rows, this.columns);
-    const every = most <= 20 ? 1 : 2 ** Math.ceil(Math.log2(most / 8));
-    const size = { class: "tt-index", "font-size": Math.max(6.5, this.margin * 0.36) };
+    const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6));
+    const size = { class: "tt-index" };
     for (let c = 0; c < this.columns; c += every) {
       this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
     }
@@ -699,12 +700,12 @@ function sentence(machine) {
   const done = (loading) => machine.events.filter((event) => event.loading === loading).map(({ array, element, values }) => {
     return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
   });
-  const missed = machine.outside.filter((outside) => outside.thread === machine.thread).map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}], which is outside`);
+  const missed2 = machine.outside.filter((outside) => outside.thread === machine.thread).map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
   const doings = [
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     ["reads", done(true)],
     ["writes", done(false)],
-    ["misses", missed],
+    ["misses", missed2],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)]
   ];
   const parts = doings.filter(([, what]) => what.length);
@@ -766,9 +767,9 @@ function highlight(text, hues) {
 var WRAP = 16;
 var MOST_SQUARES = 1100;
 var Grid = class extends Plane {
-  /** @param {PlaneOptions & {text?: boolean}} options */
+  /** @param {PlaneOptions} options */
   constructor({ text = true, ...options }) {
-    super(options);
+    super({ ...options, text });
     this.text = text;
     this.layer.setAttribute("role", "img");
     this.layer.setAttribute("aria-label", this.name);
@@ -908,20 +909,23 @@ function planes(array, options) {
   return Array.from({ length: planes2 }, (_, s) => {
     const name = planes2 === 1 ? array.name : `${array.name}[${s}]`;
     const all = { name, rows, columns: columns2, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
-    return each > MOST_SQUARES ? new Heat(all) : new Grid(all);
+    return each > MOST_SQUARES ? new Heat({ ...all, text: false }) : new Grid(all);
   });
 }
 function figure(array, budget, options = {}) {
   const { columns: columns2, planes: count } = layout(array);
-  const most = columns2 <= 4 ? count > 1 ? 28 : 34 : 25;
+  const most = columns2 <= 4 ? 28 : 25;
   const side = Math.max(4, Math.min(most, budget / columns2));
   const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
-  for (const plane of found) plane.node.style.width = `calc(${(plane.width + 2) / UNIT * side / 13.5}em)`;
+  const em = 13.5;
+  for (const plane of found) plane.node.style.width = `calc(${(plane.width + 2) / UNIT * side / em}em)`;
   const caption = html("figcaption", {}, array.name);
   caption.style.setProperty("--hue", array.hue);
-  if (found.length === 1) return { planes: found, node: html("figure", {}, caption, found[0].node) };
   const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
-  return { planes: found, node: html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers)) };
+  const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
+  const node = html("figure", {}, caption, content);
+  node.style.setProperty("--tt-side", `${side / em}em`);
+  return { planes: found, node };
 }
 var LEGEND = [
   ["tt-c tt-region", "the block's region"],
@@ -1385,16 +1389,39 @@ var Machine = class {
 
 // panels/arrays.js
 var READABLE = 20;
+var UNREADABLE = 0.8;
 var LENS = 8;
 var CALLOUT = 9;
 var LARGEST = 3.2;
 var GAP = 8;
 var WIDE = 30;
-var NARROW = 20;
+var NARROW = 18;
 var arrays = {
   wants: () => true,
   build: (place, context) => new Arrays(place, context)
 };
+function landing(array, index) {
+  const { rows, columns: columns2 } = layout(array);
+  const last = index[index.length - 1] ?? 0;
+  if (index.length > 1 || rows <= 1) return [index[index.length - 2] ?? 0, last];
+  const row = Math.floor(last / columns2);
+  return [row, last - row * columns2];
+}
+function missed(trace) {
+  const found = trace.arrays.map(() => [0, 0]);
+  if (!trace.columns.outside_op.length) return found;
+  for (const block of trace.blocks) {
+    for (let i = 0; i < block.length; i++) {
+      for (const { array, index } of block.outside(i)) {
+        const { rows, columns: columns2 } = layout(trace.arrays[array]);
+        const [row, column] = landing(trace.arrays[array], index);
+        const [below, beside2] = found[array];
+        found[array] = [Math.max(below, Math.min(row - rows + 1, FAR)), Math.max(beside2, Math.min(column - columns2 + 1, FAR))];
+      }
+    }
+  }
+  return found;
+}
 var Arrays = class {
   /**
    * @param {HTMLElement} place
@@ -1403,6 +1430,7 @@ var Arrays = class {
   constructor(place, context) {
     this.context = context;
     this.place = place;
+    this.missed = missed(context.trace);
     this.planes = context.trace.arrays.map(() => []);
     this.productPlace = part(place, "product");
     this.product();
@@ -1411,7 +1439,7 @@ var Arrays = class {
     this.memory = part(place, "memory");
     this.magnifier = part(place, "magnified");
     const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
-    this.magnifier.style.display = small ? "" : "none";
+    this.magnifier.hidden = !small;
     this.drawn = null;
     this.pointed = null;
     this.lens = null;
@@ -1424,7 +1452,7 @@ var Arrays = class {
     place.style.display = this.matrices ? "" : "none";
     if (!this.matrices) return;
     const [[M, K], N] = [trace.arrays[matrix.A].shape, trace.arrays[matrix.B].shape[1]];
-    const margin = Math.max(15, 0.045 * (K + N) * UNIT);
+    const margin = Math.max(15, 0.04 * (K + N) * UNIT, 0.05 * (K + M) * UNIT);
     const text = Math.max(K + N, K + M) <= READABLE;
     for (const role of "ABC") {
       const array = trace.arrays[matrix[role]];
@@ -1435,7 +1463,10 @@ var Arrays = class {
       this.interact(plane, matrix[role]);
     }
     const side = (n) => n * UNIT + margin + 2;
-    this.sides = { M: side(M), K: side(K), N: side(N) };
+    const [below, beside2] = ["A", "B", "C"].map((role) => this.missed[matrix[role]]).reduce(([x, y], [z, w]) => [Math.max(x, z), Math.max(y, w)], [0, 0]);
+    place.style.setProperty("--tt-below", String(below * UNIT));
+    this.sides = { M: side(M) + below * UNIT, K: side(K), N: side(N), beside: beside2 * UNIT };
+    this.share = text ? 1 : UNREADABLE;
   }
   others() {
     const { trace } = this.context;
@@ -1446,6 +1477,8 @@ var Arrays = class {
       const wide = array.space === "global" ? WIDE : NARROW;
       const { planes: found, node } = figure(array, wide * 13.5);
       this.planes[i] = found;
+      const [below, beside2] = this.missed[i].map((n) => `calc(${n} * var(--tt-side))`);
+      Object.assign(node.style, { paddingBottom: below, paddingRight: beside2 });
       rows[{ global: "others", shared: "shared", local: "locals" }[array.space]].push(node);
       for (const plane of found) this.interact(plane, i);
     });
@@ -1500,16 +1533,17 @@ var Arrays = class {
    */
   fit({ width, height, em }) {
     if (!this.sides) return;
-    const { M, K, N } = this.sides;
+    const { M, K, N, beside: beside2 } = this.sides;
     const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
-    const fitting = (room, beside, least) => {
-      const scale2 = (room - GAP) / (K + beside);
-      return scale2 * K < least ? Math.max(0, room - GAP - least) / beside : scale2;
+    const fitting = (room, other, least) => {
+      const scale2 = (room - GAP) / (K + other);
+      return scale2 * K < least ? Math.max(0, room - GAP - least) / other : scale2;
     };
-    const scale = Math.max(0.01, Math.min(fitting(width, N, wide), fitting(height, M, high), LARGEST * em / UNIT));
+    const scale = Math.max(0.01, Math.min(fitting(width, N + beside2, wide), fitting(height * (this.share ?? 1), M, high), LARGEST * em / UNIT));
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);
+    style.setProperty("--tt-scale", String(scale));
   }
   repaint() {
     for (const plane of this.planes.flat()) if (plane instanceof Heat) plane.repaint();
@@ -1589,13 +1623,7 @@ var Arrays = class {
         if (machine.stored(number, element)) faults[number].wrong.push(element);
       }
     });
-    for (const { array, index } of machine.outside) {
-      const { rows, columns: columns2 } = this.planes[array][0] ?? { rows: 1, columns: 1 };
-      const last = index[index.length - 1] ?? 0;
-      const wrapped = index.length === 1 && rows > 1;
-      const row = wrapped ? Math.floor(last / columns2) : index[index.length - 2] ?? 0;
-      faults[array].beyond.push([row, wrapped ? last - row * columns2 : last]);
-    }
+    for (const { array, index } of machine.outside) faults[array].beyond.push(landing(trace.arrays[array], index));
     for (const { beyond } of faults) {
       const seen = new Map(beyond.map((place) => [String(place), place]));
       beyond.splice(0, beyond.length, ...[...seen.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1]));
@@ -1656,7 +1684,7 @@ var Arrays = class {
     const name = `${plane.name}, magnified`;
     const { hue } = array;
     const grid = new Grid({ name, rows, columns: columns2, size: elements.length, hue, labels: false, origin: [top, left] });
-    grid.node.style.width = `${grid.width / UNIT * 1.9}em`;
+    grid.node.style.width = `${grid.width / UNIT * 1.65}em`;
     const caption = html("figcaption", {}, plane.name);
     caption.style.setProperty("--hue", hue);
     this.magnifier.querySelector(".tt-row")?.replaceChildren(html("figure", {}, caption, grid.node));
@@ -1685,6 +1713,10 @@ function requestState(place) {
   );
   return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes2 ?? "[]") };
 }
+var ROOMY = 40;
+function beside({ lens, em }) {
+  return lens < ROOMY * em ? WARP / 2 : WARP;
+}
 var Costs = class {
   /**
    * @param {import("../panel.js").Context} context
@@ -1703,7 +1735,7 @@ var Costs = class {
     const sites = [...machine.survey.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
     sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
     const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
-    const heads = ["line", "access", "requests", this.cost, ...extra, "a request"];
+    const heads = ["line", "access", "requests", this.cost, ...extra, "per request"];
     this.rows = sites.map((site) => {
       const { name, hue } = trace.arrays[site.array];
       const cells = heads.slice(2).map(() => html("td"));
@@ -1738,6 +1770,7 @@ var TALLEST = 8;
 var banks = {
   name: "banks",
   title: "Banks",
+  none: "It has no shared memory.",
   wants: (trace) => trace.arrays.some(({ space }) => space === "shared"),
   build: (place, context) => new Banks(place, context)
 };
@@ -1752,6 +1785,14 @@ var Banks = class {
     this.costs = new Costs(context, "shared", "wavefronts");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
+    this.beside = BANKS;
+  }
+  /** @param {import("../panel.js").Size} size */
+  fit(size) {
+    if (beside(size) === this.beside) return;
+    this.beside = beside(size);
+    this.shown = -1;
+    this.draw();
   }
   state() {
     return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
@@ -1766,6 +1807,7 @@ var Banks = class {
     if (this.shown === machine.position) return;
     this.shown = machine.position;
     const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
+    requests.sort((x, y) => y.conflicts - x.conflicts);
     const idle = machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`;
     this.said.replaceChildren(
       ...requests.length ? requests.map((access) => this.request(access)) : [html("p", {}, idle), this.picture([], "")]
@@ -1788,7 +1830,7 @@ var Banks = class {
     });
     const said = html("p", {}, html("b", {}, requestSays(access, array, 0)));
     const busiest = Math.max(...stacks.map((stack) => stack.size));
-    said.append(` The busiest bank is asked for ${busiest} word${busiest === 1 ? "" : "s"}.`);
+    said.append(` The busiest bank: ${busiest} word${busiest === 1 ? "" : "s"}.`);
     const label = `The banks of shared memory and the words of ${array.name} that each is asked for`;
     const place = html("div", { class: "tt-request" }, said, this.picture(stacks, label));
     place.style.setProperty("--hue", array.hue);
@@ -1804,22 +1846,24 @@ var Banks = class {
   picture(stacks, label) {
     const tallest = Math.max(1, ...stacks.map((stack) => stack.size));
     const high = tallest <= TALLEST ? CELL * 0.8 : Math.max(4, TALLEST * CELL * 0.8 / tallest);
-    const bottom = Math.max(2.2 * CELL, tallest * high) + 2;
+    const bottom = Math.max(1.6 * CELL, tallest * high) + 2;
+    const row = bottom + 16;
     const node = svg("svg", {
       class: "tt-banks",
-      viewBox: `0 0 ${BANKS * CELL + 2} ${bottom + 14}`,
+      viewBox: `0 0 ${this.beside * CELL + 2} ${BANKS / this.beside * row}`,
       role: "img",
       "aria-label": label || "The banks of shared memory"
     });
     const { machine } = this.context;
     const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
     for (let bank = 0; bank < BANKS; bank++) {
-      const x = 1 + bank * CELL;
-      node.append(svg("rect", { x: x + 0.5, y: 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
-      node.append(svg("text", { x: x + CELL / 2, y: bottom + 8, class: "tt-address" }, String(bank)));
+      const x = 1 + bank % this.beside * CELL;
+      const top = Math.floor(bank / this.beside) * row;
+      node.append(svg("rect", { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
+      node.append(svg("text", { x: x + CELL / 2, y: top + bottom + 8, class: "tt-address" }, String(bank)));
       [...stacks[bank] ?? []].forEach(([word, lanes2], i) => {
         const look = `tt-word${i ? " tt-again" : ""}${lanes2.includes(mine) ? " tt-mine-lane" : ""}`;
-        const y = bottom - (i + 1) * high;
+        const y = top + bottom - (i + 1) * high;
         const who = `word ${word}: ${lanes2.length === 1 ? "lane" : "lanes"} ${lanes2.join(", ")}`;
         node.append(svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who)));
         const [text, size] = lanes2.length === 1 ? [String(lanes2[0]), ""] : [`${lanes2.length}×`, " tt-crowd"];
@@ -1912,13 +1956,15 @@ var Counts = class {
     const last = machine.length;
     const [thread, block] = [html("b", { class: "tt-mine" }), html("b", { class: "tt-all" })];
     this.numbers = [{ space: "global", op: 0, thread, block }];
-    const beside = (count, who) => html("span", {}, `of ${count}`, html("br"), who);
+    const beside2 = (count, who) => html("span", {}, `of ${count}`, html("br"), who);
     const total = machine.count("global", 0, last);
     this.callout.replaceChildren(
       html("div", { class: "tt-heading" }, "Global loads"),
-      html("p", {}, thread, beside(total.thread, "this thread")),
-      html("p", {}, block, beside(total.block, "this block"))
+      html("p", {}, thread, beside2(total.thread, "this thread")),
+      html("p", {}, block, beside2(total.block, "this block"))
     );
+    thread.classList.toggle("tt-long", String(total.thread).length > 3);
+    block.classList.toggle("tt-long", String(total.block).length > 3);
     const rows = [html("tr", {}, html("td"), html("th", {}, "thread"), html("th", {}, "block"))];
     for (
       const space of
@@ -1955,6 +2001,7 @@ var Counts = class {
 var findings = {
   name: "findings",
   title: "Findings",
+  none: "It breaks no rule.",
   wants: (trace) => trace.findings.length > 0,
   build: (place, context) => new Findings(place, context)
 };
@@ -2005,7 +2052,7 @@ var Findings = class {
 // panels/launch.js
 var launch = {
   name: "launch",
-  title: "Whole launch",
+  title: "Launch",
   wants: () => true,
   build: (place, context) => new Launch(place, context)
 };
@@ -2026,7 +2073,7 @@ var Launch = class {
   }
   lines() {
     const { trace } = this.context;
-    const heads = ["line", "access", "accesses", "requests", "sectors", "a request", "wavefronts", "conflicts"];
+    const heads = ["line", "access", "accesses", "requests", "sectors", "per request", "wavefronts", "conflicts"];
     const rows = trace.traffic.map((row) => {
       const each = row.requests && row.space === "global" ? Number((row.sectors / row.requests).toFixed(2)) : "";
       const shared = row.space === "shared";
@@ -2085,12 +2132,13 @@ var Launch = class {
       /** @type {HTMLCanvasElement} */
       html("canvas", { width: columns2, height: tall, role: "img" })
     );
-    const range = least === most ? `each element ${most} times` : `each element ${least} to ${most} times`;
+    const times = (n) => n === 1 ? "once" : `${n} times`;
+    const range = `each element ${least === most ? times(most) : `${least} to ${times(most)}`}`;
     canvas.setAttribute("aria-label", `Loads of ${array.name}: ${range}`);
     canvas.className = "tt-pixels tt-loads-picture";
-    const side = Math.min(16, 190 / columns2, 130 / tall);
-    canvas.style.width = `${columns2 * Math.max(side, 1) / 13.5}em`;
-    canvas.style.height = `${tall * Math.max(side, 1) / 13.5}em`;
+    const side = Math.min(16, 190 / columns2, 72 / tall);
+    canvas.style.width = `${columns2 * Math.max(side, 0.5) / 13.5}em`;
+    canvas.style.height = `${tall * Math.max(side, 0.5) / 13.5}em`;
     const caption = html("figcaption", {}, `${array.name} `, html("span", { class: "tt-soft" }, range));
     caption.style.setProperty("--hue", array.hue);
     const figure2 = html("figure", {}, caption, canvas);
@@ -2332,8 +2380,9 @@ var Threads = class {
 
 // panels/waits.js
 var WIDTH2 = 1200;
-var ROW = 14;
-var GAP2 = 4;
+var HEIGHT = 160;
+var [THIN, THICK] = [5, 18];
+var NAME = 14;
 var waits = {
   name: "waits",
   title: "Waiting",
@@ -2430,10 +2479,13 @@ var Waits = class {
   paint() {
     const { machine, trace } = this.context;
     if (!this.rows) return;
-    const height = this.rows.length * (ROW + GAP2);
+    const pitch = Math.min(THICK, Math.max(THIN, Math.floor(HEIGHT / this.rows.length)));
+    const height = this.rows.length * pitch;
     Object.assign(this.canvas, { width: WIDTH2, height });
     this.canvas.style.height = `${height / 13.5}em`;
-    this.names.replaceChildren(...this.rows.map(({ name }) => html("span", {}, name)));
+    this.names.style.setProperty("--tt-pitch", `${pitch / 13.5}em`);
+    const every = Math.ceil(NAME / pitch);
+    this.names.replaceChildren(...this.rows.map(({ name }, i) => html("span", {}, i % every ? "" : name)));
     const label = `What each of ${trace.warps} warps does over the ${machine.length} statements of the block`;
     this.canvas.setAttribute("aria-label", label);
     const context = this.canvas.getContext("2d");
@@ -2441,11 +2493,11 @@ var Waits = class {
     const colours = this.colours();
     const scale = WIDTH2 / machine.length;
     this.rows.forEach(({ spans }, i) => {
-      const top = i * (ROW + GAP2);
+      const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
       for (const { from, to, colour, part: part2 } of spans) {
         const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
         context.fillStyle = colours(colour);
-        context.fillRect(from * scale, top + ROW * (1 - part2), width, ROW * part2);
+        context.fillRect(from * scale, top + row * (1 - part2), width, row * part2);
       }
     });
     this.painted = true;
@@ -2510,6 +2562,14 @@ var Warp = class {
     this.costs = new Costs(context, "global", "sectors");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
+    this.beside = WARP;
+  }
+  /** @param {import("../panel.js").Size} size */
+  fit(size) {
+    if (beside(size) === this.beside) return;
+    this.beside = beside(size);
+    this.shown = -1;
+    this.draw();
   }
   state() {
     return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
@@ -2529,24 +2589,35 @@ var Warp = class {
   idle() {
     const { machine, trace } = this.context;
     const lanes2 = machine.line === null ? 0 : machine.mask;
-    const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL2 + 2} ${CELL2 + 2}`, role: "img" });
-    node.setAttribute("aria-label", "The lanes of the warp");
-    for (let lane = 0; lane < WARP; lane++) node.append(...this.lane(lane, lanes2 >>> lane & 1 ? "tt-on-lane" : "", lane));
+    const node = this.frame("The lanes of the warp", CELL2 + 2);
+    for (let lane = 0; lane < WARP; lane++) {
+      node.append(...this.lane(lane, lanes2 >>> lane & 1 ? "tt-on-lane" : "", CELL2 + 2));
+    }
     const text = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} asks nothing of global memory on line ${machine.line}. Its 32 lanes:`;
     return html("div", {}, html("p", {}, text), node);
   }
   /**
+   * The place of the 32 lanes.
+   * @param {string} label
+   * @param {number} height  of a row of them
+   */
+  frame(label, height) {
+    const box = `0 0 ${this.beside * CELL2 + 2} ${WARP / this.beside * height}`;
+    return svg("svg", { class: "tt-lanes", viewBox: box, role: "img", "aria-label": label });
+  }
+  /**
    * @param {number} lane
    * @param {string} look
-   * @param {number} text
+   * @param {number} height  of a row of lanes
    */
-  lane(lane, look, text) {
+  lane(lane, look, height) {
     const { machine } = this.context;
     const mine = machine.line !== null && machine.thread === WARP * machine.warp + lane ? " tt-mine-lane" : "";
-    const x = 1 + lane * CELL2;
+    const x = 1 + lane % this.beside * CELL2;
+    const y = 1 + Math.floor(lane / this.beside) * height;
     return [
-      svg("rect", { x: x + 0.5, y: 1, width: CELL2 - 1.5, height: CELL2 - 1, class: `tt-lane ${look}${mine}` }),
-      svg("text", { x: x + CELL2 / 2, y: 1 + CELL2 / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(text))
+      svg("rect", { x: x + 0.5, y, width: CELL2 - 1.5, height: CELL2 - 1, class: `tt-lane ${look}${mine}` }),
+      svg("text", { x: x + CELL2 / 2, y: y + CELL2 / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(lane))
     ];
   }
   /** @param {import("../trace.js").Access} access */
@@ -2584,15 +2655,16 @@ var Warp = class {
   lanes(access, starts) {
     const { trace } = this.context;
     const array = trace.arrays[access.array];
-    const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL2 + 2} ${CELL2 + 14}`, role: "img" });
-    node.setAttribute("aria-label", `The lanes of the warp and where each asks in ${array.name}`);
+    const row = CELL2 + 14;
+    const node = this.frame(`The lanes of the warp and where each asks in ${array.name}`, row);
     const digits = String(Math.max(...starts)).length;
     const size = Math.min(7.5, CELL2 * 0.92 / (digits * 0.6));
     for (let lane = 0; lane < WARP; lane++) {
       const k = access.lanes.indexOf(lane);
-      node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", lane));
+      node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", row));
       if (k < 0) continue;
-      const at2 = { x: 1 + (lane + 0.5) * CELL2, y: CELL2 + 8, class: "tt-address", style: `font-size: ${size}px` };
+      const y = Math.floor(lane / this.beside) * row + CELL2 + 8;
+      const at2 = { x: 1 + (lane % this.beside + 0.5) * CELL2, y, class: "tt-address", style: `font-size: ${size}px` };
       const what = trace.elements(array, access.element(k), access.width);
       node.append(svg("text", at2, String(starts[k]), svg("title", {}, `${what}, byte ${starts[k]}`)));
     }
@@ -2606,14 +2678,14 @@ var Warp = class {
   sectors(sectors, mine) {
     const numbers = [...sectors.keys()].sort((x, y) => x - y);
     const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
-    const beside = many ? 1 : LINE;
-    const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside)))];
+    const beside2 = many ? 1 : LINE;
+    const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside2)))];
     const words = SECTOR_BYTES / 4;
     const [width, height] = [words * WORD + 4, WORD + 5];
     const columns2 = many ? LINE : groups.length > 4 ? 2 : 1;
     const rows = Math.ceil(groups.length / columns2);
     const gutter = 34;
-    const across = beside * width + gutter;
+    const across = beside2 * width + gutter;
     const node = svg("svg", {
       class: "tt-sectors",
       viewBox: `0 0 ${columns2 * across} ${rows * height + 2}`,
@@ -2623,9 +2695,9 @@ var Warp = class {
     node.style.maxWidth = `${columns2 * across * 1.45 / 13.5}em`;
     groups.forEach((group, i) => {
       const [left, top] = [i % columns2 * across, Math.floor(i / columns2) * height];
-      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside * SECTOR_BYTES)));
-      for (let s = 0; s < beside; s++) {
-        const asked = sectors.get(group * beside + s);
+      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside2 * SECTOR_BYTES)));
+      for (let s = 0; s < beside2; s++) {
+        const asked = sectors.get(group * beside2 + s);
         const x = left + gutter + s * width;
         const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
         node.append(svg("rect", frame));
@@ -2635,7 +2707,7 @@ var Warp = class {
           const look = !lanes2 ? "tt-unused" : lanes2.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
           const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
           const who = lanes2 ? `lanes ${lanes2.join(", ")}` : "no lane asks for it";
-          node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
+          node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside2 + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
         }
       }
     });
@@ -2678,25 +2750,26 @@ var FRAME = `
     </div>
     <div class="tt-say" role="status" aria-live="polite"></div>
   </div>
-  <div class="tt-body" tabindex="0" role="group" aria-label="The launch at this step">
+  <div class="tt-body">
     <div class="tt-main">
-      <div class="tt-left"><div class="tt-tabs" role="tablist" aria-label="Views"></div><div class="tt-lens"></div></div>
+      <div class="tt-left"><div class="tt-tabs" role="tablist" aria-label="Views"></div>
+        <div class="tt-lens" tabindex="0" role="group" aria-label="The chosen view"></div></div>
       <div class="tt-right"></div>
     </div>
     <div class="tt-legend"></div>
   </div>
-  <div class="tt-keys" role="dialog" aria-label="Keys" hidden></div>`;
+  <div class="tt-keys" role="dialog" aria-label="Keys" tabindex="0" hidden></div>`;
 var RUN = `
-  <div class="tt-memory" role="group">
+  <div class="tt-memory" tabindex="0" role="group">
     <div class="tt-product" role="group" aria-label="Global memory: the matrices">
       <div class="tt-callout"></div>
     </div>
     <div class="tt-row">
+      <div class="tt-magnified"><div class="tt-heading">Magnified</div><div class="tt-row"></div></div>
       <div class="tt-others"><div class="tt-heading">Global memory</div><div class="tt-row"></div></div>
       <div class="tt-shared"><div class="tt-heading">Shared memory</div><div class="tt-row"></div></div>
       <div class="tt-accumulators"><div class="tt-heading"></div><div class="tt-row"></div></div>
       <div class="tt-locals"><div class="tt-heading"></div><div class="tt-row"></div></div>
-      <div class="tt-magnified"><div class="tt-heading">Magnified</div><div class="tt-row"></div></div>
     </div>
   </div>
   <div class="tt-program">
@@ -2761,7 +2834,7 @@ var Stage = class {
     part(root, "thread").replaceChildren(
       ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.threadLabel(i)))
     );
-    part(root, "fault").style.display = trace.findings.length ? "" : "none";
+    part(root, "fault").style.display = traces.some(({ findings: findings2 }) => findings2.length) ? "" : "none";
     const body = part(root, "body");
     for (const old of body.querySelectorAll(".tt-memory, .tt-program")) old.remove();
     this.runs = traces.map((one) => new Run(one, actions.choose, traces.length > 1 ? ` of ${one.kernel}` : ""));
@@ -2769,6 +2842,8 @@ var Stage = class {
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
+    this.held = { place: "", height: 0 };
+    part(root, "body").style.minHeight = "";
     this.asked = "";
     this.stale = /* @__PURE__ */ new Set();
     this.arrange();
@@ -2787,7 +2862,7 @@ var Stage = class {
       left.append(tabs, lens, first[0]);
       right.append(first[1]);
     } else {
-      left.append(first[0]);
+      left.append(first[0], part(root, "legend"));
       right.append(first[1], tabs, lens);
     }
   }
@@ -2823,6 +2898,7 @@ var Stage = class {
         if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
         node.append(place);
         if (lens.wants(run.trace)) views.push(lens.build(place, run.context));
+        else place.append(html("p", {}, lens.none ?? ""));
       }
     }
     part(root, "tabs").replaceChildren(...tabs);
@@ -2856,6 +2932,7 @@ var Stage = class {
     const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND;
     const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
+    this.hold(compact, em);
     if (compact !== this.compact) {
       this.compact = compact;
       this.arrange();
@@ -2864,11 +2941,42 @@ var Stage = class {
     }
     const body = part(root, "body");
     for (const run of this.runs) {
-      const height = compact ? part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em : Math.max(20 * em, body.clientHeight * (this.runs.length > 1 ? 0.5 : 0.62));
+      const height = this.heightOfProduct(run, em);
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
-      const size = { compact, width: run.memory.clientWidth, height, em };
+      const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
+      const lens = part(root, "lens").clientWidth / this.runs.length;
+      const size = { compact, width: run.memory.clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
+      for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }
+  }
+  /**
+   * How high the matrices of a run may be, in pixels.
+   * @param {Run} run
+   * @param {number} em
+   */
+  heightOfProduct(run, em) {
+    const { compact, root, runs } = this;
+    if (runs.length > 1) return compact ? part(root, "left").clientHeight - 2 * em : Math.max(14 * em, 0.34 * part(root, "body").clientHeight);
+    if (compact) return part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em;
+    return Math.max(20 * em, 0.62 * part(root, "body").clientHeight);
+  }
+  /**
+   * While its place stays the same, the page does not shrink from one step to the next.
+   * @param {boolean} compact
+   * @param {number} em
+   */
+  hold(compact, em) {
+    const { root } = this;
+    const body = part(root, "body");
+    const place = [compact, em, root.clientWidth, window.innerHeight, document.fullscreenElement === root].join();
+    if (place !== this.held.place) {
+      body.style.minHeight = "";
+      this.held = { place, height: 0 };
+    }
+    if (compact || body.offsetHeight <= this.held.height) return;
+    this.held.height = body.offsetHeight;
+    body.style.minHeight = `${body.offsetHeight}px`;
   }
   /** The theme has other colours. */
   repaint() {
@@ -2907,7 +3015,8 @@ var Stage = class {
       mark.style.setProperty("--at", String(position / last));
       return mark;
     };
-    const found = this.trace.findings.flatMap(({ at: [place] }) => place?.block === blockNumber ? [place.step] : []);
+    const here = String(this.machine.block.at);
+    const found = this.places.flatMap(({ block, step }) => String(block) === here ? [step] : []);
     part(root, "ticks").replaceChildren(
       ...this.machine.block.releases.map((release) => tick(release, "tt-release")),
       ...[...new Set(found)].map((position) => tick(position, "tt-found"))
@@ -2915,9 +3024,42 @@ var Stage = class {
     for (const run of runs) for (const view of run.views) view.choose();
     this.stale = new Set(this.open.keys());
   }
+  /**
+   * Where the runs broke rules, each at the access that did it, in the order of blocks and steps.
+   * @returns {{block: readonly number[], thread: readonly number[], step: number}[]}
+   */
+  get places() {
+    const places = this.runs.flatMap(
+      ({ trace }) => trace.findings.flatMap(
+        ({ at: [place] }) => place ? [{ block: trace.blocks[place.block].at, thread: trace.threadPosition(place.thread), step: place.step }] : []
+      )
+    );
+    return places.sort((x, y) => this.order(x) - this.order(y) || x.step - y.step);
+  }
+  /**
+   * The number of a place's block in the launch.
+   * @param {{block: readonly number[]}} place
+   */
+  order({ block: [x, y, z] }) {
+    const [gx, gy] = this.trace.grid;
+    return x + gx * (y + gy * z);
+  }
   /** The last step of the longest run. */
   get last() {
     return Math.max(...this.runs.map((run) => run.context.machine.length));
+  }
+  /**
+   * What the step of a run did, and what it broke.
+   * @param {Run} run
+   */
+  says({ context: { machine }, trace }) {
+    const who = this.runs.length > 1 ? [html("code", {}, trace.kernel), ": "] : [];
+    const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
+    const wrong = wrongNow(machine).map((text) => [text]);
+    return [
+      html("p", { class: "tt-sentence" }, ...who, ...sentence(machine)),
+      ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words))
+    ];
   }
   /** @param {number} step */
   draw(step) {
@@ -2930,16 +3072,11 @@ var Stage = class {
     scrub.value = String(step);
     scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
     write(part(root, "count"), `step ${step} of ${this.last}`);
-    const phase = machine.phase;
+    const phase = this.runs.length === 1 ? machine.phase : null;
     write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
-    const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
-    const wrong = wrongNow(machine).map((text) => [text]);
-    part(root, "say").replaceChildren(
-      html("p", { class: "tt-sentence" }, ...sentence(machine)),
-      ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words))
-    );
+    part(root, "say").replaceChildren(...this.runs.flatMap((run) => this.says(run)));
     for (const view of this.views) view.scroll?.();
   }
 };
@@ -3215,18 +3352,12 @@ var Player = class {
    */
   finding(way) {
     if (!this.stage) return;
-    const { trace, machine } = this.stage;
-    const places = trace.findings.flatMap(({ at: [place2] }) => place2 ? [place2] : []);
-    places.sort((x, y) => x.block - y.block || x.step - y.step);
-    const beyond = ({ block, step }) => way * (block - machine.blockNumber || step - this.step);
-    const found = way > 0 ? places.find((p) => beyond(p) > 0) : places.reverse().find((p) => beyond(p) > 0);
-    const place = found ?? places[0];
-    if (place) this.show(place);
-  }
-  /** @param {{block: number, step: number, thread: number}} place */
-  show({ block, step, thread }) {
-    const trace = this.stage?.trace;
-    if (trace) this.set({ step, block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
+    const { stage } = this;
+    const { places } = stage;
+    if (way < 0) places.reverse();
+    const here = stage.order({ block: stage.machine.block.at });
+    const place = places.find((p) => way * (stage.order(p) - here || p.step - this.step) > 0) ?? places[0];
+    if (place) this.set({ ...place });
   }
   /** @param {number} way */
   move(way) {
@@ -3237,12 +3368,13 @@ var Player = class {
    * @param {number} way
    */
   goBy(unit, way) {
-    const machine = this.stage?.machine;
-    if (!machine) return;
-    if (unit === "barrier") this.go(machine.barrierFrom(way));
-    else if (unit === "phase") this.go(machine.phaseFrom(way));
-    else if (unit === "loop turn") this.go(machine.turnFrom(way));
-    else this.go(this.step + way);
+    if (unit === "statement") return this.go(this.step + way);
+    const stops = (this.stage?.runs ?? []).map(({ context: { machine } }) => {
+      return unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+    });
+    const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
+    if (!beyond.length) return this.go(way > 0 ? this.last : 0);
+    this.go(way > 0 ? Math.min(...beyond) : Math.max(...beyond));
   }
   /** @param {number} step */
   go(step) {

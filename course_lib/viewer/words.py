@@ -139,11 +139,11 @@ def comparison(text: str) -> tuple[str, str, str] | None:
 
 
 def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
-    """The elements outside their arrays that a thread asked for in a step: ``x[50] (beyond its 50)``."""
+    """The elements outside their arrays that a thread asked for in a step: ``x[50] (out of bounds)``."""
     found = []
     for name, who, index in timeline.outside(position):
         if who == thread:
-            found.append(f"{name}[{', '.join(map(str, index))}], which is outside")
+            found.append(f"{name}[{', '.join(map(str, index))}] (out of bounds)")
     return found
 
 

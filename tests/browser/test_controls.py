@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
 from course_lib.viewer.scene import Scene
+from course_lib.viewer.words import sentence
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def test_access_beyond_the_edge_is_drawn_there(walk, launch_of):
     name = grid["name"]
     edge = page.locator(f'.tt-grid[aria-label="{name}"] .tt-c').last.evaluate("n => n.getBoundingClientRect().bottom")
     assert boxes and min(boxes) > edge - 2
-    assert "which is outside" in state["says"]
+    assert "(out of bounds)" in state["says"]
 
 
 @pytest.mark.parametrize("lens", ["warp", "banks", "waits", "launch"])
@@ -209,6 +210,37 @@ def test_two_runs_in_step(show, launch_of):
     assert wanted[0] > wanted[1]
     page.locator(".tt-tab-banks").click()
     assert page.locator(".tt-lens-banks .tt-costs").count() == 2
+
+
+def test_two_runs_say_what_each_did_and_broke(show, launch_of):
+    """Sentences, findings and marks on the scrubber are those of both; e goes to the second run's finding."""
+    good, racy = launch_of("tiled"), launch_of("racy")
+    page = show(Stepper(good), _other=Stepper(racy)._data)
+    root, timeline = page.locator(".tt-root"), Timeline(racy.trace, (0, 0, 0))
+    (text, (position, *_)), *_ = sorted(Scene(timeline, 0, 0).findings, key=lambda finding: finding[1][0])
+    assert page.locator(".tt-fault").is_visible()
+    assert page.locator(".tt-found").count() > 0
+    root.press("e")
+    assert step(page) == position
+    thread = tuple(page.evaluate("() => window.model.get('thread')"))
+    says = page.locator(".tt-sentence").all_text_contents()
+    end = Timeline(good.trace, (0, 0, 0))
+    assert says[1] == f"bug: {sentence(timeline, position, thread[0] + 8 * thread[1])}"
+    assert says[0].startswith(f"tiled: Line {end.step(min(position, len(end))).line},")
+    assert text.split(": ", 1)[1].split(";")[0] in page.locator(".tt-say .tt-wrong").first.text_content()
+
+
+def test_a_shorter_run_does_not_hold_up_the_longer_one(show, launch_of):
+    """Beyond the end of the first run n and . still go forward, to where the second stops, and back to its stops."""
+    page = show(Stepper(launch_of("naive")), _other=Stepper(launch_of("tiled"))._data)
+    first, second = (Timeline(launch_of(name).trace, (0, 0, 0)) for name in ("naive", "tiled"))
+    beyond = [release for release in second.releases() if release > len(first)]
+    page.evaluate("step => window.model.set('step', step)", len(first))
+    for release in [*beyond, len(second)]:
+        page.locator(".tt-root").press("n")
+        assert step(page) == release
+    page.locator(".tt-root").press("p")
+    assert step(page) == beyond[-1]
 
 
 @pytest.mark.parametrize(

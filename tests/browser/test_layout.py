@@ -42,12 +42,44 @@ def test_source_and_matrices_are_in_sight_together(show, launch_of, name, size):
 
 
 def test_controls_stay_while_the_rest_scrolls(show, launch_of):
-    """However far the body is scrolled, the buttons do not move."""
-    page = show(Stepper(launch_of("racy")), panel="launch")
-    before = page.locator(".tt-play").bounding_box()
-    page.evaluate("() => (document.querySelector('.tt-body').scrollTop = 1e6)")
-    assert page.evaluate("() => document.querySelector('.tt-body').scrollTop") > 0
-    assert page.locator(".tt-play").bounding_box() == before
+    """However far memory, source and lens are scrolled, the buttons and the tabs do not move."""
+    page = show(Stepper(launch_of("best"), step=3000), panel="launch")
+    fixed = (".tt-play", ".tt-tab-launch", ".tt-legend")
+    before = [page.locator(name).bounding_box() for name in fixed]
+    for name in (".tt-memory", ".tt-source", ".tt-lens"):
+        page.evaluate("name => (document.querySelector(name).scrollTop = 1e6)", name)
+        assert page.evaluate("name => document.querySelector(name).scrollTop", name) > 0, name
+    assert [page.locator(name).bounding_box() for name in fixed] == before
+
+
+@pytest.mark.parametrize("lens", ["warp", "banks", "waits", "launch"])
+@pytest.mark.parametrize("name", ["tiled", "bank_conflicts", "best"])
+def test_a_lens_is_in_sight_beside_the_matrices(show, launch_of, name, lens):
+    """In a window of 1440×900 nobody scrolls to see what a view shows first: its picture lies inside its frame."""
+    stepper = Stepper(launch_of(name))
+    page = show(stepper, size=(1440, 900), panel=lens, step=stepper.scene().position)
+    frame, product = page.evaluate(VISIBLE, ".tt-lens"), page.evaluate(VISIBLE, ".tt-product")
+    assert frame["share"] == 1 and product["share"] == 1
+    picture = f".tt-lens-{lens} :is(svg, canvas)"
+    top, bottom, end = page.evaluate(
+        """([picture, frame]) => {
+          const [inner, outer] = [picture, frame].map((name) => document.querySelector(name).getBoundingClientRect());
+          return [inner.top, inner.bottom, outer.bottom];
+        }""",
+        [picture, ".tt-lens"],
+    )
+    assert min(bottom, end) - top > 0.75 * (bottom - top)
+
+
+def test_a_small_launch_leaves_no_empty_page(show, launch_of):
+    """The stepper is as high as what it shows, and does not shrink from one step, or one lens, to the next."""
+    page = show(Stepper(launch_of("stencil"), step=3), panel="warp")
+    high = page.locator(".tt-root").bounding_box()["height"]
+    page.evaluate("() => window.model.set('step', 1)")
+    page.evaluate("() => window.model.set('panel', 'waits')")
+    assert page.locator(".tt-root").bounding_box()["height"] == high
+    page = show(Stepper(launch_of("stencil"), step=1), panel="waits")
+    assert page.locator(".tt-root").bounding_box()["height"] < min(high - 50, 650)
 
 
 @pytest.mark.parametrize("name", ["stencil", "reduction", "histogram", "transpose"])

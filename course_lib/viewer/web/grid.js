@@ -12,9 +12,9 @@ const WRAP = 16; // elements a row of an array of one dimension, so that numbers
 const MOST_SQUARES = 1100; // a padded tile of 32×33 still has squares
 
 export class Grid extends Plane {
-  /** @param {PlaneOptions & {text?: boolean}} options */
+  /** @param {PlaneOptions} options */
   constructor({ text = true, ...options }) {
-    super(options);
+    super({ ...options, text });
     this.text = text;
     this.layer.setAttribute("role", "img");
     this.layer.setAttribute("aria-label", this.name);
@@ -187,7 +187,7 @@ export function planes(array, options) {
   return Array.from({ length: planes }, (_, s) => {
     const name = planes === 1 ? array.name : `${array.name}[${s}]`;
     const all = { name, rows, columns, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
-    return each > MOST_SQUARES ? new Heat(all) : new Grid(all);
+    return each > MOST_SQUARES ? new Heat({ ...all, text: false }) : new Grid(all);
   });
 }
 
@@ -199,15 +199,18 @@ export function planes(array, options) {
  */
 export function figure(array, budget, options = {}) {
   const { columns, planes: count } = layout(array);
-  const most = columns <= 4 ? (count > 1 ? 28 : 34) : 25;
+  const most = columns <= 4 ? 28 : 25;
   const side = Math.max(4, Math.min(most, budget / columns));
   const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
-  for (const plane of found) plane.node.style.width = `calc(${(((plane.width + 2) / UNIT) * side) / 13.5}em)`;
+  const em = 13.5; // pixels of the text at its usual size
+  for (const plane of found) plane.node.style.width = `calc(${(((plane.width + 2) / UNIT) * side) / em}em)`;
   const caption = html("figcaption", {}, array.name);
   caption.style.setProperty("--hue", array.hue);
-  if (found.length === 1) return { planes: found, node: html("figure", {}, caption, found[0].node) };
   const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
-  return { planes: found, node: html("figure", {}, caption, html("div", { class: "tt-buffers" }, ...buffers)) };
+  const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
+  const node = html("figure", {}, caption, content);
+  node.style.setProperty("--tt-side", `${side / em}em`);
+  return { planes: found, node };
 }
 
 const LEGEND = [

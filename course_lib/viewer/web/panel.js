@@ -12,7 +12,10 @@
  * @property {(trace: import("./trace.js").Trace) => boolean} wants  whether the trace has anything to show here
  * @property {(place: HTMLElement, context: Context) => View} build  what stays the same from step to step
  */
-/** @typedef {Panel & {name: string, title: string}} Lens  a panel that is looked at one at a time */
+/**
+ * @typedef {Panel & {name: string, title: string, none?: string}} Lens  a panel that is looked at one at a time; `none`
+ *   stands in its place for a run of two that has nothing to show here
+ */
 /**
  * @typedef {object} View
  * @property {() => void} choose  another block or thread was chosen
@@ -27,6 +30,7 @@
  * @property {boolean} compact  whether there is room for the matrices or a lens, not for both
  * @property {number} width  of the place for the matrices, in pixels
  * @property {number} height  in pixels
+ * @property {number} lens  width of the place of a lens of this run, in pixels
  * @property {number} em  size of the text in pixels
  */
 

@@ -15,6 +15,7 @@ import { svg } from "./dom.js";
  * @property {number} [margin]  for the name and the indices, in SVG units
  * @property {boolean} [labels]  whether the name stands in the corner
  * @property {number[]} [origin]  row and column numbers at the upper left corner, where they are not 0
+ * @property {boolean} [text]  whether the elements show their values
  * @property {boolean} [wrapped]  whether the rows are one vector, so that a row is numbered by its first element
  */
 
@@ -25,11 +26,11 @@ export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS
 export const FAINT = 8;
 /** A letter for each look, as course_lib/viewer/scene.py has them. */
 export const LETTERS = ".rsaeRW";
-const FAR = 1.6; // how many elements beyond an edge a mark is drawn at most
+export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at most
 
 export class Plane {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false }) {
+  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, text = false }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns;
@@ -59,7 +60,7 @@ export class Plane {
     /** @type {Map<Element, string>}  what each group of marks shows */
     this.shown = new Map();
     this.looks = new Uint8Array(this.size).fill(PLAIN);
-    if (margin >= 10) this.indices(origin, wrapped);
+    if (margin >= 10) this.indices(origin, wrapped, text);
   }
 
   /**
@@ -73,12 +74,13 @@ export class Plane {
   /**
    * @param {number[]} origin
    * @param {boolean} wrapped
+   * @param {boolean} numbered  whether the elements show their values, and are as large
    */
-  indices([top, left], wrapped) {
+  indices([top, left], wrapped, numbered) {
     const side = this.margin * 0.5;
     const most = Math.max(this.rows, this.columns);
-    const every = most <= 20 ? 1 : 2 ** Math.ceil(Math.log2(most / 8)); // few enough to read
-    const size = { class: "tt-index", "font-size": Math.max(6.5, this.margin * 0.36) };
+    const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6)); // few enough to read
+    const size = { class: "tt-index" };
     for (let c = 0; c < this.columns; c += every) {
       this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
     }

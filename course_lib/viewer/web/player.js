@@ -308,20 +308,12 @@ export class Player {
    */
   finding(way) {
     if (!this.stage) return;
-    const { trace, machine } = this.stage;
-    const places = trace.findings.flatMap(({ at: [place] }) => (place ? [place] : []));
-    places.sort((x, y) => x.block - y.block || x.step - y.step);
-    /** @type {(place: {block: number, step: number}) => number} */
-    const beyond = ({ block, step }) => way * (block - machine.blockNumber || step - this.step);
-    const found = way > 0 ? places.find((p) => beyond(p) > 0) : places.reverse().find((p) => beyond(p) > 0);
-    const place = found ?? places[0];
-    if (place) this.show(place);
-  }
-
-  /** @param {{block: number, step: number, thread: number}} place */
-  show({ block, step, thread }) {
-    const trace = this.stage?.trace;
-    if (trace) this.set({ step, block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
+    const { stage } = this;
+    const { places } = stage;
+    if (way < 0) places.reverse();
+    const here = stage.order({ block: stage.machine.block.at });
+    const place = places.find((p) => way * (stage.order(p) - here || p.step - this.step) > 0) ?? places[0];
+    if (place) this.set({ ...place });
   }
 
   /** @param {number} way */
@@ -334,12 +326,14 @@ export class Player {
    * @param {number} way
    */
   goBy(unit, way) {
-    const machine = this.stage?.machine;
-    if (!machine) return;
-    if (unit === "barrier") this.go(machine.barrierFrom(way));
-    else if (unit === "phase") this.go(machine.phaseFrom(way));
-    else if (unit === "loop turn") this.go(machine.turnFrom(way));
-    else this.go(this.step + way);
+    if (unit === "statement") return this.go(this.step + way);
+    // Of two runs, the one that comes to such a place first: a run at its end has none before it.
+    const stops = (this.stage?.runs ?? []).map(({ context: { machine } }) => {
+      return unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+    });
+    const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
+    if (!beyond.length) return this.go(way > 0 ? this.last : 0);
+    this.go(way > 0 ? Math.min(...beyond) : Math.max(...beyond));
   }
 
   /** @param {number} step */

@@ -53,26 +53,27 @@ const FRAME = `
     </div>
     <div class="tt-say" role="status" aria-live="polite"></div>
   </div>
-  <div class="tt-body" tabindex="0" role="group" aria-label="The launch at this step">
+  <div class="tt-body">
     <div class="tt-main">
-      <div class="tt-left"><div class="tt-tabs" role="tablist" aria-label="Views"></div><div class="tt-lens"></div></div>
+      <div class="tt-left"><div class="tt-tabs" role="tablist" aria-label="Views"></div>
+        <div class="tt-lens" tabindex="0" role="group" aria-label="The chosen view"></div></div>
       <div class="tt-right"></div>
     </div>
     <div class="tt-legend"></div>
   </div>
-  <div class="tt-keys" role="dialog" aria-label="Keys" hidden></div>`;
+  <div class="tt-keys" role="dialog" aria-label="Keys" tabindex="0" hidden></div>`;
 
 const RUN = `
-  <div class="tt-memory" role="group">
+  <div class="tt-memory" tabindex="0" role="group">
     <div class="tt-product" role="group" aria-label="Global memory: the matrices">
       <div class="tt-callout"></div>
     </div>
     <div class="tt-row">
+      <div class="tt-magnified"><div class="tt-heading">Magnified</div><div class="tt-row"></div></div>
       <div class="tt-others"><div class="tt-heading">Global memory</div><div class="tt-row"></div></div>
       <div class="tt-shared"><div class="tt-heading">Shared memory</div><div class="tt-row"></div></div>
       <div class="tt-accumulators"><div class="tt-heading"></div><div class="tt-row"></div></div>
       <div class="tt-locals"><div class="tt-heading"></div><div class="tt-row"></div></div>
-      <div class="tt-magnified"><div class="tt-heading">Magnified</div><div class="tt-row"></div></div>
     </div>
   </div>
   <div class="tt-program">
@@ -146,7 +147,7 @@ export class Stage {
     part(root, "thread").replaceChildren(
       ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.threadLabel(i))),
     );
-    part(root, "fault").style.display = trace.findings.length ? "" : "none";
+    part(root, "fault").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
     const body = part(root, "body");
     for (const old of body.querySelectorAll(".tt-memory, .tt-program")) old.remove();
     this.runs = traces.map((one) => new Run(one, actions.choose, traces.length > 1 ? ` of ${one.kernel}` : ""));
@@ -154,6 +155,8 @@ export class Stage {
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
+    this.held = { place: "", height: 0 };
+    part(root, "body").style.minHeight = "";
     this.asked = ""; // the lens that the reader chose; none, and the size of the page decides
     /** @type {Set<string>}  lenses that have not been told of the chosen block and thread */
     this.stale = new Set();
@@ -174,7 +177,7 @@ export class Stage {
       left.append(tabs, lens, first[0]);
       right.append(first[1]);
     } else {
-      left.append(first[0]);
+      left.append(first[0], part(root, "legend"));
       right.append(first[1], tabs, lens);
     }
   }
@@ -211,6 +214,7 @@ export class Stage {
         if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
         node.append(place);
         if (lens.wants(run.trace)) views.push(lens.build(place, run.context));
+        else place.append(html("p", {}, lens.none ?? ""));
       }
     }
     part(root, "tabs").replaceChildren(...tabs);
@@ -247,6 +251,7 @@ export class Stage {
     const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND;
     const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
+    this.hold(compact, em);
     if (compact !== this.compact) {
       this.compact = compact;
       this.arrange();
@@ -255,11 +260,44 @@ export class Stage {
     }
     const body = part(root, "body");
     for (const run of this.runs) {
-      const height = compact ? part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em : Math.max(20 * em, body.clientHeight * (this.runs.length > 1 ? 0.5 : 0.62));
+      const height = this.heightOfProduct(run, em);
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
-      const size = { compact, width: run.memory.clientWidth, height, em };
+      const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
+      const lens = part(root, "lens").clientWidth / this.runs.length;
+      const size = { compact, width: run.memory.clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
+      for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }
+  }
+
+  /**
+   * How high the matrices of a run may be, in pixels.
+   * @param {Run} run
+   * @param {number} em
+   */
+  heightOfProduct(run, em) {
+    const { compact, root, runs } = this;
+    if (runs.length > 1) return compact ? part(root, "left").clientHeight - 2 * em : Math.max(14 * em, 0.34 * part(root, "body").clientHeight);
+    if (compact) return part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em;
+    return Math.max(20 * em, 0.62 * part(root, "body").clientHeight);
+  }
+
+  /**
+   * While its place stays the same, the page does not shrink from one step to the next.
+   * @param {boolean} compact
+   * @param {number} em
+   */
+  hold(compact, em) {
+    const { root } = this;
+    const body = part(root, "body");
+    const place = [compact, em, root.clientWidth, window.innerHeight, document.fullscreenElement === root].join();
+    if (place !== this.held.place) {
+      body.style.minHeight = "";
+      this.held = { place, height: 0 };
+    }
+    if (compact || body.offsetHeight <= this.held.height) return;
+    this.held.height = body.offsetHeight;
+    body.style.minHeight = `${body.offsetHeight}px`;
   }
 
   /** The theme has other colours. */
@@ -302,7 +340,8 @@ export class Stage {
       mark.style.setProperty("--at", String(position / last));
       return mark;
     };
-    const found = this.trace.findings.flatMap(({ at: [place] }) => (place?.block === blockNumber ? [place.step] : []));
+    const here = String(this.machine.block.at);
+    const found = this.places.flatMap(({ block, step }) => (String(block) === here ? [step] : []));
     part(root, "ticks").replaceChildren(
       ...this.machine.block.releases.map((release) => tick(release, "tt-release")),
       ...[...new Set(found)].map((position) => tick(position, "tt-found")),
@@ -311,9 +350,45 @@ export class Stage {
     this.stale = new Set(this.open.keys());
   }
 
+  /**
+   * Where the runs broke rules, each at the access that did it, in the order of blocks and steps.
+   * @returns {{block: readonly number[], thread: readonly number[], step: number}[]}
+   */
+  get places() {
+    const places = this.runs.flatMap(({ trace }) =>
+      trace.findings.flatMap(({ at: [place] }) =>
+        place ? [{ block: trace.blocks[place.block].at, thread: trace.threadPosition(place.thread), step: place.step }] : [],
+      ),
+    );
+    return places.sort((x, y) => this.order(x) - this.order(y) || x.step - y.step);
+  }
+
+  /**
+   * The number of a place's block in the launch.
+   * @param {{block: readonly number[]}} place
+   */
+  order({ block: [x, y, z] }) {
+    const [gx, gy] = this.trace.grid;
+    return x + gx * (y + gy * z);
+  }
+
   /** The last step of the longest run. */
   get last() {
     return Math.max(...this.runs.map((run) => run.context.machine.length));
+  }
+
+  /**
+   * What the step of a run did, and what it broke.
+   * @param {Run} run
+   */
+  says({ context: { machine }, trace }) {
+    const who = this.runs.length > 1 ? [html("code", {}, trace.kernel), ": "] : [];
+    const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
+    const wrong = wrongNow(machine).map((text) => [text]);
+    return [
+      html("p", { class: "tt-sentence" }, ...who, ...sentence(machine)),
+      ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words)),
+    ];
   }
 
   /** @param {number} step */
@@ -324,16 +399,11 @@ export class Stage {
     scrub.value = String(step);
     scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
     write(part(root, "count"), `step ${step} of ${this.last}`);
-    const phase = machine.phase;
+    const phase = this.runs.length === 1 ? machine.phase : null;
     write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
-    const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
-    const wrong = wrongNow(machine).map((text) => [text]);
-    part(root, "say").replaceChildren(
-      html("p", { class: "tt-sentence" }, ...sentence(machine)),
-      ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words)),
-    );
+    part(root, "say").replaceChildren(...this.runs.flatMap((run) => this.says(run)));
     for (const view of this.views) view.scroll?.();
   }
 }

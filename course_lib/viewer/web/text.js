@@ -89,7 +89,7 @@ export function sentence(machine) {
       });
   const missed = machine.outside
     .filter((outside) => outside.thread === machine.thread)
-    .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}], which is outside`);
+    .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
   const doings = [
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     ["reads", done(true)],

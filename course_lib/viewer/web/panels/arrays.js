@@ -1,26 +1,62 @@
 // The product A·B = C with what the block, the warp and the thread did to it, and the arrays beside it.
 
 import { html, part } from "../dom.js";
-import { figure, Grid, Heat, planes } from "../grid.js";
+import { figure, Grid, Heat, layout, planes } from "../grid.js";
 import { READ, WRITTEN } from "../machine.js";
-import { EMPTY, FAINT, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
+import { EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
 import { full } from "../text.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 
 const READABLE = 20; // a product with more elements along its sides shows no numbers
+const UNREADABLE = 0.8; // of the height, for a product without numbers: the magnified part has them
 const LENS = 8; // elements a side of the magnified part
 const CALLOUT = 9; // ems for the counts beside the matrices
 const LARGEST = 3.2; // ems for an element
 const GAP = 8; // pixels between the matrices
 const WIDE = 30; // ems for the global arrays of a kernel without matrices
-const NARROW = 20; // ems for shared and local arrays, beside each other
+const NARROW = 18; // ems for shared and local arrays, beside each other
 
 /** @type {import("../panel.js").Panel} */
 export const arrays = {
   wants: () => true,
   build: (place, context) => new Arrays(place, context),
 };
+
+/**
+ * Row and column at which an index lies in the drawing of an array, beyond its edges too.
+ * @param {import("../trace.js").TraceArray} array
+ * @param {number[]} index
+ * @returns {[number, number]}
+ */
+function landing(array, index) {
+  const { rows, columns } = layout(array);
+  const last = index[index.length - 1] ?? 0;
+  if (index.length > 1 || rows <= 1) return [index[index.length - 2] ?? 0, last];
+  const row = Math.floor(last / columns);
+  return [row, last - row * columns];
+}
+
+/**
+ * For each array, how many elements below it and beside it the marks of accesses out of bounds reach.
+ * @param {import("../trace.js").Trace} trace
+ */
+function missed(trace) {
+  /** @type {[number, number][]} */
+  const found = trace.arrays.map(() => [0, 0]);
+  if (!trace.columns.outside_op.length) return found;
+  for (const block of trace.blocks) {
+    for (let i = 0; i < block.length; i++) {
+      for (const { array, index } of block.outside(i)) {
+        const { rows, columns } = layout(trace.arrays[array]);
+        const [row, column] = landing(trace.arrays[array], index);
+        const [below, beside] = found[array];
+        found[array] = [Math.max(below, Math.min(row - rows + 1, FAR)), Math.max(beside, Math.min(column - columns + 1, FAR))];
+      }
+    }
+  }
+  return found;
+}
 
 class Arrays {
   /**
@@ -30,6 +66,7 @@ class Arrays {
   constructor(place, context) {
     this.context = context;
     this.place = place;
+    this.missed = missed(context.trace);
     /** @type {Plane[][]} */
     this.planes = context.trace.arrays.map(() => []);
     this.productPlace = part(place, "product");
@@ -39,7 +76,7 @@ class Arrays {
     this.memory = part(place, "memory");
     this.magnifier = part(place, "magnified");
     const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
-    this.magnifier.style.display = small ? "" : "none";
+    this.magnifier.hidden = !small;
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, now: Map<number, number>[]} | null} */
     this.drawn = null;
     /** @type {{array: number, element: number} | null} */
@@ -56,7 +93,7 @@ class Arrays {
     place.style.display = this.matrices ? "" : "none";
     if (!this.matrices) return;
     const [[M, K], N] = [trace.arrays[matrix.A].shape, trace.arrays[matrix.B].shape[1]];
-    const margin = Math.max(15, 0.045 * (K + N) * UNIT);
+    const margin = Math.max(15, 0.04 * (K + N) * UNIT, 0.05 * (K + M) * UNIT); // fifteen pixels, as they will be shown
     const text = Math.max(K + N, K + M) <= READABLE;
     for (const role of "ABC") {
       const array = trace.arrays[matrix[role]];
@@ -68,7 +105,12 @@ class Arrays {
     }
     /** @param {number} n */
     const side = (n) => n * UNIT + margin + 2;
-    this.sides = { M: side(M), K: side(K), N: side(N) };
+    const [below, beside] = ["A", "B", "C"].map((role) => this.missed[matrix[role]]).reduce(([x, y], [z, w]) => [Math.max(x, z), Math.max(y, w)], [0, 0]);
+    place.style.setProperty("--tt-below", String(below * UNIT));
+    // what the marks beyond the edges need belongs to the sides
+    this.sides = { M: side(M) + below * UNIT, K: side(K), N: side(N), beside: beside * UNIT };
+
+    this.share = text ? 1 : UNREADABLE;
   }
 
   others() {
@@ -81,6 +123,8 @@ class Arrays {
       const wide = array.space === "global" ? WIDE : NARROW;
       const { planes: found, node } = figure(array, wide * 13.5);
       this.planes[i] = found;
+      const [below, beside] = this.missed[i].map((n) => `calc(${n} * var(--tt-side))`);
+      Object.assign(node.style, { paddingBottom: below, paddingRight: beside });
       rows[{ global: "others", shared: "shared", local: "locals" }[array.space]].push(node);
       for (const plane of found) this.interact(plane, i);
     });
@@ -131,18 +175,19 @@ class Arrays {
    */
   fit({ width, height, em }) {
     if (!this.sides) return;
-    const { M, K, N } = this.sides;
+    const { M, K, N, beside } = this.sides;
     // The counts stand above A and left of B, and may need more room than these leave them.
     const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
-    /** @type {(room: number, beside: number, least: number) => number} */
-    const fitting = (room, beside, least) => {
-      const scale = (room - GAP) / (K + beside);
-      return scale * K < least ? Math.max(0, room - GAP - least) / beside : scale;
+    /** @type {(room: number, other: number, least: number) => number} */
+    const fitting = (room, other, least) => {
+      const scale = (room - GAP) / (K + other);
+      return scale * K < least ? Math.max(0, room - GAP - least) / other : scale;
     };
-    const scale = Math.max(0.01, Math.min(fitting(width, N, wide), fitting(height, M, high), (LARGEST * em) / UNIT));
+    const scale = Math.max(0.01, Math.min(fitting(width, N + beside, wide), fitting(height * (this.share ?? 1), M, high), (LARGEST * em) / UNIT));
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);
+    style.setProperty("--tt-scale", String(scale));
   }
 
   repaint() {
@@ -234,13 +279,7 @@ class Arrays {
         if (machine.stored(number, element)) faults[number].wrong.push(element);
       }
     });
-    for (const { array, index } of machine.outside) {
-      const { rows, columns } = this.planes[array][0] ?? { rows: 1, columns: 1 };
-      const last = index[index.length - 1] ?? 0;
-      const wrapped = index.length === 1 && rows > 1;
-      const row = wrapped ? Math.floor(last / columns) : (index[index.length - 2] ?? 0);
-      faults[array].beyond.push([row, wrapped ? last - row * columns : last]);
-    }
+    for (const { array, index } of machine.outside) faults[array].beyond.push(landing(trace.arrays[array], index));
     for (const { beyond } of faults) {
       const seen = new Map(beyond.map((place) => [String(place), place]));
       beyond.splice(0, beyond.length, ...[...seen.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1]));
@@ -307,7 +346,7 @@ class Arrays {
     const name = `${plane.name}, magnified`;
     const { hue } = array;
     const grid = new Grid({ name, rows, columns, size: elements.length, hue, labels: false, origin: [top, left] });
-    grid.node.style.width = `${(grid.width / UNIT) * 1.9}em`;
+    grid.node.style.width = `${(grid.width / UNIT) * 1.65}em`;
     const caption = html("figcaption", {}, plane.name);
     caption.style.setProperty("--hue", hue);
     this.magnifier.querySelector(".tt-row")?.replaceChildren(html("figure", {}, caption, grid.node));

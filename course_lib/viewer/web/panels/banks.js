@@ -2,7 +2,7 @@
 
 import { html, svg } from "../dom.js";
 import { BANKS, WARP, WORD_BYTES } from "../trace.js";
-import { Costs, requestSays, requestState, spread } from "./costs.js";
+import { beside, Costs, requestSays, requestState, spread } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
 const TALLEST = 8; // words in a bank with a lane's number in them; taller stacks are drawn thinner
@@ -11,6 +11,7 @@ const TALLEST = 8; // words in a bank with a lane's number in them; taller stack
 export const banks = {
   name: "banks",
   title: "Banks",
+  none: "It has no shared memory.",
   wants: (trace) => trace.arrays.some(({ space }) => space === "shared"),
   build: (place, context) => new Banks(place, context),
 };
@@ -26,6 +27,15 @@ class Banks {
     this.costs = new Costs(context, "shared", "wavefronts");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
+    this.beside = BANKS; // banks in a row
+  }
+
+  /** @param {import("../panel.js").Size} size */
+  fit(size) {
+    if (beside(size) === this.beside) return;
+    this.beside = beside(size);
+    this.shown = -1;
+    this.draw();
   }
 
   state() {
@@ -43,6 +53,7 @@ class Banks {
     if (this.shown === machine.position) return;
     this.shown = machine.position;
     const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
+    requests.sort((x, y) => y.conflicts - x.conflicts);
     const idle = machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`;
     this.said.replaceChildren(
       ...(requests.length ? requests.map((access) => this.request(access)) : [html("p", {}, idle), this.picture([], "")]),
@@ -68,7 +79,7 @@ class Banks {
     });
     const said = html("p", {}, html("b", {}, requestSays(access, array, 0)));
     const busiest = Math.max(...stacks.map((stack) => stack.size));
-    said.append(` The busiest bank is asked for ${busiest} word${busiest === 1 ? "" : "s"}.`);
+    said.append(` The busiest bank: ${busiest} word${busiest === 1 ? "" : "s"}.`);
     const label = `The banks of shared memory and the words of ${array.name} that each is asked for`;
     const place = html("div", { class: "tt-request" }, said, this.picture(stacks, label));
     place.style.setProperty("--hue", array.hue);
@@ -85,22 +96,24 @@ class Banks {
   picture(stacks, label) {
     const tallest = Math.max(1, ...stacks.map((stack) => stack.size));
     const high = tallest <= TALLEST ? CELL * 0.8 : Math.max(4, (TALLEST * CELL * 0.8) / tallest);
-    const bottom = Math.max(2.2 * CELL, tallest * high) + 2;
+    const bottom = Math.max(1.6 * CELL, tallest * high) + 2;
+    const row = bottom + 16;
     const node = svg("svg", {
       class: "tt-banks",
-      viewBox: `0 0 ${BANKS * CELL + 2} ${bottom + 14}`,
+      viewBox: `0 0 ${this.beside * CELL + 2} ${(BANKS / this.beside) * row}`,
       role: "img",
       "aria-label": label || "The banks of shared memory",
     });
     const { machine } = this.context;
     const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
     for (let bank = 0; bank < BANKS; bank++) {
-      const x = 1 + bank * CELL;
-      node.append(svg("rect", { x: x + 0.5, y: 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
-      node.append(svg("text", { x: x + CELL / 2, y: bottom + 8, class: "tt-address" }, String(bank)));
+      const x = 1 + (bank % this.beside) * CELL;
+      const top = Math.floor(bank / this.beside) * row;
+      node.append(svg("rect", { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
+      node.append(svg("text", { x: x + CELL / 2, y: top + bottom + 8, class: "tt-address" }, String(bank)));
       [...(stacks[bank] ?? [])].forEach(([word, lanes], i) => {
         const look = `tt-word${i ? " tt-again" : ""}${lanes.includes(mine) ? " tt-mine-lane" : ""}`;
-        const y = bottom - (i + 1) * high;
+        const y = top + bottom - (i + 1) * high;
         const who = `word ${word}: ${lanes.length === 1 ? "lane" : "lanes"} ${lanes.join(", ")}`;
         node.append(svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who)));
         const [text, size] = lanes.length === 1 ? [String(lanes[0]), ""] : [`${lanes.length}×`, " tt-crowd"];

@@ -39,6 +39,13 @@ export function requestState(place) {
   return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]") };
 }
 
+const ROOMY = 40; // ems for 32 lanes or banks in a row; with less, they stand in two
+
+/** How many lanes, or banks, stand in a row. @param {import("../panel.js").Size} size */
+export function beside({ lens, em }) {
+  return lens < ROOMY * em ? WARP / 2 : WARP;
+}
+
 /** A table of the requests of a space, and of what each needed on average. */
 export class Costs {
   /**
@@ -60,7 +67,7 @@ export class Costs {
     const sites = [...machine.survey.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
     sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
     const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
-    const heads = ["line", "access", "requests", this.cost, ...extra, "a request"];
+    const heads = ["line", "access", "requests", this.cost, ...extra, "per request"];
     this.rows = sites.map((site) => {
       const { name, hue } = trace.arrays[site.array];
       const cells = heads.slice(2).map(() => html("td"));

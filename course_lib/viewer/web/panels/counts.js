@@ -37,6 +37,8 @@ class Counts {
       html("p", {}, thread, beside(total.thread, "this thread")),
       html("p", {}, block, beside(total.block, "this block")),
     );
+    thread.classList.toggle("tt-long", String(total.thread).length > 3);
+    block.classList.toggle("tt-long", String(total.block).length > 3);
     const rows = [html("tr", {}, html("td"), html("th", {}, "thread"), html("th", {}, "block"))];
     for (const space of /** @type {Space[]} */ (["global", "shared", "local"])) {
       ["loads", "stores"].forEach((what, op) => {

@@ -6,6 +6,7 @@ import { html } from "../dom.js";
 export const findings = {
   name: "findings",
   title: "Findings",
+  none: "It breaks no rule.",
   wants: (trace) => trace.findings.length > 0,
   build: (place, context) => new Findings(place, context),
 };

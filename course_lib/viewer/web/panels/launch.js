@@ -7,7 +7,7 @@ import { LOAD } from "../trace.js";
 /** @type {import("../panel.js").Lens} */
 export const launch = {
   name: "launch",
-  title: "Whole launch",
+  title: "Launch",
   wants: () => true,
   build: (place, context) => new Launch(place, context),
 };
@@ -32,7 +32,7 @@ class Launch {
 
   lines() {
     const { trace } = this.context;
-    const heads = ["line", "access", "accesses", "requests", "sectors", "a request", "wavefronts", "conflicts"];
+    const heads = ["line", "access", "accesses", "requests", "sectors", "per request", "wavefronts", "conflicts"];
     const rows = trace.traffic.map((row) => {
       const each = row.requests && row.space === "global" ? Number((row.sectors / row.requests).toFixed(2)) : "";
       const shared = row.space === "shared";
@@ -91,12 +91,13 @@ class Launch {
     const tall = rows * planes;
     const least = counts.reduce((a, b) => Math.min(a, b), most);
     const canvas = /** @type {HTMLCanvasElement} */ (html("canvas", { width: columns, height: tall, role: "img" }));
-    const range = least === most ? `each element ${most} times` : `each element ${least} to ${most} times`;
+    const times = (/** @type {number} */ n) => (n === 1 ? "once" : `${n} times`);
+    const range = `each element ${least === most ? times(most) : `${least} to ${times(most)}`}`;
     canvas.setAttribute("aria-label", `Loads of ${array.name}: ${range}`);
     canvas.className = "tt-pixels tt-loads-picture";
-    const side = Math.min(16, 190 / columns, 130 / tall);
-    canvas.style.width = `${(columns * Math.max(side, 1)) / 13.5}em`;
-    canvas.style.height = `${(tall * Math.max(side, 1)) / 13.5}em`;
+    const side = Math.min(16, 190 / columns, 72 / tall);
+    canvas.style.width = `${(columns * Math.max(side, 0.5)) / 13.5}em`;
+    canvas.style.height = `${(tall * Math.max(side, 0.5)) / 13.5}em`;
     const caption = html("figcaption", {}, `${array.name} `, html("span", { class: "tt-soft" }, range));
     caption.style.setProperty("--hue", array.hue);
     const figure = html("figure", {}, caption, canvas);

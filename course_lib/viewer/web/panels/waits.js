@@ -6,8 +6,9 @@ import { countUpTo } from "../survey.js";
 import { BARRIER } from "../trace.js";
 
 const WIDTH = 1200; // pixels of the picture, whatever its size on the page
-const ROW = 14;
-const GAP = 4;
+const HEIGHT = 160; // pixels for all rows, between these for each
+const [THIN, THICK] = [5, 18];
+const NAME = 14; // pixels that a row's name needs
 
 /** @type {import("../panel.js").Lens} */
 export const waits = {
@@ -111,10 +112,13 @@ class Waits {
   paint() {
     const { machine, trace } = this.context;
     if (!this.rows) return;
-    const height = this.rows.length * (ROW + GAP);
+    const pitch = Math.min(THICK, Math.max(THIN, Math.floor(HEIGHT / this.rows.length)));
+    const height = this.rows.length * pitch;
     Object.assign(this.canvas, { width: WIDTH, height });
     this.canvas.style.height = `${height / 13.5}em`;
-    this.names.replaceChildren(...this.rows.map(({ name }) => html("span", {}, name)));
+    this.names.style.setProperty("--tt-pitch", `${pitch / 13.5}em`);
+    const every = Math.ceil(NAME / pitch); // of many rows, every fourth has its name
+    this.names.replaceChildren(...this.rows.map(({ name }, i) => html("span", {}, i % every ? "" : name)));
     const label = `What each of ${trace.warps} warps does over the ${machine.length} statements of the block`;
     this.canvas.setAttribute("aria-label", label);
     const context = this.canvas.getContext("2d");
@@ -122,11 +126,11 @@ class Waits {
     const colours = this.colours();
     const scale = WIDTH / machine.length;
     this.rows.forEach(({ spans }, i) => {
-      const top = i * (ROW + GAP);
+      const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
       for (const { from, to, colour, part } of spans) {
         const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
         context.fillStyle = colours(colour);
-        context.fillRect(from * scale, top + ROW * (1 - part), width, ROW * part);
+        context.fillRect(from * scale, top + row * (1 - part), width, row * part);
       }
     });
     this.painted = true;

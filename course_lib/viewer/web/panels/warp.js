@@ -2,7 +2,7 @@
 
 import { html, svg } from "../dom.js";
 import { SECTOR_BYTES, WARP } from "../trace.js";
-import { Costs, requestSays, requestState, spread } from "./costs.js";
+import { beside, Costs, requestSays, requestState, spread } from "./costs.js";
 
 const CELL = 20; // a lane, in SVG units
 const WORD = 9; // four bytes of a sector
@@ -28,6 +28,15 @@ class Warp {
     this.costs = new Costs(context, "global", "sectors");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
+    this.beside = WARP; // lanes in a row
+  }
+
+  /** @param {import("../panel.js").Size} size */
+  fit(size) {
+    if (beside(size) === this.beside) return;
+    this.beside = beside(size);
+    this.shown = -1;
+    this.draw();
   }
 
   state() {
@@ -51,9 +60,10 @@ class Warp {
   idle() {
     const { machine, trace } = this.context;
     const lanes = machine.line === null ? 0 : machine.mask;
-    const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL + 2} ${CELL + 2}`, role: "img" });
-    node.setAttribute("aria-label", "The lanes of the warp");
-    for (let lane = 0; lane < WARP; lane++) node.append(...this.lane(lane, (lanes >>> lane) & 1 ? "tt-on-lane" : "", lane));
+    const node = this.frame("The lanes of the warp", CELL + 2);
+    for (let lane = 0; lane < WARP; lane++) {
+      node.append(...this.lane(lane, (lanes >>> lane) & 1 ? "tt-on-lane" : "", CELL + 2));
+    }
     const text =
       machine.line === null
         ? "No warp has run yet. Its 32 lanes:"
@@ -62,17 +72,28 @@ class Warp {
   }
 
   /**
+   * The place of the 32 lanes.
+   * @param {string} label
+   * @param {number} height  of a row of them
+   */
+  frame(label, height) {
+    const box = `0 0 ${this.beside * CELL + 2} ${(WARP / this.beside) * height}`;
+    return svg("svg", { class: "tt-lanes", viewBox: box, role: "img", "aria-label": label });
+  }
+
+  /**
    * @param {number} lane
    * @param {string} look
-   * @param {number} text
+   * @param {number} height  of a row of lanes
    */
-  lane(lane, look, text) {
+  lane(lane, look, height) {
     const { machine } = this.context;
     const mine = machine.line !== null && machine.thread === WARP * machine.warp + lane ? " tt-mine-lane" : "";
-    const x = 1 + lane * CELL;
+    const x = 1 + (lane % this.beside) * CELL;
+    const y = 1 + Math.floor(lane / this.beside) * height;
     return [
-      svg("rect", { x: x + 0.5, y: 1, width: CELL - 1.5, height: CELL - 1, class: `tt-lane ${look}${mine}` }),
-      svg("text", { x: x + CELL / 2, y: 1 + CELL / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(text)),
+      svg("rect", { x: x + 0.5, y, width: CELL - 1.5, height: CELL - 1, class: `tt-lane ${look}${mine}` }),
+      svg("text", { x: x + CELL / 2, y: y + CELL / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(lane)),
     ];
   }
 
@@ -114,15 +135,16 @@ class Warp {
   lanes(access, starts) {
     const { trace } = this.context;
     const array = trace.arrays[access.array];
-    const node = svg("svg", { class: "tt-lanes", viewBox: `0 0 ${WARP * CELL + 2} ${CELL + 14}`, role: "img" });
-    node.setAttribute("aria-label", `The lanes of the warp and where each asks in ${array.name}`);
+    const row = CELL + 14;
+    const node = this.frame(`The lanes of the warp and where each asks in ${array.name}`, row);
     const digits = String(Math.max(...starts)).length;
     const size = Math.min(7.5, (CELL * 0.92) / (digits * 0.6)); // the longest address fits below its lane
     for (let lane = 0; lane < WARP; lane++) {
       const k = access.lanes.indexOf(lane);
-      node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", lane));
+      node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", row));
       if (k < 0) continue;
-      const at = { x: 1 + (lane + 0.5) * CELL, y: CELL + 8, class: "tt-address", style: `font-size: ${size}px` };
+      const y = Math.floor(lane / this.beside) * row + CELL + 8;
+      const at = { x: 1 + ((lane % this.beside) + 0.5) * CELL, y, class: "tt-address", style: `font-size: ${size}px` };
       const what = trace.elements(array, access.element(k), access.width);
       node.append(svg("text", at, String(starts[k]), svg("title", {}, `${what}, byte ${starts[k]}`)));
     }
