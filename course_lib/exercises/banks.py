@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib.simulator.hardware import BANKS, ceil_div
 
-from .budgets import conflicts, sectors_per_request, shared_stores
+from .budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from .exercise import CHEAPER, FIND, WRITE, Array, Budget, Exercise, Outcome, Shape
 from .explain import Explanation
 from .grading import eighths
@@ -30,6 +30,11 @@ def _shared_words(outcome: Outcome) -> int:
     """The words of shared memory that a block declares."""
     arrays = outcome.run.trace.arrays.values()
     return sum(int(np.prod(array.shape)) for array in arrays if array.space == "shared")
+
+
+def _four_where_whole(shape: Shape) -> float | None:
+    """A warp loads 32 neighbours: 4 sectors, where every tile is whole."""
+    return 4 if shape[0] % TILE == 0 and shape[1] % TILE == 0 else None
 
 
 def _rows_and_columns(outcome: Outcome) -> str | None:
@@ -64,6 +69,12 @@ ROW_SUMS = Exercise(
             _shared_words,
             lambda shape: 33 * 32,
             "one word more in each of the 32 rows is enough.",
+        ),
+        sectors_per_request(
+            "A",
+            "4",
+            _four_where_whole,
+            "load A as the kernel did: 32 lanes, 32 neighbours of one row.",
         ),
     ),
     hints={
@@ -118,7 +129,7 @@ SKEWED = Exercise(
         sectors_per_request(
             "A",
             "4",
-            lambda shape: 4 if shape[0] % 32 == 0 and shape[1] % 32 == 0 else None,
+            _four_where_whole,
             "load A as the kernel did: 32 lanes, 32 neighbours of one row.",
         ),
     ),
@@ -152,7 +163,7 @@ def wrong_tile(A, B, C):
 def _conflicts_per_request(outcome: Outcome) -> float:
     """Bank conflicts of loads and stores, for each request to shared memory."""
     traffic = outcome.run.traffic.select(space="shared")
-    return float(traffic.bank_conflicts / traffic.requests)
+    return float(traffic.bank_conflicts / max(1, traffic.requests))
 
 
 #: A tile is padded, and it is the wrong one.
@@ -166,6 +177,11 @@ WRONG_TILE = Exercise(
     launch=lambda M, N, K: ((ceil_div(N, SIDE), ceil_div(M, SIDE)), (SIDE, SIDE)),
     given="from numba import cuda, float32\nSIDE, LONGER = 16, 17\n" + _WRONG_TILE,
     budgets=(
+        global_loads(
+            "2·⌈K/16⌉",
+            lambda shape: 2 * ceil_div(shape[2], SIDE),
+            "one element of each tile per thread is enough: the tiles have the rest.",
+        ),
         Budget(
             "bank conflicts per request to shared memory",
             "less than one in four",
@@ -210,13 +226,13 @@ TRANSPOSE = Exercise(
         sectors_per_request(
             "A",
             "4",
-            lambda shape: 4 if shape[0] % 32 == 0 and shape[1] % 32 == 0 else None,
+            _four_where_whole,
             "let tx run along a row of A when you load.",
         ),
         sectors_per_request(
             "C",
             "4",
-            lambda shape: 4 if shape[0] % 32 == 0 and shape[1] % 32 == 0 else None,
+            _four_where_whole,
             "let tx run along a row of C when you store: exchange the blocks of the grid, and read the tile with its "
             "indices exchanged.",
             op="store",

@@ -36,10 +36,12 @@ def shared_loads(formula: str, limit: Limit, hint: str) -> Budget:
 
 
 def shared_stores(formula: str, limit: Limit, hint: str) -> Budget:
-    """Stores to shared memory of the thread that makes most."""
-    return Budget(
-        "shared stores per thread", formula, lambda outcome: outcome.most_per_thread("shared", "store"), limit, hint
-    )
+    """Stores to shared memory of the thread that makes most; an atomic operation is a store as well."""
+    return Budget("shared stores per thread", formula, _shared_stores, limit, hint)
+
+
+def _shared_stores(outcome: Outcome) -> int:
+    return outcome.most_per_thread("shared", "store") + outcome.most_per_thread("shared", "atomic")
 
 
 def wavefronts(formula: str, limit: Limit, hint: str) -> Budget:

@@ -89,9 +89,9 @@ def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterato
             if names and names <= counted:
                 yield Cause(
                     node.lineno,
-                    f"line {node.lineno}: the loops over {' and '.join(sorted(names))} make every thread compute all "
-                    f"of {output}. A thread needs no such loops: it takes its own row and column from blockIdx, "
-                    "blockDim and threadIdx.",
+                    f"line {node.lineno}: the loops over {' and '.join(sorted(names))} go through all of {output}, in "
+                    "every thread that comes here. Threads share the work: at least one of these indices is the thread's "
+                    "own, made of blockIdx, blockDim and threadIdx.",
                 )
 
 

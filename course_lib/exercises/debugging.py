@@ -144,6 +144,9 @@ ONE_BARRIER = Exercise(
     launch=launch_per_element,
     given="from numba import cuda, float32\nTILE = 8\n" + _ONE_BARRIER,
     budgets=(
+        global_loads(
+            "2·⌈K/8⌉", lambda shape: 2 * ceil_div(shape[2], TILE), "one element of each tile per thread is enough."
+        ),
         barriers(
             "2·⌈K/8⌉",
             lambda shape: 2 * ceil_div(shape[2], TILE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,6 +46,12 @@ class Outcome:
         """The most accesses of this kind that any one thread made."""
         return int(self.run.traffic.per_thread(space=space, op=op).max(initial=0))
 
+    def stores_per_thread(self, array: str) -> int:
+        """The most stores into this array that any one thread made; 0 where nobody stored into it."""
+        if not self.count("accesses", "store", array):
+            return 0
+        return int(self.run.traffic.per_thread(space="global", op="store", array=array).max(initial=0))
+
     def loads_per_thread(self) -> int:
         """The most global loads that any one thread made."""
         return self.most_per_thread("global", "load")
@@ -84,6 +91,15 @@ class Budget:
     hint: str
 
 
+def _one_each(*shape: int) -> int:
+    return 1
+
+
+#: By how much the last size of the further launch is larger than that of any other: more than a constant that
+#: somebody may have guessed, such as 32 or 64, where the others are about 20.
+_FURTHER = 40
+
+
 @dataclass(frozen=True)
 class Exercise:
     """What `grade` needs to know.
@@ -93,6 +109,8 @@ class Exercise:
     maps a kind of finding to advice; ``diagnoses`` look at an outcome and return advice where they recognise a
     mistake, else None. ``given`` is the kernel as the lesson shows it, for an exercise that changes one; in the
     others the place to fill holds three dots. ``max_steps`` are the turns that the loops of one warp may take.
+    ``share(*shape)`` says how many elements of the output a thread stores, if the work is shared as the exercise says.
+    ``grows`` is false where no size may be larger than those of ``shapes``.
     """
 
     name: str
@@ -108,6 +126,24 @@ class Exercise:
     sizes: str = "(M, N, K)"
     given: str = ""
     max_steps: int = 3_000
+    share: Callable[..., int] = _one_each
+    grows: bool = True
+
+    @property
+    def launches(self) -> tuple[Shape, ...]:
+        """``shapes``, and a further one that is larger in every size.
+
+        A kernel that was made for the sizes of ``shapes`` and no others meets its match there. What divides a size in
+        all of them divides it in the further one, and sizes that are equal in all of them are equal.
+        """
+        if not self.grows:
+            return self.shapes
+        sizes = tuple(zip(*self.shapes, strict=True))
+        step = {size: math.gcd(*size) for size in sizes}
+        far = {size: max(size) + step[size] for size in sizes}
+        last = sizes[-1]
+        far[last] = max(last) + step[last] * -(-_FURTHER // step[last])
+        return (*self.shapes, tuple(far[size] for size in sizes))
 
     @property
     def points(self) -> int:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
+import re
+import secrets
 import zlib
 from collections.abc import Iterable
 from typing import Any
@@ -12,10 +16,10 @@ from numpy.typing import NDArray
 
 from course_lib.simulate import simulate
 from course_lib.simulator.findings import KINDS, RANK, Finding, KernelError, LaunchError, UnsupportedKernelError
-from course_lib.viewer import Stepper
 
 from .causes import Cause, cause_in_text, remarks_on_text
-from .exercise import Array, Budget, Exercise, Outcome, Shape
+from .exercise import Budget, Exercise, Outcome, Shape
+from .opening import at_finding, at_wrong_store
 from .repairs import cause_by_repair
 from .source import Source, is_unfilled, read, same_body
 from .verdict import FAILED, NOT_YET, PASSED, Check, Verdict
@@ -38,7 +42,7 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
         return _not_yet(exercise, "this is the kernel as it was given; change it, and run this cell again.")
     cause = cause_in_text(source, exercise.parameters[-1], alone=_is_alone(exercise))
     try:
-        outcomes = [launch(exercise, kernel, shape, source.loops) for shape in exercise.shapes]
+        outcomes = [launch(exercise, kernel, shape, source.loops) for shape in exercise.launches]
     except _REFUSALS as error:
         return _refused(exercise, kernel, source, cause, error)
     return _judged(exercise, kernel, source, cause, outcomes)
@@ -50,14 +54,28 @@ def _is_alone(exercise: Exercise) -> bool:
     return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
 
-def launch(exercise: Exercise, kernel: Any, shape: Shape, loops: Iterable[int] = (), *, trace: bool = True) -> Outcome:
-    """Launch on matrices of eighths, whose products and sums float32 holds exactly, with the output full of NaN."""
-    rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape])
+def launch(
+    exercise: Exercise,
+    kernel: Any,
+    shape: Shape,
+    loops: Iterable[int] = (),
+    *,
+    trace: bool = True,
+    seed: int | None = None,
+) -> Outcome:
+    """Launch on matrices of eighths, whose products and sums float32 holds exactly, with the output full of NaN.
+
+    ``seed`` chooses other matrices than the usual ones. What the kernel prints is not shown: it would stand there once
+    for every launch.
+    """
+    rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
     inputs = exercise.inputs(rng, *shape)
     want = exercise.answer(*(array.astype(np.float64) for array in inputs))
     got = np.full(want.shape, np.nan, np.float32)
     grid, block = exercise.launch(*shape)
-    run = simulate(kernel, strict=False, trace=trace, max_steps=exercise.max_steps)[grid, block](*inputs, got)
+    launcher = simulate(kernel, strict=False, trace=trace, max_steps=exercise.max_steps)[grid, block]
+    with contextlib.redirect_stdout(io.StringIO()):
+        run = launcher(*(array.copy() for array in inputs), got)
     return Outcome(shape, inputs, got, want, run, frozenset(loops))
 
 
@@ -98,12 +116,19 @@ def _failed(
 
 def _refused(exercise: Exercise, kernel: Any, source: Source, cause: Cause | None, error: Exception) -> Verdict:
     """The simulator did not launch it, or stopped it: then nothing else can be judged."""
-    line = cause.line if cause else getattr(error, "line", None)
+    said = _in_a_check(error)
+    found = re.match(r"line (\d+):", said)
+    line = cause.line if cause else int(found[1]) if found else None
     cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended))
-    hint = cause.advice if cause else str(error)
-    checks = [Check(False, "the simulator can run it" if hint == str(error) else str(error), source.quoted(line))]
+    hint = cause.advice if cause else said
+    checks = [Check(False, "the simulator can run it" if hint == said else said, source.quoted(line))]
     checks.append(Check(None, f"{exercise.parameters[-1]} and its costs: not judged, since the kernel did not finish"))
     return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
+
+
+def _in_a_check(error: Exception) -> str:
+    """The error's first sentence, without the options of `simulate`, which a student cannot give to `check`."""
+    return re.split(r", (?:use a smaller problem|or pass simulate)", str(error).splitlines()[0])[0]
 
 
 def _is_right(exercise: Exercise, kernel: Any) -> bool:
@@ -111,7 +136,7 @@ def _is_right(exercise: Exercise, kernel: Any) -> bool:
     try:
         for shape in exercise.shapes:
             outcome = launch(exercise, kernel, shape, trace=False)
-            if outcome.differs.any() or _broken([outcome]):
+            if outcome.differs.any() or _broken([outcome]) or _stored_elsewhere(exercise, [outcome]):
                 return False
     except _REFUSALS:
         return False
@@ -124,19 +149,29 @@ def _is_right(exercise: Exercise, kernel: Any) -> bool:
 def _judged(exercise: Exercise, kernel: Any, source: Source, cause: Cause | None, outcomes: list[Outcome]) -> Verdict:
     """Rules, values and budgets, with the hint on the first that failed."""
     output = exercise.parameters[-1]
-    rules, broken = _rules(source, outcomes)
+    rules, broken = _rules(exercise, source, outcomes)
     values, wrong = _values(exercise, outcomes)
     costs = [_cost(budget, exercise, outcomes, wrong is None) for budget in exercise.budgets]
     checks = [rules, values, *(check for check, _ in costs)]
     remarks = remarks_on_text(source, _is_alone(exercise))
     remarks += _warnings(outcomes) if not any("float64" in remark for remark in remarks) else ()
     if all(check.passed for check in checks):
+        doubt = _doubt(exercise, kernel, source, outcomes)
+        if doubt:
+            place, check, hint = doubt
+            checks[place] = check
+            points = 0 if check is checks[1] else exercise.points - 1
+            return Verdict(exercise.name, FAILED, tuple(checks), hint, remarks, points, exercise.points)
         return Verdict(exercise.name, PASSED, tuple(checks), None, remarks, exercise.points, exercise.points)
     points = 0 if wrong else sum(check.passed is True for check in checks)
     if broken or wrong:
         cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended))
     if cause and (broken or wrong):
         hint = cause.advice
+    elif rules.passed is False and not broken:
+        hint = (
+            f"{_inputs_of(exercise)} only to be read: keep what you compute in variables, and store it into {output}."
+        )
     elif broken:
         hint = exercise.hints.get(broken.kind) or broken.message
     elif wrong and not any(outcome.count("accesses", "store", output) for outcome in outcomes):
@@ -160,8 +195,28 @@ def _warnings(outcomes: list[Outcome]) -> tuple[str, ...]:
     return tuple(sorted(found)[:1])
 
 
-def _rules(source: Source, outcomes: list[Outcome]) -> tuple[Check, Finding | None]:
+def _stored_elsewhere(exercise: Exercise, outcomes: list[Outcome]) -> tuple[str, int] | None:
+    """The array in global memory, other than the output, that the kernel stores into, and the line that does."""
+    for outcome in outcomes:
+        for row in outcome.run.traffic.rows:
+            if row.space == "global" and row.op != "load" and row.array in exercise.parameters[:-1]:
+                return row.array, row.line
+    return None
+
+
+def _inputs_of(exercise: Exercise) -> str:
+    *names, last = exercise.parameters[:-1]
+    return f"{', '.join(names)} and {last} are" if names else f"{last} is"
+
+
+def _rules(exercise: Exercise, source: Source, outcomes: list[Outcome]) -> tuple[Check, Finding | None]:
     found = _broken(outcomes)
+    elsewhere = _stored_elsewhere(exercise, outcomes)
+    if elsewhere and not found:
+        array, line = elsewhere
+        return Check(
+            False, f"line {line} stores into {array}, which the kernel was given to read", source.quoted(line)
+        ), None
     if not found:
         return Check(True, "no race, no access out of bounds, no barrier that part of a block misses"), None
     worst = found[0]
@@ -186,8 +241,33 @@ def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome
             f"{'nothing' if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
         )
         return Check(False, text), outcome
-    sizes = ", ".join(str(outcome.shape) for outcome in outcomes)
+    sizes = ", ".join(str(outcome.shape if len(outcome.shape) > 1 else outcome.shape[0]) for outcome in outcomes)
     return Check(True, f"{output} equals NumPy's for {exercise.sizes} = {sizes}"), None
+
+
+def _doubt(exercise: Exercise, kernel: Any, source: Source, outcomes: list[Outcome]) -> tuple[int, Check, str] | None:
+    """What is wrong with a kernel that keeps every rule and budget: (the check it concerns, what it says now, a hint).
+
+    One thread may do the work of all, and a result may be remembered instead of computed.
+    """
+    output = exercise.parameters[-1]
+    for outcome in outcomes:
+        most, share = outcome.stores_per_thread(output), exercise.share(*outcome.shape)
+        if most > share:
+            wanted = "one element" if share == 1 else f"{share:,} elements"
+            text = (
+                f"the work is not shared: one thread stores {most:,} elements of {output} for "
+                f"{_named(exercise, outcome.shape)}, where each should store {wanted} at most"
+            )
+            hint = f"the launch has more threads than work: let each of them compute its own part of {output}."
+            return 0, Check(False, text), hint
+    shape = exercise.launches[-1]
+    other = launch(exercise, kernel, shape, source.loops, seed=secrets.randbits(32))
+    if other.differs.any():
+        names = " and ".join(exercise.parameters[:-1])
+        text = f"{output} is right for the numbers that check always takes, and wrong for others of the same shapes"
+        return 1, Check(False, text), f"compute {output} from {names}, whatever numbers they hold."
+    return None
 
 
 def _advice_on_values(exercise: Exercise, outcomes: list[Outcome], wrong: Outcome) -> str:
@@ -195,7 +275,7 @@ def _advice_on_values(exercise: Exercise, outcomes: list[Outcome], wrong: Outcom
         if not outcome.differs.any():
             continue  # a diagnosis tells wrong values from right ones: on tiny shapes they may be the same
         for diagnosis in exercise.diagnoses:
-            advice = diagnosis(outcome)
+            advice = diagnosis(outcome) if outcome.differs.any() else None
             if advice:
                 return advice
     output = exercise.parameters[-1]
@@ -226,74 +306,12 @@ def _named(exercise: Exercise, shape: Shape) -> str:
     return f"{exercise.sizes} = {shape if len(shape) > 1 else shape[0]}"
 
 
-# ---- the viewer at the step that went wrong -------------------------------------------------------------------
-
-
 def _viewer(outcomes: list[Outcome], broken: Finding | None, wrong: Outcome | None, output: str) -> Any:
-    """A function that opens the viewer at the first broken rule, else at the first wrong store; None without either."""
+    """A function that opens the viewer at the first broken rule, else at the first wrong store; None without either,
+    and where the kernel took no step that one could look at."""
     if broken is not None:
         outcome = next(outcome for outcome in outcomes if broken in outcome.run.findings)
-        block, thread = broken.threads[-1] if broken.threads else ((0, 0, 0), (0, 0, 0))
-        return lambda: _stepper(outcome, output, block, thread, line=broken.line, index=None)
-    if wrong is None:
+        return lambda: at_finding(outcome, broken, output)
+    if wrong is None or not wrong.run.trace.steps:
         return None
-    index = tuple(int(i) for i in np.argwhere(wrong.differs)[0])
-    return lambda: _at_store(wrong, output, index)
-
-
-def _at_store(outcome: Outcome, output: str, index: tuple[int, ...]) -> Stepper:
-    """The viewer where this element was stored, or at the start where nobody stored it."""
-    bx, by, _ = outcome.run.block
-    for step in outcome.run.trace.steps:
-        for access in step.accesses:
-            if access.op == "load" or access.array != output:
-                continue
-            hits = (access.index == np.array(index)).all(axis=1)
-            if hits.any():
-                linear = int(access.threads[hits][0])
-                thread = (linear % bx, linear // bx % by, linear // (bx * by))
-                return _stepper(outcome, output, step.block, thread, line=step.line, index=index)
-    return Stepper(outcome.run, wanted=_right(outcome, output))
-
-
-def _stepper(
-    outcome: Outcome,
-    output: str,
-    block: tuple[int, ...],
-    thread: tuple[int, ...],
-    *,
-    line: int,
-    index: tuple[int, ...] | None,
-) -> Stepper:
-    """The viewer after the first step of the thread on this line (that touches this element of the output, where one is
-    given), with the wanted values beside the wrong ones."""
-    bx, by, _ = outcome.run.block
-    linear = thread[0] + bx * (thread[1] + by * thread[2])
-    steps = [step for step in outcome.run.trace.steps if step.block == tuple(block)]
-    chosen = (
-        number
-        for number, step in enumerate(steps, start=1)
-        if step.line == line and linear in step.threads and (index is None or _touches(step, output, index))
-    )
-    return Stepper(
-        outcome.run,
-        step=next(chosen, len(steps)),
-        block=tuple(block),
-        thread=tuple(thread),
-        wanted=_right(outcome, output),
-    )
-
-
-def _right(outcome: Outcome, output: str) -> dict[str, Array]:
-    """What the output should hold, where the kernel has touched it."""
-    array = outcome.run.trace.arrays.get(output)
-    return {output: outcome.want} if array is not None and array.space == "global" else {}
-
-
-def _touches(step: Any, array: str, index: tuple[int, ...]) -> bool:
-    found: Array
-    for access in step.accesses:
-        found = access.index
-        if access.array == array and (found == np.array(index)).all(axis=1).any():
-            return True
-    return False
+    return lambda: at_wrong_store(wrong, output)

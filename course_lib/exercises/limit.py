@@ -52,6 +52,7 @@ def _rest_not_stored(outcome: Outcome) -> str | None:
 #: A row is copied in pieces of four elements.
 FOUR_AT_ONCE = Exercise(
     name="four-at-once",
+    share=lambda M, N: VECTOR,
     parameters=("A", "C"),
     shapes=((16, 64), (13, 36), (5, 4), (1, 128)),  # 4 divides N, as the exercise promises
     sizes="(M, N)",
@@ -86,6 +87,7 @@ def _loads_of_any_width(shape: Shape) -> int:
 #: The copy for every width: rows that do not begin on 16-byte boundaries are copied element by element.
 ANY_WIDTH = Exercise(
     name="any-width",
+    share=lambda M, N: VECTOR,
     kind=FIND,
     parameters=("A", "C"),
     shapes=((16, 64), (13, 37), (5, 4), (6, 3), (7, 34), (1, 1)),
@@ -163,6 +165,7 @@ def _columns_of_first_block(outcome: Outcome) -> str | None:
 #: A tiled kernel with four neighbouring results a thread: all its accesses to B and C become 128-bit ones.
 WIDE = Exercise(
     name="wide",
+    share=lambda M, N, K: VECTOR,
     kind=CHEAPER,
     parameters=("A", "B", "C"),
     shapes=((8, 32, 8), (13, 36, 26), (5, 8, 19), (1, 4, 1)),  # 4 divides N, as the exercise promises

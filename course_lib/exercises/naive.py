@@ -85,6 +85,7 @@ def _same_column_twice(outcome: Outcome) -> str | None:
 #: Each thread computes two neighbouring elements of C and loads A only once for both.
 TWO_COLUMNS = Exercise(
     name="two-columns",
+    share=lambda M, N, K: 2,
     parameters=("A", "B", "C"),
     shapes=((16, 16, 16), (13, 22, 10), (19, 6, 5), (1, 2, 1)),  # N is even, as the exercise promises
     inputs=product_inputs,

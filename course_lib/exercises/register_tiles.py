@@ -43,6 +43,7 @@ def _same_row_of_b(outcome: Outcome) -> str | None:
 #: The heart of the outer product: an element of B in a register meets a column of A's tile.
 OUTER = Exercise(
     name="outer",
+    share=lambda M, N, K: R,
     parameters=("A", "B", "C"),
     shapes=((16, 64, 16), (13, 70, 26), (5, 9, 19), (1, 1, 1)),
     inputs=product_inputs,
@@ -94,6 +95,7 @@ def _quadrants(outcome: Outcome) -> str | None:
 #: A register tile of 2×2: four loads from shared memory for four multiplications.
 TWO_BY_TWO = Exercise(
     name="two-by-two",
+    share=lambda M, N, K: 4,
     parameters=("A", "B", "C"),
     shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
     inputs=product_inputs,
@@ -139,6 +141,7 @@ def four_rows(A, B, C):
 #: Four results of a column, without shared memory: B's element is loaded once for all of them.
 FOUR_ROWS = Exercise(
     name="four-rows",
+    share=lambda M, N, K: 4,
     kind=CHEAPER,
     parameters=("A", "B", "C"),
     shapes=((32, 16, 16), (12, 21, 10), (20, 6, 5), (4, 1, 1)),  # M is divisible by 4, as the exercise promises
@@ -203,6 +206,7 @@ def _stored_elsewhere(outcome: Outcome) -> str | None:
 #: The results of a register tile are computed for some rows and stored to others.
 SCATTERED = Exercise(
     name="scattered",
+    share=lambda M, N, K: 4,
     kind=FIND,
     parameters=("A", "B", "C"),
     shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)),
@@ -210,7 +214,14 @@ SCATTERED = Exercise(
     answer=product,
     launch=_launch_two_by_two,
     given="from numba import cuda, float32\n" + _SCATTERED,
-    budgets=(global_stores("M·N", lambda shape: shape[0] * shape[1], "store each result once, after the loops."),),
+    budgets=(
+        global_loads(
+            "4·⌈K/8⌉",
+            lambda shape: 4 * ceil_div(shape[2], SIDE),
+            "two elements of each tile per thread are enough: the tiles have the rest.",
+        ),
+        global_stores("M·N", lambda shape: shape[0] * shape[1], "store each result once, after the loops."),
+    ),
     hints={
         "out-of-bounds": "the guard must ask about the same row and column that the store uses.",
     },

@@ -19,6 +19,7 @@ _WAIT = "a thread reads a place of the table that another one has not filled yet
 #: Two lines that carry an element of A and one of B into shared memory.
 TO_THE_TABLE = Exercise(
     name="to-the-table",
+    grows=False,
     kind=FILL_IN,
     parameters=("A", "B", "C"),
     shapes=((8, 8, 8),),
@@ -117,6 +118,7 @@ def _launch_small(M: int, N: int, K: int) -> Launch:
 #: The barrier stands inside the guard of C.
 DIVERGENT = Exercise(
     name="divergent",
+    grows=False,
     kind=FIND,
     given="""@cuda.jit
 def divergent(A, B, C):
@@ -136,7 +138,7 @@ def divergent(A, B, C):
         C[row, col] = acc
 """,
     parameters=("A", "B", "C"),
-    shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (1, 1, 1)),
+    shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)),
     inputs=product_inputs,
     answer=product,
     launch=_launch_small,

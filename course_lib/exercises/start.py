@@ -15,6 +15,10 @@ def _launch(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (1, 1), (1, 1)
 
 
+def _all_of_it(M: int, N: int, K: int) -> int:
+    return M * N
+
+
 def first_term_missing(outcome: Outcome) -> str | None:
     """The sums begin at k = 1."""
     A, B = outcome.inputs
@@ -41,6 +45,7 @@ _SHAPES = ((2, 4, 3), (5, 3, 4), (3, 7, 6), (1, 1, 1))
 #: The innermost line of the host's product.
 TRIPLE_LOOP = Exercise(
     name="triple-loop",
+    share=_all_of_it,
     parameters=("A", "B", "C"),
     shapes=_SHAPES,
     inputs=product_inputs,
@@ -63,6 +68,7 @@ TRIPLE_LOOP = Exercise(
 #: The innermost loop begins at 1.
 LOST_TERM = Exercise(
     name="lost-term",
+    share=_all_of_it,
     kind=FIND,
     given="""def lost_term(A, B, C):
     for row in range(A.shape[0]):

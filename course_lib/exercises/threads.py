@@ -49,6 +49,7 @@ def _rows_left_out(outcome: Outcome) -> str | None:
 #: The loop over the rows, in a thread that has its column.
 COLUMN_THREAD = Exercise(
     name="column-thread",
+    share=lambda M, N, K: M,
     parameters=("A", "B", "C"),
     shapes=((4, 6, 3), (7, 5, 2), (3, 4, 9), (1, 1, 1)),
     inputs=product_inputs,
@@ -178,6 +179,7 @@ def _rows_without_thread(outcome: Outcome) -> str | None:
 #: One thread per row, for any number of rows.
 GUARDED_ROWS = Exercise(
     name="guarded-rows",
+    share=lambda M, N, K: N,
     kind=WRITE,
     parameters=("A", "B", "C"),
     shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)),

@@ -269,6 +269,7 @@ def report_tiled(A, B, C):
     answer=product,
     launch=launch_per_element,
     budgets=(
+        global_loads("2·n/T", lambda shape: 2 * shape[2] // TILE, "one element of each tile per thread is enough."),
         global_stores(
             "n²", lambda shape: shape[0] * shape[1], "C is stored for each pair of tiles: store it at the end."
         ),

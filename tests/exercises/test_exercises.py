@@ -2,7 +2,7 @@
 
 The answers lie in answers/, a file for each lesson: ``WRONG`` lists (exercise, what is wrong, change, words of the
 hint), ``RIGHT`` (exercise, what is different, change). A change is a list of (old, new) texts, applied to the cell of
-the solution, or a list with one text for each fill-in of the skeleton.
+the solution, or a list with one text for each fill-in of the skeleton, or a text that takes the place of the cell.
 """
 
 import importlib.util
@@ -92,7 +92,9 @@ def _fill_ins(name):
 
 
 def _text(name, change):
-    """The solution's cell with some text replaced, or the skeleton with other fill-ins."""
+    """The solution's cell with some text replaced, or the skeleton with other fill-ins, or another cell."""
+    if isinstance(change, str):
+        return change
     if change and isinstance(change[0], str):
         return fill(skeletons()[name], *change)
     text = solutions()[name]

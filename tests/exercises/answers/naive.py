@@ -52,7 +52,7 @@ WRONG = [
                 "    for row in range(M):\n      for col in range(N):\n        acc",
             ),
         ],
-        "make every thread compute all of C",
+        "go through all of C",
     ),
     (
         "two-columns",

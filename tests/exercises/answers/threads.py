@@ -19,7 +19,7 @@ WRONG = [
         "column-thread",
         "a loop over the columns too",
         [("    for row", "    for col in range(B.shape[1]):\n     for row")],
-        "make every thread compute all of C",
+        "go through all of C",
     ),
     ("column-thread", "stores in the loop", [("        C[", "            C[")], "store it once"),
     (

@@ -1,0 +1,151 @@
+"""Kernels that reach the values without doing what the exercise asks."""
+
+ELEMENT = """    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+"""
+NAIVE = f"""@cuda.jit
+def naive(A, B, C):
+{ELEMENT}    if row < C.shape[0] and col < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+"""
+ONE_THREAD = """@cuda.jit
+def one_thread(A, C):
+    if cuda.grid(1) == 0 and cuda.blockIdx.y == 0 and cuda.threadIdx.y == 0:
+        for row in range(A.shape[0]):
+            for col in range(A.shape[1]):
+                C[row, col] = float32(2) * A[row, col]
+"""
+ONE_THREAD_A_ROW = f"""@cuda.jit
+def one_thread_a_row(A, C):
+{ELEMENT}    if row < A.shape[0] and col == 0:
+        for i in range(A.shape[1]):
+            C[row, i] = float32(2) * A[row, i]
+"""
+TURNED_BY_ONE_THREAD = ONE_THREAD.replace("C[row, col] = float32(2) * A[row, col]", "C[col, row] = A[row, col]")
+NEIGHBOURS_BY_ONE_THREAD = """@cuda.jit
+def one_thread(A, C):
+    if cuda.grid(1) == 0:
+        left, here = float32(0), A[0]
+        for i in range(A.size):
+            right = A[i + 1] if i + 1 < A.size else float32(0)
+            C[i] = left + here + right
+            left, here = here, right
+"""
+ROWS_WITHOUT_TILE = """@cuda.jit
+def no_tile(A, total):
+    row = cuda.grid(1)
+    if row < A.shape[0]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k]
+        total[row] = acc
+"""
+ROWS_BY_ATOMICS = """@cuda.jit
+def atomics(A, total):
+    sums = cuda.shared.array(32, float32)
+    tx, first = cuda.threadIdx.x, cuda.blockIdx.x * 32
+    sums[tx] = 0
+    cuda.syncthreads()
+    for i in range(32):
+        if first + i < A.shape[0]:
+            for k in range(tx, A.shape[1], 32):
+                cuda.atomic.add(sums, i, A[first + i, k])
+    cuda.syncthreads()
+    if first + tx < A.shape[0]:
+        total[first + tx] = sums[tx]
+"""
+FOUR_WITHOUT_TILES = """@cuda.jit
+def no_tiles(A, B, C):
+    for i in range(2):
+        for j in range(2):
+            row = cuda.blockIdx.y * 16 + cuda.threadIdx.y + 8 * i
+            col = cuda.blockIdx.x * 16 + cuda.threadIdx.x + 8 * j
+            if row < C.shape[0] and col < C.shape[1]:
+                acc = float32(0)
+                for k in range(A.shape[1]):
+                    acc += A[row, k] * B[k, col]
+                C[row, col] = acc
+"""
+CLAMPED = NAIVE.replace(
+    "    if row < C.shape[0] and col < C.shape[1]:\n",
+    "    row, col = min(row, C.shape[0] - 1), min(col, C.shape[1] - 1)\n    if True:\n",
+)
+WRAPPED = CLAMPED.replace("min(row, C.shape[0] - 1), min(col, C.shape[1] - 1)", "row % C.shape[0], col % C.shape[1]")
+DOUBLED_IN_PLACE = f"""@cuda.jit
+def in_place(A, C):
+{ELEMENT}    if row < A.shape[0] and col < A.shape[1]:
+        A[row, col] *= 2
+        C[row, col] = A[row, col]
+"""
+#: The values that the exercise will ask for, as constants of the kernel.
+REMEMBERED = """
+from course_lib.exercises import EXERCISES
+from course_lib.exercises.grading import launch
+
+
+@cuda.jit
+def nothing(A, C):
+    pass
+
+
+ASKED = EXERCISES["own-element"]
+FIRST, SECOND, THIRD, FOURTH, FIFTH = (launch(ASKED, nothing, shape).want for shape in ASKED.launches)
+
+
+@cuda.jit
+def remembered(A, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if A.shape[0] == FIRST.shape[0]:
+        C[row, col] = FIRST[row, col]
+    elif A.shape[0] == SECOND.shape[0]:
+        C[row, col] = SECOND[row, col]
+    elif A.shape[0] == THIRD.shape[0]:
+        C[row, col] = THIRD[row, col]
+    elif A.shape[0] == FOURTH.shape[0]:
+        C[row, col] = FOURTH[row, col]
+    else:
+        C[row, col] = FIFTH[row, col]
+"""
+
+WRONG = [
+    ("along-the-row", "one thread does all", ONE_THREAD, "go through all of C"),
+    ("along-the-row", "one thread does a row", ONE_THREAD_A_ROW, "its own part of C"),
+    ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "A is only to be read"),
+    ("turn-a-tile", "one thread does all", TURNED_BY_ONE_THREAD, "its own part of C"),
+    ("transpose", "one thread does all", TURNED_BY_ONE_THREAD, "go through all of C"),
+    ("neighbours", "one thread does all", NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),
+    ("report-tiled", "no tiles at all", NAIVE, "one element of each tile per thread"),
+    ("one-barrier", "no tiles at all", NAIVE, "one element of each tile per thread"),
+    ("wrong-tile", "no tiles at all", NAIVE, "one element of each tile per thread"),
+    ("scattered", "no tiles at all", FOUR_WITHOUT_TILES, "two elements of each tile per thread"),
+    ("row-sums", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
+    ("skewed", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
+    ("skewed", "atomic sums", ROWS_BY_ATOMICS, "to the tile once"),
+    ("half-a-guard", "indices held inside", CLAMPED, "nothing orders the two"),
+    ("half-a-guard", "indices come round", WRAPPED, "nothing orders the two"),
+    (
+        "triple-loop",
+        "a length that fits the sizes tried",
+        [("range(A.shape[1]):\n", "range(6):\n              if k < A.shape[1]:\n")],
+        "which elements does it multiply",
+    ),
+    (
+        "transposed",
+        "a length that fits small matrices",
+        [("for k in range(K):\n", "for k in range(32):\n          if k < K:\n")],
+        "which elements does it multiply",
+    ),
+    (
+        "transposed",
+        "only the sizes that were tried",
+        [("if row < M and col < N:", "if row < M and col < N and (M == 16 or M == 13 or M < 20 and M != 20):")],
+        "some elements of C were never stored",
+    ),
+    ("own-element", "the values remembered", REMEMBERED, "whatever numbers they hold"),
+]
+
+RIGHT = []
