@@ -90,8 +90,8 @@ def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterato
                 yield Cause(
                     node.lineno,
                     f"line {node.lineno}: the loops over {' and '.join(sorted(names))} go through all of {output}, in "
-                    "every thread that comes here. Threads share the work: at least one of these indices is the thread's "
-                    "own, made of blockIdx, blockDim and threadIdx.",
+                    "every thread that comes here. Threads share the work: at least one of these indices is the "
+                    "thread's own, made of blockIdx, blockDim and threadIdx.",
                 )
 
 
