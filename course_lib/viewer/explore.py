@@ -12,6 +12,7 @@ import numpy as np
 from ..run import Run
 from ..simulate import simulate
 from ..simulator.hardware import ceil_div
+from .scene import PANELS
 from .stepper import Stepper
 
 SIZES = (1, 64)
@@ -39,7 +40,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no anno
     ask of memory, against n and against the tile width.
     """
 
-    def __init__(self, rungs: Sequence[Any], kernel: str, n: int, tile_width: int) -> None:
+    def __init__(
+        self, rungs: Sequence[Any], kernel: str, n: int, tile_width: int, panels: Sequence[str] = PANELS
+    ) -> None:
         self._rungs = {rung.name: rung for rung in rungs}
         self._counted: dict[tuple[str, int, int], tuple[int, int] | None] = {}
         titles = [(rung.title, rung.name) for rung in rungs]
@@ -52,7 +55,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no anno
         self.block_height = ipywidgets.Dropdown(options=heights, description="Block height", **_wide(14))
         self.padding = ipywidgets.Checkbox(kernel == PADDING[True], description="Padding", indent=False, **_wide(8))
         self.message = ipywidgets.HTML(value="")
-        self.stepper = Stepper(self._launch())
+        self.stepper = Stepper(self._launch(), panels=panels)
         self._plot = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
         self.plots = ipywidgets.Accordion([self._plot], titles=("Loads and sectors of all kernels",))
         self.plots.observe(self._draw_plots, names="selected_index")
@@ -181,13 +184,19 @@ def _first_sentence(error: Exception) -> str:
 
 
 def explore(
-    kernels: Sequence[Any] | None = None, *, kernel: str | None = None, n: int = 4, tile_width: int = 2
+    kernels: Sequence[Any] | None = None,
+    *,
+    kernel: str | None = None,
+    n: int = 4,
+    tile_width: int = 2,
+    panels: Sequence[str] = PANELS,
 ) -> Explorer:
     """Return a stepper with controls for the kernel, n, the tile width, the block's height and the padding.
 
     ``kernels`` are names of `course_lib.kernels.LADDER` (those that a lesson has met), or rungs; without them it
-    offers those whose tiles fit small matrices. ``kernel`` is the one to begin with, "tiled" or the first. Raises
-    ValueError for a kernel, an n (1 to 64) or a tile width (1, 2, 4, 8, 16, 32) that the controls do not offer.
+    offers those whose tiles fit small matrices. ``kernel`` is the one to begin with, "tiled" or the first;
+    ``panels`` are the stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32) or a
+    panel that the controls do not offer.
     """
     from ..kernels import LADDER  # numba: only readers who explore wait for it
 
@@ -213,4 +222,4 @@ def explore(
         kernel = "tiled" if "tiled" in names else names[0]
     if kernel not in names:
         raise ValueError(f"There is no kernel {kernel!r}; choose from {', '.join(names)}.")
-    return Explorer(rungs, kernel, n, tile_width)
+    return Explorer(rungs, kernel, n, tile_width, panels)

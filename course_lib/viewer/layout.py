@@ -326,7 +326,7 @@ def _source(shapes: list[Shape], scene: Scene, top: float) -> float:
                 shapes.append(Text(left + x, y, str(count), 11, INK, "right", mono=True, bold=True))
         shapes.append(Text(left + 122, y, code if len(code) <= 56 else code[:55] + "…", 11, INK, mono=True))
     bottom = top + 30 + LINE * len(lines)
-    for request in scene.requests[:4]:
+    for request in scene.requests_told[:4]:
         bottom += 20
         shapes.append(Text(left + 2, bottom, request.says, 12, HEADING))
     return bottom

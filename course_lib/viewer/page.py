@@ -14,7 +14,7 @@ from typing import Any
 
 _HERE = pathlib.Path(__file__).parent
 #: What the page's model starts with; the rest of a widget's state belongs to a kernel.
-TRAITS = ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "text_size")
+TRAITS = ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size")
 
 # What stands for anywidget's model: it holds values, and tells who listens. save_changes has nobody to tell.
 _LIVE = """

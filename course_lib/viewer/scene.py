@@ -6,7 +6,7 @@ Elements are row-major numbers; threads are linear ids in the block.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -28,6 +28,11 @@ PLAIN, REGION, SEEN, ACTIVE, EMPTY, READ, WRITTEN = ".rsaeRW"
 WRAP = 16
 #: Grids with more elements, or wider ones, are shown without numbers, and a lens shows those around the thread's.
 NUMBERED, NUMBERED_SIDE, LENS = 1024, 40, 8
+
+#: The views of a step beside its arrays and its source; findings are shown wherever there are some.
+PANELS = ("findings", "warp", "banks", "waits", "launch")
+#: The view that tells of requests to each space.
+_TELLS = {"global": "warp", "shared": "banks"}
 
 #: Of each array, element number (as text) -> (what it holds in the end, what was wanted).
 WrongElements = dict[str, dict[str, tuple[str, str]]]
@@ -104,9 +109,16 @@ class Request:
 class Scene:
     """One step of a block, seen by one of its threads; parts are worked out when they are asked for."""
 
-    def __init__(self, timeline: Timeline, position: int, thread: int, wrong: WrongElements | None = None):
+    def __init__(
+        self,
+        timeline: Timeline,
+        position: int,
+        thread: int,
+        wrong: WrongElements | None = None,
+        panels: Collection[str] = PANELS,
+    ):
         self.timeline, self.position, self.thread = timeline, position, thread
-        self.wrong = wrong or {}
+        self.wrong, self.panels = wrong or {}, panels
         self.trace = timeline.trace
         self.state, self.end = timeline.state(position), timeline.state(len(timeline))
         self.roles = roles(self.trace)
@@ -337,6 +349,11 @@ class Scene:
             return []
         arrays = self.trace.arrays
         return [self._request(access) for access in self.step.accesses if arrays[access.array].space != "local"]
+
+    @property
+    def requests_told(self) -> list[Request]:
+        """Those of which one of the chosen panels tells."""
+        return [request for request in self.requests if _TELLS[request.space] in self.panels]
 
     def _request(self, access: TraceAccess) -> Request:
         array = self.trace.arrays[access.array]

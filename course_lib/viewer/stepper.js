@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources a0a6ab99302d822f bundle 5e5fe63aca95f417 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ee04765806b98ff bundle 9f62d58e4a4de384 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -2072,12 +2072,18 @@ var Launch = class {
     this.counts = null;
   }
   lines() {
-    const { trace } = this.context;
-    const heads = ["line", "access", "accesses", "requests", "sectors", "per request", "wavefronts", "conflicts"];
+    const { trace, offers } = this.context;
+    const heads = ["line", "access", "accesses"];
+    if (offers("warp") || offers("banks")) heads.push("requests");
+    if (offers("warp")) heads.push("sectors", "per request");
+    if (offers("banks")) heads.push("wavefronts", "conflicts");
     const rows = trace.traffic.map((row) => {
       const each = row.requests && row.space === "global" ? Number((row.sectors / row.requests).toFixed(2)) : "";
       const shared = row.space === "shared";
-      const cells = [row.accesses, row.requests, shared ? "" : row.sectors, each, shared ? row.wavefronts : "", shared ? row.bank_conflicts : ""];
+      const counts2 = { accesses: row.accesses, requests: row.requests };
+      if (shared) Object.assign(counts2, { wavefronts: row.wavefronts, conflicts: row.bank_conflicts });
+      else Object.assign(counts2, { sectors: row.sectors, "per request": each });
+      const cells = heads.slice(2).map((head2) => counts2[head2] ?? "");
       const what = html("td", { class: "tt-what" }, `${row.op} ${row.array}`);
       const node = html("tr", {}, html("td", {}, String(row.line)), what, ...cells.map((cell) => html("td", {}, String(cell))));
       node.style.setProperty("--hue", trace.arrays.find(({ name }) => name === row.array)?.hue ?? "var(--tt-other)");
@@ -2788,9 +2794,10 @@ var Run = class {
   /**
    * @param {import("./trace.js").Trace} trace
    * @param {import("./panel.js").Context["choose"]} choose
+   * @param {import("./panel.js").Context["offers"]} offers
    * @param {string} name
    */
-  constructor(trace, choose, name) {
+  constructor(trace, choose, offers, name) {
     this.trace = trace;
     this.node = html("div");
     this.node.innerHTML = RUN;
@@ -2799,7 +2806,7 @@ var Run = class {
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     this.memory = part(this.node, "memory");
     this.program = part(this.node, "program");
-    this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose };
+    this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose, offers };
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
   /**
@@ -2819,9 +2826,11 @@ var Stage = class {
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
    * @param {{choose: import("./panel.js").Context["choose"], open: (lens: string) => void}} actions
+   * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
    */
-  constructor(root, traces, actions) {
+  constructor(root, traces, actions, panels) {
     this.root = root;
+    this.offers = (lens) => !panels || lens === findings.name || panels.includes(lens);
     const [trace] = traces;
     this.trace = trace;
     const names = traces.map((one) => one.kernel).join(" beside ");
@@ -2837,7 +2846,7 @@ var Stage = class {
     part(root, "fault").style.display = traces.some(({ findings: findings2 }) => findings2.length) ? "" : "none";
     const body = part(root, "body");
     for (const old of body.querySelectorAll(".tt-memory, .tt-program")) old.remove();
-    this.runs = traces.map((one) => new Run(one, actions.choose, traces.length > 1 ? ` of ${one.kernel}` : ""));
+    this.runs = traces.map((one) => new Run(one, actions.choose, this.offers, traces.length > 1 ? ` of ${one.kernel}` : ""));
     body.toggleAttribute("data-compare", traces.length > 1);
     this.lenses(actions.open);
     this.compact = false;
@@ -2877,7 +2886,7 @@ var Stage = class {
     const { root, runs } = this;
     this.open = /* @__PURE__ */ new Map();
     const id = `tt-${Math.random().toString(36).slice(2)}`;
-    const wanted = LENSES.filter((lens) => runs.some((run) => lens.wants(run.trace)));
+    const wanted = LENSES.filter((lens) => this.offers(lens.name) && runs.some((run) => lens.wants(run.trace)));
     if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
       const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
@@ -2923,6 +2932,8 @@ var Stage = class {
       tab.tabIndex = one === lens ? 0 : -1;
       tab.hidden = one === "arrays" && !this.compact;
     }
+    part(this.root, "tabs").hidden = this.names.length < 2 && lens === "arrays";
+    part(this.root, "lens").hidden = lens === "arrays";
     part(this.root, "body").dataset.lens = lens;
   }
   /** Take the size of the page. */
@@ -3110,6 +3121,7 @@ var Player = class {
       "change:_data": () => this.load(),
       "change:_other": () => this.load(),
       "change:_wanted": () => this.load(),
+      "change:panels": () => this.load(),
       "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
       "change:thread": () => this.changed("thread", () => this.choose()),
@@ -3153,7 +3165,7 @@ var Player = class {
         choose: (choice) => this.set(choice),
         open: (panel) => this.set({ panel })
       };
-      this.stage = new Stage(this.root, traces, actions);
+      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null);
       this.textSize();
       this.stage.look(this.model.get("panel") ?? "");
       this.choose();
@@ -3325,6 +3337,7 @@ var Player = class {
   view(way, focus = false) {
     if (!this.stage) return;
     const { names, lens } = this.stage;
+    if (!names.length) return;
     const panel = names[(names.indexOf(lens) + way + names.length) % names.length];
     this.set({ panel });
     if (focus) part(this.root, `tab-${panel}`).focus();

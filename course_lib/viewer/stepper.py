@@ -17,7 +17,7 @@ from ..trace.replay import Timeline
 from .page import page
 from .payload import encode
 from .picture import StillPicture
-from .scene import Scene, wrong_elements
+from .scene import PANELS, Scene, wrong_elements
 from .words import summary
 
 if TYPE_CHECKING:
@@ -34,10 +34,13 @@ class Stepper(anywidget.AnyWidget):
     ``run`` is what a launch with ``simulate(kernel, trace=True)`` returned. ``step`` is the number of steps
     that the chosen block has taken, ``block`` and ``thread`` are (x, y) or (x, y, z); all three can be set
     from Python and follow what the reader chooses in the browser. ``wanted`` maps the names of arrays to what they
-    should hold after the launch: where they do not, the right value stands beside the wrong one. The trace is sent
-    once, so stepping never waits for the kernel.
+    should hold after the launch: where they do not, the right value stands beside the wrong one. ``panels`` names the
+    views that are offered beside arrays and source, where not all of them are wanted: "warp" (lanes and sectors),
+    "banks", "waits" (where warps wait) and "launch" (what the lines of the whole launch cost). Findings are always
+    offered. The trace is sent once, so stepping never waits for the kernel.
 
-    Raises ValueError when the run has no trace, or one too large to send, and for a wanted array that it has not.
+    Raises ValueError when the run has no trace, or one too large to send, for a wanted array that it has not and for
+    a panel that there is not.
     """
 
     _esm = _HERE / "stepper.js"
@@ -49,6 +52,7 @@ class Stepper(anywidget.AnyWidget):
     block = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
     thread = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
     panel = traitlets.Unicode("").tag(sync=True)
+    panels = traitlets.Tuple(default_value=PANELS).tag(sync=True)
     text_size = traitlets.Float(1.0).tag(sync=True)
 
     def __init__(
@@ -59,10 +63,13 @@ class Stepper(anywidget.AnyWidget):
         block: Sequence[int] = (0, 0),
         thread: Sequence[int] = (0, 0),
         wanted: Mapping[str, np.ndarray] | None = None,
+        panels: Sequence[str] = PANELS,
     ) -> None:
+        if unknown := [name for name in panels if name not in PANELS]:
+            raise ValueError(f"There is no panel {unknown[0]!r}; choose from {', '.join(PANELS)}.")
         data = _payload(run)
         self._run, self._wrong = run, wrong_elements(run.trace, wanted or {})
-        super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "")
+        super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "", panels=tuple(panels))
         self.block, self.thread = tuple(block), tuple(thread)
         self.step = step
 
@@ -122,9 +129,9 @@ class Stepper(anywidget.AnyWidget):
         if step is None and not self.step and not thread and self.block == (0, 0, 0):
             for finding in self.trace.findings:
                 for block, position, who in locate(self.trace, finding)[:1]:
-                    return Scene(Timeline(self.trace, block), position, who, self._wrong)
+                    return Scene(Timeline(self.trace, block), position, who, self._wrong, self.panels)
         chosen = step if step is not None else self.step or timeline.telling_step(thread)
-        return Scene(timeline, chosen, thread, self._wrong)
+        return Scene(timeline, chosen, thread, self._wrong, self.panels)
 
     def picture(self, step: int | None = None) -> StillPicture:
         """Draw one step: that of :meth:`scene`."""

@@ -140,6 +140,36 @@ def test_views_by_mouse_and_key(walk, lens):
     expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    "panels, tabs, columns",
+    [
+        ([], [], None),
+        (["launch"], ["Launch"], 3),
+        (["warp", "launch"], ["Warp", "Launch"], 6),
+        (["banks", "launch"], ["Banks", "Launch"], 6),
+    ],
+)
+def test_only_the_chosen_views_are_offered(walk, panels, tabs, columns):
+    """A lesson that has not come to sectors, banks or waiting shows none of them, in no table either."""
+    page, _ = walk("tiled_16", panels=panels, step=20)
+    assert page.locator(".tt-tabs button:visible").all_text_contents() == tabs
+    assert page.locator(".tt-lens").is_visible() == bool(tabs)
+    for _ in range(len(tabs) + 1):
+        page.locator(".tt-root").press("v")
+    if columns:
+        page.evaluate("() => window.model.set('panel', 'launch')")
+        assert page.locator(".tt-lens-launch th").count() == columns
+    page.set_viewport_size({"width": 853, "height": 480})
+    expect(page.locator(".tt-tabs button:visible")).to_have_text(["Arrays", *tabs] if tabs else [])
+    assert page.page_errors == []
+
+
+def test_a_finding_is_always_offered(walk):
+    """What broke a rule is shown whatever else is not."""
+    page, _ = walk("race_in_a_warp", panels=[])
+    assert page.locator(".tt-tabs button:visible").all_text_contents() == ["Findings"]
+
+
 def test_keys_are_listed(walk):
     """? shows the list of the keys and Escape or ? hides it; the button does the same and says whether it is open."""
     page, _ = walk("tiled")

@@ -1,13 +1,18 @@
 """The Python side of the stepper: traits, text and picture."""
 
 import base64
+import pathlib
+import re
 
 import numpy as np
 import pytest
 from launches.samples import launch
 from traitlets import TraitError
 
+import course_lib.viewer
 from course_lib.viewer import Stepper
+from course_lib.viewer.layout import Text
+from course_lib.viewer.scene import PANELS
 
 
 def matrices(M, K, N, seed=0):
@@ -89,3 +94,24 @@ def test_what_broke_a_rule_is_shown_first():
     assert stepper.scene().position == positions[0]
     assert text in stepper.scene().findings_now
     assert text in repr(stepper)
+
+
+def test_panels_are_those_of_the_page():
+    """Python and the browser name the same views, in the same order, and nothing else is taken."""
+    stage = (pathlib.Path(course_lib.viewer.__file__).parent / "web" / "stage.js").read_text(encoding="utf-8")
+    (lenses,) = re.findall(r"const LENSES = \[(.*)\]", stage)
+    assert PANELS == tuple(lenses.split(", "))
+    with pytest.raises(ValueError, match="no panel 'bank'; choose from findings, warp, banks, waits, launch"):
+        Stepper(launch("tiled"), panels=["bank"])
+
+
+def test_the_still_picture_tells_of_the_chosen_panels_alone():
+    """Sectors and banks stand below its source only where the reader may know of them."""
+    run = launch("tiled")
+    step = next(s for s in range(1, 32) if Stepper(run, step=s).scene().requests[1:])
+    told = {}
+    for panels in (["warp", "banks"], ["warp"], ["banks"], []):
+        shapes = Stepper(run, step=step, panels=panels).picture().layout.shapes
+        texts = [shape.text for shape in shapes if isinstance(shape, Text)]
+        told[tuple(panels)] = ["".join(re.findall("sector|bank", text)) for text in texts if " lanes × " in text]
+    assert told == {("warp", "banks"): ["sector", "bank"], ("warp",): ["sector"], ("banks",): ["bank"], (): []}

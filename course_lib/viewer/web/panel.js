@@ -5,6 +5,7 @@
  * @property {import("./trace.js").Trace} trace
  * @property {import("./machine.js").Machine} machine  of the chosen block and thread
  * @property {import("./machine.js").Machine | null} other  of the run beside it
+ * @property {(lens: string) => boolean} offers  whether the reader is to see this view
  * @property {(choice: {block?: readonly number[], thread?: readonly number[], step?: number}) => void} choose
  */
 /**

@@ -50,6 +50,7 @@ export class Player {
       "change:_data": () => this.load(),
       "change:_other": () => this.load(),
       "change:_wanted": () => this.load(),
+      "change:panels": () => this.load(),
       "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
       "change:thread": () => this.changed("thread", () => this.choose()),
@@ -96,7 +97,7 @@ export class Player {
         choose: (/** @type {Record<string, unknown>} */ choice) => this.set(choice),
         open: (/** @type {string} */ panel) => this.set({ panel }),
       };
-      this.stage = new Stage(this.root, traces, actions);
+      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null);
       this.textSize();
       this.stage.look(this.model.get("panel") ?? "");
       this.choose();
@@ -280,6 +281,7 @@ export class Player {
   view(way, focus = false) {
     if (!this.stage) return;
     const { names, lens } = this.stage;
+    if (!names.length) return;
     const panel = names[(names.indexOf(lens) + way + names.length) % names.length];
     this.set({ panel });
     if (focus) part(this.root, `tab-${panel}`).focus();

@@ -96,9 +96,10 @@ class Run {
   /**
    * @param {import("./trace.js").Trace} trace
    * @param {import("./panel.js").Context["choose"]} choose
+   * @param {import("./panel.js").Context["offers"]} offers
    * @param {string} name
    */
-  constructor(trace, choose, name) {
+  constructor(trace, choose, offers, name) {
     this.trace = trace;
     this.node = html("div");
     this.node.innerHTML = RUN;
@@ -108,7 +109,7 @@ class Run {
     this.memory = part(this.node, "memory");
     this.program = part(this.node, "program");
     /** @type {import("./panel.js").Context} */
-    this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose };
+    this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose, offers };
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
 
@@ -131,9 +132,11 @@ export class Stage {
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
    * @param {{choose: import("./panel.js").Context["choose"], open: (lens: string) => void}} actions
+   * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
    */
-  constructor(root, traces, actions) {
+  constructor(root, traces, actions, panels) {
     this.root = root;
+    this.offers = (/** @type {string} */ lens) => !panels || lens === findings.name || panels.includes(lens);
     const [trace] = traces;
     this.trace = trace;
     const names = traces.map((one) => one.kernel).join(" beside ");
@@ -150,7 +153,7 @@ export class Stage {
     part(root, "fault").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
     const body = part(root, "body");
     for (const old of body.querySelectorAll(".tt-memory, .tt-program")) old.remove();
-    this.runs = traces.map((one) => new Run(one, actions.choose, traces.length > 1 ? ` of ${one.kernel}` : ""));
+    this.runs = traces.map((one) => new Run(one, actions.choose, this.offers, traces.length > 1 ? ` of ${one.kernel}` : ""));
     body.toggleAttribute("data-compare", traces.length > 1);
     this.lenses(actions.open);
     this.compact = false;
@@ -195,7 +198,7 @@ export class Stage {
     /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
     this.open = new Map();
     const id = `tt-${Math.random().toString(36).slice(2)}`;
-    const wanted = LENSES.filter((lens) => runs.some((run) => lens.wants(run.trace)));
+    const wanted = LENSES.filter((lens) => this.offers(lens.name) && runs.some((run) => lens.wants(run.trace)));
     if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
       const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
@@ -241,6 +244,8 @@ export class Stage {
       tab.tabIndex = one === lens ? 0 : -1;
       tab.hidden = one === "arrays" && !this.compact;
     }
+    part(this.root, "tabs").hidden = this.names.length < 2 && lens === "arrays";
+    part(this.root, "lens").hidden = lens === "arrays";
     part(this.root, "body").dataset.lens = lens;
   }
 

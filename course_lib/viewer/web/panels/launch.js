@@ -31,12 +31,20 @@ class Launch {
   }
 
   lines() {
-    const { trace } = this.context;
-    const heads = ["line", "access", "accesses", "requests", "sectors", "per request", "wavefronts", "conflicts"];
+    const { trace, offers } = this.context;
+    // what no view explains is not counted here either
+    const heads = ["line", "access", "accesses"];
+    if (offers("warp") || offers("banks")) heads.push("requests");
+    if (offers("warp")) heads.push("sectors", "per request");
+    if (offers("banks")) heads.push("wavefronts", "conflicts");
     const rows = trace.traffic.map((row) => {
       const each = row.requests && row.space === "global" ? Number((row.sectors / row.requests).toFixed(2)) : "";
       const shared = row.space === "shared";
-      const cells = [row.accesses, row.requests, shared ? "" : row.sectors, each, shared ? row.wavefronts : "", shared ? row.bank_conflicts : ""];
+      /** @type {Record<string, number | string>} */
+      const counts = { accesses: row.accesses, requests: row.requests };
+      if (shared) Object.assign(counts, { wavefronts: row.wavefronts, conflicts: row.bank_conflicts });
+      else Object.assign(counts, { sectors: row.sectors, "per request": each });
+      const cells = heads.slice(2).map((head) => counts[head] ?? "");
       const what = html("td", { class: "tt-what" }, `${row.op} ${row.array}`);
       const node = html("tr", {}, html("td", {}, String(row.line)), what, ...cells.map((cell) => html("td", {}, String(cell))));
       node.style.setProperty("--hue", trace.arrays.find(({ name }) => name === row.array)?.hue ?? "var(--tt-other)");

@@ -1,0 +1,37 @@
+"""A lesson's stepper offers no view that a later lesson explains."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib.viewer.scene import PANELS
+
+NOTEBOOKS = sorted(Path(__file__).parents[2].joinpath("notebooks").glob("[0-9]*.ipynb"))
+#: The lesson that explains what a view shows: counts by line, sectors, banks, and which warp waits for which.
+EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9}
+
+
+def steppers(path):
+    """The calls of Stepper, compare and explore in a notebook's cells."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type != "code" or not re.search(r"\b(Stepper|compare|explore)\(", cell.source):
+            continue
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Stepper", "compare", "explore"):
+                yield node
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_views_are_explained_before_they_are_offered(path):
+    lesson = int(path.name[:2])
+    for call in steppers(path):
+        given = [ast.literal_eval(word.value) for word in call.keywords if word.arg == "panels"]
+        early = [name for name in (given[0] if given else PANELS) if EXPLAINED[name] > lesson]
+        assert not early, f"{ast.unparse(call)}: {', '.join(early)} come later"
+
+
+def test_the_lessons_have_steppers():
+    assert sum(1 for path in NOTEBOOKS for _ in steppers(path)) >= 9
