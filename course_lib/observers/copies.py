@@ -17,7 +17,7 @@ class CopiesObserver(Observer):
 
     def start(self, engine: Any) -> None:
         super().start(engine)
-        self.copying = "w.copy(" in engine.unit.text
+        self.copying = engine.unit.copies
         self.lines: dict[Any, np.ndarray] = {}
         self.outstanding: dict[Any, int] = {}
 

@@ -8,10 +8,11 @@ from numba import cuda, float32
 
 from course_lib import simulate
 from course_lib.simulator.language.infer import analyse
-from course_lib.simulator.language.program import ProgramError, nodes, verify
+from course_lib.simulator.language.program import expressions
 from course_lib.simulator.language.source import read
 from course_lib.simulator.language.types import ArrayType
 from course_lib.simulator.language.variables import Variable
+from course_lib.simulator.language.verify import ProgramError, verify
 from course_lib.simulator.machine.engine import Engine
 from course_lib.simulator.machine.geometry import Launch
 
@@ -115,7 +116,7 @@ def test_a_program_that_is_not_well_typed_is_never_emitted():
 
     _, function = analyse(Launch.of(1, 1), read(kernel), {"a": Variable(ArrayType("float32", 1))})
     verify(function)
-    node = next(node for node in nodes(function.body.body) if type(node).__name__ == "Apply")
+    node = next(node for node in expressions(function.body.body) if type(node).__name__ == "Apply")
     object.__setattr__(node, "type", "int32")
     with pytest.raises(ProgramError, match="int32"):
         verify(function)

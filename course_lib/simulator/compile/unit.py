@@ -15,7 +15,8 @@ from ..language.variables import Variable
 from ..language.why import Promotion
 from ..machine import arithmetic, loops, masks, view
 from ..machine.barrier import Barrier
-from .emit import Module, Template
+from .emit import generate
+from .writer import Template
 from .writes import written
 
 if TYPE_CHECKING:
@@ -46,15 +47,14 @@ class Unit:
         outside: the arrays from outside that it reads, frozen.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
-        fences: the kernel calls threadfence.
+        fences: the kernel calls threadfence; copies: it starts asynchronous copies.
         text: the generated code.
     """
 
     def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool):
         analysis, kernel = analyse(launch, source, arguments)
-        self.sources, self.fences = analysis.sources, analysis.fences
-        module = Module(tracing)
-        template = module.template(kernel)
+        self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
+        module, template = generate(kernel, tracing)
         self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(kernel, {})
         self.sites: list[tuple[int, str, int]] = []

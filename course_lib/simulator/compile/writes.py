@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from ..language.program import (
+from ..language.nodes import (
     Allocate,
     Apply,
-    Assign,
     Atomic,
     CallDevice,
     Cast,
-    Copy,
     Expr,
     Frozen,
-    Function,
     Local,
+    MakeView,
     Saved,
     Select,
+    StartCopy,
     Store,
-    View,
-    nodes,
-    statements,
 )
+from ..language.program import Assign, Function, expressions, statements
 from ..language.types import ArrayType
 
 #: Names of parameters; None: any of them.
@@ -32,10 +29,10 @@ def written(function: Function, known: dict[Function, Names]) -> Names:
     if function not in known:
         aliases = _aliases(function)
         result: Names = frozenset()
-        for node in nodes(function.body.body):
+        for node in expressions(function.body.body):
             if isinstance(node, (Store, Atomic)):
                 result = _union(result, _roots(node.array, aliases))
-            elif isinstance(node, Copy):
+            elif isinstance(node, StartCopy):
                 result = _union(result, _roots(node.target, aliases))
             elif isinstance(node, CallDevice):
                 inner = written(node.function, known)
@@ -77,7 +74,7 @@ def _roots(value: Expr, aliases: dict[str, Names]) -> Names:
             return frozenset()
         case Saved() | Cast():
             return _roots(value.value, aliases)
-        case View():
+        case MakeView():
             return _roots(value.array, aliases)
         case Apply():  # transposed
             return _roots(value.args[0], aliases)

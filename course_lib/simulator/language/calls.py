@@ -21,8 +21,8 @@ import numpy as np
 
 from . import conditions, forms, intrinsics, refusals, types
 from .names import COORDINATES, Symbol, dtype_name
+from .nodes import Apply, Expr, Operation, Static
 from .operators import cast
-from .program import Apply, Expr, Operation, Static
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, TypingError, bits, describe_type, is_int
 
@@ -38,7 +38,7 @@ class Row:
     """A function of numbers.
 
     ``rule`` gives its signature for the types of its arguments, or raises TypingError. ``code`` is that of an
-    :class:`~.program.Operation`; what has an ``effect`` runs in its place, under the mask. ``widened`` says, before
+    :class:`~.nodes.Operation`; what has an ``effect`` runs in its place, under the mask. ``widened`` says, before
     the types of its arguments, why its result is float64 where none of them is.
     """
 

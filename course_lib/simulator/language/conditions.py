@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import operators, tuples, types, why
+from .nodes import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, once
 from .operators import applied, cast
-from .program import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, once
 from .refusals import refuse
 from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
 from .why import Part

@@ -16,8 +16,8 @@ import numpy as np
 from . import calls, conditions, operators, tuples, types, why
 from .constants import Constants
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
+from .nodes import Apply, Const, Expr, Frozen, Load, Local, MakeView, Nothing, Operation, Select, Slice, Static
 from .operators import NUMBERS, applied, cast, python_constant
-from .program import Apply, Const, Expr, Frozen, Load, Local, Nothing, Operation, Select, Slice, Static, View
 from .refusals import NOT_TAKEN, refuse, refused_expression
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, plural
@@ -487,7 +487,7 @@ class Expressions:
         assert isinstance(array.type, ArrayType)
         places = places + [Slice()] * (array.type.ndim - len(places))
         kind = ArrayType(array.type.dtype, sum(isinstance(p, Slice) for p in places), view=True)
-        return View(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
+        return MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         owner, chain = self._owner(node)
@@ -496,7 +496,7 @@ class Expressions:
         array, indices = self._indexed(node, owner, chain)
         assert isinstance(array.type, ArrayType)
         if len(indices) == array.type.ndim:
-            if not indices and isinstance(array, View):
+            if not indices and isinstance(array, MakeView):
                 return array
             return self.load(node, array, indices)
         return self.part(node, array, [*indices]) if indices else array

@@ -14,22 +14,11 @@ import numpy as np
 from ..hardware import LOCAL_LIMIT
 from . import conditions, signatures, tuples, types
 from .names import Symbol, dtype_name
+from .nodes import Allocate, Apply, Atomic, CallDevice, Const, Expr, Frozen, Meet, Operation, Static, once
 from .operators import cast, scalars, uniform
-from .program import Allocate, Apply, Atomic, CallDevice, Const, Expr, Frozen, Meet, Operation, Static, once
 from .refusals import UnknownShape, refuse
 from .source import python_function, read
-from .types import (
-    DTYPE,
-    NONE,
-    ArrayType,
-    TupleType,
-    TypingError,
-    describe_type,
-    is_complex,
-    is_float,
-    is_int,
-    plural,
-)
+from .types import DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, is_complex, is_float, is_int, plural
 
 if TYPE_CHECKING:
     from .expressions import Expressions

@@ -17,28 +17,8 @@ from ..findings import UnsupportedKernelError
 from . import conditions, forms, tuples
 from .calls import call
 from .expressions import Expressions
-from .program import (
-    Assign,
-    Block,
-    Break,
-    Const,
-    Continue,
-    Convert,
-    Evaluate,
-    Expr,
-    Function,
-    If,
-    Loop,
-    Mark,
-    Nothing,
-    Return,
-    Saved,
-    Static,
-    Stmt,
-    Store,
-    once,
-    verify,
-)
+from .nodes import Const, Expr, Nothing, Saved, Static, Store, once
+from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .refusals import UnknownShape, refuse, refused_statement
 from .source import Source
 from .types import (
@@ -55,6 +35,7 @@ from .types import (
     unify_types,
 )
 from .variables import Variable, Variables, merge, merge_all
+from .verify import verify
 from .why import Part, Why, meeting, of_parts
 
 if TYPE_CHECKING:
@@ -69,7 +50,7 @@ class Analysis:
 
     def __init__(self, launch: Launch, kernel: Source):
         self.launch, self.sources = launch, [kernel]
-        self.fences = False  # the kernel calls threadfence
+        self.fences = self.copies = False  # the kernel calls threadfence, and starts asynchronous copies
         self.dynamic: str | None = None  # the element type of the dynamic shared memory
         self._device: dict[tuple[object, ...], Function] = {}
 

@@ -20,7 +20,7 @@ numba's intrinsics write machine code, which the simulator cannot read. One that
     its groups but the last ``pending``, a constant, have arrived.
 
 A further kind is a function that finds the meaning of a call, and a row of ``KINDS``; what the machine does then is a
-node of the typed program (:mod:`program`) or an :class:`~.program.Operation` whose code calls a method of the warp.
+node of the typed program (:mod:`program`) or an :class:`~.nodes.Operation` whose code calls a method of the warp.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import tuples, types
-from .program import Apply, CallWarp, Const, Copy, Expr, Load, Operation, Store
+from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, Store
 from .refusals import refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -146,11 +146,12 @@ def _copy(x: Expressions, node: ast.Call, width: int) -> Expr:
             node,
             f"{what} copies bytes as they are, from {array.type.dtype} to {target.type.dtype}; use arrays of one type",
         )
+    x.analysis.copies = True
     place, index = (
         tuple(x.integer_index(node, part, x.scalar(part)) for part in parts)
         for parts in (node.args[1:count], node.args[count + 1 :])
     )
-    return Copy(target=target, place=place, array=array, index=index, line=node.lineno, width=width)
+    return StartCopy(target=target, place=place, array=array, index=index, line=node.lineno, width=width)
 
 
 COMMIT = Operation("commit", "w.commit_copies({mask}, {line})", lambda args, result: result == NONE, effect=True)

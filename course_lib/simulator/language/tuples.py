@@ -1,6 +1,6 @@
 """Tuples, and what a for loop runs through.
 
-Where the items of a tuple are known apart (:class:`~.program.MakeTuple`), an item is taken when the kernel is
+Where the items of a tuple are known apart (:class:`~.nodes.MakeTuple`), an item is taken when the kernel is
 compiled, and only an index that the threads work out is looked up at run time.
 """
 
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import refusals, types
+from .nodes import Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, once
 from .operators import cast
-from .program import Bound, Const, Each, Expr, Item, ItemAt, Iterable, MakeTuple, Numbered, Range, Saved, Together, once
+from .program import Each, Iterable, Numbered, Range, Together
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, describe_type, plural
 from .why import Why, item_why
@@ -143,12 +144,12 @@ def iterated(x: Expressions, node: ast.expr) -> Iterated:
     value = x.expr(node)
     if isinstance(value.type, TupleType):
         kind, reason = item_type(value, node), any_why(value)
-        return Iterated(Each(value, node.lineno), lambda path: Bound(path=path, type=kind, why=reason))
+        return Iterated(Each(value, node.lineno), lambda path: LoopValue(path=path, type=kind, why=reason))
     if isinstance(value.type, ArrayType) and value.type.ndim:
         array = once(value)
         zero, one = (Const(type="int64", value=np.int64(n)) for n in (0, 1))
         through = Range(zero, x.dimension(node, array, 0), one, node.lineno)
-        return Iterated(through, lambda path: _row(x, node, array, Bound(path=path, type="int64")))
+        return Iterated(through, lambda path: _row(x, node, array, LoopValue(path=path, type="int64")))
     advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and types.is_int(value.type) else ""
     refuse(
         node,
@@ -174,7 +175,7 @@ def _range(x: Expressions, node: ast.Call) -> Iterated:
         bounds: tuple[Expr, Expr, Expr] = (zero, values[0], one)
     else:
         bounds = (values[0], values[1], values[2] if len(values) == 3 else one)
-    return Iterated(Range(*bounds, node.lineno), lambda path: Bound(path=path, type=kind))
+    return Iterated(Range(*bounds, node.lineno), lambda path: LoopValue(path=path, type=kind))
 
 
 def _enumerate(x: Expressions, node: ast.Call) -> Iterated:
@@ -186,7 +187,7 @@ def _enumerate(x: Expressions, node: ast.Call) -> Iterated:
         refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer")
     return Iterated(
         Numbered(inner.iterable, Saved(value=cast(start, "int64"), type="int64")),
-        lambda path: of((Bound(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
+        lambda path: of((LoopValue(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
     )
 
 

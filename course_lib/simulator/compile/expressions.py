@@ -1,0 +1,369 @@
+"""Expressions of the typed program, as text: a function a node, and ``ROWS`` says which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from ..language.nodes import (
+    Allocate,
+    Alternative,
+    Alternatives,
+    Apply,
+    Atomic,
+    CallDevice,
+    CallWarp,
+    Cast,
+    Choice,
+    Const,
+    Expr,
+    Frozen,
+    Item,
+    ItemAt,
+    Load,
+    Local,
+    Logical,
+    LoopValue,
+    MakeTuple,
+    MakeView,
+    Meet,
+    Nothing,
+    Saved,
+    Select,
+    Slice,
+    StartCopy,
+    Store,
+)
+from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
+from .writer import Code, Writer
+
+
+def expr(out: Writer, node: Expr) -> Code:
+    """Write what has an effect; return the code of the value."""
+    return ROWS[type(node)](out, node)
+
+
+def text(out: Writer, node: Expr) -> str:
+    return expr(out, node).text
+
+
+def tuple_text(out: Writer, items: tuple[Expr, ...]) -> str:
+    return f"({''.join(f'{text(out, item)}, ' for item in items)})"
+
+
+def const(out: Writer, node: Const) -> Code:
+    return Code(out.module.constant(node.value), True, True)
+
+
+def local(out: Writer, node: Local) -> Code:
+    code = out.version(node.name, node.type)
+    if node.unsure:
+        out.emit(f"w.check_assigned(h_{node.name}, {out.mask}, {node.name!r}, {out.at(node.line)})")
+        poison = out.module.constant(DTYPE[str(node.type)].type(0))
+        out.emit(f"if {code} is None: {code} = {poison}")
+    return Code(code, True)
+
+
+def apply(out: Writer, node: Apply) -> Code:
+    operands = [text(out, a) for a in node.args]
+    told = out.module.tracing and node.text and not out.function.foreign
+    if told:
+        operands = [out.keep(operand).text for operand in operands]
+    dtype = out.module.dtype(node.type) if isinstance(node.type, str) and node.type in SCALARS else ""
+    code = node.operation.code.format(*operands, mask=out.mask, line=out.at(node.line), dtype=dtype)
+    if told:
+        truth = out.keep(code)
+        what = f"{node.text!r}, {operands[0]}, {operands[1]}, {truth.text}"
+        out.emit(f"w.tested({node.line}, {what}, {out.mask})")
+        return truth
+    if not node.operation.effect:
+        return Code(code)
+    *before, last = code.split("\n")
+    for line in before:
+        out.emit(line)
+    if node.type == NONE:
+        out.emit(last)
+        return Code("None")
+    return out.keep(last)
+
+
+def converted(out: Writer, node: Cast) -> Code:
+    if isinstance(node.value, MakeTuple) and isinstance(node.type, TupleType):
+        pairs = zip(node.value.items, node.type.items, strict=True)
+        return Code("(" + "".join(out.cast(text(out, i), i.type, kind) + ", " for i, kind in pairs) + ")")
+    code = expr(out, node.value)
+    if isinstance(node.type, TupleType) and not code.name:
+        code = out.keep(code.text)
+    return Code(out.cast(code.text, node.value.type, node.type))
+
+
+def save(out: Writer, node: Saved) -> Code:
+    if node not in out.saved:
+        code = expr(out, node.value)
+        out.saved[node] = code if code.kept else out.keep(code.text)
+    return out.saved[node]
+
+
+def make_tuple(out: Writer, node: MakeTuple) -> Code:
+    return Code(tuple_text(out, node.items))
+
+
+def item(out: Writer, node: Item) -> Code:
+    return Code(f"{text(out, node.value)}[{node.index}]")
+
+
+def item_at(out: Writer, node: ItemAt) -> Code:
+    value, index = text(out, node.value), text(out, node.index)
+    return out.keep(f"item_at({value}, {index}, w.full, {out.mask}, {out.at(node.line)}, {node.text!r})")
+
+
+def bound_value(out: Writer, node: LoopValue) -> Code:
+    return Code(out.bound + "".join(f"[{i}]" for i in node.path))
+
+
+def load(out: Writer, node: Load) -> Code:
+    array, index = text(out, node.array), tuple_text(out, node.index)
+    site = out.site(node.line, "load", node.width)
+    if is_view(node.array):
+        return out.keep(f"load_through({site}, {array}, {index}, {out.mask})")
+    return out.keep(f"{site}.load({array}, {index}, {out.mask})")
+
+
+def view(out: Writer, node: MakeView) -> Code:
+    array, parts = text(out, node.array), []
+    for part in node.parts:
+        if isinstance(part, Slice):
+            parts.append(f"({', '.join('None' if b is None else text(out, b) for b in part.bounds)})")
+        else:
+            parts.append(text(out, part))
+    return Code(f"view({array}, ({''.join(f'{part}, ' for part in parts)}), {out.at(node.line)})")
+
+
+def store(out: Writer, node: Store) -> Code:
+    value = text(out, node.value)
+    array, index = text(out, node.array), tuple_text(out, node.index)
+    site = out.site(node.line, "store", node.width)
+    if is_view(node.array):
+        out.emit(f"store_through({site}, {array}, {index}, {value}, {out.mask})")
+    else:
+        out.emit(f"{site}.store({array}, {index}, {value}, {out.mask})")
+    return Code("None")
+
+
+def atomic(out: Writer, node: Atomic) -> Code:
+    array, index, values = text(out, node.array), tuple_text(out, node.index), tuple_text(out, node.values)
+    site = out.site(node.line, "atomic")
+    arguments = f"{node.operation!r}, {array}, {index}, {values}, {out.mask}, {node.used}"
+    if is_view(node.array):
+        return out.keep(f"atomic_through({site}, {arguments})")
+    return out.keep(f"{site}.atomic({arguments})")
+
+
+def allocate(out: Writer, node: Allocate) -> Code:
+    assert isinstance(node.type, ArrayType)
+    elements = prod(node.shape)
+    number = -1 if node.dynamic else out.module.arrays
+    out.module.arrays += not node.dynamic
+    size = elements * DTYPE[node.type.dtype].itemsize
+    if node.space == "local":
+        out.template.local_bytes += size
+        out.own_arrays.append(number)
+    else:
+        out.template.shared.append((number, node.name, size, elements, out.own(node.line)))
+    dtype = out.module.dtype(node.type.dtype)
+    return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask})")
+
+
+def frozen(out: Writer, node: Frozen) -> Code:
+    return Code(out.module.frozen(node), True, True)
+
+
+def call_device(out: Writer, node: CallDevice) -> Code:
+    codes = {i: text(out, node.args[i]) for i in node.written}
+    key = (out.module.template(node.function), out.own(node.line) if node.function.foreign else 0)
+    if key not in out.callees:
+        out.callees[key] = f"g{len(out.template.calls)}"
+        out.template.calls.append(key)
+    arguments = "".join(f", {codes[i]}" for i in range(len(node.args)))
+    call = f"{out.callees[key]}(w, {out.mask}, {out.place()}{arguments})"
+    if node.function.barriers:
+        call = f"(yield from {call})"
+    if not node.function.partial:
+        return out.keep(call)
+    result, have = out.fresh("t"), out.fresh("h")
+    out.emit(f"{result}, {have} = {call}")
+    if node.used:
+        name = f"the result of {node.function.name}()"
+        out.emit(f"w.check_assigned({have}, {out.mask}, {name!r}, {out.at(node.line)})")
+        poison = out.module.constant(DTYPE[str(node.type)].type(0))
+        out.emit(f"if {result} is None: {result} = {poison}")
+    return Code(result, True, True)
+
+
+def call_warp(out: Writer, node: CallWarp) -> Code:
+    values = tuple_text(out, node.args)
+    kinds = node.type.items if isinstance(node.type, TupleType) else (node.type,)
+    dtypes = "".join(f"{out.module.dtype(str(kind))}, " for kind in kinds)
+    function = out.module.named(node.function)
+    call = f"w.together({function}, {node.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(node.line)})"
+    result = out.keep(call)
+    return result if isinstance(node.type, TupleType) else Code(f"{result.text}[0]")
+
+
+def copy(out: Writer, node: StartCopy) -> Code:
+    target, place = text(out, node.target), tuple_text(out, node.place)
+    array, index = text(out, node.array), tuple_text(out, node.index)
+    load, store = (out.site(node.line, op, node.width) for op in ("load", "store"))
+    out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, {out.mask})")
+    return Code("None")
+
+
+def meet(out: Writer, node: Meet) -> Code:
+    reduction = "None"
+    if node.predicate is not None:
+        reduction = f"({node.reduction!r}, {text(out, node.predicate)})"
+    branch = out.branches[-1] if out.branches else None
+    code = f"(yield Barrier({out.place()}, {out.at(node.line)}, {branch}, {out.mask}, {reduction}))"
+    if node.predicate is not None:
+        return out.keep(code)
+    out.emit(code)
+    return Code("None")
+
+
+def select(out: Writer, node: Select) -> Code:
+    test = text(out, node.test)
+    if node.is_scalar and not (node.yes.effect or node.no.effect):
+        return Code(f"pick({test}, {text(out, node.yes)}, {text(out, node.no)})")
+    yes, no, result = out.fresh("m"), out.fresh("m"), out.fresh("t")
+    out.emit(f"{result} = None")
+    out.emit(f"{yes}, {no} = split({out.mask}, {test})")
+    for mask, side in ((yes, node.yes), (no, node.no)):
+        out.emit(f"if {mask} is not False:")
+        with out.under(mask) as lines:
+            code = text(out, side)
+            out.emit(f"{result} = {out.blended(mask, code, result, node.type, node.line)}")
+        out.lines += lines
+    return Code(result, True, True)
+
+
+def logical(out: Writer, node: Logical) -> Code:
+    combine = "both" if node.conjunction else "either"
+    first, *rest = node.parts
+    left = expr(out, first)
+    for part in rest:
+        if not part.effect and not out.module.tracing:  # a trace tells only what a lane evaluates
+            left = Code(f"{combine}({left.text}, {text(out, part)})")
+            continue
+        mask, result = out.fresh("m"), out.fresh("t")
+        out.emit(f"{result} = {left.text}")
+        masks = f"{mask}, {mask}_" if node.conjunction else f"{mask}_, {mask}"
+        out.emit(f"{masks} = split({out.mask}, {result})")
+        out.emit(f"if {mask} is not False:")
+        with out.under(mask) as lines:
+            code = text(out, part)
+            out.emit(f"{result} = {combine}({result}, {code})")
+        out.lines += lines
+        left = Code(result, True)
+    return left
+
+
+def choice(out: Writer, node: Choice) -> Code:
+    parts: list[tuple[str, str, Type]] = []
+    names: list[str] = []
+    outer, out.lines = out.lines, []
+    decide(out, node.root, parts, names)
+    out.lines, lines = outer, out.lines
+    out.emit(f"{' = '.join(names)} = False")
+    out.lines += lines
+    result = out.fresh("t")
+    out.emit(f"{result} = None")
+    for mask, code, kind in parts:
+        out.emit(f"if {mask} is not False: {result} = blend({mask}, {out.cast(code, kind, node.type)}, {result})")
+    return Code(result, True, True)
+
+
+def decide(
+    out: Writer, node: Alternative | Alternatives, parts: list[tuple[str, str, Type]], names: list[str]
+) -> tuple[str | None, str | None]:
+    """Evaluate ``node`` under the mask; return the masks of the lanes where it is true and where it is false.
+
+    Each value that can be the result goes to ``parts`` with its mask. The masks that the generated code makes on
+    the way go to ``names``: the caller sets them to False first, as not all of it runs.
+    """
+    if isinstance(node, Alternative):
+        return alternative(out, node, parts, names)
+    before, depth = out.mask, out.indent
+    leaving: list[str] = []
+    goes: str | None = None
+    for part in node.parts:
+        yes, no = decide(out, part, parts, names)
+        goes, stays = (yes, no) if node.conjunction else (no, yes)
+        if stays is not None:
+            leaving.append(stays)
+        if part is not node.parts[-1] and goes is not None:
+            out.emit(f"if {goes} is not False:")
+            out.indent += 1
+            out.emit("pass")
+            out.mask = goes
+    out.mask, out.indent = before, depth
+    stopped = out.fresh("m")
+    names.append(stopped)
+    code = leaving[0] if leaving else "False"
+    for more in leaving[1:]:
+        code = f"unite({code}, {more})"
+    out.emit(f"{stopped} = {code}")
+    left = stopped if leaving else None
+    return (goes, left) if node.conjunction else (left, goes)
+
+
+def alternative(
+    out: Writer, node: Alternative, parts: list[tuple[str, str, Type]], names: list[str]
+) -> tuple[str | None, str | None]:
+    value = expr(out, node.value)
+    yes: str | None
+    no: str | None
+    if node.certain is None:
+        yes, no = out.fresh("m"), out.fresh("m")
+        names += (yes, no)
+        out.emit(f"{yes}, {no} = split({out.mask}, {text(out, node.truth)})")
+    else:
+        yes, no = (out.mask, None) if node.certain else (None, out.mask)
+    lanes = {(True, False): out.mask, (True,): yes, (False,): no}.get(node.wanted)
+    if lanes is not None:
+        if lanes == out.mask:  # under a name that keeps its lanes
+            lanes = out.fresh("m")
+            names.append(lanes)
+            out.emit(f"{lanes} = {out.mask}")
+        parts.append((lanes, value.text, node.value.type))
+    return yes, no
+
+
+def is_view(array: Expr) -> bool:
+    return isinstance(array.type, ArrayType) and array.type.view
+
+
+ROWS: dict[type[Expr], Callable[..., Code]] = {
+    Const: const,
+    Nothing: lambda out, node: Code("None"),
+    Local: local,
+    LoopValue: bound_value,
+    Apply: apply,
+    Cast: converted,
+    Saved: save,
+    MakeTuple: make_tuple,
+    Item: item,
+    ItemAt: item_at,
+    Load: load,
+    MakeView: view,
+    Store: store,
+    Atomic: atomic,
+    Select: select,
+    Logical: logical,
+    Choice: choice,
+    Allocate: allocate,
+    Frozen: frozen,
+    CallDevice: call_device,
+    CallWarp: call_warp,
+    StartCopy: copy,
+    Meet: meet,
+}

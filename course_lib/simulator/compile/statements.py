@@ -1,0 +1,263 @@
+"""Statements of the typed program, as text: a function a node, and ``ROWS`` says which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..language.nodes import Expr
+from ..language.program import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Convert,
+    Each,
+    Evaluate,
+    If,
+    Iterable,
+    Loop,
+    Mark,
+    Numbered,
+    Range,
+    Return,
+    Stmt,
+    Together,
+)
+from ..language.types import NONE, SCALARS
+from .expressions import expr, text
+from .writer import Writer
+
+LEAVING = (Return, Break, Continue)
+
+
+def block(out: Writer, node: Block) -> None:
+    statements(out, node.body, node.region)
+
+
+def statements(out: Writer, body: list[Stmt], region: int) -> None:
+    """Write statements of ``region``; what follows one that lanes may leave by is for the lanes that stay."""
+    for i, statement in enumerate(body):
+        ROWS[type(statement)](out, statement)
+        if i + 1 < len(body) and exits([statement], LEAVING):
+            if not exits([statement], (Break, Continue)):
+                # lanes that returned read nothing any more: what is left is the whole of this region
+                out.anchors[region] = out.fresh("a")
+                out.emit(f"{out.anchors[region]} = {out.mask}")
+            out.emit(f"if {out.mask} is not False:")
+            with out.deeper():
+                start = len(out.lines)
+                statements(out, body[i + 1 :], region)
+                if len(out.lines) == start:
+                    out.emit("pass")
+            return
+
+
+def mark(out: Writer, node: Mark) -> None:
+    if out.module.tracing and not out.function.foreign:  # a line of another file is nobody's to see
+        out.emit(f"w.statement({node.line}, {out.mask})")
+
+
+def evaluate(out: Writer, node: Evaluate) -> None:
+    expr(out, node.value)
+
+
+def assign(out: Writer, node: Assign) -> None:
+    kind = node.value.type
+    code, version = expr(out, node.value), out.version(node.name, kind)
+    anchor = out.anchors.get(node.region, "a") if node.region is not None else "a"
+    if anchor == out.mask:
+        out.emit(f"{version} = {code.text}")
+    else:
+        if not code.name:
+            code = out.keep(code.text)
+        blended = out.blended(out.mask, code.text, version, kind, node.line)
+        out.emit(f"{version} = {code.text} if {out.mask} is {anchor} else {blended}")
+    if node.name in out.function.unsure:
+        out.emit(f"h_{node.name} = unite(h_{node.name}, {out.mask})")
+    if out.module.tracing and kind in SCALARS and not out.function.foreign:
+        out.emit(f"w.assigned({node.name!r}, {version}, {out.mask})")
+
+
+def convert(out: Writer, node: Convert) -> None:
+    old, new = out.version(node.name, node.have), out.version(node.name, node.want)
+    code = out.cast(old, node.have, node.want)
+    blended = out.blended(out.mask, code, new, node.want, node.line)
+    # nothing is to convert where no lane is left, or where none has assigned the version
+    out.emit(f"if {out.mask} is not False and {old} is not None: {new} = {blended}")
+
+
+def if_statement(out: Writer, node: If) -> None:
+    before, yes, no = out.mask, out.fresh("m"), out.fresh("m")
+    out.emit(f"{yes}, {no} = split({before}, {text(out, node.test)})")
+    leaves = exits([node], LEAVING)
+    if leaves:
+        out.emit(f"{yes}0, {no}0 = {yes}, {no}")
+    out.branches.append(out.at(node.line))
+    for mask, branch in ((yes, node.body), (no, node.orelse)):
+        with out.under(mask) as lines:
+            out.anchors[branch.region] = f"{mask}a" if leaves else mask
+            if leaves:
+                out.emit(f"{mask}a = {mask}")
+            block(out, branch)
+        if lines:
+            out.emit(f"if {mask} is not False:")
+            out.lines += lines
+    out.branches.pop()
+    if leaves:
+        out.emit(f"{before} = join({before}, {yes}0, {no}0, {yes}, {no})")
+
+
+def break_statement(out: Writer, node: Break) -> None:
+    out.emit(f"{out.loops[-1]}b = unite({out.loops[-1]}b, {out.mask})")
+    out.emit(f"{out.mask} = False")
+
+
+def continue_statement(out: Writer, node: Continue) -> None:
+    out.emit(f"{out.mask} = False")
+
+
+def return_statement(out: Writer, node: Return) -> None:
+    result = out.function.result
+    if out.function.kernel:
+        out.emit(f"w.returned.append(({out.mask}, {out.at(node.line)}))")
+    elif result != NONE and node.value.type != NONE:
+        if out.function.partial:
+            out.emit(f"h = unite(h, {out.mask})")
+        code = out.cast(text(out, node.value), node.value.type, result)
+        out.emit(f"result = {out.blended(out.mask, code, 'result', result, node.line)}")
+    else:
+        expr(out, node.value)
+    out.emit(f"r = unite(r, {out.mask})")
+    out.emit(f"{out.mask} = False")
+
+
+def iterated(out: Writer, node: Iterable, live: str, whole: bool) -> str:
+    """Code of the iterator of a for loop over the lanes of ``live``; ``whole``: none leaves before its end."""
+    match node:
+        case Range():
+            start, stop, step = (text(out, part) for part in (node.start, node.stop, node.step))
+            kind = out.module.dtype(str(node.start.type))
+            line = out.at(node.line)
+            return f"iterate(w.steps, {live}, {start}, {stop}, {step}, {kind}.type, {line}, {whole})"
+        case Each():
+            return f"each(w.steps, {live}, {text(out, node.value)}, {out.at(node.line)})"
+        case Numbered():
+            inner = iterated(out, node.inner, live, whole)
+            return f"numbered({inner}, {text(out, node.start)})"
+        case Together():
+            return f"together([{', '.join(iterated(out, part, live, False) for part in node.parts)}])"
+
+
+def loop(out: Writer, node: Loop) -> None:
+    before, live, body = out.mask, out.fresh("l"), node.body.body
+    leaves, returns, broken = exits(body, LEAVING), exits(body, (Return,)), exits(body, (Break,))
+    head = ""
+    if node.iterable is not None:
+        head = iterated(out, node.iterable, live, not exits(body, (Break, Return)))
+    counter, mask, value = out.fresh("n"), out.fresh("m"), out.fresh("t")
+    out.position += 1
+    position = out.position
+    first_site = len(out.template.sites)
+    out.emit(f"{live} = [{before}]")
+    if broken:
+        out.emit(f"{live}b = False")
+    statements(out, node.entry, -1)
+    out.emit(f"{counter} = 0")
+    if node.iterable is not None:
+        out.emit(f"for {value}, {mask} in {head}:")
+    else:
+        out.emit(f"while {live}[0] is not False:")
+    out.mask = mask
+    with out.deeper():
+        if node.test is not None:
+            head_of_while(out, node, node.test, live, counter)
+        if leaves:
+            out.emit(f"{mask}a = {mask}")
+        out.anchors[node.body.region] = f"{mask}a" if leaves else mask
+        out.loops.append(live)
+        out.path += [str(position), counter]
+        out.branches.append(out.at(node.line))
+        out.bound = value
+        statements(out, node.first, node.body.region)
+        block(out, node.body)
+        out.branches.pop()
+        del out.path[-2:]
+        out.loops.pop()
+        out.emit(f"{counter} += 1")
+        if node.watched is not None:
+            sites = "".join(f"S{i}, " for i in range(first_site, len(out.template.sites)))
+            values = "".join(f"{out.version(*watched)}, " for watched in node.watched)
+            line = out.at(node.line)
+            out.emit(f"w.steps.waits({counter}, ({sites}), ({values}), {live}[0], {line})")
+        if broken:
+            out.emit(f"{live}[0] = minus({live}[0], {live}b)")
+        if returns:
+            out.emit(f"{live}[0] = minus({live}[0], r)")
+    out.mask = before
+    if returns:
+        out.emit(f"{before} = minus({before}, r)")
+    if node.orelse is not None:
+        orelse(out, node.orelse, f"minus({before}, {live}b)" if broken else before, node.line)
+
+
+def head_of_while(out: Writer, node: Loop, test: Expr, live: str, counter: str) -> None:
+    """Write what begins an iteration of a while loop: its budget and its test."""
+    out.emit(f"w.steps.spend({out.at(node.line)}, {counter})")
+    out.emit(f"{out.mask} = {live}[0]")
+    mark(out, Mark(node.line))
+    out.emit(f"{out.mask}, _ = split({out.mask}, {text(out, test)})")
+    out.emit(f"if {out.mask} is False: break")
+    out.emit(f"{live}[0] = {out.mask}")
+
+
+def orelse(out: Writer, node: Block, lanes: str, line: int) -> None:
+    """Write what the lanes do that ran a loop to its end."""
+    before, mask = out.mask, out.fresh("m")
+    leaves = exits(node.body, LEAVING)
+    with out.under(mask) as lines:
+        if leaves:
+            out.emit(f"{mask}0 = {mask}a = {mask}")
+        out.anchors[node.region] = f"{mask}a" if leaves else mask
+        out.branches.append(out.at(line))
+        block(out, node)
+        out.branches.pop()
+    if lines:
+        out.emit(f"{mask} = {lanes}")
+        out.emit(f"if {mask} is not False:")
+        out.lines += lines
+        if leaves:
+            out.emit(f"    if {mask} is not {mask}0: {before} = minus({before}, minus({mask}0, {mask}))")
+
+
+def exits(body: list[Stmt], kinds: tuple[type, ...]) -> bool:
+    """Does ``body`` hold a return, or a break or continue that leaves ``body`` itself?"""
+    for statement in body:
+        match statement:
+            case Return() | Break() | Continue():
+                found = isinstance(statement, kinds)
+            case If():
+                found = exits(statement.body.body, kinds) or exits(statement.orelse.body, kinds)
+            case Loop():
+                found = Return in kinds and exits(statement.body.body, (Return,))
+                found = found or (statement.orelse is not None and exits(statement.orelse.body, kinds))
+            case Block():
+                found = exits(statement.body, kinds)
+            case _:
+                found = False
+        if found:
+            return True
+    return False
+
+
+ROWS: dict[type, Callable[..., None]] = {
+    Block: block,
+    Mark: mark,
+    Evaluate: evaluate,
+    Assign: assign,
+    Convert: convert,
+    If: if_statement,
+    Loop: loop,
+    Break: break_statement,
+    Continue: continue_statement,
+    Return: return_statement,
+}

@@ -1,0 +1,183 @@
+"""What writes the code of one function, line by line, and the module that all of them stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..language.nodes import Frozen, Saved
+from ..language.program import Function
+from ..language.types import DTYPE, SCALARS, ArrayType, TupleType, Type
+from ..machine.memory import ConstantArray
+
+
+class Code(NamedTuple):
+    """Code of a value; ``name``: it is a name, and ``kept``: one that keeps its value."""
+
+    text: str
+    name: bool = False
+    kept: bool = False
+
+
+@dataclass(eq=False)
+class Template:
+    """The code of one function. Its sites, and the functions it calls, are given when it is made for a line of call.
+
+    ``sites`` are (line, op, elements a lane), ``calls`` (template, line) and ``shared`` (number, name, bytes, elements,
+    line); a line that is None is that of the call. ``local_bytes`` is what its local arrays take in each thread.
+    """
+
+    name: str
+    function: Function
+    text: str = ""
+    sites: list[tuple[int | None, str, int]] = field(default_factory=list)
+    calls: list[tuple[Template, int | None]] = field(default_factory=list)
+    shared: list[tuple[int, str, int, int, int | None]] = field(default_factory=list)
+    local_bytes: int = 0
+
+
+class Module:
+    """The generated module of a launch: the code of its functions, and the constants they name."""
+
+    def __init__(self, tracing: bool):
+        self.tracing = tracing
+        self.constants: dict[str, object] = {}
+        self.templates: dict[Function, Template] = {}
+        self.unwritten: list[Template] = []  # whose text is still to be written
+        self.outside: dict[tuple[str, int], tuple[ConstantArray, str]] = {}
+        self.arrays = 0  # shared and local arrays, which are numbered
+        self._by_value: dict[tuple[str, bytes], str] = {}
+
+    def constant(self, value: np.generic) -> str:
+        """The name under which the generated code finds a NumPy scalar."""
+        key = (value.dtype.name, value.tobytes())
+        if key not in self._by_value:
+            self._by_value[key] = self.named(value)
+        return self._by_value[key]
+
+    def named(self, thing: object) -> str:
+        """A name under which the generated code finds an object."""
+        name = f"k{len(self.constants)}"
+        self.constants[name] = thing
+        return name
+
+    def frozen(self, node: Frozen) -> str:
+        """The name under which the generated code finds an array from outside."""
+        key = (node.name, id(node.array))
+        if key not in self.outside:
+            self.outside[key] = ConstantArray(node.name, node.array), self.named(None)
+            self.constants[self.outside[key][1]] = self.outside[key][0]
+        return self.outside[key][1]
+
+    def dtype(self, name: str) -> str:
+        self.constants[f"d_{name}"] = DTYPE[name]
+        return f"d_{name}"
+
+    def template(self, function: Function) -> Template:
+        """The code of a function, which is written once."""
+        if function not in self.templates:
+            name = "kernel" if function.kernel else f"f{len(self.templates)}_{function.name}"
+            self.templates[function] = Template(name, function)
+            self.unwritten.append(self.templates[function])
+        return self.templates[function]
+
+
+class Writer:
+    """Writes one function, node by node."""
+
+    def __init__(self, module: Module, template: Template):
+        self.module, self.template, self.function = module, template, template.function
+        self.counter = self.position = 0
+        self.lines: list[str] = []
+        self.indent = 2
+        self.mask = "m"
+        self.anchors = {self.function.body.region: "a"}
+        self.loops: list[str] = []  # the lists of the lanes in each open loop
+        self.path: list[str] = []
+        self.branches: list[str] = []
+        self.versions: set[str] = set()
+        self.saved: dict[Saved, Code] = {}
+        self.own_arrays: list[int] = []
+        self.callees: dict[tuple[Template, int | None], str] = {}
+        self.bound = ""
+
+    def emit(self, code: str) -> None:
+        self.lines.append("    " * self.indent + code + "\n")
+
+    def fresh(self, letter: str) -> str:
+        self.counter += 1
+        return f"{letter}{self.counter}"
+
+    def at(self, line: int) -> str:
+        """Code of a line: its number, or the line of the call."""
+        return "L" if self.function.foreign else str(line)
+
+    def own(self, line: int) -> int | None:
+        return None if self.function.foreign else line
+
+    def version(self, name: str, kind: Type) -> str:
+        """The Python variable that holds the version of ``name`` that has type ``kind``, which is to exist."""
+        version = f"v_{name}_{tag(kind)}"
+        self.versions.add(version)
+        return version
+
+    def site(self, line: int, op: str, width: int = 1) -> str:
+        self.template.sites.append((self.own(line), op, width))
+        return f"S{len(self.template.sites) - 1}"
+
+    def keep(self, code: str) -> Code:
+        """Give a value a name of its own."""
+        name = self.fresh("t")
+        self.emit(f"{name} = {code}")
+        return Code(name, True, True)
+
+    @contextmanager
+    def under(self, mask: str) -> Iterator[list[str]]:
+        """Write for the lanes of ``mask``, one level deeper, into lines of their own: the list that it yields."""
+        outer = self.lines, self.mask
+        self.lines, self.mask = [], mask
+        self.indent += 1
+        yield self.lines
+        self.indent -= 1
+        self.lines, self.mask = outer
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        self.indent += 1
+        yield
+        self.indent -= 1
+
+    def blended(self, mask: str, new: str, old: str, kind: Type, line: int) -> str:
+        """Code of ``new`` in the lanes of ``mask`` and ``old`` in the others, both of type ``kind``."""
+        if kind in SCALARS:
+            return f"blend({mask}, {new}, {old})"
+        return f"choose({mask}, {new}, {old}, {self.at(line)})"
+
+    def cast(self, code: str, have: Type, want: Type) -> str:
+        """Code of a value converted from ``have`` to ``want``."""
+        if have == want:
+            return code
+        if isinstance(have, TupleType) and isinstance(want, TupleType):
+            pairs = enumerate(zip(have.items, want.items, strict=True))
+            return "(" + "".join(self.cast(f"{code}[{i}]", a, b) + ", " for i, (a, b) in pairs) + ")"
+        if isinstance(want, ArrayType):
+            return f"as_view({code})"
+        return f"cast({code}, {self.module.dtype(str(want))})"
+
+    def place(self) -> str:
+        """Where in program order this execution is: positions and iteration counts, outermost first."""
+        self.position += 1
+        return f"(*path, {', '.join([*self.path, str(self.position)])})"
+
+
+def tag(kind: Type) -> str:
+    """A type in short, for the name of a variable's version."""
+    if isinstance(kind, ArrayType):
+        return f"{'V' if kind.view else 'A'}{tag(kind.dtype)}{kind.ndim}"
+    if isinstance(kind, TupleType):
+        return "T" + "".join(tag(k) for k in kind.items) + "E"
+    return {"bool": "b", "none": "n"}.get(kind) or kind[0] + "".join(c for c in kind if c.isdigit())

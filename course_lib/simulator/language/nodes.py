@@ -1,0 +1,432 @@
+"""The nodes of the typed program's expressions.
+
+An expression knows its type, and why that is float64 where nobody asked for it (:mod:`why`). Operators and most
+functions are an :class:`Operation`, a row of :mod:`calls`' or :mod:`operators`' tables, applied to operands that
+have the types the row asks for: :mod:`verify` holds every node to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from .types import COMPILE_TIME, NONE, SCALARS, Type
+from .why import Why
+
+if TYPE_CHECKING:
+    from .program import Function
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What the machine computes of operands.
+
+    ``code`` is its text: ``{0}``, ``{1}`` stand for the operands, ``{mask}`` for the lanes that take part and
+    ``{line}`` for the line; ``w`` is the warp. ``effect``: it must run in its place, and once. ``holds`` says of the
+    types of operands and the type of the result whether they are right.
+    """
+
+    name: str
+    code: str
+    holds: Callable[[tuple[Type, ...], Type], bool]
+    effect: bool = False
+
+
+# --- expressions -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Expr:
+    """``type`` is a dtype's name, an ArrayType, a TupleType, NONE or COMPILE_TIME."""
+
+    #: Does it do something, besides what its operands do?
+    acts: ClassVar[bool] = False
+
+    type: Type
+    why: Why = None
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return ()
+
+    @property
+    def effect(self) -> bool:
+        """Must it run in its place, under the mask of the lanes that evaluate it?"""
+        return self.acts or any(operand.effect for operand in self.operands)
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.type in SCALARS
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Const(Expr):
+    """A number that is known now; ``literal``: numba, too, knows it when it types the kernel."""
+
+    value: np.generic
+    literal: bool = True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Nothing(Expr):
+    """None."""
+
+    type: Type = NONE
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Static(Expr):
+    """An object that exists only while the kernel is compiled: a module, a function, a type."""
+
+    thing: object
+    type: Type = COMPILE_TIME
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Local(Expr):
+    """A variable; ``unsure``: some path has not assigned it."""
+
+    name: str
+    line: int = 0
+    unsure: bool = False
+
+    @property
+    def effect(self) -> bool:
+        return self.unsure
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoopValue(Expr):
+    """What a for loop binds in an iteration: the value of its iterator, or the part of it at ``path``."""
+
+    path: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Apply(Expr):
+    """An operation applied to ``args``; ``text`` is a comparison as it stands in the source, for the trace."""
+
+    operation: Operation
+    args: tuple[Expr, ...]
+    line: int
+    text: str = ""
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.args
+
+    @property
+    def effect(self) -> bool:
+        return self.operation.effect or any(a.effect for a in self.args)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cast(Expr):
+    """``value`` converted to ``type``, item by item if it is a tuple."""
+
+    value: Expr
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Saved(Expr):
+    """``value`` under a name of its own: wherever this node stands again, that name is meant."""
+
+    acts: ClassVar[bool] = True
+
+    value: Expr
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MakeTuple(Expr):
+    items: tuple[Expr, ...]
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.items
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Item(Expr):
+    """Item ``index`` of a tuple, known now."""
+
+    value: Expr
+    index: int
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ItemAt(Expr):
+    """The item of a tuple that the threads work out; ``text`` is the source's."""
+
+    acts: ClassVar[bool] = True
+
+    value: Expr
+    index: Expr
+    line: int
+    text: str
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.value, self.index
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Slice:
+    """``start:stop:step`` of one dimension; None where it is left out."""
+
+    start: Expr | None = None
+    stop: Expr | None = None
+    step: Expr | None = None
+
+    @property
+    def bounds(self) -> tuple[Expr | None, Expr | None, Expr | None]:
+        return self.start, self.stop, self.step
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MakeView(Expr):
+    """A part of an array: an index or a slice for each dimension."""
+
+    array: Expr
+    parts: tuple[Expr | Slice, ...]
+    line: int
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        found: list[Expr] = [self.array]
+        for part in self.parts:
+            found += [b for b in part.bounds if b is not None] if isinstance(part, Slice) else [part]
+        return tuple(found)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Load(Expr):
+    """An element, or a tuple of ``width`` neighbours that are loaded at once."""
+
+    acts: ClassVar[bool] = True
+
+    array: Expr
+    index: tuple[Expr, ...]
+    line: int
+    width: int = 1
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.array, *self.index)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Atomic(Expr):
+    """The old value of an element; ``used`` if the kernel looks at it."""
+
+    acts: ClassVar[bool] = True
+
+    operation: str
+    array: Expr
+    index: tuple[Expr, ...]
+    values: tuple[Expr, ...]
+    line: int
+    used: bool
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.array, *self.index, *self.values)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Select(Expr):
+    """``yes if test else no``: each side is evaluated in its own lanes."""
+
+    test: Expr
+    yes: Expr
+    no: Expr
+    line: int
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.test, self.yes, self.no
+
+    @property
+    def effect(self) -> bool:
+        return self.type not in SCALARS or any(o.effect for o in self.operands)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Logical(Expr):
+    """``and`` or ``or`` of conditions: each is evaluated in the lanes that those before it leave open."""
+
+    conjunction: bool
+    parts: tuple[Expr, ...]
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.parts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Alternative:
+    """A value that ``and`` and ``or`` test. ``truth`` is the condition, ``certain`` its value if that is known.
+
+    ``wanted``: with which outcomes (True, False) this value can be the result of the whole.
+    """
+
+    value: Expr
+    truth: Expr
+    certain: bool | None
+    wanted: tuple[bool, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Alternatives:
+    """``and`` or ``or`` of values, in which the lanes go their ways."""
+
+    conjunction: bool
+    parts: tuple[Alternative | Alternatives, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Choice(Expr):
+    """The value with which ``and`` and ``or`` of values end, converted to ``type``."""
+
+    acts: ClassVar[bool] = True
+
+    root: Alternatives
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        def leaves(node: Alternative | Alternatives) -> Iterator[Expr]:
+            if isinstance(node, Alternatives):
+                for part in node.parts:
+                    yield from leaves(part)
+            else:
+                yield from (node.value, node.truth)
+
+        return tuple(leaves(self.root))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Allocate(Expr):
+    """A shared or local array."""
+
+    acts: ClassVar[bool] = True
+
+    space: str
+    name: str
+    shape: tuple[int, ...]
+    line: int
+    dynamic: bool = False  # of the size that the launch gives
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Frozen(Expr):
+    """An array from outside the kernel, as it was when the kernel was compiled."""
+
+    name: str
+    array: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CallDevice(Expr):
+    """A call; the arguments are evaluated in the order ``written``."""
+
+    acts: ClassVar[bool] = True
+
+    function: Function
+    args: tuple[Expr, ...]
+    written: tuple[int, ...]
+    used: bool
+    line: int
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.args
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CallWarp(Expr):
+    """What ``function`` gives the lanes of a warp, which all arrive, of what they bring (:mod:`intrinsics`)."""
+
+    acts: ClassVar[bool] = True
+
+    function: Callable[..., object]
+    name: str
+    args: tuple[Expr, ...]
+    line: int
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.args
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StartCopy(Expr):
+    """Start to copy ``width`` neighbouring elements from one array to another, past the registers."""
+
+    acts: ClassVar[bool] = True
+
+    target: Expr
+    place: tuple[Expr, ...]
+    array: Expr
+    index: tuple[Expr, ...]
+    line: int
+    width: int
+    type: Type = NONE
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.target, *self.place, self.array, *self.index)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Store(Expr):
+    """Store an element, or a tuple of ``width`` neighbours at once."""
+
+    acts: ClassVar[bool] = True
+
+    array: Expr
+    index: tuple[Expr, ...]
+    value: Expr
+    line: int
+    width: int = 1
+    type: Type = NONE
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.array, *self.index, self.value)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Meet(Expr):
+    """A barrier of the block; ``reduction`` says what is worked out of ``predicate`` there, if anything."""
+
+    acts: ClassVar[bool] = True
+
+    line: int
+    reduction: str = ""
+    predicate: Expr | None = None
+    type: Type = NONE
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return () if self.predicate is None else (self.predicate,)
+
+
+def once(value: Expr) -> Expr:
+    """``value``, which is to stand in several places of one statement and to be evaluated in the first."""
+    if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):
+        return value
+    return Saved(value=value, type=value.type, why=value.why)
