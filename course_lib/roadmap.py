@@ -33,7 +33,7 @@ LESSONS = {
 
 
 @dataclass(frozen=True)
-class Step:
+class Milestone:
     """One rung: global loads and 32-byte sectors per element of C, GFLOP/s, and the lesson that explains it.
 
     ``loads`` is the closed form, ``sectors`` what the GPU's hardware counters counted (None where they did not),
@@ -54,12 +54,12 @@ class Roadmap:
 
     gpu: str
     n: int
-    steps: tuple[Step, ...]
+    steps: tuple[Milestone, ...]
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[Milestone]:
         return iter(self.steps)
 
-    def step(self, name: str) -> Step:
+    def step(self, name: str) -> Milestone:
         """The step of the rung called ``name``; KeyError where the map has none."""
         for step in self.steps:
             if step.rung == name:
@@ -112,7 +112,7 @@ def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
         tile = rung(name).tile(**result["params"]) or ()
         sectors = counted.get((name, n))
         steps.append(
-            Step(
+            Milestone(
                 name,
                 result["title"],
                 lesson,

@@ -122,6 +122,17 @@ def test_import_scan_sees_every_form(tmp_path):
     ]
 
 
+def test_classes_do_not_share_names():
+    """Who searches for a class finds one: no two modules give the same name to different things."""
+    homes = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
 def python(code):
     """Run code in a fresh interpreter, on one thread, and return what it prints."""
     alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

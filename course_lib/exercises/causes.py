@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .source import Source
+from .source import Submission
 
 _WAITS = {"syncthreads", "syncwarp", "threadfence"}
 _OF_CUDA = {"blockIdx", "threadIdx", "blockDim", "gridDim", "shared", "local", "atomic", "grid", *_WAITS}
@@ -20,7 +20,7 @@ class Cause:
     advice: str
 
 
-def cause_in_text(source: Source, output: str, alone: bool = False) -> Cause | None:
+def cause_in_text(source: Submission, output: str, alone: bool = False) -> Cause | None:
     """The first mistake in the text that no right kernel contains, or None; ``alone``: there is only one thread."""
     if source.tree is None:
         return None
@@ -30,7 +30,7 @@ def cause_in_text(source: Source, output: str, alone: bool = False) -> Cause | N
     return None if alone else next(_whole_result_in_every_thread(source.tree, output), None)
 
 
-def remarks_on_text(source: Source, alone: bool = False) -> tuple[str, ...]:
+def remarks_on_text(source: Submission, alone: bool = False) -> tuple[str, ...]:
     """What is no fault of the answer, and still worth knowing on a GPU; ``alone``: one thread, as on the host."""
     remarks = []
     if not source.decorated and not alone:
@@ -51,7 +51,7 @@ def remarks_on_text(source: Source, alone: bool = False) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _without_brackets(tree: ast.FunctionDef, source: Source) -> Iterator[Cause]:
+def _without_brackets(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute | ast.Name):
             name = ast.unparse(node.value)
@@ -59,13 +59,13 @@ def _without_brackets(tree: ast.FunctionDef, source: Source) -> Iterator[Cause]:
                 yield Cause(node.lineno, f"line {node.lineno}: {name} without brackets calls nothing: write {name}().")
 
 
-def _without_cuda(tree: ast.FunctionDef, source: Source) -> Iterator[Cause]:
+def _without_cuda(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     for name, line in _unknown_names(tree, source):
         if name in _OF_CUDA:
             yield Cause(line, f"line {line}: {name} is a part of cuda: write cuda.{name}.")
 
 
-def _unknown_width(tree: ast.FunctionDef, source: Source) -> Iterator[Cause]:
+def _unknown_width(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     width = tile_width(tree)
     for name, line in _unknown_names(tree, source):
         if width and name in ("T", "TILE", "TILE_WIDTH", "BLOCK", "BLOCK_SIZE", "width"):
@@ -117,7 +117,7 @@ def shared_arrays(tree: ast.FunctionDef) -> set[str]:
     }
 
 
-def _unknown_names(tree: ast.FunctionDef, source: Source) -> list[tuple[str, int]]:
+def _unknown_names(tree: ast.FunctionDef, source: Submission) -> list[tuple[str, int]]:
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     bound |= {argument.arg for argument in tree.args.args} | set(source.known)

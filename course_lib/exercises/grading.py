@@ -21,7 +21,7 @@ from .causes import Cause, cause_in_text, remarks_on_text
 from .exercise import Budget, Exercise, Outcome, Shape
 from .opening import at_finding, at_wrong_store
 from .repairs import cause_by_repair
-from .source import Source, is_unfilled, read, same_body
+from .source import Submission, is_unfilled, read, same_body
 from .verdict import FAILED, NOT_YET, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
@@ -89,7 +89,7 @@ def eighths(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
 # ---- before a launch ------------------------------------------------------------------------------------------
 
 
-def _no_kernel(exercise: Exercise, source: Source | None, kernel: Any) -> str:
+def _no_kernel(exercise: Exercise, source: Submission | None, kernel: Any) -> str:
     """What is wrong with the object that was handed in, in one sentence; "" where it may be launched."""
     if source is None:
         return f'check takes the kernel itself, as in check("{exercise.name}", kernel), and got {_article(kernel)}'
@@ -114,7 +114,7 @@ def _failed(
     return Verdict(exercise.name, FAILED, tuple(checks), hint, remarks, 0, exercise.points, opens)
 
 
-def _refused(exercise: Exercise, kernel: Any, source: Source, cause: Cause | None, error: Exception) -> Verdict:
+def _refused(exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, error: Exception) -> Verdict:
     """The simulator did not launch it, or stopped it: then nothing else can be judged."""
     said = _in_a_check(error)
     found = re.match(r"line (\d+):", said)
@@ -146,7 +146,9 @@ def _is_right(exercise: Exercise, kernel: Any) -> bool:
 # ---- after a launch -------------------------------------------------------------------------------------------
 
 
-def _judged(exercise: Exercise, kernel: Any, source: Source, cause: Cause | None, outcomes: list[Outcome]) -> Verdict:
+def _judged(
+    exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, outcomes: list[Outcome]
+) -> Verdict:
     """Rules, values and budgets, with the hint on the first that failed."""
     output = exercise.parameters[-1]
     rules, broken = _rules(exercise, source, outcomes)
@@ -209,7 +211,7 @@ def _inputs_of(exercise: Exercise) -> str:
     return f"{', '.join(names)} and {last} are" if names else f"{last} is"
 
 
-def _rules(exercise: Exercise, source: Source, outcomes: list[Outcome]) -> tuple[Check, Finding | None]:
+def _rules(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> tuple[Check, Finding | None]:
     found = _broken(outcomes)
     elsewhere = _stored_elsewhere(exercise, outcomes)
     if elsewhere and not found:

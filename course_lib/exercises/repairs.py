@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 
 from .causes import Cause, shared_arrays, tile_width
-from .source import Source
+from .source import Submission
 
 #: A candidate: the node of the tree to replace, what to put there, and the cause that this would prove.
 Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
@@ -22,7 +22,7 @@ Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
 _MOST = 40
 
 
-def cause_by_repair(source: Source, is_right: Callable[[FunctionType], bool]) -> Cause | None:
+def cause_by_repair(source: Submission, is_right: Callable[[FunctionType], bool]) -> Cause | None:
     """The first likely mistake whose repair makes ``is_right(kernel)`` true, or None."""
     if source.tree is None:
         return None
@@ -34,7 +34,7 @@ def cause_by_repair(source: Source, is_right: Callable[[FunctionType], bool]) ->
     return None
 
 
-def _candidates(tree: ast.FunctionDef, source: Source) -> Iterator[Candidate]:
+def _candidates(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate]:
     yield from _forgotten_sums(tree)
     yield from _other_widths(tree, source)
     yield from _too_long_ranges(tree)
@@ -83,7 +83,7 @@ def _base(place: ast.AST) -> str:
     return place.id if isinstance(place, ast.Name) else ""
 
 
-def _other_widths(tree: ast.FunctionDef, source: Source) -> Iterator[Candidate]:
+def _other_widths(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate]:
     """Another constant of the notebook where the width of the tiles belongs."""
     width, known = tile_width(tree), source.known
     if width is None or not isinstance(known.get(width), int):
@@ -171,7 +171,7 @@ class _Replace(ast.NodeTransformer):
         return changed
 
 
-def _repaired(source: Source, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
+def _repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
     """The function with the changes made, as one whose source can be read."""
     assert source.tree is not None
     memo: dict[int, ast.AST] = {}

@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Source:
+class Submission:
     """A function's tree, with the lines of its file or cell, and those lines by their numbers.
 
     ``tree`` is None where no source can be read; the simulator says why.
@@ -41,7 +41,7 @@ class Source:
         return tuple((n, self.lines[n]) for n in sorted({n for n in numbers if n in self.lines}))
 
 
-def read(kernel: Any) -> Source | None:
+def read(kernel: Any) -> Submission | None:
     """The source of a numba kernel or of a plain function; None where ``kernel`` is neither."""
     function = getattr(kernel, "py_func", kernel)
     if not inspect.isfunction(function):
@@ -51,10 +51,10 @@ def read(kernel: Any) -> Source | None:
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     except (OSError, SyntaxError, IndexError):  # no source, or a lambda in the middle of a line
-        return Source(function, decorated, None, {})
+        return Submission(function, decorated, None, {})
     ast.increment_lineno(tree, first - 1)
     numbered = {first + i: line.rstrip("\n") for i, line in enumerate(lines)}
-    return Source(function, decorated, tree if isinstance(tree, ast.FunctionDef) else None, numbered)
+    return Submission(function, decorated, tree if isinstance(tree, ast.FunctionDef) else None, numbered)
 
 
 def is_unfilled(tree: ast.FunctionDef) -> bool:

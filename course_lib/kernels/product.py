@@ -73,7 +73,7 @@ class Gpu:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ProductPlan:
     """How an M×N product over K is computed.
 
     tile, or None where `best` computes it all, by `rows`, or inner products do; rows and columns of C in tiles, the
@@ -138,7 +138,7 @@ def plans(M, N, K, gpu, wide=True, plain=False):
         tiles = ceil(rows / tile.rows) * ceil(columns / tile.columns)
         thin_launches = (rows < M) + (columns < N)
         ends = START * (1 + 2 * thin_launches) + END * tile.thread_rows * tile.thread_columns
-        found.append(Plan(M, N, K, tile, rows, columns, tiles, 0, ends + _cycles(tile, tiles, units, gpu, wide)))
+        found.append(ProductPlan(M, N, K, tile, rows, columns, tiles, 0, ends + _cycles(tile, tiles, units, gpu, wide)))
         left = tiles % (tile.blocks * gpu.multiprocessors)
         shares = min(tile.blocks * gpu.multiprocessors, left * units // LEAST_UNITS)
         if shares > left:
@@ -146,19 +146,19 @@ def plans(M, N, K, gpu, wide=True, plain=False):
             cycles += _cycles(tile, shares, left * units / shares, gpu, wide)
             parts = 4 * tile.rows * tile.columns * (shares + left)
             cycles += START + ADD * shares / left + parts / PARTIAL_BYTES / gpu.multiprocessors
-            found.append(Plan(M, N, K, tile, rows, columns, tiles - left, shares, cycles))
+            found.append(ProductPlan(M, N, K, tile, rows, columns, tiles - left, shares, cycles))
     if plain and wide:
         tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
         ends = START + END * LARGEST.thread_rows * LARGEST.thread_columns
         cycles = ends + BEST * _cycles(LARGEST, tiles, units, gpu, wide)
-        found.append(Plan(M, N, K, None, M, N, tiles, 0, cycles))
+        found.append(ProductPlan(M, N, K, None, M, N, tiles, 0, cycles))
     return found
 
 
 def plan(M, N, K, gpu, wide=True, plain=False):
-    """Return the Plan of an M×N product over K on `gpu`; wide and plain as in `plans`."""
+    """Return the ProductPlan of an M×N product over K on `gpu`; wide and plain as in `plans`."""
     if min(M, N) <= FEW:
-        return Plan(M, N, K)
+        return ProductPlan(M, N, K)
     return min(plans(M, N, K, gpu, wide, plain), key=lambda p: p.cycles)
 
 
@@ -188,8 +188,8 @@ def is_wide(X):
     return interface["data"][0] % 16 == 0 if interface else X.base is None
 
 
-def plan_of(operands: Operands, M: int, N: int, K: int, gpu: Gpu) -> Plan:
-    """Return the Plan of a product of these operands."""
+def plan_of(operands: Operands, M: int, N: int, K: int, gpu: Gpu) -> ProductPlan:
+    """Return the ProductPlan of a product of these operands."""
     o = operands
     plain = (o.alpha, o.beta, o.transpose_a, o.transpose_b) == (1, 0, False, False)
     return plan(M, N, K, gpu, is_wide(o.A) and is_wide(o.B), plain)

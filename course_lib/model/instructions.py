@@ -77,7 +77,7 @@ class _Facts:
     ends_region: bool = False
 
 
-class Source:
+class Dataflow:
     """The kernel and the device functions of its file, by line: what a statement reads, and what moves in its loop."""
 
     def __init__(self, kernel: Any) -> None:
@@ -241,12 +241,12 @@ def names_of(node: ast.AST) -> set[str]:
 def program(kernel: Any, trace: Trace, warp: int = 0, block: tuple[int, int, int] = (0, 0, 0)) -> list[Instruction]:
     """Return what one warp of a traced run issues, in the order that a compiler would give it."""
     steps = [step for step in trace.steps if step.warp == warp and step.block == block]
-    return _Lowering(Source(kernel), trace).run(steps)
+    return _Lowering(Dataflow(kernel), trace).run(steps)
 
 
 def programs(kernel: Any, trace: Trace, block: tuple[int, int, int] = (0, 0, 0)) -> list[list[Instruction]]:
     """Return the programs of all warps of one block."""
-    source = Source(kernel)
+    source = Dataflow(kernel)
     of_warp: dict[int, list[Step]] = {}
     for step in trace.steps:
         if step.block == block:
@@ -257,7 +257,7 @@ def programs(kernel: Any, trace: Trace, block: tuple[int, int, int] = (0, 0, 0))
 class _Lowering:
     """Turns the steps of one warp into instructions, region by region."""
 
-    def __init__(self, source: Source, trace: Trace) -> None:
+    def __init__(self, source: Dataflow, trace: Trace) -> None:
         self.source, self.trace = source, trace
         self.out: list[Instruction] = []
         self.region: list[Instruction] = []  # their needs count from the region's beginning, below 0 what came before

@@ -18,7 +18,7 @@ WEIGHTS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
 
 
 @dataclass
-class Chunk:
+class Events:
     """What a chunk of blocks did, as references: an event is one statement of one warp in all of its blocks.
 
     ``accesses`` are (event, op, pattern, base, value), ``variables`` (event, name, value), ``tests`` (event, text,
@@ -36,7 +36,7 @@ class Chunk:
     arrivals: list[tuple[int, Any]] = field(default_factory=list)
 
 
-class Lanes:
+class PackedLanes:
     """The lanes of one warp in the blocks of a chunk, and masks over them as bits: one number for each block."""
 
     def __init__(self, vector: Any):
@@ -74,9 +74,9 @@ class Packer:
         self._texts: dict[str, int] = {}
         self._chunks: list[dict[str, Table]] = []
 
-    def pack(self, chunk: Chunk, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
+    def pack(self, chunk: Events, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
         """Take one chunk; nothing of it is kept."""
-        self._warps = [Lanes(vector) for vector in vectors]
+        self._warps = [PackedLanes(vector) for vector in vectors]
         self._active: dict[tuple[int, int], np.ndarray] = {}
         numbers = {name: number for number, name in enumerate(arrays)}
         blocks = vectors[0].chunk.linear.reshape(-1)
@@ -137,7 +137,7 @@ class Packer:
 
     # --- values ------------------------------------------------------------------------------------------------
 
-    def _chosen(self, lanes: Lanes, bits: np.ndarray, block: int) -> np.ndarray | None:
+    def _chosen(self, lanes: PackedLanes, bits: np.ndarray, block: int) -> np.ndarray | None:
         """Which lanes are set in a block; None for all."""
         if bits[block] == lanes.all[block]:
             return None
@@ -147,7 +147,7 @@ class Packer:
             found = self._active[key] = (bits[block] & WEIGHTS[: lanes.count]) != 0
         return found
 
-    def _value(self, lanes: Lanes, bits: np.ndarray, value: Any) -> Any:
+    def _value(self, lanes: PackedLanes, bits: np.ndarray, value: Any) -> Any:
         """Numbers of the lists of a lane vector's active lanes: one for each block, or one for all blocks."""
         value = np.asarray(value)
         if value.size == 1:
@@ -161,7 +161,7 @@ class Packer:
             return self.vectors.add(row if chosen is None else row[chosen])
         return self._by_block(lanes, bits, lanes.flat(value))
 
-    def _by_block(self, lanes: Lanes, bits: np.ndarray, flat: np.ndarray) -> list[int]:
+    def _by_block(self, lanes: PackedLanes, bits: np.ndarray, flat: np.ndarray) -> list[int]:
         """The lists of (lanes, blocks, ...) numbers; what a lane has lies together."""
         rows = np.ascontiguousarray(np.moveaxis(flat, 1, 0))
         numbers = []
@@ -176,7 +176,7 @@ class Packer:
 
     # --- tables --------------------------------------------------------------------------------------------------
 
-    def _accesses(self, chunk: Chunk, numbers: Mapping[str, int]) -> Table:
+    def _accesses(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
         blocks = self._row.shape[1]
         known: dict[tuple[int, int], int] = {}  # (pattern, what else matters) -> row of the table of patterns
         kept = []  # so that no id is used again
@@ -224,7 +224,7 @@ class Packer:
             "conflicts": figures[2][entry, block],
         }
 
-    def _lay(self, lanes: Lanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
+    def _lay(self, lanes: PackedLanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
         """(lanes, first element, list of the elements beyond it, (sectors, wavefronts, conflicts)) for each block."""
         bits = lanes.bits(pattern.mask)
         figures = self._figures(pattern, phase)
@@ -246,7 +246,7 @@ class Packer:
             lists[block] = self.vectors.add(beyond if beyond.any() else beyond[:1])
         return bits, first, lists, figures
 
-    def _stored(self, lanes: Lanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
+    def _stored(self, lanes: PackedLanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
         dtype = pattern.array.dtype
         if pattern.width == 1:
             value = np.asarray(value)
@@ -256,7 +256,7 @@ class Packer:
             return self.vectors.add(np.array([part.reshape(()) for part in parts], dtype))
         return self._by_block(lanes, bits, np.stack([lanes.flat(part) for part in parts], axis=2))
 
-    def _variables(self, chunk: Chunk) -> Table:
+    def _variables(self, chunk: Events) -> Table:
         items = chunk.variables
         if not items:
             return c.empty(c.VARIABLE)
@@ -270,7 +270,7 @@ class Packer:
         block, item = np.nonzero(step.T >= 0)
         return {"step": step[item, block], "name": name[item], "values": values[item, block]}
 
-    def _tests(self, chunk: Chunk) -> Table:
+    def _tests(self, chunk: Events) -> Table:
         items = chunk.tests
         if not items:
             return c.empty(c.TEST)
@@ -297,7 +297,7 @@ class Packer:
             "right": sides[1, item, block],
         }
 
-    def _outside(self, chunk: Chunk, numbers: Mapping[str, int]) -> Table:
+    def _outside(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
         parts: list[Table] = []
         for event, op, array, index, missing in chunk.outside:
             lanes = self._warps[chunk.warps[event]]

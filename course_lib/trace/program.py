@@ -19,7 +19,7 @@ _NEUTRAL = 0
 _KINDS = ("", COMPUTE, STORE, LOAD, BARRIER_PHASE)
 
 
-class Statements:
+class Listing:
     """What the syntax trees say of the lines that are traced: statements, what they assign, and the loops.
 
     ``first`` maps a line to the first line of its statement, ``targets`` that to the names it assigns, ``prefix`` a

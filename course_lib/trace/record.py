@@ -13,8 +13,8 @@ import numpy as np
 from ..simulator.findings import Finding, LaunchError
 from ..simulator.observer import Observer
 from .columns import BARRIER, RESUMED, TURN
-from .pack import Chunk, Packer
-from .program import Statements
+from .pack import Events, Packer
+from .program import Listing
 from .trace import RecordedSteps, Trace, TraceArray
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class TraceObserver(Observer):
     def start(self, engine: Any) -> None:
         super().start(engine)
         self.engine = engine
-        self._program = Statements(engine.unit.sources)
+        self._program = Listing(engine.unit.sources)
         for value in engine.values:
             if hasattr(value, "host"):
                 self._arrays[value.name] = TraceArray(
@@ -51,7 +51,7 @@ class TraceObserver(Observer):
         self._begin()
 
     def _begin(self) -> None:
-        self._chunk = Chunk()
+        self._chunk = Events()
         self._now: dict[int, int] = {}  # warp -> the event that is being recorded
         self._latest: dict[tuple[int, int], int] = {}  # (warp, line) -> its latest event
 

@@ -63,7 +63,7 @@ class Access:
         return cls(site.line, kind, vector, pattern, base, vector.order, value if kind == WRITE else None)
 
 
-class Lanes:
+class ActiveLanes:
     """The active lanes of one access, as columns: thread, block, ``who`` and ``when`` (see Slot)."""
 
     def __init__(self, access: Access, mask: Lanemask, epoch: Ints) -> None:
@@ -86,9 +86,9 @@ class Lanes:
         """How many its block had passed."""
         return np.asarray(self.when >> CLOCK_BITS)
 
-    def take(self, chosen: Ints) -> Lanes:
+    def take(self, chosen: Ints) -> ActiveLanes:
         """These lanes only."""
-        some = object.__new__(Lanes)
+        some = object.__new__(ActiveLanes)
         some.access, some.mask, some.known = self.access, self.mask, self.known
         for name in ("thread", "block", "who", "when", "place"):
             column = getattr(self, name)
@@ -133,7 +133,7 @@ class Slot:
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class Transition:
     """What an access did to a state of the words: the next state, and the races that it added to the count of."""
 
     state: int
@@ -157,7 +157,7 @@ class Memory:
         self.words: Ints = np.zeros(0, np.int64)  # that a state speaks of
         self.states: dict[bytes, int] = {}
         self.state: int | None = None  # None: not known
-        self.steps: dict[tuple[int | None, tuple[Any, ...]], Step] = {}
+        self.steps: dict[tuple[int | None, tuple[Any, ...]], Transition] = {}
         self.written: dict[tuple[Any, ...], Access] = {}  # looked-up writes, whose values are not in the shadow yet
 
     def recognises(self, key: tuple[Any, ...]) -> bool:
@@ -225,7 +225,7 @@ class Shadow:
             keys = np.unique(self.array.keys(access.vector, access.pattern, access.base))
             state = memory.state_after(keys, self.slots)
             if memory.state is not None and state is not None and all(final for _, final in self.observer.reported):
-                memory.steps[memory.state, key] = Step(state, [key for key, _ in self.observer.reported])
+                memory.steps[memory.state, key] = Transition(state, [key for key, _ in self.observer.reported])
             memory.state = state
         else:
             memory.state = None
@@ -256,7 +256,7 @@ class Shadow:
             return
         mask = vector.full(pattern.mask)
         keys = np.broadcast_to(self.array.keys(vector, pattern, access.base), vector.shape)[mask]
-        me = Lanes(access, mask, epoch)
+        me = ActiveLanes(access, mask, epoch)
         opponents = {READ: (WRITE, ATOMIC), WRITE: (READ, WRITE, ATOMIC), ATOMIC: (READ, WRITE)}[access.kind]
         for kind in opponents:
             for name in SLOTS:
@@ -275,7 +275,7 @@ class Shadow:
         if self.releases is not None and access.kind == ATOMIC:
             self.releases.update(self.array, keys, me.thread, me.barriers)
 
-    def _compare(self, keys: Ints, me: Lanes, slot: Slot, kind: int) -> None:
+    def _compare(self, keys: Ints, me: ActiveLanes, slot: Slot, kind: int) -> None:
         """Report the first of the lanes that race with the accesses in ``slot``."""
         who = slot.who[keys]
         thread = (who >> LINE_BITS) - 1
@@ -306,7 +306,7 @@ class Shadow:
                 bool(same),
             )
 
-    def _unordered(self, places: Ints, keys: Ints, me: Lanes, slot: Slot, thread: Ints, when: Ints) -> Ints:
+    def _unordered(self, places: Ints, keys: Ints, me: ActiveLanes, slot: Slot, thread: Ints, when: Ints) -> Ints:
         """These lanes from the first on that no release orders after the access in the slot."""
         assert self.releases is not None and slot.stamp is not None
         stamps, now = slot.stamp[keys], me.barriers
@@ -316,7 +316,7 @@ class Shadow:
                 return places[count:]
         return places[:0]
 
-    def _stamps(self, me: Lanes) -> Stamps | None:
+    def _stamps(self, me: ActiveLanes) -> Stamps | None:
         return None if self.releases is None else self.releases.stamps[me.thread]
 
     def _place(self, thread: Ints) -> tuple[Ints, Ints]:
@@ -330,11 +330,11 @@ class Shadow:
         return self.slots[kind, name]
 
     @staticmethod
-    def _values(me: Lanes) -> np.ndarray:
+    def _values(me: ActiveLanes) -> np.ndarray:
         """The values written, one for each active lane."""
         return np.broadcast_to(np.asarray(me.access.value), me.mask.shape)[me.mask]
 
-    def _write(self, keys: Ints, me: Lanes, meet: list[Ints] | None) -> None:
+    def _write(self, keys: Ints, me: ActiveLanes, meet: list[Ints] | None) -> None:
         """The latest writer of each word; what came before is ordered before it, or was reported."""
         values = self._values(me)
         if meet is not None:
@@ -347,7 +347,7 @@ class Shadow:
             if kind != WRITE:
                 slot.who[keys] = 0
 
-    def _collide(self, keys: Ints, me: Lanes, values: np.ndarray) -> None:
+    def _collide(self, keys: Ints, me: ActiveLanes, values: np.ndarray) -> None:
         """Lanes that write one word in the same instruction."""
         order = np.lexsort((me.thread, keys))
         twice = np.flatnonzero(np.diff(keys[order]) == 0)
@@ -360,7 +360,7 @@ class Shadow:
             bool((values[a] == values[b]).all()),
         )
 
-    def _enter(self, keys: Ints, me: Lanes, kind: int) -> None:
+    def _enter(self, keys: Ints, me: ActiveLanes, kind: int) -> None:
         """One accessor a word: move the slots on."""
         latest = self._slot(kind, "latest")
         who, when = latest.who[keys], latest.when[keys]
@@ -390,7 +390,7 @@ class Shadow:
         latest.put(keys, me.who, me.when, self._stamps(me))
 
 
-def meetings(keys: Ints, me: Lanes) -> list[Ints] | None:
+def meetings(keys: Ints, me: ActiveLanes) -> list[Ints] | None:
     """Which lanes to enter, one a word at a time, where lanes of one instruction meet in a word; None if none do.
 
     Of each word, these are the first thread, the first of the last block, and the last: they fill all slots that

@@ -16,7 +16,7 @@ from .access import Pattern, Site
 
 
 @dataclass
-class Copy:
+class PendingCopy:
     """One copy instruction of a warp: where to, what, and in which lanes it has not arrived.
 
     ``group`` is the number of each lane's group, counted from its first commit.
@@ -35,7 +35,7 @@ class Copies:
 
     def __init__(self, vector: Any) -> None:
         self.vector = vector
-        self.started: list[Copy] = []
+        self.started: list[PendingCopy] = []
         self.group = np.zeros(vector.shape, np.int64)
 
     def start(
@@ -50,7 +50,7 @@ class Copies:
             site.check_alignment(pattern, base)
         self.vector.engine.tell("copy_started", site, pattern, base, values)
         lanes = self.vector.full(pattern.mask).copy()
-        self.started.append(Copy(site, pattern, base, values, self.group, lanes))
+        self.started.append(PendingCopy(site, pattern, base, values, self.group, lanes))
         return pattern, base
 
     def commit(self, mask: Any) -> None:
@@ -67,7 +67,7 @@ class Copies:
                 self._arrive(copy, done)
         self.started = [copy for copy in self.started if copy.on_its_way.any()]
 
-    def _arrive(self, copy: Copy, lanes: np.ndarray) -> None:
+    def _arrive(self, copy: PendingCopy, lanes: np.ndarray) -> None:
         array, engine = copy.pattern.array, self.vector.engine
         pattern = Pattern(array, self.vector, copy.pattern.offsets, True if lanes.all() else lanes, copy.site.width)
         engine.tell("copy_arrived", copy.site, pattern, copy.base)
