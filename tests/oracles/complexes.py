@@ -54,15 +54,16 @@ class ComplexWriter:
     def element(self, *arrays):
         return f"{self.one(*arrays)}[{self.one('g % 24', '(g + 5) % 24', '3 * t % 24', '7')}]"
 
-    def real(self, depth):
+    def real(self, depth, half=True):
+        """A real expression; ``half``: perhaps of float16, of which numba has no ``complex()``."""
         if depth and self.one(True, False):
             return self.one(
                 f"({self.number(depth - 1)}).real",
                 f"abs({self.number(depth - 1)})",
                 f"({self.number(depth - 1)}).imag",
-                f"(-{self.real(depth - 1)})",
+                f"(-{self.real(depth - 1, half)})",
             )
-        return self.one(self.element("F", "I", *"H" * self.gpu), "float32(1.5)", "2", "0.25")
+        return self.one(self.element("F", "I", *"H" * (self.gpu and half)), "float32(1.5)", "2", "0.25")
 
     def number(self, depth=2):
         """An expression that is complex, or nearly always."""
@@ -70,10 +71,11 @@ class ComplexWriter:
             return self.one(self.element("C", "Z", "C"), "2j", "(1-0.5j)", "complex64(3)", *self.variables)
         a, b = self.number(depth - 1), self.number(depth - 1)
         kinds = ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} * {r})", "({r} + {a})", "(-{a})",
-                 "({a}).conjugate()", "complex({r}, 2)", "complex(float32({r}), float32(0.5))", "complex64({a})",
+                 "({a}).conjugate()", "complex({w}, 2)", "complex(float32({r}), float32(0.5))", "complex64({a})",
                  "complex128({r})", "({a} / (1.5 - 0.5j))", "({a} / (2 + 1j * {f}))", "({a} if {c} else {b})",
                  "({r} if {c} else {a})", "({a} and {b})", "({c} and {a} or {b})"]  # fmt: skip
-        return self.one(*kinds).format(a=a, b=b, r=self.real(depth - 1), c=self.condition(), f=self.element("F"))
+        r, w = self.real(depth - 1), self.real(depth - 1, half=False)
+        return self.one(*kinds).format(a=a, b=b, r=r, w=w, c=self.condition(), f=self.element("F"))
 
     def condition(self):
         a, b = self.number(0), self.number(0)
