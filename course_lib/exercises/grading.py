@@ -247,7 +247,9 @@ def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome
     return Check(True, f"{output} equals NumPy's for {exercise.sizes} = {sizes}"), None
 
 
-def _doubt(exercise: Exercise, kernel: Any, source: Source, outcomes: list[Outcome]) -> tuple[int, Check, str] | None:
+def _doubt(
+    exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome]
+) -> tuple[int, Check, str] | None:
     """What is wrong with a kernel that keeps every rule and budget: (the check it concerns, what it says now, a hint).
 
     One thread may do the work of all, and a result may be remembered instead of computed.
