@@ -129,7 +129,8 @@ class Simulation:
         print(run.printed, end="")
         if stopped is not None:
             before = [f"Before that: {error_text(run, engine.lines)}"] if run.errors else []
-            raise KernelError("\n".join([str(stopped), *before]), run.errors, run) from None
+            more = "\n".join([stopped.option, *before])
+            raise KernelError(stopped.text, run.errors, run, line=stopped.line, option=more) from None
         if self._strict and run.errors:
             raise KernelError(error_text(run, engine.lines), run.errors, run)
         return run

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import re
 import secrets
 import zlib
 from collections.abc import Iterable
@@ -15,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simulate import simulate
-from course_lib.simulator.findings import KINDS, RANK, Finding, KernelError, LaunchError, UnsupportedKernelError
+from course_lib.simulator.findings import (
+    KINDS,
+    RANK,
+    Finding,
+    KernelError,
+    LaunchError,
+    SimulatorError,
+    UnsupportedKernelError,
+)
 
 from .causes import Cause, cause_in_text, remarks_on_text
 from .exercise import Budget, Exercise, Outcome, Shape
@@ -114,21 +121,17 @@ def _failed(
     return Verdict(exercise.name, FAILED, tuple(checks), hint, remarks, 0, exercise.points, opens)
 
 
-def _refused(exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, error: Exception) -> Verdict:
+def _refused(
+    exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, error: SimulatorError
+) -> Verdict:
     """The simulator did not launch it, or stopped it: then nothing else can be judged."""
-    said = _in_a_check(error)
-    found = re.match(r"line (\d+):", said)
-    line = cause.line if cause else int(found[1]) if found else None
+    said = error.without_option()  # which a student cannot give to check
+    line = cause.line if cause else error.line
     cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended))
     hint = cause.advice if cause else said
     checks = [Check(False, "the simulator can run it" if hint == said else said, source.quoted(line))]
     checks.append(Check(None, f"{exercise.parameters[-1]} and its costs: not judged, since the kernel did not finish"))
     return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
-
-
-def _in_a_check(error: Exception) -> str:
-    """The error's first sentence, without the options of `simulate`, which a student cannot give to `check`."""
-    return re.split(r", (?:use a smaller problem|or pass simulate)", str(error).splitlines()[0])[0]
 
 
 def _is_right(exercise: Exercise, kernel: Any) -> bool:

@@ -90,27 +90,46 @@ class Finding:
 
 
 class SimulatorError(Exception):
-    """Base of the errors a user can cause. In a notebook only the message is shown, no internal frames."""
+    """Base of the errors a user can cause. In a notebook only the message is shown, no internal frames.
+
+    ``line`` is the line of the kernel that caused it, if one did. ``text`` says what is wrong, and ``option`` what else
+    whoever called ``simulate`` can do or may want to know; the message is all three.
+    """
+
+    def __init__(self, text: str, line: int | None = None, option: str = ""):
+        self.text, self.line, self.option = text, line, option
+        super().__init__(self.without_option() + option)
+
+    def without_option(self) -> str:
+        """The message for whoever does not call ``simulate`` himself."""
+        return self.text if self.line is None else f"line {self.line}: {self.text}"
 
     def _render_traceback_(self) -> list[str]:
         return [f"{type(self).__name__}: {self}"]
 
 
 class KernelError(SimulatorError):
-    """A strict launch broke a rule. ``findings`` holds what was found, ``run`` the whole :class:`Run`."""
+    """A strict launch broke a rule. ``findings`` holds what was found, ``run`` the whole :class:`Run`.
 
-    def __init__(self, message: str, findings: tuple[Finding, ...] = (), run: Any = None):
-        super().__init__(message)
+    Both are empty where the launch could not go on: a loop that never ends, a step of 0.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        findings: tuple[Finding, ...] = (),
+        run: Any = None,
+        *,
+        line: int | None = None,
+        option: str = "",
+    ):
+        super().__init__(text, line, option)
         self.findings = findings
         self.run = run
 
 
 class UnsupportedKernelError(SimulatorError):
     """The kernel uses something that the simulator does not run. ``line`` says where."""
-
-    def __init__(self, message: str, line: int | None = None):
-        super().__init__(message if line is None else f"line {line}: {message}")
-        self.line = line
 
 
 class LaunchError(SimulatorError, ValueError):

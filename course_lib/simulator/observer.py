@@ -79,7 +79,7 @@ class Observer:
         """In some blocks of the chunk, only a part of the threads reached ``barrier``.
 
         ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that came; ``missing`` are the masks of the
-        others, by warp. ``waiting`` holds the :class:`~course_lib.simulator.machine.runtime.Barrier` at which a
+        others, by warp. ``waiting`` holds the :class:`~course_lib.simulator.machine.barrier.Barrier` at which a
         warp stands.
         """
 

@@ -406,8 +406,14 @@ def test_a_while_loop_has_a_budget_of_its_own(monkeypatch):
     a = np.zeros(1, "i8")
     simulate(climb)[1, 1](a, 3, 400)
     assert a[0] == 1200
-    with pytest.raises(KernelError, match=f"line {line_of(climb, 'while')}: .*still running after 500 iterations;"):
+    with pytest.raises(
+        KernelError, match=f"line {line_of(climb, 'while')}: .*still running after 500 iterations;"
+    ) as stopped:
         simulate(climb)[1, 1](a, 3, 600)
+    error = stopped.value
+    assert error.line == line_of(climb, "while")
+    assert str(error) == error.without_option() + error.option
+    assert error.without_option().endswith("check what ends it") and "max_steps" in error.option
     a[0] = 0
     simulate(climb, max_steps=5_000)[1, 1](a, 3, 600)
     assert a[0] == 1800

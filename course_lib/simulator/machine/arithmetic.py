@@ -203,8 +203,9 @@ def complex_quotient(a: Vector, b: Vector, full: Callable[[Any], Any], mask: Mas
     """``a / b``: CPython's way, which is numba's. Raises KernelError where an active lane divides by zero."""
     if np.any(b == 0) and (full(b == 0) & full(mask)).any():
         raise KernelError(
-            f"line {line}: a complex number is divided by zero; numba ends such a thread there, in the "
-            "middle of the kernel and without a word: check the divisor first"
+            "a complex number is divided by zero; numba ends such a thread there, in the middle of the kernel and "
+            "without a word: check the divisor first",
+            line=line,
         )
     by_real = np.abs(b.real) >= np.abs(b.imag)
     large, small = np.where(by_real, b.real, b.imag), np.where(by_real, b.imag, b.real)

@@ -135,8 +135,9 @@ class Engine:
             parts = ", ".join(f"{name} {size:,}" for name, size, *_ in self.unit.static_shared.values())
             line = max(line for *_, line in self.unit.static_shared.values())
             raise LaunchError(
-                f"line {line}: the kernel's shared arrays take {used:,} bytes a block ({parts}); the "
-                f"limit of static shared memory is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles"
+                f"the kernel's shared arrays take {used:,} bytes a block ({parts}); the limit of static shared memory "
+                f"is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles",
+                line,
             )
 
     @property

@@ -53,10 +53,10 @@ class Steps:
                 np.array_equal(array.storage(), copy) for array, copy in zip(written, copies, strict=True)
             ):
                 raise KernelError(
-                    f"line {line}: this loop waits for something that no longer changes. A warp runs "
-                    "alone up to its next barrier here, so no other thread ends the wait, and on a GPU "
-                    "threads that wait for each other can hang too: use a barrier, or an atomic that "
-                    "nobody waits for"
+                    "this loop waits for something that no longer changes. A warp runs alone up to its next barrier "
+                    "here, so no other thread ends the wait, and on a GPU threads that wait for each other can hang "
+                    "too: use a barrier, or an atomic that nobody waits for",
+                    line=line,
                 )
 
     def look(self, line: int) -> None:
@@ -65,15 +65,17 @@ class Steps:
             self.stop(line)
         if self.end is not None and thread_time() > self.end:
             raise KernelError(
-                f"line {line}: this loop was still running after {self.SECONDS} seconds of this launch; check what "
-                "ends it, use a smaller problem, or pass simulate(..., max_steps=...) if it is meant to take so long"
+                f"this loop was still running after {self.SECONDS} seconds of this launch; check what ends it",
+                line=line,
+                option=", use a smaller problem, or pass simulate(..., max_steps=...) if it is meant to take so long",
             )
         self.next_look = max(self.left - self.LOOK_EVERY, 0)
 
     def stop(self, line: int, limit: int | None = None, where: str = " in one launch") -> NoReturn:
         raise KernelError(
-            f"line {line}: this loop was still running after {limit or self.limit:,} iterations{where}; "
-            "check what ends it, or pass simulate(..., max_steps=...) if it is meant to be so long"
+            f"this loop was still running after {limit or self.limit:,} iterations{where}; check what ends it",
+            line=line,
+            option=", or pass simulate(..., max_steps=...) if it is meant to be so long",
         )
 
 
@@ -93,7 +95,7 @@ def iterate(
     """
     if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
         if step == 0:
-            raise KernelError(f"line {line}: the step of range() is 0, so the loop would never end; give it another")
+            raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
         start, stop, step = int(start), int(stop), int(step)
         if whole and -((start - stop) // step) > steps.left:
             steps.stop(line)
@@ -106,7 +108,7 @@ def iterate(
                 return
         return
     if np.any(np.asarray(step) == 0):
-        raise KernelError(f"line {line}: the step of range() is 0, so the loop would never end; give it another")
+        raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
     value = np.asarray(start).astype(dtype)
     value = value.reshape((1,) * (4 - value.ndim) + value.shape)
     up = np.asarray(step) > 0
@@ -150,8 +152,8 @@ def item_at(items: tuple[Any, ...], index: Any, full: Callable[[Any], Any], mask
     if wrong.any():
         found = np.broadcast_to(index, wrong.shape)[wrong][0]
         raise KernelError(
-            f"line {line}: the index of {text} is {found}, and the tuple has {count} items; keep it "
-            f"below {count}, with an if or %"
+            f"the index of {text} is {found}, and the tuple has {count} items; keep it below {count}, with an if or %",
+            line=line,
         )
     if type(index) is not np.ndarray:
         return items[int(index)]

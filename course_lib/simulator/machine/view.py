@@ -115,7 +115,7 @@ def bounds(start: Any, stop: Any, step: Any, size: Vector, line: int) -> tuple[V
     """First index, length and step of a slice of a dimension of this size, by Python's rules."""
     step = np.int64(1) if step is None else np.asarray(step).astype(np.int64)[()]
     if np.any(step == 0):
-        raise KernelError(f"line {line}: the step of a slice is 0; give it another")
+        raise KernelError("the step of a slice is 0; give it another", line=line)
     size = np.asarray(size).astype(np.int64)[()]
     up = step > 0
     low, high = np.where(up, 0, -1), np.where(up, size, size - 1)

@@ -254,8 +254,9 @@ class WarpVector:
             self.engine.tell("misled", line, self, absent, "absent")
         if self.lanes.count < WARP_SIZE:
             raise KernelError(
-                f"line {line}: {name} is done by the {WARP_SIZE} lanes of a warp together, and the last warp of this "
-                f"block has {self.lanes.count}; launch a multiple of {WARP_SIZE} threads"
+                f"{name} is done by the {WARP_SIZE} lanes of a warp together, and the last warp of this block has "
+                f"{self.lanes.count}; launch a multiple of {WARP_SIZE} threads",
+                line=line,
             )
 
         def by_warp(value: Any) -> Any:
