@@ -17,6 +17,7 @@ from . import (
     naive,
     prefetching,
     register_tiles,
+    shapes,
     sharing,
     speed,
     start,
@@ -46,6 +47,7 @@ LESSONS = {
     "10_to_the_limit": limit.EXERCISES,
     "11_debugging": debugging.EXERCISES,
     "12_speed_tests": speed.EXERCISES,
+    "13_many_shapes_tensor_cores": shapes.EXERCISES,
 }
 EXERCISES: dict[str, Exercise | Routine | Explanation] = {
     exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises

@@ -256,8 +256,7 @@ def test_the_file_holds_nothing_of_the_run_that_made_it(path):
 def test_links_lead_somewhere(path):
     for source in _sources(path, "markdown"):
         for target in re.findall(r"(?<!\])\[[^\]]+\]\(([^)#]+)\)", re.sub(r"`[^`]*`", "", source)):
-            to_come = len(LESSONS) < 13 and re.fullmatch(r"\d\d_\w+\.ipynb|glossary\.md", target)
-            assert to_come or target.startswith("https://") or (path.parent / target).exists(), target
+            assert target.startswith("https://") or (path.parent / target).exists(), target
 
 
 def _kept():
