@@ -147,6 +147,7 @@ FRAGMENTS = Exercise(
     inputs=product_inputs,
     answer=product,
     launch=_launch_warps,
+    share=lambda M, N, K: ROWS * COLUMNS // 32,
     budgets=(
         global_loads(
             "6·K/8",

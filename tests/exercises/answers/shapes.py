@@ -40,7 +40,7 @@ WRONG = [
     ("share-of-k", "into one matrix", [LOOP + SUM + "        P[0, row, col] = acc"], "of its own"),
     ("share-of-k", "the share last", [LOOP + SUM + "        P[row, col, share] = acc"], "the share comes first"),
     ("share-of-k", "= for +=", [LOOP + SUM.replace("+=", "=") + STORE], "forgets the sum so far"),
-    ("share-of-k", "stored in the loop", [LOOP + SUM + "    " + STORE], "store after the loop"),
+    ("share-of-k", "stored in the loop", [LOOP + SUM + "    " + STORE], "were never stored"),
     ("share-of-k", "no store", [LOOP + SUM], "never stores into P"),
     (
         "fragments",
