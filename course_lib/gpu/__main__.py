@@ -34,12 +34,15 @@ WHAT = {
     "exact": "requests and sectors of every rung on small sizes, to compare with the simulator (needs ncu)",
     "patterns": "requests, sectors and wavefronts of access patterns, for the same (needs ncu)",
     "instructions": "the machine instructions of the inner loops (needs nvdisasm)",
+    "machine_code": "the loops' whole machine code, with the compiler's word on waiting (needs nvdisasm)",
     "roofline": "attainable beside measured and what warps wait for, of the recorded ladder (needs no GPU)",
     "latencies": "latencies and rates of a multiprocessor, each by a kernel of its own",
     "residency": "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
     "waiting": "what the model of waiting predicts beside what was measured (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
 }
+#: What of a result stands elsewhere in its line of the printed table, or is too long for it.
+UNPRINTED = ("rung", "pattern", "loop", "code", "params", *"MNK")
 
 
 def size(text: str) -> tuple[int, int, int]:
@@ -122,6 +125,10 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         return profile.counters(names, (options.size,) if options.size else profile.COUNTER_SIZES)
     if what == "instructions":
         return profile.instructions(names)
+    if what == "machine_code":
+        from .machine_code import machine_code
+
+        return machine_code(names, progress)
     if what == "latencies":
         from .latencies import latencies
 
@@ -236,9 +243,7 @@ def show(what: str, results: Results) -> None:
             kinds = ("global_load_sectors", "shared_load_wavefronts", "l2_bytes", "dram_read_bytes")
             text = "  ".join(f"{kind} {_short(result[kind])}" for kind in kinds)
         else:
-            text = "  ".join(
-                f"{k} {_short(v)}" for k, v in result.items() if k not in ("rung", "pattern", "loop", "params", *"MNK")
-            )
+            text = "  ".join(f"{k} {_short(v)}" for k, v in result.items() if k not in UNPRINTED)
         print(f"  {name:18} {size_text:16} {str(result.get('params') or ''):22} {text}")
 
 

@@ -104,13 +104,29 @@ def pointers(repeats: int) -> list[Result]:
         starts = nodes[:: steps if laps == 1 else len(nodes)]
         seen: list[int] = []
         for start in np.resize(starts, repeats):
-            seen += _time(probes.chase, 1, (start, steps, laps), 1, warmups=0, out=np.int64)
+            seen += _time(probes.chase, 1, (start, 8, steps, laps), 1, warmups=0, out=np.int64)
         results.append(_result(f"{level} latency", np.median(seen) / steps, seen, steps=steps))
         del memory
-    results += neighbours(repeats)
+    results += neighbours(repeats) + lines(repeats)
     seen = _time(probes.chase_shared, WARP, (ROUNDS,), repeats, out=np.int64)
     steps = ROUNDS * probes.UNROLLED
-    return [*results, _result("shared latency", np.median(seen) / steps, seen, steps=steps)]
+    results.append(_result("shared latency", np.median(seen) / steps, seen, steps=steps))
+    seen = _time(probes.chase_constants, WARP, (ROUNDS,), repeats, out=np.int64)
+    return [*results, _result("constant latency", np.median(seen) / steps, seen, steps=steps)]
+
+
+def lines(repeats: int) -> list[Result]:
+    """Lists that 32 lanes follow, each in lines of its own: what one request for 32 lines of memory waits."""
+    results: list[Result] = []
+    for level, size, laps in (("L1", 16 * L1_LIST, 4), ("L2", L2_LIST, 2)):
+        for apart in (8, 32, 128):
+            memory, nodes = _list(size, max(WARP * apart, 256))
+            steps = len(nodes) // probes.UNROLLED * probes.UNROLLED
+            seen = _time(probes.chase, WARP, (nodes[0], apart, steps, laps), repeats, warmups=0, out=np.int64)
+            name = f"{level} latency of 32 lanes"
+            results.append(_result(name, np.median(seen) / steps, seen, apart=apart, steps=steps))
+            del memory
+    return results
 
 
 def neighbours(repeats: int) -> list[Result]:
@@ -122,7 +138,7 @@ def neighbours(repeats: int) -> list[Result]:
         early = nodes[: len(nodes) // 2]  # what the second-level cache has lost when the rest has been written
         seen: list[int] = []
         for start in early[:: len(early) // repeats][:repeats]:
-            seen += _time(probes.chase, 1, (start, steps, 1), 1, warmups=0, out=np.int64)
+            seen += _time(probes.chase, 1, (start, 8, steps, 1), 1, warmups=0, out=np.int64)
         results.append(_result("DRAM neighbours", np.median(seen) / steps, seen, spacing=spacing, steps=steps))
         del memory
     return results
@@ -188,7 +204,7 @@ def waiting(repeats: int) -> list[Result]:
     steps = len(nodes)
     for warps in WARPS:
         lanes = warps * WARP
-        seen = _time(probes.chase, lanes, (nodes[0], steps, 2), repeats, out=np.int64)
+        seen = _time(probes.chase, lanes, (nodes[0], 8, steps, 2), repeats, out=np.int64)
         value = np.median(seen) / steps
         results.append(_result("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps))
     del memory
@@ -244,4 +260,15 @@ def copies(repeats: int) -> list[Result]:
     cuda = require()
     array = cuda.to_device(np.arange(WARP, dtype=np.int64)[None])
     seen = _time(probes.chase_copies, WARP, (array, 1024), repeats, out=np.int64)
-    return [_result("asynchronous copy and read", np.median(seen) / 1024, seen)]
+    results = [_result("asynchronous copy and read", np.median(seen) / 1024, seen)]
+    requests = ROUNDS * probes.UNROLLED
+    row = cuda.to_device(np.ones((1, 2**16), np.float32))
+    for name, kernel in (
+        ("asynchronous copies", probes.copies_of),
+        ("asynchronous copies of 16 bytes", probes.copies4_of),
+    ):
+        for warps in WARPS:
+            seen = _time(kernel, warps * WARP, (row, 0, ROUNDS), repeats)
+            value = np.median(seen) / requests / warps
+            results.append(_result(name, value, seen, "cycles per request", warps=warps, requests=requests * warps))
+    return results

@@ -202,6 +202,24 @@ def copied_some(A, active, out):
     out[i] = tile[0, i]
 
 
+def copied_pairs(dtype: Any, elements: int) -> Any:
+    """Lane i copies `elements` elements from place of[i] of row 0 to place to[i] of shared memory, if it is active."""
+    copy = copy4_async if elements == 4 else copy_async
+
+    @cuda.jit
+    def copied_pairs(A, to, of, active, out):
+        tile = cuda.shared.array((1, ELEMENTS), dtype)
+        i = cuda.threadIdx.x
+        if active[i] != 0:
+            copy(tile, 0, elements * to[i], A, 0, elements * of[i])
+        commit_copies()
+        wait_copies(0)
+        if active[i] != 0:
+            out[i] = tile[0, elements * to[i]]
+
+    return copied_pairs
+
+
 @dataclass(frozen=True)
 class AccessPattern:
     """One launch: a name, a kernel, its grid and block, and a function that makes fresh arguments."""
@@ -421,12 +439,61 @@ def _copies() -> tuple[AccessPattern, ...]:
     cases += [(copied_from, f"from stride {s}", s) for s in (0, 1, 2, 3, 8, 9, 16, 32)]
     cases += [(copied_wide, "16 bytes", 1)]
     cases += [(copied_some, f"by {mask}", active) for mask, active in _masks().items()]
-    return tuple(
+    single = tuple(
         AccessPattern(
             f"copied {name}", kernel, 1, 32, lambda a=about: (np.zeros((1, ELEMENTS), "f4"), a, np.zeros(32, "f4"))
         )
         for kernel, name, about in cases
     )
+    return single + tuple(
+        AccessPattern(f"copied {size} bytes, {name}", kernel, 1, 32, lambda p=places, d=kind: _of_places(p, d))
+        for size, kind, kernel in (
+            (4, "f4", copied_pairs(float32, 1)),
+            (8, "f8", copied_pairs(float64, 1)),
+            (16, "f4", copied_pairs(float32, 4)),
+        )
+        for name, places in _places(size).items()
+    )
+
+
+def _of_places(places: tuple[np.ndarray, ...], dtype: str) -> tuple[Any, ...]:
+    """Return the arguments of a launch of `copied_pairs`: places to and from, and who takes part."""
+    return np.zeros((1, 4 * ELEMENTS), dtype), *places, np.zeros(32, dtype)
+
+
+def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
+    """Return (to, from, active) by name, for copies of so many bytes: places are counted in copies."""
+    lanes, everybody = np.arange(32), np.ones(32, np.int32)
+    random = [np.random.default_rng(seed).permutation(512)[:32] for seed in range(6)]
+    near = [np.random.default_rng(seed).permutation(64)[:32] for seed in range(2)]
+    found: dict[str, tuple[np.ndarray, ...]] = {
+        f"to stride {s}": (s * lanes, lanes, everybody) for s in (1, 2, 3, 4, 5, 8, 9, 15, 16)
+    }
+    found |= {f"from stride {s}": (lanes, s * lanes, everybody) for s in (0, 1, 2, 3, 4, 5, 8, 9, 16, 32)}
+    found |= {f"stride {s} to stride {t}": (t * lanes, s * lanes, everybody) for s, t in ((2, 2), (4, 8), (8, 3))}
+    for T in (8, 16, 32):  # a tile of T columns, in rows of T words or of one copy more, from a matrix of 128 columns
+        across = T * 4 // size
+        row, column = lanes // across, lanes % across
+        for more in (0, 1):
+            found[f"a tile of {T} in rows of {across + more}"] = (
+                row * (across + more) + column,
+                row * (512 // size) + column,
+                everybody,
+            )
+    kinds = _indices()
+    found |= {f"to {kind}": (kinds[kind], lanes, everybody) for kind in ("mirror", "interleaved")}
+    found |= {f"from {kind}": (lanes, kinds[kind], everybody) for kind in ("pairs", "quads", "modulo 8", "mirror")}
+    for i in range(3):
+        found[f"to random {i}"] = random[i], lanes, everybody
+        found[f"from random {i}"] = lanes, random[i], everybody
+        found[f"random to random {i}"] = random[i], random[i + 3], everybody
+    found |= {f"to random in 64, {i}": (near[i], lanes, everybody) for i in range(2)}
+    found |= {f"from random in 64, {i}": (lanes, near[i], everybody) for i in range(2)}
+    for mask, active in _masks().items():
+        found[f"stride 1, {mask}"] = lanes, lanes, active
+        found[f"to stride 2, {mask}"] = 2 * lanes, lanes, active
+        found[f"random to random, {mask}"] = random[0], random[3], active
+    return found
 
 
 def launch_patterns(starts: tuple[str, ...] = ("",)) -> None:

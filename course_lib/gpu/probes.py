@@ -6,11 +6,12 @@ and other multiprocessors play no part. Results that a compiler could drop are s
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import cuda, float32, int64, types, uint64
 from numba.extending import intrinsic
 
-from ..kernels.async_copy import commit_copies, copy_async, wait_copies
+from ..kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
 from ..kernels.vector import load4, store4
 
 #: Copies of the operation in the body of a loop: the loop's own instructions are then a small part.
@@ -21,6 +22,7 @@ LINE = 32
 NODE = 32
 #: Rows of a tile of 32 columns in shared memory: enough turns of a loop for its beginning and end not to count.
 ROWS = 256
+INDICES = np.arange(LINE, dtype=np.int64)
 
 
 def _assembly(text, result, *arguments):
@@ -63,9 +65,9 @@ def note(clocks, first, last):
 
 
 @cuda.jit
-def chase(start, steps, laps, out, clocks):
-    """Follow a list of addresses, `steps` a lap, each lane its own: what counts is the last lap."""
-    address = start + 8 * cuda.laneid + cuda.threadIdx.x // 32 * (8 * NODE)
+def chase(start, apart, steps, laps, out, clocks):
+    """Follow a list of addresses, `steps` a lap, the lanes' own `apart` bytes apart: what counts is the last lap."""
+    address = start + apart * cuda.laneid + cuda.threadIdx.x // 32 * (8 * NODE)
     first = last = int64(0)
     for _ in range(laps):
         cuda.syncthreads()
@@ -107,6 +109,56 @@ def chase_copies(array, rounds, out, clocks):
         at = tile[uint64(0), uint64(cuda.threadIdx.x)]
     last = clock_after(float32(at))
     out[cuda.threadIdx.x] = at
+    note(clocks, first, last)
+
+
+@cuda.jit
+def chase_constants(rounds, out, clocks):
+    """Follow a list of indices in constant memory: 0 follows on 0."""
+    words = cuda.const.array_like(INDICES)
+    at = int64(rounds // (rounds + 1))
+    first = clock_after(float32(at))
+    for _ in range(rounds):
+        for _ in range(UNROLLED):
+            at = words[uint64(at)]
+    last = clock_after(float32(at))
+    out[cuda.threadIdx.x] = at
+    note(clocks, first, last)
+
+
+@cuda.jit
+def copies_of(array, column, rounds, out, clocks):
+    """Start 16 asynchronous copies a round from a row that the first-level cache holds, and wait for them."""
+    tile = cuda.shared.array((1, WORDS), float32)
+    to = cuda.threadIdx.x
+    cuda.syncthreads()
+    first = clock_after(float32(to))
+    for _ in range(rounds):
+        for j in range(UNROLLED):
+            copy_async(tile, 0, to, array, 0, to + column + LINE * j)
+        commit_copies()
+        wait_copies(0)
+    cuda.syncthreads()
+    last = clock_after(tile[0, to])
+    out[to] = tile[0, to]
+    note(clocks, first, last)
+
+
+@cuda.jit
+def copies4_of(array, column, rounds, out, clocks):
+    """Start 16 asynchronous copies of 16 bytes a round from the second-level cache, and wait for them."""
+    tile = cuda.shared.array((1, WORDS), float32)
+    to = 4 * cuda.threadIdx.x
+    cuda.syncthreads()
+    first = clock_after(float32(to))
+    for _ in range(rounds):
+        for j in range(UNROLLED):
+            copy4_async(tile, 0, to, array, 0, to + column + 4 * LINE * j)
+        commit_copies()
+        wait_copies(0)
+    cuda.syncthreads()
+    last = clock_after(tile[0, to])
+    out[cuda.threadIdx.x] = tile[0, to]
     note(clocks, first, last)
 
 

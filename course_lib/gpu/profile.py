@@ -19,7 +19,8 @@ from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices
 
 #: Why warps wait: for a result of shared or of global memory, for room in a queue to memory, at a barrier, for the
-#: arithmetic units, for two operands in one bank of registers, for the next instruction, for a fixed latency.
+#: arithmetic units, for two operands in one bank of registers, for the next instruction, for a fixed latency, for a
+#: branch, for constants; and while another warp issues.
 STALLS = (
     "short_scoreboard",
     "long_scoreboard",
@@ -30,6 +31,9 @@ STALLS = (
     "dispatch_stall",
     "no_instruction",
     "wait",
+    "branch_resolve",
+    "imc_miss",
+    "not_selected",
 )
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -158,6 +162,8 @@ def parse_ncu(text: str, size: Any) -> Results:
     for row in rows:
         kernel = re.split(r"\W", row["Kernel Name"].removeprefix("course_lib::"), maxsplit=1)[0]
         result = results.setdefault(row["ID"], {"rung": kernel, **dict(zip("MNK", size, strict=True))})
+        if row["Metric Value"] == "n/a":  # this GPU does not count it
+            continue
         value = float(row["Metric Value"].replace(",", "")) * UNITS.get(row["Metric Unit"], 1)
         result[names[row["Metric Name"]]] = value if row["Metric Unit"] == "%" else int(value)
     return list(results.values())

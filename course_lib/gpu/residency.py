@@ -1,4 +1,7 @@
-"""Tiled, prefetched and pipelined while few or many warps share a multiprocessor: where hiding latency pays.
+"""Kernels that fetch ahead and those that do not, while few or many warps share a multiprocessor.
+
+Where hiding latency pays: tiled, prefetched and pipelined in tiles of three widths; warp_tiled and staged, whose
+threads hold 64 results each.
 
 Dynamic shared memory that no kernel uses fills a multiprocessor, so that only so many blocks fit on it at once.
 """
@@ -17,6 +20,9 @@ WIDTHS = (8, 16, 32)
 #: Resident warps of a multiprocessor that are asked for; blocks of T×T threads allow some of them.
 WARPS = (2, 4, 8, 16, 32, 64)
 STAGES = (2, 3, 4)
+#: Blocks of 256 threads with 64 results each, of which registers allow two.
+REGISTER_TILED = ("warp_tiled", "staged")
+REGISTER_TILED_BLOCKS = (1, 2)
 #: Bytes of shared memory that the driver keeps for each block.
 RESERVED = 1024
 
@@ -28,13 +34,14 @@ def cases() -> list[tuple[Rung, dict[str, int], int]]:
     """Return (rung, its parameters, blocks on a multiprocessor) of every launch."""
     kinds: list[tuple[Rung, dict[str, int]]] = [(rung("tiled"), {}), (rung("prefetched"), {})]
     kinds += [(rung("pipelined"), {"stages": stages}) for stages in STAGES]
-    return [
+    tiles = [
         (r, {"tile_width": width, **params}, 32 * warps // width**2)
         for width in WIDTHS
         for warps in WARPS
         if 32 * warps >= width**2
         for r, params in kinds
     ]
+    return tiles + [(rung(name), {}, blocks) for blocks in REGISTER_TILED_BLOCKS for name in REGISTER_TILED]
 
 
 def filler(static: int, blocks: int, total: int) -> int | None:
@@ -83,7 +90,7 @@ def residency(repeats: int, progress: Progress) -> list[Result]:
     checked: dict[tuple[Any, ...], Any] = {}
     for r, params, blocks in progress(cases(), lambda case: f"{case[0].name} {case[1]}"):
         entry: Result = {"rung": r.name, "params": params, "M": N, "N": N, "K": N, "blocks": blocks}
-        entry["warps"] = blocks * params["tile_width"] ** 2 // 32
+        entry["warps"] = blocks * prod(r.launch(N, N, N, **params)[1]) // 32
         key = r.name, *params.values()
         if key not in checked:
             checked[key] = verify(r, *RAGGED, **params)

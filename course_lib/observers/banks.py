@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES
+from .copy_passes import CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class BanksObserver(Counter):
         super().__init__()
         self.wavefronts: dict[Key, int] = {}
         self.conflicts: dict[Key, int] = {}
+        self.copies = CopyPasses()
 
     def columns(self) -> dict[str, dict[Key, int]]:
         return {"wavefronts": self.wavefronts, "bank_conflicts": self.conflicts}
@@ -56,23 +58,10 @@ class BanksObserver(Counter):
         self.conflicts[key] = self.conflicts.get(key, 0) + extra
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
-        """Count what a copy of 4 bytes needs beyond a store: it takes each lane's word from its bank, not once for all.
-
-        What lies in the first-level cache lies in banks as well, and a copy serves one lane of each at a time.
-        Copies of 8 and 16 bytes are counted as stores. The recording has 16 bytes to neighbouring places alone, where
-        that is right; to places further apart the GPU needs more, up to a wavefront for each lane, than are counted.
-        """
-        if pattern.access_bytes != WORD_BYTES:
-            return
-        vector = site.vector
-        word: Any = sum(np.asarray(i, np.int64) * stride for i, stride in zip(index, array.strides, strict=True))
-        word = np.broadcast_to(word, vector.shape).reshape(vector.lanes.count, -1)
-        here = vector.full(pattern.mask).reshape(word.shape)
-        columns = word.shape[1]
-        bank = np.arange(columns) * BANKS + word % BANKS
-        busy = np.bincount(bank[here], minlength=columns * BANKS).reshape(columns, BANKS).max(axis=1)
-        needed = np.broadcast_to(wavefronts_by_block(pattern, 0)[0], vector.chunk.shape).reshape(-1)
-        beyond = int(np.maximum(busy - needed, 0).sum())
+        """Count what a copy needs beyond a store of the same places: it waits for where it takes from as well."""
+        to, of, active = copied_places(site, pattern, base, array, index)
+        needed, _ = self.copies.of(to, of, active, pattern.access_bytes)
+        beyond = needed - wavefronts(pattern, 0)[0]
         key = key_of(site, pattern)
         self.wavefronts[key] = self.wavefronts.get(key, 0) + beyond
         self.conflicts[key] = self.conflicts.get(key, 0) + beyond

@@ -2,16 +2,18 @@
 
 A request of a warp is split into the distinct 32-byte sectors that its active lanes touch (Nsight Compute's
 ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld`` over ``…_requests_…``): 4 for 32 neighbouring floats, 32 for a
-column of a wide matrix, 1 where all lanes read the same word.
+column of a wide matrix, 1 where all lanes read the same word. Asynchronous copies of 16 bytes are counted in another
+way, see :mod:`copy_passes`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..simulator.hardware import SECTOR_BYTES
+from .copy_passes import WIDE_BYTES, CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ class CoalescingObserver(Counter):
     def __init__(self) -> None:
         super().__init__()
         self.sectors: dict[Key, int] = {}
+        self.copies = CopyPasses()
 
     def columns(self) -> dict[str, dict[Key, int]]:
         return {"sectors": self.sectors}
@@ -35,6 +38,15 @@ class CoalescingObserver(Counter):
         total = sum(times * self._sectors(pattern, phase) for phase, times in pattern.tally.items())
         key = key_of(site, pattern)
         self.sectors[key] = self.sectors.get(key, 0) + total
+
+    def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
+        """Count the sectors of a copy of 16 bytes as the GPU does, where it has counted a load's until here."""
+        if pattern.access_bytes != WIDE_BYTES:
+            return
+        to, of, active = copied_places(site, pattern, base, array, index)
+        loaded = distinct(np.expand_dims(of, (1, 2)) * WIDE_BYTES // SECTOR_BYTES, np.expand_dims(active, (1, 2)))
+        key = site.line, array.name, array.space, "load", WIDE_BYTES
+        self.sectors[key] = self.sectors.get(key, 0) + self.copies.of(to, of, active, WIDE_BYTES)[1] - int(loaded.sum())
 
     def _sectors(self, pattern: Pattern, phase: int) -> int:
         if pattern.offsets is None:
