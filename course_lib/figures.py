@@ -693,7 +693,8 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
     ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled.
     """
     ax = ax or _axes(9, 4.6)
-    cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in results if r["what"] == "residency"}
+    tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
+    cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
     sentences = []
     for width, colour, mark in ((8, GROUND, "o"), (16, ISSUING, "s"), (32, "#56B4E9", "D")):
         warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))

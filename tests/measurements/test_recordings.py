@@ -23,6 +23,7 @@ WHAT = (
     "instructions",
     "latencies",
     "residency",
+    "machine_code",
 )
 
 

@@ -129,7 +129,7 @@ def residency(width, warps, rung="prefetched"):
         r["rung"]: r
         for r in JUDGED
         if r["what"] == "residency"
-        and (r["params"]["tile_width"], r["warps"]) == (width, warps)
+        and (r["params"].get("tile_width"), r["warps"]) == (width, warps)
         and r["params"].get("stages", 3) == 3
     }
     return tuple(rows[rung][what] / rows["tiled"][what] for what in ("predicted", "measured"))
