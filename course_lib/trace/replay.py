@@ -12,6 +12,7 @@ import numpy as np
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from .columns import BARRIER, OPS, RESUMED, TURN, lanes_of
 from .program import loops, phases
+from .strips import Strip, strips
 from .trace import Dim3, RecordedSteps, Step, Trace
 
 LOAD = OPS.index("load")
@@ -194,6 +195,11 @@ class Timeline:
     def phases(self) -> tuple[tuple[tuple[int, str], ...], ...]:
         """For each warp the phases it goes through: (last position, "load", "compute", "store" or "barrier")."""
         return phases(self.columns, self.trace.arrays, self.first, self.last, ceil_div(self.n_threads, WARP_SIZE))
+
+    @cached_property
+    def strips(self) -> tuple[Strip, ...]:
+        """What each warp and each buffer of shared memory goes through: names and spans of positions."""
+        return strips(self)
 
     def next_stop(self, by: str, position: int, warp: int) -> int:
         """The position to go to from ``position``: at the next "step", loop "turn", "phase" (of a warp), "barrier".

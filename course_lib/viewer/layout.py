@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..look import COLOURS, GROUND, INK
+from ..simulator.hardware import ceil_div
+from ..trace.strips import ARRIVES, HELD, WAITS, Span
 from .scene import EMPTY, PLAIN, READ, REGION, SEEN, WRITTEN, Grid, Scene
 
 WIDTH = 1000
@@ -26,6 +29,9 @@ HUES = {
     "register": COLOURS["register"],
     "global": "#7F7F7F",
 }
+#: The rows of where warps wait: pixels for their names, for each, for all of them; tenths of its row that a span fills.
+STRIP_NAME, STRIP_PITCH, STRIPS = 96, 15, 160
+STRIP_PARTS = {"load": 6, "store": 10, "other": 3, ARRIVES: 10, WAITS: 1, HELD: 2}
 #: Text on the page's own ground, which may be light or dark; on a card it is INK or SOFT.
 HEADING, SOFT, CARD, CARD_EDGE, PLAIN_CELL = GROUND, "#59636e", "#f6f8fa", "#d0d7de", "#eceff2"
 CURRENT, WRONG = "#1976d2", "#b3261e"
@@ -329,4 +335,38 @@ def _source(shapes: list[Shape], scene: Scene, top: float) -> float:
     for request in scene.requests_told[:4]:
         bottom += 20
         shapes.append(Text(left + 2, bottom, request.says, 12, HEADING))
-    return bottom
+    return _strips(shapes, scene, bottom + 20) if "waits" in scene.panels and scene.timeline.releases() else bottom
+
+
+# --- where warps wait -------------------------------------------------------------------------------------------------
+
+
+def _strips(shapes: list[Shape], scene: Scene, top: float) -> float:
+    """A row for each warp and each buffer over the statements of the block, with a line where the step stands."""
+    x, width = float(MEMORY + 20 + STRIP_NAME), WIDTH - MEMORY - 22 - STRIP_NAME
+    shapes.append(Text(MEMORY + 22, top, scene.waiting, 12, HEADING))
+    top += 14
+    pitch = min(STRIP_PITCH, max(5, STRIPS // len(scene.strips)))
+    every = ceil_div(STRIP_PITCH, pitch)  # of many rows, every third has its name
+    scale = width / len(scene.timeline)
+    for row, (name, spans) in enumerate(scene.strips):
+        if row % every == 0:
+            shapes.append(Text(x - 8, top + pitch * (row + 0.5), name, 11, HEADING, "right", mono=True))
+        shapes.append(Pixels(x, top + row * pitch, width, pitch - 1, _strip(scene, name, spans, width, scale)))
+    bottom = top + len(scene.strips) * pitch
+    shapes.append(Box(x + scene.position * scale - 1, top - 3, 2, bottom - top + 6, CURRENT))
+    return bottom + 4
+
+
+def _strip(scene: Scene, name: str, spans: Sequence[Span], width: int, scale: float) -> np.ndarray:
+    """The spans of a row as pixels; a span fills as many tenths of its row, from below, as it does on the page."""
+    pixels = np.zeros((10, width, 4), np.uint8)
+    for first, last, what in spans:
+        verb, _, array = what.partition(" ")
+        if what == HELD:
+            array = name.partition("[")[0]
+        hue = HUES[scene.roles.get(array) or scene.trace.arrays[array].space] if array else HEADING
+        rgb = [int(hue[i : i + 2], 16) for i in (1, 3, 5)]
+        here = slice(int(first * scale), max(int(first * scale) + 1, int(last * scale) - (scale > 4)))
+        pixels[10 - STRIP_PARTS[verb] :, here] = [*rgb, 255]
+    return pixels

@@ -17,8 +17,9 @@ from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, cei
 from ..trace.locate import locate
 from ..trace.program import accumulators, roles, shown_source, tiles
 from ..trace.replay import Timeline
+from ..trace.strips import Strip
 from ..trace.trace import Dim3, Step, Trace, TraceAccess, TraceArray
-from .words import element, n_dims, number, sentence, short, thread_position
+from .words import element, n_dims, number, sentence, short, thread_position, waiting_sentence
 from .words import label as position_label
 
 #: How an element looks, a letter each: not the block's business, in its region, touched by it, part of an active lane,
@@ -379,6 +380,18 @@ class Scene:
                         request.banks[word % BANKS].append(lane)
         return request
 
+    # --- where warps wait ------------------------------------------------------------------------------------------
+
+    @property
+    def strips(self) -> tuple[Strip, ...]:
+        """What each warp, and each buffer of shared memory, goes through in the whole walk of the block."""
+        return self.timeline.strips
+
+    @cached_property
+    def waiting(self) -> str:
+        """Which warps wait at a barrier now, and for which."""
+        return waiting_sentence(self.timeline, self.position)
+
     # --- for comparison ----------------------------------------------------------------------------------------------
 
     def data(self) -> dict[str, Any]:
@@ -407,6 +420,8 @@ class Scene:
                 }
                 for request in self.requests
             ],
+            "strips": [[name, [list(span) for span in spans]] for name, spans in self.strips],
+            "waiting": self.waiting,
         }
 
 

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ee04765806b98ff bundle 9f62d58e4a4de384 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 7bf62b321f42df02 bundle c555d967b0efec2a */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -329,11 +329,11 @@ async function inflate(packed) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).arrayBuffer();
 }
-function columns(named, buffer) {
+function columns(named, buffer2) {
   let from = 0;
   const found = {};
   for (const [name, type, count] of named) {
-    found[name] = new TYPES[type](buffer, from, count);
+    found[name] = new TYPES[type](buffer2, from, count);
     from += 8 * Math.ceil(found[name].byteLength / 8);
   }
   return found;
@@ -2389,11 +2389,54 @@ var WIDTH2 = 1200;
 var HEIGHT = 160;
 var [THIN, THICK] = [5, 18];
 var NAME = 14;
+var buffer = (name) => name.replace(/\[\d+\]$/, "");
 var waits = {
   name: "waits",
   title: "Waiting",
   wants: () => true,
   build: (place, context) => new Waits(place, context)
+};
+var PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+var Buffers = class {
+  /**
+   * @param {import("../trace.js").TraceArray} array
+   * @param {number} number
+   */
+  constructor(array, number) {
+    const { planes: planes2, each } = layout(array);
+    this.array = array;
+    this.number = number;
+    this.each = each;
+    this.rows = Array.from({ length: planes2 }, (_, s) => {
+      return { name: planes2 > 1 ? `${array.name}[${s}]` : array.name, spans: (
+        /** @type {Span[]} */
+        []
+      ) };
+    });
+  }
+  /**
+   * @param {number} i  the step
+   * @param {import("../trace.js").Access[]} accesses
+   */
+  take(i, accesses) {
+    const touched = /* @__PURE__ */ new Map();
+    for (const access of accesses) {
+      if (access.array !== this.number) continue;
+      for (let k = 0; k < access.lanes.length; k++) {
+        const buffer2 = this.rows.length > 1 ? Math.floor(access.element(k) / this.each) : 0;
+        touched.set(buffer2, access.loading || (touched.get(buffer2) ?? false));
+        if (this.rows.length === 1) break;
+      }
+    }
+    for (const [buffer2, loading] of touched) {
+      const { spans } = this.rows[buffer2];
+      const what = `${loading ? "load" : "store"} ${this.array.name}`;
+      const before = spans[spans.length - 1];
+      if (before && loading && before[1] < i) spans.push([before[1], i, "held"]);
+      if (before && before[1] === i && before[2] === what) before[1] = i + 1;
+      else spans.push([i, i + 1, what]);
+    }
+  }
 };
 var Waits = class {
   /**
@@ -2432,55 +2475,37 @@ var Waits = class {
     this.read();
     if (this.canvas.isConnected) this.paint();
   }
-  /** What each warp and each buffer does, as spans of positions with a colour of the stylesheet. */
+  /** What each warp and each buffer goes through, as course_lib/trace/strips.py says it. */
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;
-    const rows = Array.from({ length: trace.warps }, () => []);
-    this.arrivals = rows.map(() => []);
-    const buffers = trace.arrays.flatMap((array, number) => {
-      if (array.space !== "shared") return [];
-      const { planes: planes2, each } = layout(array);
-      return Array.from({ length: planes2 }, (_, s) => {
-        return { number, from: s * each, name: planes2 > 1 ? `${array.name}[${s}]` : array.name, touched: (
-          /** @type {{at: number, loading: boolean}[]} */
-          []
-        ) };
-      });
-    });
+    const warps = Array.from({ length: trace.warps }, () => []);
+    this.arrivals = warps.map(() => []);
+    const buffers = trace.arrays.flatMap((array, number) => array.space === "shared" ? [new Buffers(array, number)] : []);
     for (let i = 0; i < block.length; i++) {
       const warp2 = block.warp(i);
-      let [colour, part2, rank] = ["var(--tt-still)", 0.3, 0];
-      for (const access of block.accesses(i)) {
-        const { space, hue } = trace.arrays[access.array];
+      let [what, rank] = ["other", 0];
+      const accesses = block.accesses(i);
+      for (const access of accesses) {
+        const { space, name } = trace.arrays[access.array];
         const now = space === "local" ? 0 : (space === "global" ? 3 : 1) + (access.loading ? 0 : 1);
-        if (now > rank) [colour, part2, rank] = [hue, access.loading ? 0.6 : 1, now];
-        if (space !== "shared") continue;
-        const element = access.element(0);
-        const buffer = buffers.filter((b) => b.number === access.array && b.from <= element).pop();
-        buffer?.touched.push({ at: i, loading: access.loading });
+        if (now > rank) [what, rank] = [`${access.loading ? "load" : "store"} ${name}`, now];
       }
-      if (block.has(i, BARRIER)) {
-        this.arrivals[warp2].push(i + 1);
-        [colour, part2] = ["var(--tt-ink)", 1];
-        const release = block.releases.find((r) => r >= i + 1) ?? block.length;
-        rows[warp2].push({ from: i + 1, to: release, colour: "var(--tt-ink)", part: 0.12 });
-      }
-      const before = rows[warp2][rows[warp2].length - 1];
-      if (before && before.to === i && before.colour === colour && before.part === part2) before.to = i + 1;
-      else rows[warp2].push({ from: i, to: i + 1, colour, part: part2 });
+      for (const each of buffers) each.take(i, accesses);
+      if (block.has(i, BARRIER)) what = "barrier";
+      const spans = warps[warp2];
+      const before = spans[spans.length - 1];
+      if (before && before[1] === i && before[2] === what) before[1] = i + 1;
+      else spans.push([i, i + 1, what]);
+      if (what !== "barrier") continue;
+      this.arrivals[warp2].push(i + 1);
+      const release = block.releases.find((r) => r >= i + 1) ?? block.length;
+      if (release > i + 1) spans.push([i + 1, release, "wait"]);
     }
-    this.rows = rows.map((spans, warp2) => ({ name: `warp ${warp2}`, spans }));
-    for (const { number, name, touched } of buffers) {
-      const { hue } = trace.arrays[number];
-      const spans = [];
-      touched.forEach(({ at: at2, loading }, k) => {
-        const before = touched[k - 1];
-        if (before && loading) spans.push({ from: before.at + 1, to: at2, colour: hue, part: 0.18 });
-        spans.push({ from: at2, to: at2 + 1, colour: hue, part: loading ? 0.6 : 1 });
-      });
-      this.rows.push({ name, spans });
-    }
+    this.rows = [
+      ...warps.map((spans, warp2) => ({ name: `warp ${warp2}`, spans })),
+      ...buffers.flatMap(({ rows }) => rows)
+    ];
   }
   paint() {
     const { machine, trace } = this.context;
@@ -2498,34 +2523,38 @@ var Waits = class {
     if (!context) return;
     const colours = this.colours();
     const scale = WIDTH2 / machine.length;
-    this.rows.forEach(({ spans }, i) => {
+    this.rows.forEach(({ name, spans }, i) => {
       const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
-      for (const { from, to, colour, part: part2 } of spans) {
+      for (const [from, to, what] of spans) {
         const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
-        context.fillStyle = colours(colour);
+        const part2 = PART[what.split(" ")[0]];
+        context.fillStyle = colours(what === "held" ? `load ${buffer(name)}` : what);
         context.fillRect(from * scale, top + row * (1 - part2), width, row * part2);
       }
     });
     this.painted = true;
   }
-  /** The colours as the theme has them. */
+  /** The colour of what a span says, as the theme has it. */
   colours() {
     const probe = html("i");
     this.canvas.parentElement?.append(probe);
     const known = /* @__PURE__ */ new Map();
-    const take = (name) => {
-      probe.style.color = name;
+    const take = (what, colour) => {
+      probe.style.color = colour;
       const bytes = new Uint8Array(Uint32Array.of(pixel(getComputedStyle(probe).color)).buffer);
-      return `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`;
+      known.set(what, `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`);
     };
-    for (const { spans } of this.rows ?? []) {
-      for (const { colour } of spans) if (!known.has(colour)) known.set(colour, take(colour));
-    }
+    take("other", "var(--tt-still)");
+    for (const what of ["barrier", "wait"]) take(what, "var(--tt-ink)");
+    for (const { name, hue } of this.context.trace.arrays) for (const op of ["load", "store"]) take(`${op} ${name}`, hue);
     probe.remove();
-    return (name) => known.get(name) ?? "";
+    return (what) => known.get(what) ?? "";
   }
   repaint() {
     if (this.painted) this.paint();
+  }
+  state() {
+    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent };
   }
   draw() {
     if (!this.painted) this.paint();
@@ -2540,7 +2569,7 @@ var Waits = class {
     const others = Array.from({ length: trace.warps }, (_, warp2) => warp2).filter((warp2) => !waiting.includes(warp2));
     write(
       this.said,
-      waiting.length ? `At the barrier: ${list(waiting)}; not there yet: ${list(others)}.` : `No warp waits. ${machine.block.releases.length ? "" : "This kernel has no barrier."}`
+      waiting.length ? `At the barrier: ${list(waiting)}; not there yet: ${list(others)}.` : `No warp waits.${machine.block.releases.length ? "" : " This block meets no barrier."}`
     );
     this.said.dataset.waiting = waiting.join(" ");
   }

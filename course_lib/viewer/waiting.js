@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ee04765806b98ff bundle 98bac5fad38a4263 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 7bf62b321f42df02 bundle 98bac5fad38a4263 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {

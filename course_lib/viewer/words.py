@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..simulator.hardware import WARP_SIZE
+from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..trace.columns import OPS, lanes_of
 from ..trace.replay import Timeline
+from ..trace.strips import waiting
 from ..trace.trace import Dim3, Step, Trace
 
 
@@ -145,6 +147,19 @@ def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
         if who == thread:
             found.append(f"{name}[{', '.join(map(str, index))}] (out of bounds)")
     return found
+
+
+def waiting_sentence(timeline: Timeline, position: int) -> str:
+    """Say which warps have arrived at a barrier that is still shut."""
+    there = waiting(timeline, position)
+    if not there:
+        return "No warp waits." + ("" if timeline.releases() else " This block meets no barrier.")
+    others = [warp for warp in range(ceil_div(timeline.n_threads, WARP_SIZE)) if warp not in there]
+    return f"At the barrier: {_warps(there)}; not there yet: {_warps(others)}."
+
+
+def _warps(warps: Sequence[int]) -> str:
+    return f"warp{'s' * (len(warps) > 1)} {', '.join(map(str, warps))}"
 
 
 def _lanes(threads: np.ndarray) -> str:

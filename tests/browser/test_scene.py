@@ -60,6 +60,8 @@ def test_page_shows_the_scene(show, launch_of, name):
         assert shown["source"] == [[line, runs, loads] for line, _, runs, loads in wanted["source"]], where
         assert shown["counts"] == {key: row[:2] for key, row in wanted["counts"].items()}, where
         assert shown["registers"] == wanted["registers"], where
+        assert shown["strips"] == wanted["strips"], where
+        assert shown["waiting"] == wanted["waiting"], where
         assert len(shown["findings"]) == len(wanted["findings"]), where
         grids = {grid["name"]: grid for grid in [*shown["grids"], *shown["variables"]]}
         for grid in wanted["grids"]:

@@ -8,7 +8,7 @@ from launches.samples import launch
 from PIL import ImageColor
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer.layout import HEADING, HUES, LEGIBLE, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
+from course_lib.viewer.layout import CURRENT, HEADING, HUES, LEGIBLE, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
 from course_lib.viewer.picture import SCALE, StillPicture
 from course_lib.viewer.scene import READ, SEEN, WRITTEN, Scene
 
@@ -213,3 +213,37 @@ def test_tiles_are_ruled(picture):
             continue
         assert {(x, y + row * side - 0.5) for row in range(grid.tile[0], grid.rows, grid.tile[0])} <= lines
         assert {(x + c * side - 0.5, y) for c in range(grid.tile[1], grid.columns, grid.tile[1])} <= lines
+
+
+def test_where_warps_wait_is_drawn_as_the_scene_has_it():
+    """Each warp and each buffer has a row; in it each span has its height and its colour, and a line marks the step."""
+    picture = still("tiled_two_warps")
+    scene, layout = picture.scene, picture.layout
+    strips = [s for s in layout.shapes if isinstance(s, Pixels) and s.colours.shape[0] == 10]
+    names = {t.y: t.text for t in layout.shapes if isinstance(t, Text) and t.anchor == "right" and t.mono}
+    assert len(strips) == len(scene.strips) == 4
+    tall = {"load": 6, "store": 10, "other": 3, "barrier": 10, "wait": 1, "held": 2}
+    colour = {"A": HUES["A"], "B": HUES["B"], "C": HUES["C"], "A_tile": HUES["shared"], "B_tile": HUES["shared"]}
+    looked = set()
+    for row, (name, spans) in zip(strips, scene.strips, strict=True):
+        assert [text for y, text in names.items() if row.y <= y <= row.y + row.height] == [name]
+        scale = row.width / len(scene.timeline)
+        for first, _, what in spans:
+            column = row.colours[:, int((first + 0.3) * scale)]
+            verb, _, array = what.partition(" ")
+            wanted = ImageColor.getrgb(colour[array or name] if array or verb == "held" else HEADING)
+            assert (column[:, 3] > 0).tolist() == [False] * (10 - tall[verb]) + [True] * tall[verb], (name, what)
+            assert tuple(column[-1, :3]) == wanted, (name, what)
+            looked.add(verb)
+    assert looked == set(tall)
+    assert scene.waiting in [t.text for t in layout.shapes if isinstance(t, Text)]
+    (line,) = [s for s in layout.shapes if isinstance(s, Box) and (s.width, s.fill) == (2, CURRENT)]
+    assert line.x + 1 == pytest.approx(strips[0].x + scene.position * strips[0].width / len(scene.timeline))
+    assert line.y < strips[0].y and line.y + line.height > strips[-1].y + strips[-1].height
+
+
+def test_without_the_panel_nothing_is_said_of_waiting():
+    timeline = Timeline(launch("tiled_two_warps").trace, (0, 0, 0))
+    layout = StillPicture(Scene(timeline, 20, 0, panels=("warp", "banks"))).layout
+    assert not [s for s in layout.shapes if isinstance(s, Pixels)]
+    assert not [s for s in layout.shapes if isinstance(s, Text) and "waits" in s.text]

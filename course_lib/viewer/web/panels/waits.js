@@ -10,6 +10,9 @@ const HEIGHT = 160; // pixels for all rows, between these for each
 const [THIN, THICK] = [5, 18];
 const NAME = 14; // pixels that a row's name needs
 
+/** The array of a buffer: of A_tiles[1] A_tiles. @param {string} name */
+const buffer = (name) => name.replace(/\[\d+\]$/, "");
+
 /** @type {import("../panel.js").Lens} */
 export const waits = {
   name: "waits",
@@ -17,6 +20,53 @@ export const waits = {
   wants: () => true,
   build: (place, context) => new Waits(place, context),
 };
+
+/** @typedef {[number, number, string]} Span  first and last position, and what: "load A", "other", "barrier", "wait", "held" */
+/** How much of its row a span fills, from below. @type {Record<string, number>} */
+const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+
+/** The life of an array of shared memory: of each buffer, when it is stored, loaded, and in between. */
+class Buffers {
+  /**
+   * @param {import("../trace.js").TraceArray} array
+   * @param {number} number
+   */
+  constructor(array, number) {
+    const { planes, each } = layout(array);
+    this.array = array;
+    this.number = number;
+    this.each = each;
+    this.rows = Array.from({ length: planes }, (_, s) => {
+      return { name: planes > 1 ? `${array.name}[${s}]` : array.name, spans: /** @type {Span[]} */ ([]) };
+    });
+  }
+
+  /**
+   * @param {number} i  the step
+   * @param {import("../trace.js").Access[]} accesses
+   */
+  take(i, accesses) {
+    /** @type {Map<number, boolean>}  buffer -> whether it is loaded, whatever else is done to it */
+    const touched = new Map();
+    for (const access of accesses) {
+      if (access.array !== this.number) continue;
+      for (let k = 0; k < access.lanes.length; k++) {
+        const buffer = this.rows.length > 1 ? Math.floor(access.element(k) / this.each) : 0;
+        touched.set(buffer, access.loading || (touched.get(buffer) ?? false));
+        if (this.rows.length === 1) break;
+      }
+    }
+    for (const [buffer, loading] of touched) {
+      const { spans } = this.rows[buffer];
+      const what = `${loading ? "load" : "store"} ${this.array.name}`;
+      const before = spans[spans.length - 1];
+      // from a store on, the buffer holds what a load still wants
+      if (before && loading && before[1] < i) spans.push([before[1], i, "held"]);
+      if (before && before[1] === i && before[2] === what) before[1] = i + 1;
+      else spans.push([i, i + 1, what]);
+    }
+  }
+}
 
 class Waits {
   /**
@@ -56,57 +106,39 @@ class Waits {
     if (this.canvas.isConnected) this.paint();
   }
 
-  /** What each warp and each buffer does, as spans of positions with a colour of the stylesheet. */
+  /** What each warp and each buffer goes through, as course_lib/trace/strips.py says it. */
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;
-    /** @typedef {{from: number, to: number, colour: string, part: number}} Span */
     /** @type {Span[][]} */
-    const rows = Array.from({ length: trace.warps }, () => []);
+    const warps = Array.from({ length: trace.warps }, () => []);
     /** @type {number[][]} */
-    this.arrivals = rows.map(() => []);
-    const buffers = trace.arrays.flatMap((array, number) => {
-      if (array.space !== "shared") return [];
-      const { planes, each } = layout(array);
-      return Array.from({ length: planes }, (_, s) => {
-        return { number, from: s * each, name: planes > 1 ? `${array.name}[${s}]` : array.name, touched: /** @type {{at: number, loading: boolean}[]} */ ([]) };
-      });
-    });
+    this.arrivals = warps.map(() => []);
+    const buffers = trace.arrays.flatMap((array, number) => (array.space === "shared" ? [new Buffers(array, number)] : []));
     for (let i = 0; i < block.length; i++) {
       const warp = block.warp(i);
-      let [colour, part, rank] = ["var(--tt-still)", 0.3, 0];
-      for (const access of block.accesses(i)) {
-        const { space, hue } = trace.arrays[access.array];
+      let [what, rank] = ["other", 0];
+      const accesses = block.accesses(i);
+      for (const access of accesses) {
+        const { space, name } = trace.arrays[access.array];
         const now = space === "local" ? 0 : (space === "global" ? 3 : 1) + (access.loading ? 0 : 1);
-        if (now > rank) [colour, part, rank] = [hue, access.loading ? 0.6 : 1, now];
-        if (space !== "shared") continue;
-        const element = access.element(0);
-        const buffer = buffers.filter((b) => b.number === access.array && b.from <= element).pop();
-        buffer?.touched.push({ at: i, loading: access.loading });
+        if (now > rank) [what, rank] = [`${access.loading ? "load" : "store"} ${name}`, now];
       }
-      if (block.has(i, BARRIER)) {
-        this.arrivals[warp].push(i + 1);
-        [colour, part] = ["var(--tt-ink)", 1];
-        const release = block.releases.find((r) => r >= i + 1) ?? block.length;
-        rows[warp].push({ from: i + 1, to: release, colour: "var(--tt-ink)", part: 0.12 });
-      }
-      const before = rows[warp][rows[warp].length - 1];
-      if (before && before.to === i && before.colour === colour && before.part === part) before.to = i + 1;
-      else rows[warp].push({ from: i, to: i + 1, colour, part });
+      for (const each of buffers) each.take(i, accesses);
+      if (block.has(i, BARRIER)) what = "barrier";
+      const spans = warps[warp];
+      const before = spans[spans.length - 1];
+      if (before && before[1] === i && before[2] === what) before[1] = i + 1;
+      else spans.push([i, i + 1, what]);
+      if (what !== "barrier") continue;
+      this.arrivals[warp].push(i + 1);
+      const release = block.releases.find((r) => r >= i + 1) ?? block.length;
+      if (release > i + 1) spans.push([i + 1, release, "wait"]);
     }
-    this.rows = rows.map((spans, warp) => ({ name: `warp ${warp}`, spans }));
-    for (const { number, name, touched } of buffers) {
-      const { hue } = trace.arrays[number];
-      /** @type {Span[]} */
-      const spans = [];
-      touched.forEach(({ at, loading }, k) => {
-        const before = touched[k - 1];
-        // from a store on, the buffer holds what a load still wants
-        if (before && loading) spans.push({ from: before.at + 1, to: at, colour: hue, part: 0.18 });
-        spans.push({ from: at, to: at + 1, colour: hue, part: loading ? 0.6 : 1 });
-      });
-      this.rows.push({ name, spans });
-    }
+    this.rows = [
+      ...warps.map((spans, warp) => ({ name: `warp ${warp}`, spans })),
+      ...buffers.flatMap(({ rows }) => rows),
+    ];
   }
 
   paint() {
@@ -125,37 +157,42 @@ class Waits {
     if (!context) return;
     const colours = this.colours();
     const scale = WIDTH / machine.length;
-    this.rows.forEach(({ spans }, i) => {
+    this.rows.forEach(({ name, spans }, i) => {
       const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
-      for (const { from, to, colour, part } of spans) {
+      for (const [from, to, what] of spans) {
         const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
-        context.fillStyle = colours(colour);
+        const part = PART[what.split(" ")[0]];
+        context.fillStyle = colours(what === "held" ? `load ${buffer(name)}` : what);
         context.fillRect(from * scale, top + row * (1 - part), width, row * part);
       }
     });
     this.painted = true;
   }
 
-  /** The colours as the theme has them. */
+  /** The colour of what a span says, as the theme has it. */
   colours() {
     const probe = html("i");
     this.canvas.parentElement?.append(probe);
     /** @type {Map<string, string>} */
     const known = new Map();
-    const take = (/** @type {string} */ name) => {
-      probe.style.color = name;
+    const take = (/** @type {string} */ what, /** @type {string} */ colour) => {
+      probe.style.color = colour;
       const bytes = new Uint8Array(Uint32Array.of(pixel(getComputedStyle(probe).color)).buffer);
-      return `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`;
+      known.set(what, `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`);
     };
-    for (const { spans } of this.rows ?? []) {
-      for (const { colour } of spans) if (!known.has(colour)) known.set(colour, take(colour));
-    }
+    take("other", "var(--tt-still)");
+    for (const what of ["barrier", "wait"]) take(what, "var(--tt-ink)");
+    for (const { name, hue } of this.context.trace.arrays) for (const op of ["load", "store"]) take(`${op} ${name}`, hue);
     probe.remove();
-    return (/** @type {string} */ name) => known.get(name) ?? "";
+    return (/** @type {string} */ what) => known.get(what) ?? "";
   }
 
   repaint() {
     if (this.painted) this.paint();
+  }
+
+  state() {
+    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent };
   }
 
   draw() {
@@ -173,7 +210,7 @@ class Waits {
       this.said,
       waiting.length
         ? `At the barrier: ${list(waiting)}; not there yet: ${list(others)}.`
-        : `No warp waits. ${machine.block.releases.length ? "" : "This kernel has no barrier."}`,
+        : `No warp waits.${machine.block.releases.length ? "" : " This block meets no barrier."}`,
     );
     this.said.dataset.waiting = waiting.join(" ");
   }
