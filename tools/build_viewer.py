@@ -28,6 +28,7 @@ BUNDLES = {
     SOURCES / "style" / "index.css": SOURCES.parent / "stepper.css",
     SOURCES / "waiting.js": SOURCES.parent / "waiting.js",
     SOURCES / "style" / "waiting.css": SOURCES.parent / "waiting.css",
+    SOURCES / "predict.js": SOURCES.parents[1] / "exercises" / "predict.js",
 }
 HEAD = "/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources {} bundle {} */\n"
 

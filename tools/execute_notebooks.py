@@ -3,8 +3,8 @@
     uv run python tools/execute_notebooks.py                          every lesson and solution
     uv run python tools/execute_notebooks.py notebooks/02_naive.ipynb
 
-What differs from run to run is not stored: times, process ids, the ids of live widgets. Without its widget,
-an output falls back on its picture or text, which a reader sees before running anything.
+What differs from run to run is not stored: times, process ids, the ids of live widgets. What stands for a widget, a
+picture or a text, a reader sees before running anything.
 """
 
 import argparse
@@ -42,7 +42,8 @@ def execute(path: Path, timeout: float = 120) -> None:
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [stable(output) for output in cell.outputs]
+            stored = [stable(output) for output in cell.outputs]
+            cell.outputs = [output for output in stored if output.get("data") != {}]  # a view was all that it held
     fold_predictions(notebook)
     nbformat.validate(notebook)
     # newline: the same bytes on every system

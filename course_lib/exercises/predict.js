@@ -1,14 +1,57 @@
-// A question, a box or buttons for the guess, and the truth beside the guess once there is one.
-// What is right is decided in Python; without a kernel the page still shows the guess and the truth.
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 322cd04470188aca bundle 1dbdf32fb9c4bdb2 */
+// still.js
+var FIRST_TRY = 20;
+var LAST_TRY = 5e3;
+function replaceStill(model, el) {
+  const mark = model.get("_still");
+  if (!mark) return () => {
+  };
+  let hidden = null;
+  let timer = void 0;
+  const replace = () => {
+    if (!el.isConnected || !el.firstElementChild || el.querySelector("[role=alert]")) return false;
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden = outputBefore(el, mark);
+    if (hidden) hidden.style.display = "none";
+    return true;
+  };
+  const sizes = new ResizeObserver(replace);
+  sizes.observe(el);
+  const again = (after) => {
+    timer = setTimeout(() => replace() || after < LAST_TRY && again(2 * after), after);
+  };
+  again(FIRST_TRY);
+  return () => {
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden?.style.removeProperty("display");
+  };
+}
+function outputBefore(el, mark) {
+  for (let node = el; node.parentElement && node !== document.body; node = node.parentElement) {
+    const before = node.previousElementSibling;
+    if (!(before instanceof HTMLElement)) continue;
+    const stills = [...before.querySelectorAll("img, .tile-by-tile-still")].filter((still2) => isStill(still2, mark));
+    if (!stills.length) continue;
+    const [still] = stills;
+    const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
+    return alone ? before : null;
+  }
+  return null;
+}
+function isStill(node, mark) {
+  if (!(node instanceof HTMLImageElement)) return true;
+  return node.src.endsWith(mark) || node.src.startsWith("blob:");
+}
 
+// predict.js
 function element(tag, className, text) {
   const made = document.createElement(tag);
   made.className = className;
-  if (text !== undefined) made.append(...coded(text));
+  if (text !== void 0) made.append(...coded(text));
   return made;
 }
-
-// Words in backquotes become code.
 function coded(text) {
   return text.split("`").map((part, i) => {
     if (i % 2 === 0) return document.createTextNode(part);
@@ -17,17 +60,16 @@ function coded(text) {
     return code;
   });
 }
-
 function input(model, submit) {
   const choices = model.get("choices");
   if (choices.length) {
     const group = element("div", "predict-choices");
     group.setAttribute("role", "group");
     for (const choice of choices) {
-      const button = element("button", "predict-choice", choice);
-      button.type = "button";
-      button.addEventListener("click", () => submit(choice));
-      group.append(button);
+      const button2 = element("button", "predict-choice", choice);
+      button2.type = "button";
+      button2.addEventListener("click", () => submit(choice));
+      group.append(button2);
     }
     return group;
   }
@@ -45,12 +87,12 @@ function input(model, submit) {
   });
   return form;
 }
-
 function outcome(model) {
   const guess = model.get("guess");
   const shown = element("div", `predict-outcome predict-${model.get("right") || "open"}`);
   const table = element("dl", "predict-pair");
-  const mark = { yes: "✓ ", no: "✗ " }[model.get("right")] || "";
+  const marks = { yes: "✓ ", no: "✗ " };
+  const mark = marks[model.get("right")] ?? "";
   table.append(element("dt", "", "your guess"), element("dd", "", mark + guess));
   table.append(element("dt", "", "the answer"), element("dd", "", model.get("answer")));
   shown.append(table);
@@ -58,10 +100,9 @@ function outcome(model) {
   shown.append(element("p", "predict-score", model.get("score")));
   return shown;
 }
-
 function render({ model, el }) {
   const root = element("section", "predict");
-  root.addEventListener("keydown", (event) => event.stopPropagation()); // JupyterLab's shortcuts are not meant here
+  root.addEventListener("keydown", (event) => event.stopPropagation());
   const live = element("div", "predict-live");
   live.setAttribute("aria-live", "polite");
   const submit = (guess) => {
@@ -80,7 +121,13 @@ function render({ model, el }) {
   model.on(watched, draw);
   draw();
   el.replaceChildren(root);
-  return () => model.off(watched, draw);
+  const bringBack = replaceStill(model, el);
+  return () => {
+    bringBack();
+    model.off(watched, draw);
+  };
 }
-
-export default { render };
+var predict_default = { render };
+export {
+  predict_default as default
+};

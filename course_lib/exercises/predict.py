@@ -13,6 +13,8 @@ from typing import Any
 import anywidget
 import traitlets
 
+from course_lib.viewer.still import CLASS, Still
+
 _HERE = pathlib.Path(__file__).parent
 
 #: A number with a fraction is right within this share of the truth; a whole number only exactly.
@@ -69,7 +71,7 @@ def count_points(exercise: str, reached: int, of: int) -> None:
     SCORE.points[exercise] = (reached, of)
 
 
-class Prediction(anywidget.AnyWidget):
+class Prediction(Still, anywidget.AnyWidget):
     """A question with a box for a number, or with buttons: see `predict`.
 
     ``guess`` is the reader's text ("" before there is one), ``right`` what became of it: "", "yes" or "no".
@@ -134,10 +136,12 @@ class Prediction(anywidget.AnyWidget):
         offered = "".join(f"<li>{html.escape(choice)}</li>" for choice in self.choices)
         head = f"<p><b>Predict:</b> {_marked(self.question)}</p>" + (f"<ul>{offered}</ul>" if offered else "")
         if not self.right:
-            said = html.escape(self.problem or _NO_GUESS)
-            return f"{head}<p>{said}</p><details><summary>The answer</summary><p>{_marked(self._said())}</p></details>"
-        mark = "✓" if self.right == "yes" else "✗"
-        return f"{head}<p>{mark} your guess: {html.escape(self.guess)} · the answer: {_marked(self._said())}</p>"
+            said = f"<p>{html.escape(self.problem or _NO_GUESS)}</p>"
+            said += f"<details><summary>The answer</summary><p>{_marked(self._said())}</p></details>"
+        else:
+            mark = "✓" if self.right == "yes" else "✗"
+            said = f"<p>{mark} your guess: {html.escape(self.guess)} · the answer: {_marked(self._said())}</p>"
+        return f'<div class="{CLASS}">{head}{said}</div>'
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the widget, and beside it the folded answer and the text."""

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from course_lib.viewer.still import VIEW
+
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
 _MARKS = {True: "✓", False: "✗", None: "○"}
 #: Green, vermilion and grey that hold on a light page and on a dark one; the marks say the same without colour.
@@ -81,25 +83,29 @@ class Verdict:
             f"{rows}{hint}{remarks}</div>"
         )
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        """Text and HTML; in a notebook that runs, also a button that opens the viewer where something failed."""
-        data = {"text/plain": repr(self), "text/html": self._repr_html_()}
+    def _ipython_display_(self) -> None:
+        """Text and HTML, and after them, where something failed, a button that opens the viewer there.
+
+        The button is an output of its own: on a page without a kernel the verdict stands, and the button does not.
+        """
+        from IPython.display import display
+
+        said = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        display(said, raw=True)  # type: ignore[no-untyped-call]
         if self.opens is not None:
-            data |= _with_button(self)._repr_mimebundle_() or {}
-            data["text/plain"] = repr(self)
-        return data
+            view = _button(self)._repr_mimebundle_()
+            display({VIEW: view[VIEW]}, raw=True)  # type: ignore[no-untyped-call]
 
 
-def _with_button(verdict: Verdict) -> Any:
-    """The verdict above a button "Show me"; the viewer takes the button's place."""
+def _button(verdict: Verdict) -> Any:
+    """A button "Show me"; the viewer takes its place."""
     import ipywidgets
 
-    shown = ipywidgets.HTML(verdict._repr_html_())
     button = ipywidgets.Button(description="Show me", tooltip="open the viewer at the step that went wrong")
-    box = ipywidgets.VBox([shown, button])
+    box = ipywidgets.VBox([button])
 
     def replace(_: Any) -> None:
-        box.children = (shown, verdict.show())
+        box.children = (verdict.show(),)
 
     button.on_click(replace)
     return box

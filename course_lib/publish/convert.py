@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import html
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nbconvert.exporters import HTMLExporter, SlidesExporter
@@ -17,7 +17,8 @@ from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
 from ..viewer.page import module, place, style
-from .stills import STATE, VIEW, Stills
+from ..viewer.still import VIEW, mark_of
+from .stills import STATE, Stills
 
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
 #: Of a slide, in CSS pixels: that of a projector.
@@ -169,15 +170,25 @@ def living(notebook: Any) -> Any:
     for cell in notebook.cells:
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.transient = {"remove_source": True}  # nbconvert's templates ask for this
-        for output in cell.get("outputs", ()):
-            view = output.get("data", {}).pop(VIEW, None)
-            if view is None:
-                continue
-            found = list(_steppers(models, view.get("model_id", "")))
-            if found:
-                output.data = {"text/html": "\n".join(map(place, found))}
+        if cell.cell_type == "code":
+            cell.outputs = _living(cell.outputs, models)
     notebook.metadata.pop("widgets", None)
     return notebook
+
+
+def _living(outputs: Sequence[Any], models: Mapping[str, Any]) -> list[Any]:
+    """The outputs of a cell, without what stands for a stepper that lives."""
+    kept: list[Any] = []
+    for output in outputs:
+        view = output.get("data", {}).pop(VIEW, None)
+        found = list(_steppers(models, view.get("model_id", ""))) if view else []
+        if found and kept and any(state.get("_still") == mark_of(kept[-1].get("data", {})) for state in found):
+            kept.pop()
+        if found:
+            output.data = {"text/html": "\n".join(map(place, found))}
+        if output.get("data") != {}:
+            kept.append(output)
+    return kept
 
 
 def _steppers(models: Mapping[str, Any], model: str) -> Iterator[Mapping[str, Any]]:

@@ -14,6 +14,7 @@ from ..simulate import simulate
 from ..simulator.hardware import ceil_div
 from .scene import PANELS
 from .stepper import Stepper
+from .still import Still
 
 SIZES = (1, 64)
 TILE_WIDTHS = (1, 2, 4, 8, 16, 32)
@@ -30,7 +31,7 @@ PADDING = {False: "bank_conflicts", True: "padded"}
 SQUARE = "as wide"
 
 
-class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no annotations
+class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no annotations
     """A stepper under controls: the kernel, n (A, B and C are n×n), the tile width, and where they matter the height
     of the block and the padding.
 
@@ -141,6 +142,9 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no anno
         picture = explored(by_n, by_width, n, width)
         self._plot.value = picture._repr_png_()[0]
         self._plot.alt = repr(picture)
+
+    def _mark(self, mark: str) -> None:
+        self.stepper._mark(mark)  # it has the module that looks for what stands before it
 
     def __repr__(self) -> str:
         chosen = f"kernel {self.kernel.value}, n = {self.n.value}, tile width {self.tile_width.value}"

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 7bf62b321f42df02 bundle c555d967b0efec2a */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1982a47e05da19c3 bundle ecb926f50fdb5502 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3474,12 +3474,62 @@ var Player = class {
   }
 };
 
+// still.js
+var FIRST_TRY = 20;
+var LAST_TRY = 5e3;
+function replaceStill(model, el) {
+  const mark = model.get("_still");
+  if (!mark) return () => {
+  };
+  let hidden = null;
+  let timer = void 0;
+  const replace = () => {
+    if (!el.isConnected || !el.firstElementChild || el.querySelector("[role=alert]")) return false;
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden = outputBefore(el, mark);
+    if (hidden) hidden.style.display = "none";
+    return true;
+  };
+  const sizes = new ResizeObserver(replace);
+  sizes.observe(el);
+  const again = (after) => {
+    timer = setTimeout(() => replace() || after < LAST_TRY && again(2 * after), after);
+  };
+  again(FIRST_TRY);
+  return () => {
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden?.style.removeProperty("display");
+  };
+}
+function outputBefore(el, mark) {
+  for (let node = el; node.parentElement && node !== document.body; node = node.parentElement) {
+    const before = node.previousElementSibling;
+    if (!(before instanceof HTMLElement)) continue;
+    const stills = [...before.querySelectorAll("img, .tile-by-tile-still")].filter((still2) => isStill(still2, mark));
+    if (!stills.length) continue;
+    const [still] = stills;
+    const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
+    return alone ? before : null;
+  }
+  return null;
+}
+function isStill(node, mark) {
+  if (!(node instanceof HTMLImageElement)) return true;
+  return node.src.endsWith(mark) || node.src.startsWith("blob:");
+}
+
 // index.js
 var index_default = {
   /** @param {{model: import("./player.js").Model, el: HTMLElement}} place */
   render({ model, el }) {
     const player = new Player(model, el);
-    return () => player.destroy();
+    const bringBack = replaceStill(model, el);
+    return () => {
+      bringBack();
+      player.destroy();
+    };
   }
 };
 export {

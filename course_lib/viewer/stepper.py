@@ -18,6 +18,7 @@ from .page import page
 from .payload import encode
 from .picture import StillPicture
 from .scene import PANELS, Scene, wrong_elements
+from .still import Still
 from .words import summary
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _HERE = pathlib.Path(__file__).parent
 
 
-class Stepper(anywidget.AnyWidget):
+class Stepper(Still, anywidget.AnyWidget):
     """Step through a launch: matrices, shared memory, registers, source and counts, one statement at a time.
 
     ``run`` is what a launch with ``simulate(kernel, trace=True)`` returned. ``step`` is the number of steps

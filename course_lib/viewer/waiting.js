@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 7bf62b321f42df02 bundle 98bac5fad38a4263 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1982a47e05da19c3 bundle 887b59ef131bb024 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {
@@ -26,6 +26,52 @@ function part(root, name) {
 }
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
+}
+
+// still.js
+var FIRST_TRY = 20;
+var LAST_TRY = 5e3;
+function replaceStill(model, el) {
+  const mark = model.get("_still");
+  if (!mark) return () => {
+  };
+  let hidden = null;
+  let timer = void 0;
+  const replace = () => {
+    if (!el.isConnected || !el.firstElementChild || el.querySelector("[role=alert]")) return false;
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden = outputBefore(el, mark);
+    if (hidden) hidden.style.display = "none";
+    return true;
+  };
+  const sizes = new ResizeObserver(replace);
+  sizes.observe(el);
+  const again = (after) => {
+    timer = setTimeout(() => replace() || after < LAST_TRY && again(2 * after), after);
+  };
+  again(FIRST_TRY);
+  return () => {
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden?.style.removeProperty("display");
+  };
+}
+function outputBefore(el, mark) {
+  for (let node = el; node.parentElement && node !== document.body; node = node.parentElement) {
+    const before = node.previousElementSibling;
+    if (!(before instanceof HTMLElement)) continue;
+    const stills = [...before.querySelectorAll("img, .tile-by-tile-still")].filter((still2) => isStill(still2, mark));
+    if (!stills.length) continue;
+    const [still] = stills;
+    const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
+    return alone ? before : null;
+  }
+  return null;
+}
+function isStill(node, mark) {
+  if (!(node instanceof HTMLImageElement)) return true;
+  return node.src.endsWith(mark) || node.src.startsWith("blob:");
 }
 
 // waiting.js
@@ -173,7 +219,9 @@ function render({ model, el }) {
   for (const name of SETTING) model.on(`change:${name}`, asked);
   draw();
   el.replaceChildren(root);
+  const bringBack = replaceStill(model, el);
   return () => {
+    bringBack();
     model.off("change:_plan", draw);
     for (const name of SETTING) model.off(`change:${name}`, asked);
   };

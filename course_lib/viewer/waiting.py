@@ -18,6 +18,7 @@ from ..model import waiting
 from ..model.instructions import Instruction, programs
 from ..simulate import simulate
 from ..simulator.hardware import SECTOR_BYTES
+from .still import Still
 
 _HERE = pathlib.Path(__file__).parent
 
@@ -144,7 +145,7 @@ def plan(machine: waiting.Machine, latency: int, warps: int, tile_width: int, bu
     return Plan(latency, warps, tile_width, buffers, play, machine.bytes_per_cycle["L2"])
 
 
-class Waiting(anywidget.AnyWidget):
+class Waiting(Still, anywidget.AnyWidget):
     """One scheduler's warps as the model of waiting plays them: drag the latency, the warps, T; one buffer or two.
 
     ``machine``: a measured multiprocessor, `model.waiting.Machine`, of which all but the latency is kept;

@@ -271,7 +271,7 @@ def test_remarks_are_no_faults(tmp_path):
     assert repr(verdict).count("Remark: ") == 2
 
 
-def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path):
+def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path, monkeypatch):
     verdict = _verdict("barriers", tmp_path, [("k, tx]\n        cuda.syncthreads()", "k, tx]")])
     stepper = verdict.show()
     line = verdict.checks[0].lines[-1][0]
@@ -281,9 +281,13 @@ def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path):
     stored = stepper.timeline.steps[stepper.step - 1].accesses[0]
     assert (stored.array, stored.op) == ("C", "store")
     assert re.search(r"C\[0, 0\] holds 1\.625 in the end, and 0\.625 was wanted\.$", repr(stepper))
-    assert "application/vnd.jupyter.widget-view+json" in wrong._repr_mimebundle_()
     passed = _verdict("barriers", tmp_path, [])
-    assert set(passed._repr_mimebundle_()) == {"text/plain", "text/html"}
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(set(data)))
+    wrong._ipython_display_()
+    assert shown == [{"text/plain", "text/html"}, {"application/vnd.jupyter.widget-view+json"}]
+    passed._ipython_display_()
+    assert shown[2:] == [{"text/plain", "text/html"}]
     with pytest.raises(ValueError, match="no step to show"):
         passed.show()
 

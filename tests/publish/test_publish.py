@@ -16,7 +16,8 @@ from launches.decode import Payload
 from course_lib import export, slides
 from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
 from course_lib.publish.convert import slides as as_slides
-from course_lib.publish.stills import STATE, VIEW, Stills
+from course_lib.publish.stills import Stills
+from course_lib.viewer.still import VIEW
 
 SETUP = """\
 import numpy as np
@@ -48,6 +49,13 @@ def notebook(tmp_path_factory):
     return executed(book, tmp_path_factory.mktemp("lesson"))
 
 
+def without_states(notebook):
+    """As JupyterLab saves a notebook."""
+    book = copy.deepcopy(notebook)
+    book.metadata.pop("widgets")
+    return book
+
+
 def states(text):
     found = re.findall(r'<script [^>]*class="tile-by-tile-state"[^>]*>(.*?)</script>', text)
     return [json.loads(state) for state in found]
@@ -74,6 +82,19 @@ def test_every_stepper_lives_and_nothing_is_fetched(notebook, convert):
     assert text.count('<script type="module">') == 1
 
 
+def test_a_widget_shows_in_two_outputs(notebook):
+    """First what stands for it, then its view alone, which nbconvert would put in the place of all beside it."""
+    shown = {cell.source: [set(output.data) for output in cell.get("outputs", ())] for cell in notebook.cells[2:]}
+    assert [{"image/png", "text/plain"}, {VIEW}] == shown[STEPPER] == shown[OTHERS[0]]
+    assert [{VIEW, "text/plain"}] == shown[OTHERS[1]]
+
+
+def test_nothing_stands_beside_a_live_stepper(notebook):
+    """Its picture is gone; that of the one whose state is not there stays."""
+    pictures = [len(re.findall("<img ", html_page(book, "Lesson"))) for book in (notebook, without_states(notebook))]
+    assert [0, 2] == pictures
+
+
 def test_other_widgets_leave_their_text(notebook):
     """A slider needs a kernel; its text stays, and no view of a widget is left."""
     alive = living(notebook)
@@ -86,9 +107,7 @@ def test_other_widgets_leave_their_text(notebook):
 @pytest.mark.parametrize("convert", [html_page, as_slides])
 def test_pictures_have_a_text_of_their_own(notebook, convert):
     """Where a stepper cannot live, its picture says in words what it shows."""
-    still = copy.deepcopy(notebook)
-    still.metadata.pop("widgets")
-    text = convert(still, "Lesson")
+    text = convert(without_states(notebook), "Lesson")
     pictures = re.findall(r"<img [^>]*>", text.split("<script type=")[0])
     assert any(re.search(r'alt="tiled, step 7: Line \d+, warp 0', picture) for picture in pictures)
     assert "No description has been provided" not in text
@@ -150,10 +169,7 @@ def nbconvert(path, *options, to="html"):
 @pytest.mark.parametrize("to", ["html", "slides"])
 def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
     """Of the stepper and the explorer the picture stands in the page, with its text; the slider stays as it is."""
-    book = copy.deepcopy(notebook)
-    if kept != "as executed":  # as JupyterLab saves a notebook after Run All
-        book.metadata.pop("widgets")
-    nbformat.write(book, tmp_path / "lesson.ipynb")
+    nbformat.write(notebook if kept == "as executed" else without_states(notebook), tmp_path / "lesson.ipynb")
     said, text = nbconvert(tmp_path / "lesson.ipynb", to=to)
     assert "Alternative text is missing" not in said
     pictures = [picture for picture in re.findall(r"<img [^>]*>", text) if "data:image/png" in picture]
@@ -174,13 +190,9 @@ def test_nbconvert_alone_executes_and_shows_the_pictures(tmp_path):
 
 
 def test_widgets_of_others_stay():
-    """A view whose state is there and which is not the course's keeps its place, whatever stands beside it."""
+    """A view that is not alone in its output is not one of ours."""
     data = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}
-    output = nbformat.v4.new_output("display_data", data=data)
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output])])
-    book.metadata["widgets"] = {STATE: {"state": {"a": {"state": {"_anywidget_id": "others.Plot"}}}}}
-    changed, _ = Stills().preprocess(copy.deepcopy(book), {})
-    assert data == changed.cells[0].outputs[0].data
-    book.metadata["widgets"] = {STATE: {"state": {"a": {"state": {"_anywidget_id": "course_lib.Any"}}}}}
+    outputs = [nbformat.v4.new_output("display_data", data=each) for each in (data, {VIEW: {"model_id": "b"}})]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
     changed, _ = Stills().preprocess(book, {})
-    assert {"text/html", "image/png"} == set(changed.cells[0].outputs[0].data)
+    assert [data] == [output.data for output in changed.cells[0].outputs]

@@ -1,11 +1,16 @@
 // The stepper's browser side. The whole trace is here, so a step is replayed and drawn without the kernel.
 
 import { Player } from "./player.js";
+import { replaceStill } from "./still.js";
 
 export default {
   /** @param {{model: import("./player.js").Model, el: HTMLElement}} place */
   render({ model, el }) {
     const player = new Player(model, el);
-    return () => player.destroy();
+    const bringBack = replaceStill(model, el);
+    return () => {
+      bringBack();
+      player.destroy();
+    };
   },
 };

@@ -1,6 +1,7 @@
 // The model of waiting. Python plays each setting and sends its timeline; here it is asked for and drawn.
 
 import { html, part, svg, write } from "./dom.js";
+import { replaceStill } from "./still.js";
 
 /**
  * @typedef {object} Plan
@@ -181,7 +182,9 @@ function render({ model, el }) {
   for (const name of SETTING) model.on(`change:${name}`, asked);
   draw();
   el.replaceChildren(root);
+  const bringBack = replaceStill(model, el);
   return () => {
+    bringBack();
     model.off("change:_plan", draw);
     for (const name of SETTING) model.off(`change:${name}`, asked);
   };

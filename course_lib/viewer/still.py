@@ -1,0 +1,45 @@
+"""What stands for a widget where none comes to life: on a page without a network, or in a notebook that was not run.
+
+A page that nbconvert makes shows a widget's view before anything else that the same output holds, and such a view takes
+its code from the network: without one the page shows nothing at all. So our widgets show themselves in two outputs: a
+picture or a text, and the view alone, which, once it lives, hides the output before it (``web/still.js``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+PNG = "image/png"
+#: Characters by which the browser knows a picture; at a PNG's end stands a checksum of all its pixels.
+MARK = 32
+#: The class of an element of HTML that stands for a widget.
+CLASS = "tile-by-tile-still"
+
+
+class Still(traitlets.HasTraits):
+    """For a widget whose ``_repr_mimebundle_`` holds a view, and beside it a picture or HTML of class `CLASS`."""
+
+    _still = traitlets.Unicode("").tag(sync=True)
+
+    def _mark(self, mark: str) -> None:
+        """Tell the browser what it will find."""
+        self._still = mark
+
+    def _ipython_display_(self) -> None:
+        """Show what stands for the widget, and then the widget."""
+        from IPython.display import display
+
+        data, metadata = self._repr_mimebundle_()  # type: ignore[attr-defined]  # every widget has it
+        view = data.pop(VIEW, None)
+        self._mark(mark_of(data))
+        display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        if view is not None:
+            display({VIEW: view}, raw=True)  # type: ignore[no-untyped-call]
+
+
+def mark_of(data: dict[str, Any]) -> str:
+    """By what the browser knows this output."""
+    return str(data[PNG]).strip()[-MARK:] if PNG in data else CLASS

@@ -1,0 +1,75 @@
+// What stands for a widget where none comes to life (course_lib/viewer/still.py): a picture or a text in the output
+// before the widget's own. The living widget hides it, once there is something to see in its place.
+
+const FIRST_TRY = 20; // ms, and twice as many from try to try
+const LAST_TRY = 5000;
+
+/**
+ * @typedef {{get(name: string): any}} Model
+ */
+
+/**
+ * Hide what stands for the widget, as soon as the widget is on the page.
+ * @param {Model} model
+ * @param {HTMLElement} el the widget's place, empty until the widget has drawn itself
+ * @returns {() => void} what to call when the widget leaves the page
+ */
+export function replaceStill(model, el) {
+  const mark = model.get("_still");
+  if (!mark) return () => {};
+  /** @type {HTMLElement | null} */
+  let hidden = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer = undefined;
+  const replace = () => {
+    if (!el.isConnected || !el.firstElementChild || el.querySelector("[role=alert]")) return false;
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden = outputBefore(el, mark);
+    if (hidden) hidden.style.display = "none";
+    return true;
+  };
+  // Front ends put the place on the page when they like. It has a size once it is there and drawn; but of what is out
+  // of sight they may not tell, and it shall not move the page when it comes into sight.
+  const sizes = new ResizeObserver(replace);
+  sizes.observe(el);
+  const again = (/** @type {number} */ after) => {
+    timer = setTimeout(() => replace() || (after < LAST_TRY && again(2 * after)), after);
+  };
+  again(FIRST_TRY);
+  return () => {
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden?.style.removeProperty("display");
+  };
+}
+
+/**
+ * The output before the widget's, if it holds the still and nothing else. It is found by what stands in it, for each
+ * front end has elements and classes of its own.
+ * @param {Element} el
+ * @param {string} mark
+ * @returns {HTMLElement | null}
+ */
+function outputBefore(el, mark) {
+  for (let node = el; node.parentElement && node !== document.body; node = node.parentElement) {
+    const before = node.previousElementSibling;
+    if (!(before instanceof HTMLElement)) continue;
+    const stills = [...before.querySelectorAll("img, .tile-by-tile-still")].filter((still) => isStill(still, mark));
+    if (!stills.length) continue;
+    const [still] = stills;
+    const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
+    return alone ? before : null;
+  }
+  return null;
+}
+
+/**
+ * @param {Element} node
+ * @param {string} mark
+ */
+function isStill(node, mark) {
+  if (!(node instanceof HTMLImageElement)) return true;
+  // VS Code gives pictures addresses that say nothing of them.
+  return node.src.endsWith(mark) || node.src.startsWith("blob:");
+}

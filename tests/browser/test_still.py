@@ -1,0 +1,101 @@
+"""What stands for a widget where none comes to life, and how the living one takes its place."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+SETUP = """\
+import io, ipywidgets, numpy as np
+from PIL import Image
+from course_lib import simulate
+from course_lib.exercises import predict
+from course_lib.kernels.tiled import tiled
+from course_lib.viewer import Stepper, explore
+A, B, C = np.ones((4, 4), "f4"), np.ones((4, 4), "f4"), np.zeros((4, 4), "f4")
+run = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)"""
+OURS = ["Stepper(run, step=7)", "predict('How many?', 3)", "explore(n=2)"]
+#: A picture of the reader's own, and a stepper in a box of theirs below it.
+THEIRS = "Image.new('RGB', (40, 30))", "ipywidgets.VBox([Stepper(run)])"
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
+
+
+def test_the_living_widget_takes_the_place_of_its_picture(open_notebook):
+    """In JupyterLab, again when the cell runs again, and out of sight; a picture of the reader's own stays."""
+    notebook = open_notebook([SETUP, *OURS, f"display({THEIRS[0]})\n{THEIRS[1]}"])
+    notebook.run_all()
+    for _ in range(2):
+        for cell, living in enumerate((".tt-root", ".predict", ".tt-root"), 1):
+            expect(notebook.cell(cell).locator(".jp-OutputArea-child")).to_have_count(2)
+            expect(notebook.cell(cell).locator(".jp-OutputArea-child").first).to_be_hidden()
+            expect(notebook.cell(cell).locator(living)).to_be_visible()
+        expect(notebook.cell(4).locator(".tt-root")).to_be_visible()
+        expect(notebook.cell(4).locator("img")).to_be_visible()
+        notebook.run_all()
+    assert notebook.page_errors == []
+
+
+def test_a_page_of_nbconvert_is_never_blank(new_page, tmp_path):
+    """From the plain command, executed, opened without a network."""
+    cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *OURS)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), tmp_path / "lesson.ipynb")
+    command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "html", tmp_path / "lesson.ipynb"]
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
+    page = new_page()
+    page.context.set_offline(True)
+    page.goto((tmp_path / "lesson.html").as_uri())
+    expect(page.locator(".tt-root, .predict")).to_have_count(0)
+    for picture in (page.locator(".jp-Cell img").nth(i) for i in range(2)):
+        expect(picture).to_be_visible()
+        assert picture.bounding_box()["height"] > 200
+    expect(page.get_by_text("How many?").last).to_be_visible()
+
+
+# Two outputs as some front end lays them out, the second one the widget's.
+PAGE = """<!doctype html><meta charset="utf-8"><body><pre>code</pre>
+<div><div><img id="other" width="50" height="40"></div></div>
+<div id="before"><div><img id="still" width="50" height="40"></div></div>
+<div><span></span><div><div id="place"></div></div></div>
+<script type="module">
+  const { default: widget } = await import(URL.createObjectURL(new Blob([%s], { type: "text/javascript" })));
+  const still = document.getElementById("still");
+  still.src = %s;
+  const state = { _still: "SUVORK5CYII=", _data: %s, step: 0, block: [0, 0, 0], thread: [0, 0, 0] };
+  const model = { get: (name) => state[name], set() {}, on() {}, off() {}, save_changes() {} };
+  window.leave = widget.render({ model, el: document.getElementById("place") });
+  window.started = true;
+</script>"""
+PNG = "data:image/png;base64,AAAASUVORK5CYII="
+VIEWER = Path(__file__).parents[2] / "course_lib" / "viewer"
+
+
+@pytest.mark.parametrize(
+    ("address", "data", "hidden"),
+    [
+        ("PNG", "trace", True),
+        ("URL.createObjectURL(new Blob(['']))", "trace", True),  # VS Code
+        ("'data:image/png;base64,AAAA'", "trace", False),  # another picture
+        ("PNG", "{}", False),  # no trace: a sentence, below the picture
+    ],
+)
+def test_only_its_own_picture_gives_way_and_comes_back(new_page, launch_of, address, data, hidden):
+    """The widget knows the end of its picture's address; where it cannot be drawn, and when it leaves, the picture is
+    there.
+    """
+    from course_lib.viewer import Stepper
+
+    page = new_page()
+    payload = Stepper(launch_of("tiled"))._data if data == "trace" else data
+    module = json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8"))
+    page.set_content(PAGE % (module, address.replace("PNG", json.dumps(PNG)), json.dumps(payload)))
+    page.locator(".tt-count, [role=alert]").first.wait_for()
+    page.wait_for_timeout(300)  # as long as several tries take
+    before = page.locator("#before")
+    assert hidden == (before.evaluate("node => getComputedStyle(node).display") == "none")
+    assert page.locator("#other").evaluate("node => node.offsetHeight") == 40
+    page.evaluate("window.leave()")
+    assert "none" != before.evaluate("node => getComputedStyle(node).display")
