@@ -25,9 +25,10 @@ _ANCHORS = {"left": "lm", "middle": "mm", "right": "rm"}
 
 @dataclass(frozen=True)
 class StillPicture:
-    """A picture as Jupyter shows it."""
+    """A picture as Jupyter shows it; of two runs side by side the other's scene below."""
 
     scene: Scene
+    other: Scene | None = None
 
     @functools.cached_property
     def layout(self) -> Layout:
@@ -36,7 +37,14 @@ class StillPicture:
 
     def image(self, scale: float = SCALE) -> Image.Image:
         """The picture in RGBA, ``scale`` pixels for each unit of the layout."""
-        return draw(self.layout, scale)
+        image = draw(self.layout, scale)
+        if self.other is None:
+            return image
+        below = draw(lay_out(self.other), scale)
+        both = Image.new("RGBA", (image.width, image.height + below.height), (255, 255, 255, 0))
+        both.paste(image)
+        both.paste(below, (0, image.height))
+        return both
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int | str]]:
         """The file, and how Jupyter is to show it: its size, and the text for those who do not see it."""
@@ -49,7 +57,8 @@ class StillPicture:
         return buffer.getvalue(), shown
 
     def __repr__(self) -> str:
-        return f"{self.scene.trace.kernel_name}, step {self.scene.position}: {self.scene.says}"
+        scenes = filter(None, (self.scene, self.other))
+        return "; ".join(f"{each.trace.kernel_name}, step {each.position}: {each.says}" for each in scenes)
 
 
 @functools.lru_cache(maxsize=256)

@@ -135,6 +135,11 @@ class Scene:
         return sentence(self.timeline, self.position, self.thread)
 
     @property
+    def told(self) -> str:
+        """The sentence, and which step it is of."""
+        return f"step {self.position} of {len(self.timeline)}: {self.says}"
+
+    @property
     def where(self) -> str:
         """Launch, block, thread and step, in a line."""
         trace, dims = self.trace, n_dims(self.trace)

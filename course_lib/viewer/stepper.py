@@ -70,6 +70,7 @@ class Stepper(Still, anywidget.AnyWidget):
             raise ValueError(f"There is no panel {unknown[0]!r}; choose from {', '.join(PANELS)}.")
         data = _payload(run)
         self._run, self._wrong = run, wrong_elements(run.trace, wanted or {})
+        self._beside: Any = None  # the run to compare with
         super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "", panels=tuple(panels))
         self.block, self.thread = tuple(block), tuple(thread)
         self.step = step
@@ -83,9 +84,9 @@ class Stepper(Still, anywidget.AnyWidget):
     def run(self, run: Any) -> None:
         data = _payload(run)
         with self.hold_sync():
-            self._run, self._wrong = run, {}
+            self._run, self._wrong, self._beside = run, {}, None
             self.step = 0
-            self._wanted = ""
+            self._wanted = self._other = ""
             self.block, self.thread = (0, 0, 0), (0, 0, 0)
             self._data = data
 
@@ -135,8 +136,20 @@ class Stepper(Still, anywidget.AnyWidget):
         return Scene(timeline, chosen, thread, self._wrong, self.panels)
 
     def picture(self, step: int | None = None) -> StillPicture:
-        """Draw one step: that of :meth:`scene`."""
-        return StillPicture(self.scene(step))
+        """Draw one step: that of :meth:`scene`, and of a comparison the other run's below it."""
+        scene = self.scene(step)
+        return StillPicture(scene, self._other_scene(scene))
+
+    def _other_scene(self, scene: Scene) -> Scene | None:
+        """The run beside after as many steps, in the same block and thread as far as it has them."""
+        if self._beside is None:
+            return None
+        trace = self._beside.trace
+        blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
+        number = [tuple(at) for at in self.trace.columns.blocks.tolist()].index(scene.timeline.block)
+        timeline = Timeline(trace, blocks[min(number, len(blocks) - 1)])
+        thread = min(scene.thread, trace.n_threads - 1)
+        return Scene(timeline, min(scene.position, len(timeline)), thread, panels=self.panels)
 
     def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write the stepper as a page of its own, at the step where it stands; returns the page's path.
@@ -154,8 +167,8 @@ class Stepper(Still, anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         scene = self.scene()
-        says = f"step {scene.position} of {len(scene.timeline)}: {scene.says}"
-        return "\n".join([summary(self.trace), says, *scene.wrong_now])
+        scenes = filter(None, (scene, self._other_scene(scene)))
+        return "\n\n".join("\n".join([summary(each.trace), each.told, *each.wrong_now]) for each in scenes)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the widget, and for readers who have not run the notebook the picture and the text."""
@@ -171,12 +184,15 @@ def _payload(run: Any) -> str:
     return encode(run.trace)
 
 
-def compare(run: Any, other: Any, *, step: int = 0, block: Sequence[int] = (0, 0)) -> Stepper:
+def compare(
+    run: Any, other: Any, *, step: int = 0, block: Sequence[int] = (0, 0), panels: Sequence[str] = PANELS
+) -> Stepper:
     """Return a stepper that walks through two launches side by side: naive beside tiled, or conflicted beside padded.
 
     Both runs have traces of their own; ``step``, ``block`` and ``thread`` are those of both, as far as the second has
-    them. The still picture and the text are the first run's. Raises ValueError as Stepper does.
+    them. The still picture and the text are of both. ``panels`` are those of Stepper; raises ValueError as it does.
     """
-    stepper = Stepper(run, step=step, block=block)
-    stepper._other = _payload(other)
+    data = _payload(other)
+    stepper = Stepper(run, step=step, block=block, panels=panels)
+    stepper._other, stepper._beside = data, other
     return stepper

@@ -10,7 +10,7 @@ from launches.samples import launch
 from traitlets import TraitError
 
 import course_lib.viewer
-from course_lib.viewer import Stepper
+from course_lib.viewer import Stepper, compare
 from course_lib.viewer.layout import Text
 from course_lib.viewer.scene import PANELS
 
@@ -115,3 +115,21 @@ def test_the_still_picture_tells_of_the_chosen_panels_alone():
         texts = [shape.text for shape in shapes if isinstance(shape, Text)]
         told[tuple(panels)] = ["".join(re.findall("sector|bank", text)) for text in texts if " lanes × " in text]
     assert told == {("warp", "banks"): ["sector", "bank"], ("warp",): ["sector"], ("banks",): ["bank"], (): []}
+
+
+def test_a_comparison_tells_of_both_runs():
+    """Text and still picture have the second run after as many steps, the shorter one at its end."""
+    naive, tiled = launch("naive"), launch("tiled")
+    stepper = compare(naive, tiled, step=12, block=(1, 1))
+    one, other = Stepper(naive, step=12, block=(1, 1)), Stepper(tiled, step=12, block=(1, 1))
+    assert repr(stepper) == f"{one!r}\n\n{other!r}"
+    image = stepper.picture().image()
+    assert image.height == one.picture().image().height + other.picture().image().height
+    assert image.tobytes().endswith(other.picture().image().tobytes())
+    last = len(other.timeline)
+    assert f"step {last} of {last}: " in repr(compare(tiled, naive, step=last)).split("\n\n")[0]
+    end = len(Stepper(naive).timeline)
+    assert f"step {end} of {end}: " in repr(compare(tiled, naive, step=last)).split("\n\n")[1]
+    stepper.run = tiled
+    assert "Stepper of naive" not in repr(stepper)
+    assert stepper._other == ""
