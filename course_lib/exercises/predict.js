@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1982a47e05da19c3 bundle 1dbdf32fb9c4bdb2 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 956d8f39c81c5123 bundle 1dbdf32fb9c4bdb2 */
 // still.js
 var FIRST_TRY = 20;
 var LAST_TRY = 5e3;

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1982a47e05da19c3 bundle ecb926f50fdb5502 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 956d8f39c81c5123 bundle bc83c3f20de58704 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3257,6 +3257,7 @@ var Player = class {
     on("fault", "fault", () => this.finding(1));
     on("help", null, () => this.help());
     on("full", null, () => this.fullScreen());
+    find("full").hidden = !document.fullscreenEnabled;
     const follow = (name, type, action) => {
       const input = (
         /** @type {HTMLInputElement | HTMLSelectElement} */
@@ -3386,7 +3387,7 @@ var Player = class {
   }
   fullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.root.requestFullscreen();
+    else if (document.fullscreenEnabled) this.root.requestFullscreen();
   }
   /**
    * To the next finding, the one before: in this block first, in the order of its steps, then in the other blocks.

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1982a47e05da19c3 bundle 887b59ef131bb024 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 956d8f39c81c5123 bundle 887b59ef131bb024 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {

@@ -99,3 +99,22 @@ def test_only_its_own_picture_gives_way_and_comes_back(new_page, launch_of, addr
     assert page.locator("#other").evaluate("node => node.offsetHeight") == 40
     page.evaluate("window.leave()")
     assert "none" != before.evaluate("node => getComputedStyle(node).display")
+
+
+def test_a_page_that_may_not_fill_the_screen_offers_no_button_for_it(new_page, launch_of):
+    """As VS Code's outputs may not; the key does nothing then, and no error is thrown."""
+    from course_lib.viewer import Stepper
+
+    page = new_page()
+    errors = []
+    page.on("pageerror", errors.append)
+    page.add_init_script("Object.defineProperty(Document.prototype, 'fullscreenEnabled', { get: () => false })")
+    page.goto("about:blank")
+    module = json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8"))
+    style = f"<style>{(VIEWER / 'stepper.css').read_text(encoding='utf-8')}</style>"
+    page.set_content(style + PAGE % (module, json.dumps(PNG), json.dumps(Stepper(launch_of("tiled"))._data)))
+    expect(page.locator(".tt-help")).to_be_visible()
+    expect(page.locator(".tt-full")).to_be_hidden()
+    page.locator(".tt-root").press("f")
+    page.wait_for_timeout(100)
+    assert [] == errors

@@ -168,6 +168,7 @@ export class Player {
     on("fault", "fault", () => this.finding(1));
     on("help", null, () => this.help());
     on("full", null, () => this.fullScreen());
+    find("full").hidden = !document.fullscreenEnabled; // as in VS Code
     /** @type {(name: string, type: string, action: (number: number) => void) => void} */
     const follow = (name, type, action) => {
       const input = /** @type {HTMLInputElement | HTMLSelectElement} */ (find(name));
@@ -301,7 +302,7 @@ export class Player {
 
   fullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.root.requestFullscreen();
+    else if (document.fullscreenEnabled) this.root.requestFullscreen();
   }
 
   /**
