@@ -107,7 +107,7 @@ def test_a_page_that_may_not_fill_the_screen_offers_no_button_for_it(new_page, l
 
     page = new_page()
     errors = []
-    page.on("pageerror", errors.append)
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.add_init_script("Object.defineProperty(Document.prototype, 'fullscreenEnabled', { get: () => false })")
     page.goto("about:blank")
     module = json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8"))
