@@ -15,10 +15,13 @@ from numba import cuda, float32
 
 
 @lru_cache
-def padded(tile_width=16, dtype=float32):
-    """Return the kernel for tiles of tile_width×tile_width elements `dtype`: `kernel[grid, block](A, B, C)`."""
+def padded(tile_width=16, dtype=float32, padding=1):
+    """Return the kernel for tiles of tile_width×tile_width elements `dtype`: `kernel[grid, block](A, B, C)`.
+
+    `padding` elements follow each row of B's tile; with none of them this is bank_conflicts.
+    """
     T = tile_width
-    T_PADDED = T + 1
+    T_PADDED = T + padding
 
     @cuda.jit
     def padded(A, B, C):
@@ -55,6 +58,6 @@ def launch(M, N, K, tile_width=16):
     return grid, (tile_width, tile_width)
 
 
-def shared_bytes(tile_width=16, itemsize=4):
+def shared_bytes(tile_width=16, itemsize=4, padding=1):
     """Return the bytes of shared memory per block: one tile of A and one of B with its padding."""
-    return tile_width * (2 * tile_width + 1) * itemsize
+    return tile_width * (2 * tile_width + padding) * itemsize

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,8 +27,8 @@ WIDTHS: dict[str, Callable[[int, int], int]] = {
     "block_width": lambda n, width: width,
     "width": lambda n, width: n,
 }
-#: The two rungs of which one is the other with padding.
-PADDING = {False: "bank_conflicts", True: "padded"}
+#: Elements after each row of a tile, for kernels whose factory takes them.
+PADDINGS = (0, 1, 2, 3, 4, 8)
 SQUARE = "as wide"
 
 
@@ -42,7 +43,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
     """
 
     def __init__(
-        self, rungs: Sequence[Any], kernel: str, n: int, tile_width: int, panels: Sequence[str] = PANELS
+        self, rungs: Sequence[Any], kernel: str, n: int, tile_width: int, padding: int, panels: Sequence[str] = PANELS
     ) -> None:
         self._rungs = {rung.name: rung for rung in rungs}
         self._counted: dict[tuple[str, int, int], tuple[int, int] | None] = {}
@@ -54,15 +55,14 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         )
         heights = (SQUARE, *TILE_WIDTHS)
         self.block_height = ipywidgets.Dropdown(options=heights, description="Block height", **_wide(14))
-        self.padding = ipywidgets.Checkbox(kernel == PADDING[True], description="Padding", indent=False, **_wide(8))
+        self.padding = ipywidgets.Dropdown(options=PADDINGS, value=padding, description="Padding", **_wide(10))
         self.message = ipywidgets.HTML(value="")
         self.stepper = Stepper(self._launch(), panels=panels)
         self._plot = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
         self.plots = ipywidgets.Accordion([self._plot], titles=("Loads and sectors of all kernels",))
         self.plots.observe(self._draw_plots, names="selected_index")
-        for control in (self.kernel, self.n, self.tile_width, self.block_height):
+        for control in self._controls:
             control.observe(self._relaunch, names="value")
-        self.padding.observe(self._pad, names="value")
         self._offer()
         row = ipywidgets.HBox(self._controls, layout={"flex_flow": "row wrap"})
         super().__init__([row, self.message, self.stepper, self.plots])
@@ -77,11 +77,10 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         shown = {
             self.tile_width: bool({"tile_width", "block_width"} & set(rung.params)),
             self.block_height: "block_width" in rung.params and self._two_dimensional,
-            self.padding: self.kernel.value in PADDING.values() and set(PADDING.values()) <= set(self._rungs),
+            self.padding: _takes_padding(rung),
         }
         for control, yes in shown.items():
             control.layout.display = None if yes else "none"
-        self.padding.value = self.kernel.value == PADDING[True]
 
     @property
     def _two_dimensional(self) -> bool:
@@ -94,9 +93,9 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         """Run the chosen kernel on C = A·B with the chosen sizes, and return the run with its trace."""
         rung, n, width = self._rungs[self.kernel.value], self.n.value, self.tile_width.value
         height = self.block_height.value
-        if height == SQUARE or "block_width" not in rung.params or not self._two_dimensional:
-            return run_product(rung, n, width, trace=True)
-        return run_product(rung, n, width, (width, height), trace=True)
+        own = height == SQUARE or "block_width" not in rung.params or not self._two_dimensional
+        padding = self.padding.value if _takes_padding(rung) else None
+        return run_product(rung, n, width, None if own else (width, height), padding, trace=True)
 
     def _relaunch(self, change: object = None) -> None:
         try:
@@ -107,10 +106,6 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
             self.message.value = ""
             self._offer()
         self._draw_plots()
-
-    def _pad(self, change: object = None) -> None:
-        if self.kernel.value in PADDING.values():
-            self.kernel.value = PADDING[self.padding.value]
 
     # --- plots ---------------------------------------------------------------------------------------------------
 
@@ -158,9 +153,18 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
 
 
 def run_product(
-    rung: Any, n: int, tile_width: int, block: tuple[int, int] | None = None, *, trace: bool = False
+    rung: Any,
+    n: int,
+    tile_width: int,
+    block: tuple[int, int] | None = None,
+    padding: int | None = None,
+    *,
+    trace: bool = False,
 ) -> Run:
-    """Run a kernel of the ladder on C = A·B of n×n small whole numbers; ``block`` takes the place of its own shape."""
+    """Run a kernel of the ladder on C = A·B of n×n small whole numbers; ``block`` takes the place of its own shape.
+
+    ``padding``: elements after each row of a tile, for a kernel that takes them.
+    """
     params = _params(rung, n, tile_width)
     numbers = np.random.default_rng(4)
     A, B = numbers.integers(1, 10, (2, n, n)).astype(np.float32)
@@ -168,8 +172,13 @@ def run_product(
     grid, shape = rung.launch(n, n, n, **params)
     if block is not None:
         grid, shape = (ceil_div(n, block[0]), ceil_div(n, block[1])), block
-    run: Run = simulate(rung.make(**params), trace=trace)[grid, shape](A, B, C)
+    made = rung.make(**params) if padding is None else rung.make(**params, padding=padding)
+    run: Run = simulate(made, trace=trace)[grid, shape](A, B, C)
     return run
+
+
+def _takes_padding(rung: Any) -> bool:
+    return "padding" in inspect.signature(rung.make).parameters
 
 
 def _params(rung: Any, n: int, tile_width: int) -> dict[str, int]:
@@ -193,14 +202,16 @@ def explore(
     kernel: str | None = None,
     n: int = 4,
     tile_width: int = 2,
+    padding: int = 1,
     panels: Sequence[str] = PANELS,
 ) -> Explorer:
     """Return a stepper with controls for the kernel, n, the tile width, the block's height and the padding.
 
     ``kernels`` are names of `course_lib.kernels.LADDER` (those that a lesson has met), or rungs; without them it
     offers those whose tiles fit small matrices. ``kernel`` is the one to begin with, "tiled" or the first;
-    ``panels`` are the stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32) or a
-    panel that the controls do not offer.
+    ``padding`` is in elements after each row of a tile, for a kernel that pads its tiles; ``panels`` are the
+    stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32), a padding (0, 1, 2, 3,
+    4, 8) or a panel that the controls do not offer.
     """
     from ..kernels import LADDER  # numba: only readers who explore wait for it
 
@@ -208,6 +219,8 @@ def explore(
         raise ValueError(f"n is {n}; the explorer draws matrices from {SIZES[0]} to {SIZES[1]}.")
     if tile_width not in TILE_WIDTHS:
         raise ValueError(f"The tile width is {tile_width}; choose from {', '.join(map(str, TILE_WIDTHS))}.")
+    if padding not in PADDINGS:
+        raise ValueError(f"The padding is {padding}; choose from {', '.join(map(str, PADDINGS))}.")
     known = {rung.name: rung for rung in LADDER}
     if kernels is None:
         small = {"width": TILE_SIDE, "tile_width": TILE_SIDE, "block_width": TILE_SIDE}
@@ -226,4 +239,4 @@ def explore(
         kernel = "tiled" if "tiled" in names else names[0]
     if kernel not in names:
         raise ValueError(f"There is no kernel {kernel!r}; choose from {', '.join(names)}.")
-    return Explorer(rungs, kernel, n, tile_width, panels)
+    return Explorer(rungs, kernel, n, tile_width, padding, panels)

@@ -64,7 +64,15 @@ def test_refusal_is_one_sentence_and_keeps_the_launch():
 
 @pytest.mark.parametrize(
     "choice",
-    [{"kernel": "quick"}, {"n": 65}, {"n": 0}, {"tile_width": 3}, {"kernels": ["naive", "quick"]}, {"kernels": []}],
+    [
+        {"kernel": "quick"},
+        {"n": 65},
+        {"n": 0},
+        {"tile_width": 3},
+        {"padding": 5},
+        {"kernels": ["naive", "quick"]},
+        {"kernels": []},
+    ],
 )
 def test_choices_that_the_controls_do_not_offer(choice):
     """explore() names the choices it has."""
@@ -101,16 +109,21 @@ def test_block_height():
     assert (4, 4, 1) == explorer.stepper.run.block
 
 
-def test_padding_is_the_difference_between_two_kernels():
-    """The box exchanges bank_conflicts and padded; the other kernels have no such box."""
-    explorer = explore(kernel="bank_conflicts", n=8, tile_width=8)
-    conflicts = explorer.stepper.run.traffic.bank_conflicts
-    explorer.padding.value = True
-    assert ("padded", None) == (explorer.kernel.value, explorer.padding.layout.display)
-    assert conflicts > explorer.stepper.run.traffic.bank_conflicts
+def test_padding_is_a_number_of_elements():
+    """Rows of 32 elements begin in the same bank, of 33 and 35 all in different ones, of 34 two by two."""
+    explorer = explore(kernel="padded", n=32, tile_width=32, kernels=("bank_conflicts", "padded"))
+
+    def wavefronts(padding):
+        explorer.padding.value = padding
+        loads = explorer.stepper.run.traffic.select(array="B_tile", op="load")
+        return loads.wavefronts / loads.requests
+
+    assert [32, 1, 2, 1, 4, 8] == [wavefronts(padding) for padding in (0, 1, 2, 3, 4, 8)]
+    assert explorer.padding.layout.display is None
+    explorer.padding.value = 0
+    unpadded = explorer.stepper.run.traffic.bank_conflicts
     explorer.kernel.value = "bank_conflicts"
-    assert not explorer.padding.value
-    explorer.kernel.value = "naive"
+    assert unpadded == explorer.stepper.run.traffic.bank_conflicts
     assert explorer.padding.layout.display == "none"
 
 
