@@ -23,8 +23,9 @@ from .stills import STATE, Stills
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
 #: Of a slide, in CSS pixels: that of a projector.
 WIDTH, HEIGHT = 1280, 720
-#: Lines of text that a slide holds, and characters of a line.
+#: Lines of text that a slide holds, and characters of a line; how much smaller a slide may be drawn to fit.
 LINES, CHARACTERS = 19, 105
+SMALLEST = 0.7
 #: Seconds that a cell may take.
 CELL_SECONDS = 600
 
@@ -65,7 +66,8 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 19px; --j
 .reveal .jp-InputPrompt, .reveal .jp-OutputPrompt { display: none; }
 .reveal .jp-Cell { padding: 4px 0; }
 .reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
-.reveal .jp-OutputArea-output img { max-width: 100%; height: auto; }
+.reveal .jp-InputArea pre { white-space: pre-wrap; }
+.reveal .jp-OutputArea-output img { max-width: 100%; max-height: 600px; height: auto; width: auto; }
 .reveal aside.notes { display: none; }
 </style>"""
 _START = """<script>
@@ -73,6 +75,17 @@ Reveal.initialize({
   width: %d, height: %d, margin: 0.02, center: false, hash: true, transition: "none", slideNumber: "c/t",
   plugins: [RevealNotes],
 });
+// What is a little too tall for its slide is drawn smaller; a live stepper has a height of its own.
+const fit = () => {
+  const slide = Reveal.getCurrentSlide();
+  if (!slide || slide.querySelector(".tt-root")) return;
+  slide.style.zoom = "";
+  if (slide.scrollHeight > slide.clientHeight + 1)
+    slide.style.zoom = Math.max(%s, Math.floor((100 * slide.clientHeight) / slide.scrollHeight) / 100);
+};
+Reveal.on("ready", fit);
+Reveal.on("slidechanged", fit);
+document.addEventListener("toggle", fit, true);
 </script>"""
 
 
@@ -125,13 +138,15 @@ def lines_of(cell: Any) -> float:
     """About how many lines of text a cell takes on a slide, its outputs included."""
     if cell.cell_type == "markdown":
         return sum(1.0 + len(line) // CHARACTERS for line in cell.source.splitlines() if line.strip()) + 1
-    lines = cell.source.count("\n") + 1.5
+    hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
+    lines = 0.0 if hidden else cell.source.count("\n") + 1.5
     for output in cell.get("outputs", ()):
         data = output.get("data", {"text/plain": output.get("text", "")})
         if VIEW in data or any(kind.startswith("image/") for kind in data):
             lines += 18
         elif "text/html" in data:
-            lines += 1 + max(data["text/html"].count("<tr"), data["text/html"].count("<p"))
+            shown = data["text/html"]
+            lines += 1 + max(shown.count("<tr"), shown.count("<p") + shown.count("<li") + shown.count("<summary"))
         else:
             lines += data.get("text/plain", "").count("\n") + 1
     return float(lines)
@@ -143,7 +158,7 @@ def _config(theme: str) -> Config:
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
     reveal = {name: (_REVEAL / name).read_text(encoding="utf-8") for name in ("reveal.js", "reveal.css", "notes.js")}
-    start = _START % (WIDTH, HEIGHT)
+    start = _START % (WIDTH, HEIGHT, SMALLEST)
     scripts = f"<script>{reveal['reveal.js']}</script><script>{reveal['notes.js']}</script>{start}"
     resources = {
         "metadata": {"name": title},
@@ -169,7 +184,7 @@ def living(notebook: Any) -> Any:
     models = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     for cell in notebook.cells:
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
-            cell.transient = {"remove_source": True}  # nbconvert's templates ask for this
+            cell.metadata["transient"] = {"remove_source": True}  # nbconvert's templates ask for this
         if cell.cell_type == "code":
             cell.outputs = _living(cell.outputs, models)
     notebook.metadata.pop("widgets", None)

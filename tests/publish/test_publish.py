@@ -113,6 +113,15 @@ def test_pictures_have_a_text_of_their_own(notebook, convert):
     assert "No description has been provided" not in text
 
 
+@pytest.mark.parametrize("convert", [html_page, as_slides])
+def test_the_code_of_a_prediction_is_left_out(convert):
+    """It holds the reason, which would stand above the question."""
+    cells = [cell("predict(1, because=unlikely_words)"), cell("shown = 3")]
+    cells[0].metadata["jupyter"] = {"source_hidden": True}
+    text = convert(nbformat.v4.new_notebook(cells=cells), "Lesson")
+    assert "unlikely_words" not in text and "shown" in text
+
+
 def test_notes_are_the_speakers(notebook):
     text = as_slides(notebook, "Lesson")
     assert re.search(r'<aside class="notes">.*?Say this', text, re.DOTALL)
