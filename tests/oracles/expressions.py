@@ -72,11 +72,11 @@ TURN*c -c +c abs(c) abs(z) abs(-c) c.real c.imag z.imag c.conjugate() z.conjugat
 n.conjugate() C[0].real (c*c).real 1j.imag complex(x,x) complex(n,x) complex(1,2) complex(B[0],x) complex(x)
 complex(c) complex(a) complex64(1) complex64(z) complex64(h) complex64(n) complex64(True) complex128(c) complex128(x)
 np.complex64(c) bool(c) c_and_c c_or_x not_c c_if_c_else_z c_if_n_else_x n_if_n_else_c c==z c==1 c!=n z==c c==x
-c_in_(1,2)""")
+c_in_(1,2) round(x,2) round(a,n) round(n,1) round(B[0],2) round(u,k) round(x,True)""")
 HALF = words("""h H[0] h+h h-1 h+1.0 h*x h*B[0] h*T[0] h*S[0] h*W[0] h*True h*n h*u h/h h/2 h/T[0] h//h h%h h//B[0]
 h**2 h**-1 h**h h**n h**0.5 2**h B[0]**h -h +h abs(h) h_if_n_else_x h_if_n_else_n h_if_n_else_B[0] h<h h<x h<1 h==0
 h<=B[0] h!=S[0] float16(x) float16(n) float16(1) float16(1.5) float16(True) float16(B[0]) float16(a) np.float16(x)
-float32(h) float64(h) int32(h) int64(h) uint8(h) int8(h) int(h) float(h) round(h) h.real h.imag math.sqrt(h)
+float32(h) float64(h) int32(h) int64(h) uint8(h) int8(h) int(h) float(h) round(h) round(h,2) h.real h.imag math.sqrt(h)
 math.sin(h) math.exp(h) math.log2(h) math.floor(h) math.fabs(h) math.trunc(h) math.tan(h) math.tanh(h) math.isnan(h)
 math.isinf(h) math.pow(h,h) math.atan2(h,h) math.atan2(h,n) math.hypot(h,B[0]) math.copysign(h,x) math.degrees(h)
 cuda.shfl_sync(-1,h,0)""")
@@ -85,7 +85,7 @@ heq(h,h) hne(h,h) hlt(h,h) hle(h,h) hgt(h,h) hge(h,h) hsin(h) hcos(h) hexp(h) he
 hsqrt(h) hfloor(h) hceil(h) htrunc(h) hrint(h)""")
 #: What numba refuses.
 REFUSED = words("""c<z c>=1 1<c<z c//c c%c c&1 ~c c<<1 float(c) int(c) float32(c) int32(c) float16(c) round(c)
-divmod(c,c) complex(c,c) complex(x,c) complex(h,h) complex(h) complex(n>1,x) complex64(1,2) (n>1).real
+round(c,2) divmod(c,c) complex(c,c) complex(x,c) complex(h,h) complex(h) complex(n>1,x) complex64(1,2) (n>1).real
 (n>1).conjugate() math.sqrt(c) math.floor(c) math.atan2(c,x) math.isnan(c) math.exp2(h) cuda.shfl_sync(-1,c,0)
 cuda.shfl_xor_sync(-1,z,1) cuda.all_sync(-1,c) cuda.eq_sync(-1,c) cuda.match_any_sync(-1,c) cuda.syncthreads_count(c)
 cuda.fma(c,c,c) cuda.selp(n>0,c,c) cuda.selp(n>0,h,h) cuda.atomic.add(C,0,c) cuda.atomic.add(Z,0,1)

@@ -219,7 +219,7 @@ class Writer:
         self.indent -= 1
 
     def statement(self, depth):
-        kinds = ["assign", "assign", "augment", "integer", "local", "store"]
+        kinds = ["assign", "assign", "augment", "integer", "local", "store", "fill"]
         if depth:
             kinds += ["if", "if", "for", "while", "swap"]
         if self.loops:
@@ -256,6 +256,11 @@ class Writer:
 
     def do_store(self, depth):
         self.line(f"OUT_D[g, {self.draw(st.integers(0, SLOTS - 1))}] {self.one('=', '=', '+=')} {self.number(1)}")
+
+    def do_fill(self, depth):
+        """A number into a part of an array, perhaps one that differs between threads."""
+        part = self.one(":", "1:", ":-1", "::2", "::-1", f"int({self.integer(1)}) % 3:", f":int({self.integer(1)}) % 4")
+        self.line(f"{self.one('v[', 'OUT_D[g, ')}{part}] = {self.number(1)}")
 
     def do_if(self, depth):
         self.line(f"if {self.condition(2)}:")

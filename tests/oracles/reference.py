@@ -820,8 +820,25 @@ class Frame:
         return array, index if isinstance(index, tuple) else (index,)
 
     def store(self, node, value):
-        array, index = yield from self.place(node)
-        self.write(array, index, node, value)
+        """Store in an element, or in each element of a part: the k-th of every thread is one request."""
+        array = yield from self.value(node.value)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        places = []
+        for part, extent in itertools.zip_longest(parts, array.data.shape, fillvalue=ast.Slice()):
+            if isinstance(part, ast.Slice):
+                bounds = []
+                for bound in (part.lower, part.upper, part.step):
+                    bounds.append(None if bound is None else int((yield from self.value(bound))))
+                places.append(range(*slice(*bounds).indices(extent)))
+            else:
+                places.append((yield from self.value(part)))
+        if not any(isinstance(place, range) for place in places):
+            return self.write(array, tuple(places), node, value)
+        for numbers in itertools.product(*(range(len(p)) if isinstance(p, range) else [0] for p in places)):
+            index = [p[k] if isinstance(p, range) else p for p, k in zip(places, numbers, strict=True)]
+            self.thread.path.append([node, numbers])
+            self.write(array, tuple(index), node, value)
+            self.thread.path.pop()
 
     def write(self, array, index, node, value):
         position = self.note("store", array, index, node)

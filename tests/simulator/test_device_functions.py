@@ -178,6 +178,56 @@ def test_a_literal_argument_gives_the_shape_of_an_array():
     assert out.tolist() == [6, 10, 3, 15]
 
 
+@cuda.jit(device=True)
+def corner_of(shape, value):
+    tile = cuda.shared.array(shape, np.float64)
+    last = shape[0] - 1, shape[1] - 1
+    tile[last] = value
+    return tile[last] * tile.size
+
+
+def test_a_literal_tuple_gives_the_shape_of_an_array():
+    """Handed to a device function, or as a variable of the kernel."""
+
+    @cuda.jit
+    def corners(out):
+        shape = (3, 5)
+        tile = cuda.local.array(shape, np.float64)
+        tile[shape[0] - 1, 4] = 2
+        out[0] = corner_of((4, 8), 1.5)
+        out[1] = corner_of((2, SIX), 1.5)
+        out[2] = tile[2, 4] * tile.size
+
+    out = np.zeros(3)
+    run = simulate(corners)[1, 1](out)
+    assert run.findings == ()
+    assert out.tolist() == [48, 18, 30]
+
+
+def test_a_tuple_that_only_a_launch_knows_gives_no_shape():
+    @cuda.jit
+    def by_launch(out, n):
+        out[0] = corner_of((4, cuda.blockDim.x), 1.0)
+
+    @cuda.jit
+    def by_argument(out, n):
+        shape = (4, n)
+        tile = cuda.shared.array(shape, np.float64)
+        tile[0, 0] = out[0]
+
+    @cuda.jit
+    def by_branch(out, n):
+        shape = (4, 8)
+        if n > 3:
+            shape = (4, 4)
+        tile = cuda.shared.array(shape, np.float64)
+        tile[0, 0] = out[0]
+
+    for kernel in (by_launch, by_argument, by_branch):
+        with pytest.raises(UnsupportedKernelError, match="must be known when the kernel is compiled, and shape is not"):
+            simulate(kernel)[1, 1](np.zeros(1), 4)
+
+
 def test_an_argument_that_only_a_launch_knows_gives_no_shape():
     @cuda.jit
     def by_argument(out, n):

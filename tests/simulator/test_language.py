@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32, int64, uint8
+from numba import cuda, float32, int32, int64, njit, uint8
 
 from course_lib import KernelError, simulate
 
@@ -578,3 +578,45 @@ def test_an_array_takes_its_type_from_another_array_or_a_numpy_dtype(dtype):
     out = np.zeros_like(a)
     assert simulate(kernel)[1, 32](a, out).traffic.select(space="shared", op="load").bytes == 32 * a.itemsize
     np.testing.assert_array_equal(out, a)
+
+
+@njit
+def numbas_round(value, digits):
+    return round(value, digits)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4", "i8", "u1"])
+def test_rounding_to_digits(kind):
+    """``round(x, n)`` is numba's, which has one code for it on both of its targets."""
+
+    def kernel(values, digits, out):
+        i = cuda.grid(1)
+        out[i] = round(values[i], digits[i])
+
+    random = np.random.default_rng(5)
+    digits = random.integers(-4, 5, 256)
+    values = random.normal(0, 1000, 256) if kind.startswith("f") else random.integers(0, 256, 256)
+    halves = random.integers(-99, 99, 256) * 0.5 / 10.0**digits
+    values = np.where(np.arange(256) % 3, values, halves).astype(kind)
+    if kind.startswith("f"):
+        values[:5], digits[:5] = [np.inf, -np.inf, np.nan, 1e30, 1.5e-10], [2, -2, 1, 400, 25]
+    floating = np.float32 if kind in ("f4", "u1") else np.float64
+    expected = np.array([numbas_round(floating(v), n) for v, n in zip(values, digits, strict=True)], floating)
+    out = np.zeros(256, floating)
+
+    simulate(kernel)[8, 32](values, digits, out)
+
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_rounding_to_digits_stops_at_64_bits():
+    """A GPU converts to an integer of 64 bits on the way, which stops at the ends of its range."""
+
+    def kernel(out):
+        out[0] = round(1e20, 2)
+        out[1] = round(-1e20, 1)
+        out[2] = round(1e17, 1)
+
+    out = np.zeros(3)
+    simulate(kernel)[1, 1](out)
+    assert out.tolist() == [2.0**63 / 100, -(2.0**63) / 10, 1e17]

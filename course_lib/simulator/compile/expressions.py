@@ -16,6 +16,7 @@ from ..language.nodes import (
     Cast,
     Choice,
     Const,
+    Elementwise,
     Expr,
     Frozen,
     Item,
@@ -218,6 +219,19 @@ def copy(out: Writer, node: StartCopy) -> Code:
     return Code("None")
 
 
+def elementwise(out: Writer, node: Elementwise) -> Code:
+    inputs = []
+    for value in node.inputs:
+        code = text(out, value)
+        is_array = isinstance(value.type, ArrayType)
+        inputs.append(f"({out.site(node.line, 'load')}, {code})" if is_array else code)
+    array, site = text(out, node.array), out.site(node.line, "store")
+    function = out.module.named(node.function)
+    given = "".join(f"{value}, " for value in inputs)
+    out.emit(f"elementwise(w.steps, {site}, {array}, {function}, ({given}), {out.mask}, {out.at(node.line)})")
+    return Code("None")
+
+
 def meet(out: Writer, node: Meet) -> Code:
     reduction = "None"
     if node.predicate is not None:
@@ -365,5 +379,6 @@ ROWS: dict[type[Expr], Callable[..., Code]] = {
     CallDevice: call_device,
     CallWarp: call_warp,
     StartCopy: copy,
+    Elementwise: elementwise,
     Meet: meet,
 }

@@ -13,7 +13,7 @@ from ..language.infer import analyse
 from ..language.source import Source
 from ..language.variables import Variable
 from ..language.why import Promotion
-from ..machine import arithmetic, loops, masks, view
+from ..machine import arithmetic, elementwise, loops, masks, view
 from ..machine.barrier import Barrier
 from .emit import generate
 from .writer import Template
@@ -107,7 +107,7 @@ class Unit:
 #: What the generated code calls.
 SCOPE: dict[str, object] = {"np": np, "Barrier": Barrier} | {
     name: thing
-    for module in (arithmetic, loops, masks, view)
+    for module in (arithmetic, elementwise, loops, masks, view)
     for name, thing in vars(module).items()
     if callable(thing) and getattr(thing, "__module__", None) == module.__name__
 }

@@ -8,6 +8,7 @@ from ..language.nodes import (
     Atomic,
     CallDevice,
     Cast,
+    Elementwise,
     Expr,
     Frozen,
     Local,
@@ -30,7 +31,7 @@ def written(function: Function, known: dict[Function, Names]) -> Names:
         aliases = _aliases(function)
         result: Names = frozenset()
         for node in expressions(function.body.body):
-            if isinstance(node, (Store, Atomic)):
+            if isinstance(node, (Store, Atomic, Elementwise)):
                 result = _union(result, _roots(node.array, aliases))
             elif isinstance(node, StartCopy):
                 result = _union(result, _roots(node.target, aliases))

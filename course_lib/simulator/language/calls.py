@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..machine.arithmetic import cast as machine_cast
 from . import conditions, forms, intrinsics, refusals, types
 from .names import COORDINATES, Symbol, dtype_name
-from .nodes import Apply, Expr, Operation, Static
-from .operators import cast
+from .nodes import Apply, Const, Elementwise, Expr, Operation, Static
+from .operators import cast, function_of
 from .refusals import refuse
-from .types import ArrayType, TupleType, Type, TypingError, bits, describe_type, is_int
+from .types import ArrayType, TupleType, Type, TypingError, bits, describe_type, is_int, plural
 
 if TYPE_CHECKING:
     from .expressions import Expressions
@@ -169,6 +170,11 @@ def _shuffle(name: str) -> Callable[[str, str, str], Signature]:
 
 def _round(a: str) -> Signature:
     return "int64", (a if types.is_float(a) else "int64",)
+
+
+def _round_to(a: str, digits: str) -> Signature:
+    kind = types.math_result2(a, "float32")
+    return kind, (kind, "int64")
 
 
 def _ufunc(name: str) -> Callable[..., Signature]:
@@ -335,6 +341,8 @@ CUDA: dict[str, Row | forms.Form] = {
     "syncthreads_or": forms.reduction,
     **{f"atomic.{name}": forms.atomic for name in forms.ATOMICS},
 }
+ROUND = Row("round", (1, 2), _round, "cast(np.rint({0}), {dtype})")
+ROUND_TO = Row("round", (1, 2), _round_to, "rounded({0}, {1})", widened="math of")
 #: These have no value: they are statements.
 STATEMENTS = ("syncthreads", "syncwarp", "threadfence", "threadfence_block", "threadfence_system")
 
@@ -348,7 +356,7 @@ BUILTINS: dict[Any, Row | forms.Form] = {
     divmod: forms.quotient_and_remainder,
     complex: forms.complex_number,
     print: forms.say,
-    round: Row("round", (1,), _round, "cast(np.rint({0}), {dtype})"),
+    round: lambda x, node, used: (ROUND_TO if len(node.args) == 2 else ROUND).apply(x, node),
 }
 
 
@@ -360,6 +368,8 @@ def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
     if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not (node.args or node.keywords):
         return forms.conjugate(x, node)
     thing = x.constant_object(node.func)
+    if thing is None and isinstance(node.func, ast.Attribute) and node.func.attr == "fill":
+        return forms.fill(x, node, used)
     if thing is None:
         target = x.expr(node.func)
         if not isinstance(target, Static):
@@ -381,12 +391,50 @@ def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
         return forms.named_tuple(x, node, thing)
     name = getattr(thing, "__name__", "")
     if isinstance(thing, np.ufunc) and name in NUMPY:
-        return NUMPY[name].apply(x, node)
+        row = NUMPY[name]
+        return _into(x, node, row, used) if len(node.args) == row.arity[0] + 1 else row.apply(x, node)
     if getattr(thing, "__module__", None) in refusals.MODULES:
         _refuse_call(node, thing)
     if getattr(thing, "py_func", None) is not None:
         return forms.device(x, node, thing, used)
     _refuse_call(node, thing)
+
+
+def _into(x: Expressions, node: ast.Call, row: Row, used: bool) -> Expr:
+    """``np.sin(x, out)``: the function of numbers, and of the elements of arrays, stored in all elements of ``out``."""
+    text = ast.unparse(node)
+    if node.keywords:
+        refuse(node, f"numba takes no named arguments in {text}; write out the output's name alone")
+    if used:
+        refuse(node, f"{text} stores in {ast.unparse(node.args[-1])}; write it as a statement of its own")
+    *inputs, array = (x.expr(part) for part in node.args)
+    if not isinstance(array.type, ArrayType):
+        refuse(
+            node,
+            f"{row.name}() takes {plural(row.arity[0], 'argument')} and perhaps an array for the result, and "
+            f"{ast.unparse(node.args[-1])} is {describe_type(array.type)}",
+        )
+    for value, part in zip(inputs, node.args, strict=False):
+        if isinstance(value.type, ArrayType) and value.type.ndim > array.type.ndim:
+            refuse(node, f"{ast.unparse(part)} is {value.type}, and the result {array.type}; use parts of one shape")
+        if not isinstance(value.type, ArrayType) and not value.is_scalar:
+            x.refuse_as_number(part, value)
+    elements = [value.type.dtype if isinstance(value.type, ArrayType) else str(value.type) for value in inputs]
+    if any(map(types.is_complex, elements)):
+        raise TypingError(f"the simulator runs {row.name} of real numbers; compute with .real and .imag")
+    result, wanted = row.rule(*elements)
+    if not np.can_cast(result, array.type.dtype, "same_kind"):
+        raise TypingError(
+            f"{row.name} gives {result}, which {ast.unparse(node.args[-1])} of {array.type.dtype} "
+            "does not take; convert the array before the launch"
+        )
+    x.stored(node.args[-1], array, Const(type=result, value=np.dtype(result).type(0)))
+    compute = function_of(row.operation, len(inputs))
+
+    def of_elements(*values: Any) -> Any:
+        return compute(*(machine_cast(v, np.dtype(kind)) for v, kind in zip(values, wanted, strict=True)))
+
+    return Elementwise(array=array, function=of_elements, inputs=tuple(inputs), line=node.lineno)
 
 
 def run_row(x: Expressions, node: ast.Call, row: Row | forms.Form, used: bool) -> Expr:

@@ -13,15 +13,30 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from ..machine.masks import Vector
 from . import calls, conditions, operators, tuples, types, why
 from .constants import Constants
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
-from .nodes import Apply, Const, Expr, Frozen, Load, Local, MakeView, Nothing, Operation, Select, Slice, Static
+from .nodes import (
+    Apply,
+    Const,
+    Elementwise,
+    Expr,
+    Frozen,
+    Load,
+    Local,
+    MakeView,
+    Nothing,
+    Operation,
+    Select,
+    Slice,
+    Static,
+)
 from .operators import NUMBERS, applied, cast, python_constant
 from .refusals import NOT_TAKEN, refuse, refused_expression
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, plural
-from .variables import Variables
+from .variables import Numbers, Variables
 from .why import Part, Promotion, Why
 
 if TYPE_CHECKING:
@@ -177,6 +192,9 @@ class Expressions:
                 refuse(node, f"{name!r} is not assigned on every path; assign it before the if or the loop")
         if isinstance(variable.const, np.generic):
             return Const(type=variable.type, value=variable.const, why=variable.why)
+        if isinstance(variable.const, Numbers) and isinstance(variable.type, TupleType):
+            numbers = (self.number(item, literal=False) for item in variable.const.items)
+            return tuples.of(tuple(numbers), variable.type.fields)
         return Local(type=variable.type, name=name, line=node.lineno, unsure=variable.maybe, why=variable.why)
 
     def constant_object(self, node: ast.AST) -> object:
@@ -400,12 +418,16 @@ class Expressions:
 
     # --- elements --------------------------------------------------------------------------------------------
 
-    def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
-        """(array, indices) of a subscript that is one element; ``A[i][j]`` counts as ``A[i, j]``."""
+    def place(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
+        """(array, indices) of a subscript that is assigned; ``A[i][j]`` counts as ``A[i, j]``."""
         owner, chain = self._owner(node)
         if not chain:
             refuse(node, f"{ast.unparse(node)} is an item of a tuple, and cannot be assigned; write a new tuple")
-        array, indices = self._indexed(node, owner, chain)
+        return self._indexed(node, owner, chain)
+
+    def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
+        """(array, indices) of a subscript that is one element."""
+        array, indices = self.place(node)
         assert isinstance(array.type, ArrayType)
         if len(indices) < array.type.ndim:
             refuse(
@@ -505,6 +527,22 @@ class Expressions:
         assert isinstance(array.type, ArrayType)
         return Load(array=array, index=indices, type=array.type.dtype, line=node.lineno)
 
+    def filled(self, node: ast.expr, array: Expr, value: Expr) -> Expr:
+        """The number ``value`` in every element of ``array``, one after another."""
+        return Elementwise(array=array, function=itself, inputs=(self.stored(node, array, value),), line=node.lineno)
+
+    def refuse_in_array(self, target: ast.Subscript, node: ast.AST, value: Expr) -> NoReturn:
+        """Refuse what is no number, and is to be stored in an element or a part of an array."""
+        array, index = self.place(target)
+        assert isinstance(array.type, ArrayType)
+        if len(index) == array.type.ndim:
+            self.refuse_as_number(node, value)
+        refuse(
+            target,
+            f"{ast.unparse(target)} is part of an array, and takes one number for all of its elements; "
+            f"{ast.unparse(node)} is {describe_type(value.type)}: copy it in a loop over single elements",
+        )
+
     def stored(self, node: ast.AST, array: Expr, value: Expr) -> Expr:
         """``value``, which is to be stored in an element of ``array``: refused if it cannot."""
         assert isinstance(array.type, ArrayType)
@@ -519,6 +557,11 @@ class Expressions:
         if types.is_complex(str(value.type)):
             cast(value, array.type.dtype)  # refused if the array holds real numbers
         return value
+
+
+def itself(value: Vector) -> Vector:
+    """What a number becomes that fills an array."""
+    return value
 
 
 def is_ellipsis(node: ast.expr) -> bool:

@@ -244,6 +244,18 @@ def constant_array(x: Expressions, node: ast.Call, used: bool) -> Expr:
     return value
 
 
+def fill(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    """``array.fill(number)``."""
+    assert isinstance(node.func, ast.Attribute)
+    array = x.expr(node.func.value)
+    if not isinstance(array.type, ArrayType):
+        refuse(node, f"{ast.unparse(node.func.value)} is {describe_type(array.type)}, and no array to fill; assign it")
+    if used:
+        refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
+    return x.filled(node.func.value, array, value)
+
+
 def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
     names = ("shape", "dtype", "alignment")
     given = dict(zip(names, call.args, strict=False))

@@ -17,7 +17,7 @@ from ..findings import UnsupportedKernelError
 from . import conditions, forms, tuples
 from .calls import call
 from .expressions import Expressions
-from .nodes import Const, Expr, Nothing, Saved, Static, Store, once
+from .nodes import Const, Expr, MakeTuple, Nothing, Saved, Static, Store, once
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .refusals import UnknownShape, refuse, refused_statement
 from .source import Source
@@ -26,6 +26,7 @@ from .types import (
     CONFLICT,
     NONE,
     SCALARS,
+    ArrayType,
     TupleType,
     Type,
     TypingError,
@@ -34,7 +35,7 @@ from .types import (
     is_int,
     unify_types,
 )
-from .variables import Variable, Variables, merge, merge_all
+from .variables import Known, Numbers, Variable, Variables, merge, merge_all
 from .verify import verify
 from .why import Part, Why, meeting, of_parts
 
@@ -68,7 +69,7 @@ class Analysis:
         try:
             return self._device_of(caller, node, source, values, result, False)
         except UnknownShape:
-            if not any(_is_literal(v) for v in values):
+            if all(known_integers(v) is None for v in values):
                 raise
             return self._device_of(caller, node, source, values, result, True)
 
@@ -98,17 +99,23 @@ class Analysis:
         return self._device[key]
 
 
-def _is_literal(value: Expr) -> bool:
-    return isinstance(value, Const) and value.literal and is_int(str(value.type))
+def known_integers(value: Expr) -> np.generic | Numbers | None:
+    """The integer that ``value`` is literally, or those of a tuple."""
+    if isinstance(value, Const) and value.literal and is_int(str(value.type)):
+        return value.value
+    if isinstance(value, MakeTuple):
+        items = tuple(item for part in value.items if isinstance(item := known_integers(part), np.generic))
+        return Numbers(items) if len(items) == len(value.items) else None
+    return None
 
 
 def _argument(value: Expr, by_value: bool) -> Variable:
     """What a device function knows of an argument; ``by_value``: the numbers of literals, too."""
-    const: np.generic | tuple[object] | None = None
+    const: Known | None = None
     if isinstance(value, Static):
         const = (value.thing,)
-    elif by_value and isinstance(value, Const) and _is_literal(value):
-        const = value.value
+    elif by_value:
+        const = known_integers(value)
     return Variable(value.type, value.why, const)
 
 
@@ -354,9 +361,8 @@ class Statements(Expressions):
             self.assign_name(target.id, value)
         elif isinstance(target, ast.Subscript):
             if not value.is_scalar and isinstance(node, ast.Assign) and target in node.targets:
-                self.refuse_as_number(node.value, value)
-            array, index = self.element(target)
-            self.store(target, array, index, value)
+                self.refuse_in_array(target, node.value, value)
+            self._assign_subscript(target, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             if any(isinstance(e, ast.Starred) for e in target.elts):
                 refuse(node, "* cannot collect items in a kernel; name each item")
@@ -376,12 +382,20 @@ class Statements(Expressions):
         value = self.stored(node, array, value)
         self.out.append(Evaluate(Store(array=array, index=index, value=value, line=node.lineno)))
 
+    def _assign_subscript(self, target: ast.Subscript, value: Expr) -> None:
+        array, index = self.place(target)
+        assert isinstance(array.type, ArrayType)
+        if len(index) == array.type.ndim:
+            self.store(target, array, index, value)
+        else:
+            self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
+
     def assign_name(self, name: str, value: Expr) -> None:
         if isinstance(value, Static):  # another name for cuda.threadIdx, a device function, a type
             self.env[name] = Variable(COMPILE_TIME, None, (value.thing,))
             return
         self.out.append(Assign(name, value, self.line, self.source.regions.home.get(name)))
-        known = value.value if isinstance(value, Const) and value.literal else None
+        known = value.value if isinstance(value, Const) and value.literal else known_integers(value)
         self.env[name] = Variable(value.type, value.why, known)
 
     def reconcile(self, have: Variables, want: Variables) -> None:

@@ -410,6 +410,23 @@ class Store(Expr):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Elementwise(Expr):
+    """Store in every element of an array what ``function`` makes of the inputs there: numbers, and arrays."""
+
+    acts: ClassVar[bool] = True
+
+    array: Expr
+    function: Callable[..., object]
+    inputs: tuple[Expr, ...]
+    line: int
+    type: Type = NONE
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.array, *self.inputs)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Meet(Expr):
     """A barrier of the block; ``reduction`` says what is worked out of ``predicate`` there, if anything."""
 

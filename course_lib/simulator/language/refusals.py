@@ -115,7 +115,6 @@ MODULES = {
 }
 #: What to write instead of an argument that a function of numba does not take.
 NOT_TAKEN = {
-    "round": "; write round(x * 100) / 100 for two digits",
     "math.log": "; divide by the log of the base",
     "int": "; it converts one number",
 }

@@ -11,16 +11,23 @@ from .why import Part, Why, meeting, of_parts
 
 
 @dataclass(frozen=True)
-class Variable:
-    """A local name: its type, why it has it, and what is known now.
+class Numbers:
+    """The items of a tuple of literal integers."""
 
-    ``const`` is its number, or, if it exists only while the kernel is compiled, the object that it stands for (in a
-    tuple of one). ``maybe``: some path has not assigned it.
-    """
+    items: tuple[np.generic, ...]
+
+
+#: What is known of a variable: its number, its items, or the object that it stands for (in a tuple of one).
+Known = np.generic | Numbers | tuple[object]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A local name: its type, why it has it, and what is known now. ``maybe``: some path has not assigned it."""
 
     type: Type
     why: Why = None
-    const: np.generic | tuple[object] | None = None
+    const: Known | None = None
     maybe: bool = False
 
     def without_const(self) -> Variable:

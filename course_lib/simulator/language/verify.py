@@ -13,6 +13,7 @@ from .nodes import (
     Cast,
     Choice,
     Const,
+    Elementwise,
     Expr,
     Frozen,
     Item,
@@ -127,6 +128,9 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
     MakeView: _views,
     Atomic: lambda n: _element(n.array, n.index) and {n.type, *(v.type for v in n.values)} == {n.array.type.dtype},
     Store: lambda n: _element(n.array, n.index) and _stores(n.array.type.dtype, n.width, n.value.type),
+    Elementwise: lambda n: (
+        isinstance(n.array.type, ArrayType) and all(isinstance(i.type, ArrayType) or i.is_scalar for i in n.inputs)
+    ),
     StartCopy: lambda n: (
         _element(n.target, n.place) and _element(n.array, n.index) and n.target.type.dtype == n.array.type.dtype
     ),

@@ -70,6 +70,24 @@ def raised(a: Vector, exponent: int) -> Vector:
     return value if exponent >= 0 else a.dtype.type(1) / value
 
 
+def rounded(x: Vector, digits: Vector) -> Vector:
+    """``round(x, digits)`` of a float: scaled, rounded to the nearest integer (half to even) and scaled back.
+
+    It is numba's code, step by step, in double precision. The integer has 64 bits, as a GPU converts it, so what has
+    more digits than those stops at the ends of their range.
+    """
+    value, digits = x.astype(np.float64), np.asarray(digits)
+    up, large = digits >= 0, digits > 22
+    scale = np.power(10.0, np.where(large, digits - 22, np.abs(digits)))
+    more = np.where(large, 1e22, 1.0)
+    y = np.where(up, value * scale * more, value / scale)
+    integer = np.dtype(np.int64)
+    whole = cast(np.rint(y), integer).astype(np.float64)
+    whole = np.where(np.abs(y - whole) == 0.5, 2.0 * cast(np.rint(y / 2.0), integer), whole)
+    result = np.where(up, whole / more / scale, whole * scale)
+    return np.where(~np.isfinite(value) | (up & np.isinf(y)), value, result).astype(x.dtype)[()]
+
+
 def dim(array: Any, axis: int) -> np.int64:
     """``array.shape[axis]``, as numba types it."""
     return np.int64(array.shape[axis])

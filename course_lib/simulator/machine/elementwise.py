@@ -1,0 +1,71 @@
+"""What one statement does to all elements of an array, one after another: ``tile[:] = 0``, ``np.sin(x, out)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..findings import KernelError
+from .loops import Steps
+from .masks import Mask, Vector, split
+from .view import View, as_view, load_through, store_through
+
+if TYPE_CHECKING:
+    from .access import Site
+    from .memory import Array
+
+
+def elementwise(
+    steps: Steps,
+    site: Site,
+    target: Array | View,
+    function: Callable[..., Vector],
+    inputs: tuple[Any, ...],
+    mask: Mask,
+    line: int,
+) -> None:
+    """Store what ``function`` makes of the inputs in all elements of ``target``, in C order.
+
+    An input is a number (a lane vector), or (site, array): an array whose shape broadcasts to that of the target.
+    """
+    target = as_view(target)
+    arrays = [(own, as_view(array)) for own, array in (i for i in inputs if isinstance(i, tuple))]
+    for _, array in arrays:
+        _check_shape(array, target, site.vector.full(mask), line)
+    most = [_largest(size, site.vector.full(mask)) for size in target.shape]
+    for index in np.ndindex(*most):
+        steps.spend(line)
+        here = mask
+        for i, size in zip(index, target.shape, strict=True):
+            if type(size) is np.ndarray:
+                here, _ = split(here, i < size)
+        if here is False:
+            continue
+        found = iter([load_through(own, array, _broadcast(index, array), here) for own, array in arrays])
+        values = [next(found) if isinstance(i, tuple) else i for i in inputs]
+        store_through(site, target, tuple(map(np.int64, index)), function(*values), here)
+
+
+def _largest(size: Vector, lanes: np.ndarray) -> int:
+    """The largest size that an active lane has."""
+    return int(np.broadcast_to(np.asarray(size), lanes.shape)[lanes].max(initial=0))
+
+
+def _broadcast(index: tuple[int, ...], array: View) -> tuple[Vector, ...]:
+    """The index in an array that belongs to ``index`` in the target: 0 where the array has one element only."""
+    own = index[len(index) - array.ndim :]
+    return tuple(np.where(np.asarray(size) == 1, 0, i)[()] for i, size in zip(own, array.shape, strict=True))
+
+
+def _check_shape(array: View, target: View, lanes: np.ndarray, line: int) -> None:
+    sizes = zip(array.shape, target.shape[target.ndim - array.ndim :], strict=True)
+    for have, want in sizes:
+        wrong = np.broadcast_to((np.asarray(have) != want) & (np.asarray(have) != 1), lanes.shape) & lanes
+        if wrong.any():
+            raise KernelError(
+                f"a dimension of {array.name} has {_largest(have, wrong)} elements, and that of {target.name} "
+                f"{_largest(want, wrong)}, in which they are to be stored; use parts of one shape",
+                line=line,
+            )
