@@ -51,33 +51,44 @@ class CoalescingObserver(Counter):
     def _sectors(self, pattern: Pattern, phase: int) -> int:
         if pattern.offsets is None:
             return pattern.vector.warps_active(pattern.mask)
-        counts = sectors_by_block(pattern, phase)
-        return int(counts.sum()) * (pattern.vector.chunk.count // counts.size)
+        if pattern.mask is False:
+            return 0
+        always, steps, blocks = distinct(sectors_of(pattern, phase), pattern.mask)
+        columns = blocks[0] * blocks[1]
+        return (always * columns + int(np.count_nonzero(steps))) * (pattern.vector.chunk.count // columns)
+
+
+def sectors_of(pattern: Pattern, phase: int) -> np.ndarray:
+    """The number of the sector in which each lane's access begins."""
+    offsets = np.zeros((1, 1, 1, 1), np.int64) if pattern.offsets is None else pattern.offsets
+    numbers: np.ndarray = (offsets * pattern.array.itemsize + phase) // SECTOR_BYTES
+    return numbers
 
 
 def sectors_by_block(pattern: Pattern, phase: int) -> np.ndarray:
     """Sectors of one access, for each block: an array that broadcasts to (block rows, block columns)."""
-    mask = pattern.mask
-    if mask is False:
+    if pattern.mask is False:
         return np.zeros((1, 1), np.int64)
-    offsets = np.zeros((1, 1, 1, 1), np.int64) if pattern.offsets is None else pattern.offsets
-    sector = (offsets * pattern.array.itemsize + phase) // SECTOR_BYTES
-    return distinct(sector, mask)
+    always, steps, blocks = distinct(sectors_of(pattern, phase), pattern.mask)
+    return always + np.count_nonzero(steps, axis=0).reshape(blocks)
 
 
-def distinct(numbers: np.ndarray, mask: Mask) -> np.ndarray:
-    """How many distinct ``numbers`` the active lanes have, for each column of the last two axes."""
+def distinct(numbers: np.ndarray, mask: Mask) -> tuple[int, np.ndarray, tuple[int, ...]]:
+    """How many distinct ``numbers`` the active lanes have, for each column of the last two axes.
+
+    Returns (always, steps, shape of the columns): their count is ``always`` and one for each step that is not 0.
+    """
     if mask is True:
         blocks = numbers.shape[2:]
         numbers = numbers.reshape(-1, blocks[0] * blocks[1])
         steps = np.diff(numbers, axis=0)
         if steps.size and steps.min() < 0:
             steps = np.diff(np.sort(numbers, axis=0), axis=0)
-        return 1 + np.count_nonzero(steps, axis=0).reshape(blocks)
-    shape = np.broadcast_shapes(numbers.shape, mask.shape)
+        return 1, steps, blocks
     none = np.iinfo(np.int64).max
-    kept = np.broadcast_to(np.where(mask, numbers, none), shape).reshape(-1, shape[2] * shape[3])
-    kept = np.sort(kept, axis=0)
+    kept = np.where(mask, numbers, none)
+    blocks = kept.shape[2:]
+    kept = np.sort(kept.reshape(-1, blocks[0] * blocks[1]), axis=0)
     first = np.ones(kept.shape, bool)
     first[1:] = kept[1:] != kept[:-1]
-    return np.count_nonzero(first & (kept != none), axis=0).reshape(shape[2:])
+    return 0, first & (kept != none), blocks

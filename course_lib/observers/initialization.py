@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..simulator.findings import Finding
+from ..simulator.machine.masks import widened
 from ..simulator.machine.memory import SharedArray
 from ..simulator.observer import Observer
 
@@ -81,7 +82,7 @@ class SharedInitialization:
             self.written[pattern.elements(base)] = True
         else:
             self._spread()
-            keys = np.broadcast_to(self.array.keys(site.vector, pattern, base), site.vector.shape)
+            keys = widened(self.array.keys(site.vector, pattern, base), site.vector.shape)
             self.written[keys[site.vector.full(pattern.mask)]] = True
         self.complete = bool(self.written.all())
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ...simulator.machine.masks import widened
 from .shadow import ATOMIC, READ, Access, Ints, Reporter, Shadow
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class SharedLog:
             return int(np.bincount(words, minlength=1).max()) <= 1
         count = np.zeros(self.array.words(), np.int64)
         for e in writers:
-            keys = np.broadcast_to(self.array.keys(e.vector, e.pattern, e.base), e.vector.shape)
+            keys = widened(self.array.keys(e.vector, e.pattern, e.base), e.vector.shape)
             count += np.bincount(keys[e.vector.full(e.pattern.mask)], minlength=count.size)
         return int(count.max()) <= 1
 

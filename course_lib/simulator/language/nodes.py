@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -52,7 +53,7 @@ class Expr:
     def operands(self) -> tuple[Expr, ...]:
         return ()
 
-    @property
+    @cached_property
     def effect(self) -> bool:
         """Must it run in its place, under the mask of the lanes that evaluate it?"""
         return self.acts or any(operand.effect for operand in self.operands)
@@ -93,7 +94,7 @@ class Local(Expr):
     line: int = 0
     unsure: bool = False
 
-    @property
+    @cached_property
     def effect(self) -> bool:
         return self.unsure
 
@@ -118,7 +119,7 @@ class Apply(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return self.args
 
-    @property
+    @cached_property
     def effect(self) -> bool:
         return self.operation.effect or any(a.effect for a in self.args)
 
@@ -260,7 +261,7 @@ class Select(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return self.test, self.yes, self.no
 
-    @property
+    @cached_property
     def effect(self) -> bool:
         return self.type not in SCALARS or any(o.effect for o in self.operands)
 

@@ -96,7 +96,8 @@ class Engine:
         self.unit = Unit(self.launch, self.source, variables, tracing)
         self._check_shared()
         self.printed = Printed()
-        self._listeners = {name: tuple(getattr(o, name) for o in observers if overrides(o, name)) for name in HOOKS}
+        hooks = {type(o): hooks_of(type(o)) for o in observers}
+        self._listeners = {name: tuple(getattr(o, name) for o in observers if name in hooks[type(o)]) for name in HOOKS}
 
     def _with_defaults(self, names: list[str], arguments: Any) -> tuple[Any, ...]:
         defaults = self.source.function.__defaults__ or ()
@@ -261,9 +262,9 @@ class Engine:
         return dict.fromkeys(group, reply)
 
 
-def overrides(observer: Observer, name: str) -> bool:
-    """Does the observer have a hook of its own under this name?"""
-    return getattr(type(observer), name) is not getattr(Observer, name)
+def hooks_of(kind: type[Observer]) -> frozenset[str]:
+    """The hooks of which observers of this class have one of their own."""
+    return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Observer, name))
 
 
 def take_argument(name: str, value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..findings import LaunchError
-from .masks import Mask, unite
+from .masks import Mask, unite, widened
 
 if TYPE_CHECKING:
     from ..observer import Watcher
@@ -357,7 +357,7 @@ def spread(keys: Any, value: Any, mask: Mask) -> tuple[Any, Any]:
     """Broadcast keys, value and mask against each other and keep the active lanes."""
     if mask is True:
         shape = np.broadcast_shapes(np.shape(keys), np.shape(value))
-        return np.broadcast_to(keys, shape), np.broadcast_to(value, shape)
+        return widened(keys, shape), widened(value, shape)
     shape = np.broadcast_shapes(np.shape(keys), np.shape(value), np.shape(mask))
-    mask = np.broadcast_to(mask, shape)
-    return np.broadcast_to(keys, shape)[mask], np.broadcast_to(value, shape)[mask]
+    mask = widened(mask, shape)
+    return widened(keys, shape)[mask], widened(value, shape)[mask]

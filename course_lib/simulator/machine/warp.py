@@ -12,7 +12,7 @@ from ..findings import KernelError, Thread
 from ..hardware import WARP_SIZE
 from .copies import Copies
 from .geometry import Chunk, WarpLanes
-from .masks import Mask
+from .masks import Mask, widened
 from .memory import LocalArray, SharedArray
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class WarpVector:
 
     def full(self, mask: Mask) -> np.ndarray:
         """``mask`` as a boolean array of the whole shape."""
-        return np.broadcast_to(np.asarray(mask), self.shape)
+        return widened(mask, self.shape)
 
     def first_lane(self, mask: Mask) -> tuple[int, ...]:
         """Where in the vector the first thread (in launch order) of a mask that is not empty stands."""
