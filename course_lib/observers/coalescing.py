@@ -53,7 +53,7 @@ class CoalescingObserver(Counter):
             return pattern.vector.warps_active(pattern.mask)
         if pattern.mask is False:
             return 0
-        always, steps, blocks = distinct(sectors_of(pattern, phase), pattern.mask)
+        always, steps, blocks = starts(sectors_of(pattern, phase), pattern.mask)
         columns = blocks[0] * blocks[1]
         return (always * columns + int(np.count_nonzero(steps))) * (pattern.vector.chunk.count // columns)
 
@@ -69,14 +69,19 @@ def sectors_by_block(pattern: Pattern, phase: int) -> np.ndarray:
     """Sectors of one access, for each block: an array that broadcasts to (block rows, block columns)."""
     if pattern.mask is False:
         return np.zeros((1, 1), np.int64)
-    always, steps, blocks = distinct(sectors_of(pattern, phase), pattern.mask)
+    return distinct(sectors_of(pattern, phase), pattern.mask)
+
+
+def distinct(numbers: np.ndarray, mask: Mask) -> np.ndarray:
+    """How many distinct ``numbers`` the active lanes have, for each column of the last two axes."""
+    always, steps, blocks = starts(numbers, mask)
     return always + np.count_nonzero(steps, axis=0).reshape(blocks)
 
 
-def distinct(numbers: np.ndarray, mask: Mask) -> tuple[int, np.ndarray, tuple[int, ...]]:
-    """How many distinct ``numbers`` the active lanes have, for each column of the last two axes.
+def starts(numbers: np.ndarray, mask: Mask) -> tuple[int, np.ndarray, tuple[int, ...]]:
+    """Where each distinct number begins, when those of a column of the last two axes are in order.
 
-    Returns (always, steps, shape of the columns): their count is ``always`` and one for each step that is not 0.
+    Returns (always, steps, shape of the columns): a column has ``always`` numbers, and one for each step that is not 0.
     """
     if mask is True:
         blocks = numbers.shape[2:]
