@@ -49,7 +49,8 @@ class Picture:
         figure = self.ax.get_figure(root=True)
         assert isinstance(figure, Figure)
         drawn = io.BytesIO()
-        figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15)
+        quick = {"compress_level": 1}  # it is packed again below
+        figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15, pil_kwargs=quick)
         image = _with_palette(Image.open(drawn).convert("RGBA"))
         packed = io.BytesIO()
         image.save(packed, format="png", optimize=True)
@@ -64,17 +65,21 @@ def _with_palette(image: Image.Image) -> Image.Image:
     shades of their surroundings.
     """
     pixels = np.asarray(image)
-    opacity = np.round(pixels[..., 3:] / 17).astype(np.uint8) * 17
-    colours = Image.fromarray(np.where(opacity, pixels[..., :3], 0).astype(np.uint8))
-    colours = colours.quantize(64, method=Image.Quantize.MAXCOVERAGE).convert("RGB")
-    both = np.dstack([np.asarray(colours), opacity]).reshape(-1, 4)
-    palette, numbers, counts = np.unique(both, axis=0, return_inverse=True, return_counts=True)
-    kept = np.sort(np.argsort(-counts)[:256])
-    apart = np.abs(palette[:, None].astype(int) - palette[kept]).sum(axis=2)
-    indexed = np.argmin(apart, axis=1).astype(np.uint8)[numbers].reshape(opacity.shape[:2])
-    packed = Image.fromarray(indexed)
-    packed.putpalette(palette[kept, :3].tobytes())
-    packed.info["transparency"] = palette[kept, 3].tobytes()
+    opacity = (pixels[..., 3].astype(np.uint16) + 8) // 17  # 0 to 15
+    opaque = Image.fromarray(np.where(opacity[..., None], pixels[..., :3], 0).astype(np.uint8))
+    colours = opaque.quantize(64, method=Image.Quantize.MAXCOVERAGE)
+    both = 16 * np.asarray(colours).astype(np.uint16) + opacity
+    counts = np.bincount(both.ravel(), minlength=64 * 16)
+    found = np.flatnonzero(counts)
+    kept = np.sort(found[np.argsort(-counts[found], kind="stable")][:256])
+    table = np.zeros((64, 3), np.uint8)
+    table.ravel()[: len(colours.getpalette() or ())] = colours.getpalette() or ()
+    palette = np.column_stack([table[found // 16], 17 * (found % 16)]).astype(int)
+    nearest = np.zeros(64 * 16, np.uint8)
+    nearest[found] = np.argmin(np.abs(palette[:, None] - palette[np.isin(found, kept)]).sum(axis=2), axis=1)
+    packed = Image.fromarray(nearest[both])
+    packed.putpalette(table[kept // 16].tobytes())
+    packed.info["transparency"] = (17 * (kept % 16)).astype(np.uint8).tobytes()
     return packed
 
 

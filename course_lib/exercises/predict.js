@@ -1,7 +1,7 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 956d8f39c81c5123 bundle 1dbdf32fb9c4bdb2 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4e38054b8810dc77 bundle 42330bd12b83f28c */
 // still.js
 var FIRST_TRY = 20;
-var LAST_TRY = 5e3;
+var SLOWEST = 5e3;
 function replaceStill(model, el) {
   const mark = model.get("_still");
   if (!mark) return () => {
@@ -19,7 +19,7 @@ function replaceStill(model, el) {
   const sizes = new ResizeObserver(replace);
   sizes.observe(el);
   const again = (after) => {
-    timer = setTimeout(() => replace() || after < LAST_TRY && again(2 * after), after);
+    timer = setTimeout(() => replace() || again(Math.min(2 * after, SLOWEST)), after);
   };
   again(FIRST_TRY);
   return () => {

@@ -59,7 +59,11 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         self.message = ipywidgets.HTML(value="")
         self.stepper = Stepper(self._launch(), panels=panels)
         self._plot = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
-        self.plots = ipywidgets.Accordion([self._plot], titles=("Loads and sectors of all kernels",))
+        self._plot.layout.display = "none"
+        self._counting = ipywidgets.HTML("Every kernel is launched at several sizes; the plots come in a moment.")
+        self.plots = ipywidgets.Accordion(
+            [ipywidgets.VBox([self._counting, self._plot])], titles=("Loads and sectors of all kernels",)
+        )
         self.plots.observe(self._draw_plots, names="selected_index")
         for control in self._controls:
             control.observe(self._relaunch, names="value")
@@ -137,6 +141,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         picture = explored(by_n, by_width, n, width)
         self._plot.value = picture._repr_png_()[0]
         self._plot.alt = repr(picture)
+        self._plot.layout.display, self._counting.layout.display = None, "none"
 
     def _mark(self, mark: str) -> None:
         self.stepper._mark(mark)  # it has the module that looks for what stands before it

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 956d8f39c81c5123 bundle bc83c3f20de58704 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4e38054b8810dc77 bundle f19bd553edc54892 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3477,7 +3477,7 @@ var Player = class {
 
 // still.js
 var FIRST_TRY = 20;
-var LAST_TRY = 5e3;
+var SLOWEST = 5e3;
 function replaceStill(model, el) {
   const mark = model.get("_still");
   if (!mark) return () => {
@@ -3495,7 +3495,7 @@ function replaceStill(model, el) {
   const sizes = new ResizeObserver(replace);
   sizes.observe(el);
   const again = (after) => {
-    timer = setTimeout(() => replace() || after < LAST_TRY && again(2 * after), after);
+    timer = setTimeout(() => replace() || again(Math.min(2 * after, SLOWEST)), after);
   };
   again(FIRST_TRY);
   return () => {

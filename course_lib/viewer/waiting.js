@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 956d8f39c81c5123 bundle 887b59ef131bb024 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4e38054b8810dc77 bundle 2309fd5f0d759d7d */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {
@@ -30,7 +30,7 @@ function write(node, text) {
 
 // still.js
 var FIRST_TRY = 20;
-var LAST_TRY = 5e3;
+var SLOWEST = 5e3;
 function replaceStill(model, el) {
   const mark = model.get("_still");
   if (!mark) return () => {
@@ -48,7 +48,7 @@ function replaceStill(model, el) {
   const sizes = new ResizeObserver(replace);
   sizes.observe(el);
   const again = (after) => {
-    timer = setTimeout(() => replace() || after < LAST_TRY && again(2 * after), after);
+    timer = setTimeout(() => replace() || again(Math.min(2 * after, SLOWEST)), after);
   };
   again(FIRST_TRY);
   return () => {

@@ -2,7 +2,7 @@
 // before the widget's own. The living widget hides it, once there is something to see in its place.
 
 const FIRST_TRY = 20; // ms, and twice as many from try to try
-const LAST_TRY = 5000;
+const SLOWEST = 5000;
 
 /**
  * @typedef {{get(name: string): any}} Model
@@ -34,7 +34,7 @@ export function replaceStill(model, el) {
   const sizes = new ResizeObserver(replace);
   sizes.observe(el);
   const again = (/** @type {number} */ after) => {
-    timer = setTimeout(() => replace() || (after < LAST_TRY && again(2 * after)), after);
+    timer = setTimeout(() => replace() || again(Math.min(2 * after, SLOWEST)), after);
   };
   again(FIRST_TRY);
   return () => {
