@@ -49,8 +49,24 @@ def refuse_comprehension(a):
     a[0] = sum(x for x in range(3))  # here
 
 
+def refuse_outside_list(a):
+    a[0] = LIST[0]  # here
+
+
+def refuse_misspelled_name(a):
+    a[0] = cuda.blockdim.x  # here
+
+
+def refuse_random_states(a):
+    a[0] = cuda.random.xoroshiro128p_uniform_float32(a, 0)  # here
+
+
+def refuse_numpys_random(a):
+    a[0] = np.random.rand()  # here
+
+
 def refuse_slice(a):
-    a[:] = 0  # here
+    a[:] = a  # here
 
 
 def refuse_plain_function(a):
@@ -248,7 +264,7 @@ def refuse_call_of_the_module(a):
 
 
 def refuse_digits_of_round(a):
-    a[0] = round(a[1], 2)  # here
+    a[0] = round(a[1], ndigits=2)  # here
 
 
 def refuse_base_of_log(a):
@@ -332,7 +348,7 @@ def test_it_is_refused_at_its_line(kernel):
         (refuse_argument_given_twice, "given twice"),
         (refuse_argument_of_syncthreads, "takes no arguments"),
         (refuse_unknown_math, "multiply in a loop"),
-        (refuse_digits_of_round, r"round\(x \* 100\) / 100"),
+        (refuse_digits_of_round, r"1 or 2 arguments without names, and is given the name ndigits"),
         (refuse_base_of_log, "divide by the log of the base"),
         (refuse_thread_without_axis, r"write cuda.threadIdx.x, .y or .z"),
         (refuse_whole_array_as_number, r"write an element, a\[i\]"),
@@ -345,14 +361,30 @@ def test_it_is_refused_at_its_line(kernel):
         (refuse_two_meanings, "on every path"),
         (refuse_libdevice, "functions of math"),
         (refuse_identity, "== or !="),
-        (refuse_method_of_an_outside_array, "method of a ndarray outside the kernel"),
-        (refuse_method_of_an_outside_number, "method of a int outside the kernel"),
+        (refuse_method_of_an_outside_array, "method of an object outside the kernel, of type ndarray"),
+        (refuse_method_of_an_outside_number, "method of an object outside the kernel, of type int"),
         (refuse_method_of_an_outside_list, "call it before the launch"),
+        (refuse_outside_list, "LIST is a list outside the kernel, .* make it a tuple"),
+        (refuse_misspelled_name, "numba.cuda has no 'blockdim'; write cuda.blockDim"),
+        (refuse_random_states, "draw the random numbers on the host"),
+        (refuse_numpys_random, "an array of random numbers that the host draws"),
     ],
 )
 def test_the_message_says_what_to_write(kernel, words):
     with pytest.raises(UnsupportedKernelError, match=words):
         simulate(kernel)[1, 4](np.ones(8, "f4"))
+
+
+def test_an_unknown_shape_is_refused_by_the_error_that_the_api_names():
+    """The error that a device function's caller can mend is none of the API."""
+
+    def kernel(a):
+        tile = cuda.shared.array((SIZE, cuda.blockDim.x), float32)
+        a[0] = tile[0, 0]
+
+    with pytest.raises(UnsupportedKernelError, match="must be known when the kernel is compiled") as refused:
+        simulate(kernel)[1, 4](np.ones(8))
+    assert type(refused.value) is UnsupportedKernelError
 
 
 def test_recursion_is_refused():

@@ -85,6 +85,15 @@ def test_racecheck_and_the_simulator_name_the_same_lines():
         assert lines <= set(ROWS[name, "bug", "racecheck"]["lines"]), name
 
 
+@pytest.mark.parametrize("name", sorted(UNRECORDED))
+def test_what_was_not_recorded_is_nothing_that_a_tool_watches(name):
+    pair = corpus.load(name)
+    grid, block = pair.launch("bug")
+    run = simulate(pair.module.bug, strict=False)[grid, block](*pair.arguments())
+    assert {f.kind for f in run.errors} == {"race"}
+    assert {row.space for row in run.traffic.rows if row.array in {f.array for f in run.errors}} == {"global"}
+
+
 def test_each_error_that_only_the_simulator_finds_has_a_reason():
     flagged = {name for (name, which, _), row in ROWS.items() if which == "bug" and row["flagged"]}
     alone = {name for name in corpus.NAMES if name not in flagged and errors(name, "bug")}

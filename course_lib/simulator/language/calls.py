@@ -490,8 +490,8 @@ def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
     if owner is not None and type(owner) is not type(math):
         refuse(
             node,
-            f"{text}() is a method of a {type(owner).__name__} outside the kernel, which no kernel calls; "
-            "call it before the launch and pass its result",
+            f"{text}() is a method of an object outside the kernel, of type {type(owner).__name__}, which no kernel "
+            "calls; call it before the launch and pass its result",
         )
     advice = "write the operator itself" if home == "_operator" else refusals.BUILTINS.get(name, "")
     refuse(

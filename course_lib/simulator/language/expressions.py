@@ -33,7 +33,7 @@ from .nodes import (
     Static,
 )
 from .operators import NUMBERS, applied, cast, python_constant
-from .refusals import NOT_TAKEN, refuse, refused_expression
+from .refusals import CUDA, NOT_TAKEN, refuse, refused_expression
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, plural
 from .variables import Numbers, Variables
@@ -126,11 +126,8 @@ class Expressions:
         """The arguments of a function that takes numbers, without names."""
         if node.keywords or len(node.args) not in counts:
             takes = " or ".join([*map(str, counts[:-1]), plural(counts[-1], "argument")])
-            refuse(
-                node,
-                f"{what}() takes {takes} without names, and is given "
-                f"{len(node.args) + len(node.keywords)}{NOT_TAKEN.get(what, '')}",
-            )
+            given = "the name " + str(node.keywords[0].arg) if node.keywords else str(len(node.args))
+            refuse(node, f"{what}() takes {takes} without names, and is given {given}{NOT_TAKEN.get(what, '')}")
         values = [self.scalar(a) for a in node.args]
         for value in values:
             if real and types.is_complex(str(value.type)):
@@ -214,7 +211,10 @@ class Expressions:
         if owner is None:
             return None
         if isinstance(owner, Symbol):
-            return part_of_cuda((*owner.path, node.attr), getattr(owner.thing, node.attr, None))
+            thing = getattr(owner.thing, node.attr, None)
+            if not owner.path and thing is None:
+                refuse_unknown(node, owner.thing, node.attr)
+            return part_of_cuda((*owner.path, node.attr), thing)
         if isinstance(owner, ModuleType):
             if not hasattr(owner, node.attr):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; look up how it is spelled")
@@ -453,6 +453,12 @@ class Expressions:
     def _indexed(self, node: ast.AST, array: Expr, chain: list[ast.Subscript]) -> tuple[Expr, tuple[Expr, ...]]:
         """(array, indices) of a chain of subscripts: fewer than its dimensions where a part of it is meant."""
         base = chain[0].value
+        if isinstance(array, Static) and hasattr(array.thing, "__getitem__"):
+            refuse(
+                node,
+                f"{ast.unparse(base)} is a {type(array.thing).__name__} outside the kernel, of which a kernel knows "
+                "nothing; make it a tuple, or pass a NumPy array as an argument",
+            )
         if not isinstance(array.type, ArrayType):
             refuse(
                 node,
@@ -562,6 +568,14 @@ class Expressions:
 def itself(value: Vector) -> Vector:
     """What a number becomes that fills an array."""
     return value
+
+
+def refuse_unknown(node: ast.AST, module: object, name: str) -> None:
+    """Refuse a name that numba.cuda has not, unless the simulator has something better to say of it."""
+    if name in calls.CUDA or name in CUDA:
+        return
+    meant = next((known for known in dir(module) if known.lower() == name.lower()), None)
+    refuse(node, f"numba.cuda has no {name!r}; " + (f"write cuda.{meant}" if meant else "look up how it is spelled"))
 
 
 def is_ellipsis(node: ast.expr) -> bool:

@@ -566,4 +566,7 @@ def analyse(launch: Launch, source: Source, arguments: dict[str, Variable]) -> t
     Raises UnsupportedKernelError where numba or the simulator has no such thing.
     """
     analysis = Analysis(launch, source)
-    return analysis, analysis.kernel(arguments)
+    try:
+        return analysis, analysis.kernel(arguments)
+    except UnknownShape as error:  # which only a device function's caller can do something about
+        raise UnsupportedKernelError(error.text, error.line) from None

@@ -94,6 +94,10 @@ NUMPY = {
     "sum": "a loop that adds",
     "dot": "a loop that multiplies and adds",
     "matmul": "a loop that multiplies and adds",
+    **dict.fromkeys(
+        ("rand", "randn", "randint", "random", "normal", "uniform", "choice", "shuffle", "permutation"),
+        "an array of random numbers that the host draws",
+    ),
 }
 CUDA = {
     "atomic": "call one of its functions, such as cuda.atomic.add",
@@ -101,6 +105,7 @@ CUDA = {
     "local": "write v = cuda.local.array(...)",
     "libdevice": "use the functions of math",
     "fp16": "use float32",
+    "random": "draw the random numbers on the host, and pass them in an array",
     "const": "write cuda.const.array_like(ARRAY)",
     "nanosleep": "leave it out: it computes nothing",
     "cg": "end the kernel, and launch the next one",
