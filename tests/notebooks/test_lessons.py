@@ -103,6 +103,14 @@ def test_the_readme_lists_the_lesson_with_its_minutes(path):
     assert f"](notebooks/{path.name}) | {minutes} |" in rows[0]
 
 
+def test_the_readme_says_how_long_the_course_takes():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    minutes = [int(found) for found in re.findall(r"^\| \[\d\d .*?\) \| (\d+) \|", readme, re.MULTILINE)]
+    assert len(minutes) == len(LESSONS)
+    (hours,) = re.findall(r"That is about (\d+) hours", readme)
+    assert round(sum(minutes) / 60) == int(hours)
+
+
 @lessons
 def test_predictions_are_taken_before_their_answers(path):
     """Each truth comes from a run: an expression with a name in it, in a cell that shows and asserts nothing else."""
