@@ -4,7 +4,7 @@ A program is a table of steps that all threads go through in order. Step k is on
 ``active[k]``: a load, a store or an atomic of shared or global memory at ``index[k]``, a syncwarp among the lanes that
 name the same ``members[k]``, a fence (of the device or of a block), or a barrier of every block. An atomic releases
 what its thread fenced, or what a thread of its block fenced before the latest barrier, to whoever updates the same word
-later: behind a fence of the block, to its own block only.
+later: behind a fence of the block, or through a word of shared memory, to its own block only.
 """
 
 import numpy as np
@@ -14,39 +14,47 @@ LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SYNCWARP, BARRIER
 WORDS = 8
 
 
-@cuda.jit
-def program(steps, active, index, members, words, out):
-    tile = cuda.shared.array(WORDS, int32)
-    i = cuda.threadIdx.x
-    t = cuda.grid(1)
-    if i < WORDS:
-        tile[i] = 0
-    cuda.syncthreads()
-    total = 0
-    for k in range(steps.shape[0]):
-        step = steps[k]
-        if step == BARRIER:
-            cuda.syncthreads()
-        elif active[k, t]:
-            if step == LOAD:
-                total += tile[index[k, t]]
-            elif step == STORE:
-                tile[index[k, t]] = k
-            elif step == ATOMIC:
-                cuda.atomic.add(tile, index[k, t], 1)
-            elif step == GLOBAL_LOAD:
-                total += words[index[k, t]]
-            elif step == GLOBAL_STORE:
-                words[index[k, t]] = k
-            elif step == GLOBAL_ATOMIC:
-                cuda.atomic.add(words, index[k, t], 1)
-            elif step == FENCE:
-                cuda.threadfence()
-            elif step == BLOCK_FENCE:
-                cuda.threadfence_block()
-            else:
-                cuda.syncwarp(members[k, t])
-    out[t] = total
+def program_of(fences):
+    """The program that goes through a table; without ``fences`` its source holds none, and no table may."""
+
+    @cuda.jit
+    def program(steps, active, index, members, words, out):
+        tile = cuda.shared.array(WORDS, int32)
+        t = cuda.grid(1)
+        for i in range(cuda.threadIdx.x, WORDS, cuda.blockDim.x):
+            tile[i] = 0
+        cuda.syncthreads()
+        total = 0
+        for k in range(steps.shape[0]):
+            step = steps[k]
+            if step == BARRIER:
+                cuda.syncthreads()
+            elif active[k, t]:
+                if step == LOAD:
+                    total += tile[index[k, t]]
+                elif step == STORE:
+                    tile[index[k, t]] = k
+                elif step == ATOMIC:
+                    cuda.atomic.add(tile, index[k, t], 1)
+                elif step == GLOBAL_LOAD:
+                    total += words[index[k, t]]
+                elif step == GLOBAL_STORE:
+                    words[index[k, t]] = k
+                elif step == GLOBAL_ATOMIC:
+                    cuda.atomic.add(words, index[k, t], 1)
+                elif step == SYNCWARP:
+                    cuda.syncwarp(members[k, t])
+                elif fences:
+                    if step == FENCE:
+                        cuda.threadfence()
+                    else:
+                        cuda.threadfence_block()
+        out[t] = total
+
+    return program
+
+
+program, program_without_fences = program_of(True), program_of(False)
 
 
 def draw(rng: np.random.Generator):
@@ -73,18 +81,21 @@ def draw_fences(rng: np.random.Generator):
     """A random program with fences, as `draw` gives it: threads pass a word of data on, by and large as they should.
 
     One after another, threads update a flag, touch the data, pass a fence and update a flag again; at random a step is
-    left out, taken by others too, done on another word or preceded by a barrier, and a fence is one of its block.
+    left out, taken by others too, done on another word or preceded by a barrier, and a fence is one of its block. Flags
+    and data lie in global or in shared memory.
     """
-    blocks, threads = int(rng.integers(2, 4)), int(rng.choice([1, 2, 32]))
+    blocks, threads = int(rng.integers(1, 4)), int(rng.choice([1, 2, 32]))
     size, half = blocks * threads, WORDS // 2
+    flag = ATOMIC if rng.random() < 0.3 else GLOBAL_ATOMIC
+    data = LOAD if rng.random() < 0.3 else GLOBAL_LOAD
     steps, active, index = [], [], []
     for t in rng.integers(0, size, rng.integers(2, 5)):
-        for step in (GLOBAL_ATOMIC, int(rng.choice([GLOBAL_LOAD, GLOBAL_STORE])), fence(rng), GLOBAL_ATOMIC):
+        for step in (flag, data + int(rng.integers(0, 2)), fence(rng), flag):
             if rng.random() < 0.1:
                 continue
             if rng.random() < 0.2:
                 steps, active, index = [*steps, BARRIER], [*active, np.zeros(size, bool)], [*index, np.zeros(size, int)]
-            word = half * (step == GLOBAL_ATOMIC) + int(rng.integers(0, 3) == 2)
+            word = half * (step in (ATOMIC, GLOBAL_ATOMIC)) + int(rng.integers(0, 3) == 2)
             steps.append(step)
             active.append((np.arange(size) == t) | (rng.random(size) < rng.choice([0, 0, 0.05])))
             index.append(np.full(size, word))
@@ -113,6 +124,7 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
     fenced_here = np.zeros_like(clock)  # and to its block
     released = np.zeros((WORDS, size), np.int64)  # what an atomic on the word makes known to all
     released_here = np.zeros((blocks, WORDS, size), np.int64)  # and to the threads of a block
+    released_inside = np.zeros((blocks, WORDS, size), np.int64)  # by a word of the block's shared memory
 
     def meet(group):
         clock[group] = clock[group].max(axis=0)
@@ -139,6 +151,10 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
         else:
             for t in np.flatnonzero(active[k]):
                 block = 0 if step >= GLOBAL_LOAD else t // threads
+                if step == ATOMIC:
+                    word = released_inside[t // threads, index[k, t]]
+                    clock[t] = np.maximum(clock[t], word)
+                    np.maximum(word, fenced_here[t], out=word)
                 if step == GLOBAL_ATOMIC:
                     word, word_here = released[index[k, t]], released_here[t // threads, index[k, t]]
                     clock[t] = np.maximum(clock[t], np.maximum(word, word_here))

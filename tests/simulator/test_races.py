@@ -263,7 +263,7 @@ def test_a_long_interval_does_not_fill_memory(monkeypatch):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs_race_where_vector_clocks_say_so(seed):
-    lines, first = inspect.getsourcelines(happens_before.program.py_func)
+    lines, first = inspect.getsourcelines(happens_before.program_without_fences.py_func)
     texts = ("total += tile", "tile[index[k, t]] =", "add(tile", "total += words", "words[index[k, t]] =", "add(words")
     line = {kind: next(first + n for n, text in enumerate(lines) if part in text) for kind, part in enumerate(texts)}
     rng = np.random.default_rng(seed)
@@ -272,7 +272,7 @@ def test_random_programs_race_where_vector_clocks_say_so(seed):
         want = {(line[a], line[b]) for a, b in happens_before.races(*drawn)}
         for schedule in ("in-order", seed):
             found = findings(
-                happens_before.program,
+                happens_before.program_without_fences,
                 blocks,
                 threads,
                 steps,
@@ -293,8 +293,8 @@ def test_random_programs_race_where_vector_clocks_say_so(seed):
 def test_random_programs_with_fences_race_where_vector_clocks_say_so(seed):
     """Blocks of one warp, which run together step by step, so that the order of the atomics is the table's."""
     lines, first = inspect.getsourcelines(happens_before.program.py_func)
-    texts = {happens_before.GLOBAL_LOAD: "total += words", happens_before.GLOBAL_STORE: "words[index[k, t]] ="}
-    line = {kind: next(first + n for n, text in enumerate(lines) if part in text) for kind, part in texts.items()}
+    texts = ("total += tile", "tile[index[k, t]] =", "add(tile", "total += words", "words[index[k, t]] =", "add(words")
+    line = {kind: next(first + n for n, text in enumerate(lines) if part in text) for kind, part in enumerate(texts)}
     rng = np.random.default_rng([seed, 9])
     for _ in range(10):
         blocks, threads, *table = drawn = happens_before.draw_fences(rng)
@@ -311,7 +311,7 @@ def test_random_programs_with_fences_are_of_both_kinds():
     """Many race, and many do not, though threads of different blocks touch a word and one of them writes it."""
     rng = np.random.default_rng(5)
     ordered = racing = narrow = 0
-    for _ in range(300):
+    for _ in range(600):
         blocks, threads, steps, active, *rest = happens_before.draw_fences(rng)
         without = active & ~np.isin(steps, (happens_before.FENCE, happens_before.BLOCK_FENCE))[:, None]
         fenced, unfenced = (happens_before.races(blocks, threads, steps, on, *rest) for on in (active, without))
@@ -467,6 +467,49 @@ def test_a_fence_of_the_block_orders_the_threads_of_one_block(blocks):
     found = findings(chain, blocks, 64, words, turns)
     assert {f.kind for f in found} == ({"race"} if blocks > 1 else set())
     assert all(f.threads[0][0] != f.threads[1][0] for f in found)
+
+
+def hand_over_in_shared_memory(a, out):
+    """The first warp stores, fences for its block and raises a flag in shared memory; the second one reads."""
+    flag = cuda.shared.array(1, int32)
+    tile = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        flag[0] = 0
+    cuda.syncthreads()
+    if t == 0:
+        tile[0] = 7
+        a[cuda.blockIdx.x] = 8
+        cuda.threadfence_block()
+        cuda.atomic.add(flag, 0, 1)
+    if t == 32 and cuda.atomic.add(flag, 0, 0) == 1:
+        out[cuda.blockIdx.x] = tile[0] + a[cuda.blockIdx.x]
+
+
+def hand_over_without_a_fence(a, out):
+    flag = cuda.shared.array(1, int32)
+    tile = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        flag[0] = 0
+    cuda.syncthreads()
+    if t == 0:
+        tile[0] = 7
+        cuda.threadfence_block()
+        a[cuda.blockIdx.x] = 8
+        tile[0] += 1
+        cuda.atomic.add(flag, 0, 1)
+    if t == 32 and cuda.atomic.add(flag, 0, 0) == 1:
+        out[cuda.blockIdx.x] = tile[0] + a[cuda.blockIdx.x]
+
+
+def test_a_word_of_shared_memory_hands_on_what_a_fence_made_visible():
+    """To the threads of the block: what lies in shared and in global memory; only what came before the fence."""
+    out = np.zeros(3, "i8")
+    assert findings(hand_over_in_shared_memory, 3, 64, np.zeros(3, "i8"), out) == ()
+    assert out.tolist() == [15, 15, 15]
+    found = findings(hand_over_without_a_fence, 3, 64, np.zeros(3, "i8"), np.zeros(3, "i8"))
+    assert sorted((f.kind, f.array) for f in found) == [("race", "a"), ("race", "tile")]
 
 
 def test_a_later_fence_of_the_block_does_not_widen_what_an_earlier_one_of_the_device_released():

@@ -1,11 +1,11 @@
 """The order that a fence and an atomic make: release and acquire, between any two threads of a launch.
 
 A thread that passes a ``threadfence`` has made visible what it did before, and what a barrier ordered before. Its next
-atomic on a word of global memory *releases* that, and whoever updates the same word atomically afterwards *acquires*
-it: what it does from then on is ordered after all of it, and after what the releasing thread had itself acquired
-before its fence. A ``threadfence_block`` does so for the threads of its own block alone. The threads of a block share
-what one of them fenced or acquired once a barrier has passed. Source: the release and acquire patterns of the PTX
-memory model; as the programs in NVIDIA's samples do, an atomic acquires without a fence of its own.
+atomic on a word of global or shared memory *releases* that, and whoever updates the same word atomically afterwards
+*acquires* it: what it does from then on is ordered after all of it, and after what the releasing thread had itself
+acquired before its fence. A ``threadfence_block`` does so for the threads of its own block alone. The threads of a
+block share what one of them fenced or acquired once a barrier has passed. Source: the release and acquire patterns of
+the PTX memory model; as the programs in NVIDIA's samples do, an atomic acquires without a fence of its own.
 
 Fences and releases are numbered, so that what a thread does after its fence is not taken for what it did before: an
 access carries the number of fences that its thread had passed (``stamps``).
@@ -21,7 +21,7 @@ import numpy as np
 
 Stamps = np.ndarray[Any, np.dtype[np.int32]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-#: A word of global memory: its array, and the number of the element.
+#: A word of memory: its array, and the number of the element.
 Word = tuple[object, int]
 #: For each word, how many of its releases were acquired: those that came first.
 Heard = dict[Word, int]

@@ -35,7 +35,7 @@ class RacesObserver(Observer):
     def start(self, engine: Engine) -> None:
         super().start(engine)
         self.logs: dict[SharedArray, SharedLog] = {}
-        self.shadows: dict[GlobalArray, Shadow] = {}
+        self.shadows: dict[GlobalArray | SharedArray, Shadow] = {}
         self.epochs: dict[Chunk, Ints] = {}
         self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
         self.reported: list[tuple[FindingKey, bool]] = []
@@ -44,25 +44,26 @@ class RacesObserver(Observer):
         self.releases = Releases(launch.blocks, launch.threads_per_block) if engine.unit.fences else None
 
     def watch(self, array: Array) -> Watcher | None:
-        if isinstance(array, SharedArray):
+        if isinstance(array, SharedArray) and self.releases is None:
             self.logs[array] = log = SharedLog(self, array)
             return log
-        if isinstance(array, GlobalArray) and self.unit.may_write(array.name):
-            return self._global
+        if isinstance(array, SharedArray) or (isinstance(array, GlobalArray) and self.unit.may_write(array.name)):
+            return self._at_once  # where fences order accesses, it matters which came between two of them
         return None
 
     def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
         """An asynchronous copy may store from here on; that it arrives later is an access of its own."""
         array = pattern.array
         assert isinstance(array, SharedArray)
+        watcher = self.logs.get(array, self._at_once)
         for element, value in enumerate(values):
-            self.logs[array](site, pattern, base + element, value)
+            watcher(site, pattern, base + element, value)
 
-    # --- global memory ----------------------------------------------------------------------------------------
+    # --- accesses that are judged one by one --------------------------------------------------------------------
 
-    def _global(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
+    def _at_once(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         array = pattern.array
-        assert isinstance(array, GlobalArray)
+        assert isinstance(array, (GlobalArray, SharedArray))
         shadow = self.shadows.get(array)
         if shadow is None:
             shadow = self.shadows[array] = Shadow(self, array, self.releases)
@@ -96,6 +97,7 @@ class RacesObserver(Observer):
             log.settle(True)
         for shadow in self.shadows.values():
             shadow.forget()
+        self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, GlobalArray)}
         self.logs.clear()
         self.epochs.clear()
 
