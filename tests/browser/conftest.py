@@ -240,6 +240,47 @@ def new_page(browser):
         context.close()
 
 
+class Ticks:
+    """What a page's main thread has worked, in milliseconds of processor time, which work beside it hardly changes.
+
+    All of it counts: script, style, layout, painting; only what other threads make of the painting does not.
+    """
+
+    # A step each frame, as fast as the frames come.
+    STEPS = """async ([root, key, steps]) => {
+      for (let i = 0; i < steps; i++) {
+        root.dispatchEvent(new KeyboardEvent("keydown", { key }));
+        await new Promise(requestAnimationFrame);
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+    }"""
+
+    def __init__(self, page: Page):
+        self._page = page
+        self._session = page.context.new_cdp_session(page)
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def total(self) -> float:
+        metrics = self._session.send("Performance.getMetrics")["metrics"]
+        return next(1000 * metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+
+    def per_step(self, root, steps: int = 5, rounds: int = 8) -> list[float]:
+        """For each round, forward and back in turn, the time from a key press to the end of its painting."""
+        found = []
+        self._page.evaluate(self.STEPS, [root, "ArrowRight", 3])
+        for i in range(rounds):
+            before = self.total()
+            self._page.evaluate(self.STEPS, [root, ("ArrowRight", "ArrowLeft")[i % 2], steps])
+            found.append((self.total() - before) / steps)
+        return found
+
+
+@pytest.fixture(scope="session")
+def ticks():
+    """`ticks(page)` measures the processor time of its main thread."""
+    return Ticks
+
+
 @pytest.fixture(scope="session")
 def launch_of():
     from launches.samples import launch

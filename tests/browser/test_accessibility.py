@@ -26,3 +26,43 @@ def test_axe_finds_nothing(show, launch_of, themes, name, step, theme):
     for lens in lenses:
         page.evaluate("lens => window.models[0].set('panel', lens)", lens)
         assert violations(page) == [], lens
+
+
+@pytest.mark.parametrize(
+    "name, beside, theme, size",
+    [
+        ("best", "", "light", (1280, 900)),
+        ("best", "", "dark", (853, 480)),
+        ("tiled", "racy", "dark", (1280, 900)),
+        ("tiled", "racy", "light", (853, 480)),
+    ],
+)
+def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, themes, name, beside, theme, size):
+    """Heat, magnified parts and columns that scroll, on a roomy page and on one at 150 %, one run and two."""
+    stepper = Stepper(launch_of(name))
+    other = Stepper(launch_of(beside))._data if beside else ""
+    page = show(stepper, theme=themes[theme], size=size, step=stepper.scene().position, _other=other)
+    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
+    for lens in (lenses[0], lenses[-1]):  # the rest of the page, which takes seconds to judge, stays the same
+        page.evaluate("lens => window.model.set('panel', lens)", lens)
+        assert violations(page) == [], lens
+
+
+def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
+    """Of the stepper as Lab shows it, with Lab's own style sheets; Lab itself is not judged."""
+    notebook = open_notebook(
+        [
+            "import numpy as np\nfrom course_lib import simulate\nfrom course_lib.kernels.tiled import tiled\n"
+            "from course_lib.viewer import Stepper\nA = np.ones((4, 4), np.float32)\n"
+            "Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, A, A.copy()), step=9)"
+        ]
+    )
+    notebook.run_all()
+    page = notebook.page
+    page.locator(".tt-count").wait_for()
+    lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
+    assert lenses
+    for lens in lenses:
+        page.locator(f".tt-tab-{lens}").click()
+        found = Axe().run(page, context=".tt-root").response["violations"]
+        assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found] == [], lens
