@@ -5,6 +5,7 @@ which runs one warp of many blocks at a time (:mod:`machine`) and tells observer
 asked of memory.
 
 To read it from the front: :mod:`machine.geometry` says what a lane vector is, :mod:`language.source` reads a kernel,
-:mod:`language.program` says what it becomes, :mod:`language.infer` makes that of it, :mod:`compile.emit` writes the
-code, the other parts of :mod:`machine` are what that code calls, and :mod:`machine.engine` runs all of it.
+:mod:`language.nodes` and :mod:`language.program` say what it becomes, :mod:`language.infer` makes that of it,
+:mod:`compile.emit` writes the code, the other parts of :mod:`machine` are what that code calls, and
+:mod:`machine.engine` runs all of it.
 """

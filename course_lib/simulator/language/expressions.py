@@ -312,7 +312,8 @@ class Expressions:
         refuse(
             node,
             f"the simulator does not run .{node.attr} of an array in a kernel; "
-            "it knows shape, size, ndim, dtype and T, elements such as A[i, j], and parts such as A[i] and A[1:, ::2]",
+            "it knows shape, size, ndim, dtype, T and fill, elements such as A[i, j], and parts such as A[i] and "
+            "A[1:, ::2]",
         )
 
     def dimension(self, node: ast.expr, array: Expr, axis: int) -> Expr:
