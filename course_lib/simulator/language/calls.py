@@ -199,56 +199,49 @@ def _ufunc(name: str) -> Callable[..., Signature]:
 
 # --- the rows ---------------------------------------------------------------------------------------------------------
 
-_MATH_CODE = {
-    "sqrt": "np.sqrt({0})",
-    "sin": "np.sin({0})",
-    "cos": "np.cos({0})",
-    "tan": "np.tan({0})",
-    "asin": "np.arcsin({0})",
-    "acos": "np.arccos({0})",
-    "atan": "np.arctan({0})",
-    "sinh": "np.sinh({0})",
-    "cosh": "np.cosh({0})",
-    "tanh": "np.tanh({0})",
-    "asinh": "np.arcsinh({0})",
-    "acosh": "np.arccosh({0})",
-    "atanh": "np.arctanh({0})",
-    "exp": "np.exp({0})",
-    "expm1": "np.expm1({0})",
-    "exp2": "np.exp2({0})",
-    "log": "np.log({0})",
-    "log2": "np.log2({0})",
-    "log10": "np.log10({0})",
-    "log1p": "np.log1p({0})",
-    "fabs": "np.fabs({0})",
-    "floor": "np.floor({0})",
-    "ceil": "np.ceil({0})",
-    "trunc": "np.trunc({0})",
-    "degrees": "np.degrees({0})",
-    "radians": "np.radians({0})",
+#: NumPy's names of those functions of math that it has.
+_IN_NUMPY = dict(
+    (name, name)
+    for name in (
+        "sqrt sin cos tan sinh cosh tanh exp expm1 exp2 log log2 log10 log1p fabs floor ceil trunc degrees radians "
+        "isnan isinf isfinite hypot fmod copysign"
+    ).split()
+) | {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "atan2": "arctan2",
 }
-_SPECIAL_CODE = {name: f"{name}({{0}})" for name in ("erf", "erfc", "gamma", "lgamma")}
+_TESTS, _OF_TWO = ("isnan", "isinf", "isfinite"), ("atan2", "hypot", "fmod", "copysign")
+_OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 
 #: The functions of math.
-MATH = {name: Row(f"math.{name}", (1,), _math(name), code, widened="math of") for name, code in _MATH_CODE.items()}
-MATH |= {name: Row(f"math.{name}", (1,), _math(""), code, widened="math of") for name, code in _SPECIAL_CODE.items()}
-MATH |= {name: Row(f"math.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in ("isnan", "isinf", "isfinite")}
-MATH |= {
-    "atan2": Row("math.atan2", (2,), _math2, "np.arctan2({0}, {1})", widened="math of"),
-    "hypot": Row("math.hypot", (2,), _math2, "np.hypot({0}, {1})", widened="math of"),
-    "fmod": Row("math.fmod", (2,), _math2, "np.fmod({0}, {1})", widened="math of"),
-    "copysign": Row("math.copysign", (2,), _math2, "np.copysign({0}, {1})", widened="math of"),
-    "pow": Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of"),
+MATH = {
+    name: Row(f"math.{name}", (1,), _math(name), f"np.{known}({{0}})", widened="math of")
+    for name, known in _IN_NUMPY.items()
+    if name not in (*_TESTS, *_OF_TWO)
 }
-#: NumPy's functions by the functions of math that do the same, for the advice.
-MATH_OF_NUMPY = {row.code.removeprefix("np.").split("(")[0]: name for name, row in MATH.items()}
+MATH |= {name: Row(f"math.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in _TESTS}
+MATH |= {
+    name: Row(f"math.{name}", (2,), _math2, f"np.{_IN_NUMPY[name]}({{0}}, {{1}})", widened="math of")
+    for name in _OF_TWO
+}
+MATH |= {
+    name: Row(f"math.{name}", (1,), _math(""), f"{name}({{0}})", widened="math of")
+    for name in ("erf", "erfc", "gamma", "lgamma")
+}
+MATH["pow"] = Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of")
+#: The functions of math by NumPy's (or SciPy's) that do the same, for the advice.
+MATH_OF_NUMPY = {known: name for name, known in _IN_NUMPY.items()} | {n: n for n in ("erf", "erfc", "gamma")}
 
 _UFUNCS = (
     "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh log log2 log10 deg2rad radians rad2deg "
     "degrees logical_not invert arctan2 hypot maximum minimum fmax fmin greater greater_equal less less_equal equal "
     "not_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift"
 )
-_OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 #: NumPy's functions of numbers that numba's CUDA target takes.
 NUMPY = {
     name: Row(
