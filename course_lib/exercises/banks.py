@@ -7,15 +7,46 @@ import numpy as np
 from course_lib.simulator.hardware import BANKS, ceil_div
 
 from .budgets import conflicts, global_loads, sectors_per_request, shared_stores
-from .exercise import CHEAPER, FIND, WRITE, Array, Budget, Exercise, Outcome, Shape
+from .exercise import CHEAPER, FILL_IN, FIND, WRITE, Array, Budget, Exercise, Outcome, Shape
 from .explain import Explanation
 from .grading import eighths
 from .matrices import product, product_inputs
+from .routines import Case, Routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
 TILE = BANKS
 #: The width of the tiles in the product, where 32 would make a student wait.
 SIDE = 16
+
+
+#: The bank of an element of a tile.
+WHICH_BANK = Routine(
+    name="which-bank",
+    kind=FILL_IN,
+    parameters=("row", "col", "width"),
+    cases=(
+        Case("row 0, column 5, width 32", (0, 5, 32), 5, "row 0 begins with word 0, so its column 5 is word 5."),
+        Case(
+            "row 0, column 40, width 64",
+            (0, 40, 64),
+            8,
+            "word 40 lies in one of the banks 0 to 31: the bank is the word's number modulo 32.",
+        ),
+        Case(
+            "row 1, column 0, width 32",
+            (1, 0, 32),
+            0,
+            "row 1 begins behind the 32 words of row 0, with word 32: bank 0 once more.",
+        ),
+        Case("row 1, column 0, width 33", (1, 0, 33), 1, "row 1 begins behind the 33 words of row 0, with word 33."),
+        Case(
+            "row 3, column 5, width 16",
+            (3, 5, 16),
+            21,
+            "past 3 rows of 16 words and then 5 further: word 53.",
+        ),
+    ),
+)
 
 
 def _one_matrix(rng: np.random.Generator, M: int, K: int) -> tuple[Array, ...]:
@@ -261,4 +292,4 @@ SAME_WORD = Explanation(
     },
 )
 
-EXERCISES = (ROW_SUMS, SKEWED, WRONG_TILE, TRANSPOSE, SAME_WORD)
+EXERCISES = (WHICH_BANK, ROW_SUMS, SKEWED, WRONG_TILE, TRANSPOSE, SAME_WORD)

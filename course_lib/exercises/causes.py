@@ -24,7 +24,7 @@ def cause_in_text(source: Submission, output: str, alone: bool = False) -> Cause
     """The first mistake in the text that no right kernel contains, or None; ``alone``: there is only one thread."""
     if source.tree is None:
         return None
-    for look in (_without_brackets, _without_cuda, _unknown_width):
+    for look in (_without_brackets, _without_cuda, _unknown_width, _bits_for_and):
         for cause in look(source.tree, source):
             return cause
     return None if alone else next(_whole_result_in_every_thread(source.tree, output), None)
@@ -70,6 +70,19 @@ def _unknown_width(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]
     for name, line in _unknown_names(tree, source):
         if width and name in ("T", "TILE", "TILE_WIDTH", "BLOCK", "BLOCK_SIZE", "width"):
             yield Cause(line, f"line {line}: {name} is not known here; the width of the tiles is called {width}.")
+
+
+def _bits_for_and(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            for part in (node.left, *node.comparators):
+                if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
+                    sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
+                    yield Cause(
+                        node.lineno,
+                        f"line {node.lineno}: {sign} joins bits, and comes before any comparison: what is compared "
+                        f"here is `{ast.unparse(part)}`. Between two questions write {word}.",
+                    )
 
 
 def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterator[Cause]:

@@ -25,6 +25,48 @@ def _four_where_aligned(shape: Shape) -> float | None:
     return None if any(size % 8 for size in shape) else 4
 
 
+# ---- side by side ---------------------------------------------------------------------------------------------
+
+
+def _line(rng: np.random.Generator, n: int) -> tuple[Array, ...]:
+    return (eighths(rng, n),)
+
+
+def _one_turn_alone(outcome: Outcome) -> str | None:
+    stored = np.isfinite(outcome.got)
+    if stored.sum() * 4 == stored.size:
+        return "a quarter of the elements is stored: each of the four turns must take other ones, so step counts too."
+    return None
+
+
+_FOUR_NEIGHBOURS = (
+    "in one turn neighbouring lanes take elements that lie four apart, or more: let lane t take the t-th of 32 "
+    "neighbours, and each turn the next 32."
+)
+
+#: Four elements for each thread: in each turn those of a warp lie side by side.
+SIDE_BY_SIDE = Exercise(
+    name="side-by-side",
+    parameters=("A", "C"),
+    sizes="n",
+    shapes=((128,), (256,), (384,)),
+    share=lambda n: 4,
+    inputs=_line,
+    answer=lambda A: 2 * A,
+    launch=lambda n: ((n // 128,), (32,)),
+    budgets=(
+        sectors_per_request("A", "4", lambda shape: 4, _FOUR_NEIGHBOURS),
+        sectors_per_request("C", "4", lambda shape: 4, _FOUR_NEIGHBOURS, op="store"),
+    ),
+    hints={
+        "out-of-bounds": "a block takes 128 elements: the first of them is 128 * blockIdx.x, the last one 127 further.",
+        "race": "two threads store into the same element: the block, the turn and the thread must all count, and a "
+        "block begins 128 elements after the one before.",
+    },
+    diagnoses=(_one_turn_alone,),
+)
+
+
 # ---- x along the row ------------------------------------------------------------------------------------------
 
 
@@ -136,4 +178,4 @@ SAME_LOADS = Explanation(
     },
 )
 
-EXERCISES = (ALONG_THE_ROW, TURN_A_TILE, GRAM, SAME_LOADS)
+EXERCISES = (SIDE_BY_SIDE, ALONG_THE_ROW, TURN_A_TILE, GRAM, SAME_LOADS)

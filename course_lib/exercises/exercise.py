@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from course_lib.trace.columns import BARRIER, Table
+
 #: The sizes that a launch is made from: (M, N, K), unless the exercise names others.
 Shape = tuple[int, ...]
 Array = NDArray[Any]
@@ -58,22 +60,26 @@ class Outcome:
 
     def barriers(self) -> int:
         """How many barriers one warp waited at, in the block where it waited most."""
-        return self._most_steps(lambda step: step.barrier)
+        return self._most_steps(self._step["flags"] & BARRIER != 0)
 
     def iterations(self) -> int:
         """How many turns its loops took in the warp that took most; turns of a loop inside another all count."""
-        return self._most_steps(lambda step: step.line in self.loops)
+        return self._most_steps(np.isin(self._step["line"], sorted(self.loops)))
 
     def statements(self) -> int:
         """How many statements of the kernel's source the warp executed that executed most."""
-        return self._most_steps(lambda step: True)
+        return self._most_steps(np.ones(len(self._step["line"]), bool))
 
-    def _most_steps(self, counted: Callable[[Any], bool]) -> int:
-        turns: dict[tuple[Any, int], int] = {}
-        for step in self.run.trace.steps:
-            if counted(step):
-                turns[step.block, step.warp] = turns.get((step.block, step.warp), 0) + 1
-        return max(turns.values(), default=0)
+    @property
+    def _step(self) -> Table:
+        """A row for each step of the launch."""
+        steps: Table = self.run.trace.columns.step
+        return steps
+
+    def _most_steps(self, counted: NDArray[np.bool_]) -> int:
+        """The steps that count, of the warp that has most of them."""
+        warps = np.stack([self._step["block"][counted], self._step["warp"][counted]])
+        return int(np.unique(warps, axis=1, return_counts=True)[1].max(initial=0))
 
 
 @dataclass(frozen=True)

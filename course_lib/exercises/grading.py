@@ -26,10 +26,12 @@ from course_lib.simulator.findings import (
 
 from .causes import Cause, cause_in_text, remarks_on_text
 from .exercise import Budget, Exercise, Outcome, Shape
+from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
+from .places import cause_by_place
 from .repairs import cause_by_repair
-from .source import Submission, is_unfilled, read, same_body
-from .verdict import FAILED, NOT_YET, PASSED, Check, Verdict
+from .source import Submission
+from .verdict import FAILED, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
@@ -39,14 +41,9 @@ _BROKEN = {kind for kind, severity in KINDS.items() if severity == "error"} | {"
 
 def grade(exercise: Exercise, kernel: Any) -> Verdict:
     """Run ``kernel`` on every shape of ``exercise`` and return the Verdict; a wrong kernel is never an exception."""
-    source = read(kernel)
-    problem = _no_kernel(exercise, source, kernel)
-    if source is None or problem:
-        return _failed(exercise, [Check(False, problem)], None)
-    if source.tree is not None and is_unfilled(source.tree):
-        return _not_yet(exercise, "put your lines where the three dots are, and run this cell again.")
-    if source.tree is not None and exercise.given and same_body(source.tree, exercise.given):
-        return _not_yet(exercise, "this is the kernel as it was given; change it, and run this cell again.")
+    source = look_at(exercise, kernel, "kernel")
+    if isinstance(source, Verdict):
+        return source
     cause = cause_in_text(source, exercise.parameters[-1], alone=_is_alone(exercise))
     try:
         outcomes = [launch(exercise, kernel, shape, source.loops) for shape in exercise.launches]
@@ -91,28 +88,6 @@ def eighths(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
     signs = rng.choice([-1, 1], shape)
     eights: NDArray[np.float32] = (signs * rng.integers(1, 17, shape) / 8).astype(np.float32)
     return eights
-
-
-# ---- before a launch ------------------------------------------------------------------------------------------
-
-
-def _no_kernel(exercise: Exercise, source: Submission | None, kernel: Any) -> str:
-    """What is wrong with the object that was handed in, in one sentence; "" where it may be launched."""
-    if source is None:
-        return f'check takes the kernel itself, as in check("{exercise.name}", kernel), and got {_article(kernel)}'
-    code = source.function.__code__
-    got = ", ".join(code.co_varnames[: code.co_argcount])
-    wanted = ", ".join(exercise.parameters)
-    return "" if got == wanted else f"the kernel takes ({wanted}), and {source.function.__name__} takes ({got})"
-
-
-def _article(thing: Any) -> str:
-    name = type(thing).__name__
-    return "None" if thing is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
-
-
-def _not_yet(exercise: Exercise, hint: str) -> Verdict:
-    return Verdict(exercise.name, NOT_YET, hint=hint, of=exercise.points)
 
 
 def _failed(
@@ -178,11 +153,11 @@ def _judged(
             f"{_inputs_of(exercise)} only to be read: keep what you compute in variables, and store it into {output}."
         )
     elif broken:
-        hint = exercise.hints.get(broken.kind) or broken.message
+        hint = exercise.hints.get(broken.kind) or _place(exercise, source) or broken.message
     elif wrong and not any(outcome.count("accesses", "store", output) for outcome in outcomes):
         hint = f"your kernel never stores into {output}: the last line of a thread is usually {output}[row, col] = …"
     elif wrong:
-        hint = _advice_on_values(exercise, outcomes, wrong)
+        hint = _advice_on_values(exercise, source, outcomes, wrong)
     else:
         hint = next(advice for check, advice in costs if check.passed is False)
     opens = _viewer(outcomes, broken, wrong, output)
@@ -277,7 +252,12 @@ def _doubt(
     return None
 
 
-def _advice_on_values(exercise: Exercise, outcomes: list[Outcome], wrong: Outcome) -> str:
+def _place(exercise: Exercise, source: Submission) -> str | None:
+    cause = cause_by_place(source, lambda mended: _is_right(exercise, mended))
+    return cause.advice if cause else None
+
+
+def _advice_on_values(exercise: Exercise, source: Submission, outcomes: list[Outcome], wrong: Outcome) -> str:
     for outcome in outcomes:
         if not outcome.differs.any():
             continue  # a diagnosis tells wrong values from right ones: on tiny shapes they may be the same
@@ -288,6 +268,9 @@ def _advice_on_values(exercise: Exercise, outcomes: list[Outcome], wrong: Outcom
     output = exercise.parameters[-1]
     if wrong.count("accesses", "load", output):
         return f"{output} holds no zeros when the kernel starts: sum in a variable of the thread, and store it once."
+    place = _place(exercise, source)
+    if place:
+        return place
     if np.isnan(wrong.got).any():
         return f"some elements of {output} were never stored: which thread should store each of them?"
     return "follow one thread with a pencil: which elements does it multiply, and how often?"

@@ -7,9 +7,10 @@ import numpy as np
 from course_lib.simulator.hardware import ceil_div
 
 from .budgets import barriers, global_loads, global_stores, shared_loads
-from .exercise import CHEAPER, FIND, Exercise, Outcome, Shape
+from .exercise import CHEAPER, FILL_IN, FIND, Exercise, Outcome, Shape
 from .explain import Explanation
 from .matrices import product, product_inputs
+from .routines import Case, Routine
 
 #: Results of a thread in the outer product, and the depth of its tile of A.
 R = 8
@@ -17,6 +18,29 @@ R = 8
 W = 64
 #: The register tile of 2×2: 8×8 threads for 16×16 elements of C, from tiles that are 8 deep.
 SIDE, TILE = 8, 16
+
+
+#: Which share of a loop's instructions multiplies.
+USEFUL_SHARE = Routine(
+    name="useful-share",
+    kind=FILL_IN,
+    parameters=("mix",),
+    cases=(
+        Case("1 FFMA and 1 LDS", ({"FFMA": 1, "LDS": 1},), 0.5, "one of the two instructions multiplies: 1/2."),
+        Case(
+            "16 FFMA and 4 LDS.128",
+            ({"FFMA": 16, "LDS.128": 4},),
+            0.8,
+            "there are 20 instructions, of two kinds: add up how often each stands in the loop.",
+        ),
+        Case(
+            "64 FFMA, 16 LDS and 15 IADD3",
+            ({"LDS": 16, "IADD3": 15, "FFMA": 64},),
+            64 / 95,
+            "FFMA may stand anywhere in the table; the whole is the sum of all its numbers.",
+        ),
+    ),
+)
 
 
 def _shared_loads_of_outer(shape: Shape) -> int:
@@ -241,4 +265,4 @@ SQUARE = Explanation(
     },
 )
 
-EXERCISES = (OUTER, TWO_BY_TWO, FOUR_ROWS, SCATTERED, SQUARE)
+EXERCISES = (USEFUL_SHARE, OUTER, TWO_BY_TWO, FOUR_ROWS, SCATTERED, SQUARE)

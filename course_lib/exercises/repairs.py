@@ -29,7 +29,7 @@ def cause_by_repair(source: Submission, is_right: Callable[[FunctionType], bool]
     for number, (changes, cause) in enumerate(_candidates(source.tree, source)):
         if number == _MOST:
             break
-        if is_right(_repaired(source, changes)):
+        if is_right(repaired(source, changes)):
             return cause
     return None
 
@@ -171,7 +171,7 @@ class _Replace(ast.NodeTransformer):
         return changed
 
 
-def _repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
+def repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
     """The function with the changes made, as one whose source can be read."""
     assert source.tree is not None
     memo: dict[int, ast.AST] = {}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from .exercise import WRITE
-from .source import is_unfilled, read, same_body
-from .verdict import FAILED, NOT_YET, PASSED, Check, Verdict
+from .handed_in import look_at
+from .verdict import FAILED, PASSED, Check, Verdict
+
+#: Lines that one call may execute, those of the libraries it calls included: a median in NumPy takes some hundred.
+_MOST_LINES = 100_000
 
 
 @dataclass(frozen=True)
@@ -40,21 +45,9 @@ class Routine:
 
 def judge(exercise: Routine, function: Any) -> Verdict:
     """Call ``function`` with the arguments of each case and return the Verdict; its exceptions are failed checks."""
-    source = read(function)
-    if source is None:
-        text = f'check takes the function itself, as in check("{exercise.name}", function), not {function!r}'
-        return Verdict(exercise.name, FAILED, (Check(False, text),), of=exercise.points)
-    code = source.function.__code__
-    got, wanted = ", ".join(code.co_varnames[: code.co_argcount]), ", ".join(exercise.parameters)
-    if got != wanted:
-        text = f"the function takes ({wanted}), and {source.function.__name__} takes ({got})"
-        return Verdict(exercise.name, FAILED, (Check(False, text),), of=exercise.points)
-    if source.tree is not None and is_unfilled(source.tree):
-        hint = "put your lines where the three dots are, and run this cell again."
-        return Verdict(exercise.name, NOT_YET, hint=hint, of=exercise.points)
-    if source.tree is not None and exercise.given and same_body(source.tree, exercise.given):
-        hint = "this is the function as it was given; change it, and run this cell again."
-        return Verdict(exercise.name, NOT_YET, hint=hint, of=exercise.points)
+    source = look_at(exercise, function, "function")
+    if isinstance(source, Verdict):
+        return source
     called = [_called(source.function, case) for case in exercise.cases]
     checks = [check for check, _ in called]
     points = sum(check.passed is True for check in checks)
@@ -66,7 +59,10 @@ def judge(exercise: Routine, function: Any) -> Verdict:
 def _called(function: Any, case: Case) -> tuple[Check, str]:
     """Whether the call returns what it must, and advice for where it does not."""
     try:
-        got = function(*copy.deepcopy(case.arguments))
+        got = _run(function, copy.deepcopy(case.arguments))
+    except _Endless as endless:
+        said = f"line {endless.line}: this loop was still running after {_MOST_LINES:,} lines"
+        return Check(False, f"{case.said}: {said}"), f"{said}; check what ends it."
     except Exception as error:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         raised = f"{type(error).__name__}: {said}".rstrip(": ")
@@ -79,6 +75,32 @@ def _called(function: Any, case: Case) -> tuple[Check, str]:
     else:
         hint = case.hint
     return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, wanted {_shown(case.want)}"), hint
+
+
+class _Endless(BaseException):
+    """A call that executes more lines than a right one can; no Exception, so that the function does not catch it."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+
+
+def _run(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """The result of the call; _Endless where it takes too many lines."""
+    left, file = _MOST_LINES, function.__code__.co_filename
+
+    def look(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0 and frame.f_code.co_filename == file:
+            raise _Endless(frame.f_lineno)
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        return function(*arguments)
+    finally:
+        sys.settrace(before)
 
 
 def _same(got: Any, want: bool | float) -> bool:

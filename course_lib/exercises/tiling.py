@@ -139,7 +139,8 @@ GRAM = Exercise(
     hints={
         "race": "one thread writes a tile while another still reads it: wait when the tiles have been filled, and "
         "again when everybody has finished with them.",
-        "out-of-bounds": "the guard of the second tile must test the row that it really loads from: not `row`.",
+        "out-of-bounds": "the second tile's load has a guard of its own: it tests the row that it really loads from, "
+        "which is not `row`, and the column, start + tx < K.",
     },
     diagnoses=(_square, _diagonal_tiles_only),
 )

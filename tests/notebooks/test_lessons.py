@@ -111,6 +111,39 @@ def test_the_readme_says_how_long_the_course_takes():
     assert round(sum(minutes) / 60) == int(hours)
 
 
+WORD = re.compile(r"<[^>]*>|\]\([^)]*\)")
+#: Words read in a minute, and lines of code.
+WORDS_A_MINUTE, LINES_A_MINUTE = 200, 15
+
+
+def _minutes(cell):
+    """How long a cell takes a reader: its words or lines, and the time to guess, to write and to explain."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        return 0 if _slide(cell) == "notes" else len(WORD.sub(" ", source).split()) / WORDS_A_MINUTE
+    if _predicts_only(source):
+        return 1
+    if re.search(r"^explain\(", source, re.MULTILINE):
+        return 3
+    if re.search(r"^check\(", source, re.MULTILINE):
+        fill_ins = [int(lines) for lines in re.findall(r"about (\d+) line", source)]
+        return 2 + sum(fill_ins) if fill_ins else 5
+    return 0.2 + len([line for line in source.splitlines() if line.strip()]) / LINES_A_MINUTE
+
+
+@lessons
+def test_the_minutes_are_those_that_counting_gives(path):
+    (stated,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", _sources(path, "markdown")[0])
+    assert sum(map(_minutes, _read(path)["cells"])) == pytest.approx(int(stated), rel=0.2)
+
+
+@lessons
+def test_the_first_line_is_written_within_ten_minutes(path):
+    cells = _read(path)["cells"]
+    first = next(i for i, cell in enumerate(cells) if re.search(r"^check\(", "".join(cell["source"]), re.MULTILINE))
+    assert sum(map(_minutes, cells[:first])) <= 10
+
+
 @lessons
 def test_predictions_are_taken_before_their_answers(path):
     """Each truth comes from a run: an expression with a name in it, in a cell that shows and asserts nothing else."""
@@ -191,12 +224,38 @@ def _has(number, known):
     return any(f"{value:.{digits}f}" == number for value in known)
 
 
+def _told(source):
+    """The sentences of a prediction: its question, and the reason that is shown with the answer."""
+    calls = _calls(source, "predict")
+    strings = [
+        node for call in calls for node in (call.args[0], *(k.value for k in call.keywords if k.arg == "because"))
+    ]
+    parts = [part for node in strings for part in ast.walk(node)]
+    return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+
+
+def _without_sentences(source):
+    """The source without what predictions tell: a figure is not founded by the sentence that states it."""
+    for sentence in _told(source) if _calls(source, "predict") else ():
+        for line in re.findall(r'"((?:[^"\\\n]|\\.)*)"', source):
+            if line in sentence:
+                source = source.replace(f'"{line}"', '""')
+    return source
+
+
+def _answer_alone(text):
+    """The text of a prediction up to its answer, without the question and the reason."""
+    found = re.search(r"^  answer: (.*)", text, re.MULTILINE) if text.startswith("Predict: ") else None
+    return found[1].split(". ")[0] if found else text
+
+
 def unfounded_figures(notebook):
     """The figures in the prose that no code and no output of the lesson has."""
     cells = notebook["cells"]
-    source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    source = "\n".join(map(_without_sentences, code))
     shown = [
-        "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
+        _answer_alone("".join(output.get("text", output.get("data", {}).get("text/plain", ""))))
         for cell in cells
         for output in cell.get("outputs", [])
     ]
@@ -204,6 +263,7 @@ def unfounded_figures(notebook):
     known = [float(n.rstrip(",").replace(",", "")) for n in NUMBER.findall("\n".join([source, *shown, declared]))]
     known += [32 * n for n in (4, 32)]  # a warp's 4-byte elements, and a block's 1,024 threads
     prose = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    prose += "\n" + "\n".join(sentence for source in code for sentence in _told(source))
     sections = set(re.findall(r"^## (\d+\.\d+) ", prose, re.MULTILINE))
     prose = re.sub(r"^#.*$|`[^`]*`|\]\([^)]*\)|<[^>]*>", " ", prose, flags=re.MULTILINE)
     years = {number for number in _figures(prose) if re.fullmatch(r"(19|20)\d\d", number)}
@@ -225,6 +285,63 @@ def test_an_unfounded_figure_is_seen():
         ]
     }
     assert unfounded_figures(notebook) == ["4096", "7.5"]
+
+
+_PART = (
+    r"(?:half|twice|(?:a|one) (?:third|quarter|fifth|sixth|seventh|eighth|ninth|tenth|fiftieth|hundredth)|\w+ times"
+    r"|[\d.,]+ times|[\d.,]+ ?%|0\.\d+)"
+)
+#: Words that compare what was measured: "half the speed", "twice as fast", "slower by a seventh".
+COMPARED = re.compile(
+    rf"{_PART}(?: of| as)?(?: the| its| our)? (?:speed|fast|faster|slow|slower|long|longer|time|second)\b"
+    rf"|{_PART} of (?:what|the arithmetic|the wavefronts)|(?:faster|slower|longer),? (?:by|than)\b|\bat the speed of\b"
+    r"|\btimes? (?:doubles|halves)\b|\bas fast as\b|\bin speed\b|\bno speed\b",
+    re.IGNORECASE,
+)
+
+
+def _sentences(text):
+    text = re.sub(r"^#.*$|\]\([^)]*\)|<[^>]*>", " ", text, flags=re.MULTILINE)
+    parts = re.split(r"(?<=[.!?:;])\s+|\n\n|\n- |\|", re.sub(r"[\[*`]", "", text))
+    return [" ".join(part.split()) for part in parts]
+
+
+def unheld_comparisons(notebook):
+    """Sentences that compare what was measured, and quote the message of no assertion in the lesson.
+
+    Questions are none; what is a rule and no result stands in the cell's metadata, under "comparisons".
+    """
+    cells = [("".join(cell["source"]), cell) for cell in notebook["cells"]]
+    code = [source for source, cell in cells if cell["cell_type"] == "code"]
+    asserts = [node for source in code for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert)]
+    held = [node.msg.value.lower() for node in asserts if isinstance(node.msg, ast.Constant)]
+    unheld = []
+    for source, cell in cells:
+        texts = [source] if cell["cell_type"] == "markdown" else _told(source)
+        known = held + [words.lower() for words in cell["metadata"].get("comparisons", [])]
+        for sentence in (sentence for text in texts for sentence in _sentences(text)):
+            if COMPARED.search(sentence) and sentence[-1:] != "?" and not any(k in sentence.lower() for k in known):
+                unheld.append(sentence)
+    return unheld
+
+
+@lessons
+def test_comparisons_in_the_prose_are_held(path):
+    assert unheld_comparisons(_read(path)) == []
+
+
+def test_an_unheld_comparison_is_seen():
+    prose = (
+        "It runs at half the speed. Is it twice as fast? Here it is slower by a seventh, and there no speed is gained."
+    )
+    cells = [
+        {"cell_type": "markdown", "source": [prose], "metadata": {}},
+        {"cell_type": "code", "source": ['assert 0.45 < x < 0.55, "half the speed"'], "metadata": {}},
+    ]
+    (unheld,) = unheld_comparisons({"cells": cells})
+    assert unheld.startswith("Here it is slower")
+    cells[0]["metadata"]["comparisons"] = ["slower by a seventh"]
+    assert unheld_comparisons({"cells": cells}) == []
 
 
 @notebooks

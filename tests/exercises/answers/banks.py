@@ -6,7 +6,18 @@ PADDED = "(32, 33)"
 A_OWN = "cuda.shared.array((SIDE, SIDE), float32)\n    B"
 B_PADDED = "B_tile = cuda.shared.array((SIDE, LONGER)"
 
+BANK = "return (row * width + col) % 32"
+
 WRONG = [
+    ("skewed", "modulo 31", [("% 32]", "% 31]")], "look at `acc += tile[tx, (k + tx) % 31]`"),
+    ("which-bank", "the column alone", [(BANK, "return col % 32")], "with word 33"),
+    ("which-bank", "the word", [(BANK, "return row * width + col")], "modulo 32"),
+    ("which-bank", "by columns", [(BANK, "return (col * width + row) % 32")], "its column 5 is word 5"),
+    ("which-bank", "the quotient", [(BANK, "return (row * width + col) // 32")], "its column 5 is word 5"),
+    ("which-bank", "modulo the width", [(BANK, "return (row * width + col) % width")], "modulo 32"),
+    ("which-bank", "rows of 32", [(BANK, "return (row * 32 + col) % 32")], "with word 33"),
+    ("which-bank", "without end", [(BANK, "while width:\n        col = row")], "was still running"),
+    ("which-bank", "printed", [(BANK, "print((row * width + col) % 32)")], "returns nothing"),
     ("row-sums", "no padding", [(PADDED, "(32, 32)")], "puts 32 rows into 32 different banks"),
     ("row-sums", "a row more", [(PADDED, "(33, 32)")], "puts 32 rows into 32 different banks"),
     ("row-sums", "two words more", [(PADDED, "(32, 34)")], "puts 32 rows into 32 different banks"),
@@ -64,6 +75,7 @@ WRONG = [
 ]
 
 RIGHT = [
+    ("which-bank", "the last five bits", [(BANK, "word = width * row + col\n    return word & 31")]),
     ("row-sums", "one row more as well", [(PADDED, "(32, 32 + 1)")]),
     ("skewed", "backwards, and with a mask of bits", [("(k + tx) % 32", "(tx - k) & 31")]),
     ("skewed", "exclusive or", [("(k + tx) % 32", "k ^ tx")]),

@@ -4,7 +4,36 @@ BY_Y = "cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"
 BY_X = "cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"
 BARRIER = "    cuda.syncthreads()\n"
 
+SIDE = "i = cuda.blockIdx.x * 128 + 32 * step + cuda.threadIdx.x"
+
 WRONG = [
+    (
+        "gram",
+        "rows by tx",
+        [("other = cuda.blockIdx.x * TILE + ty", "other = cuda.blockIdx.x * TILE + tx")],
+        "look at `other = ",
+    ),
+    ("side-by-side", "four neighbours each", [(SIDE, "i = 4 * cuda.grid(1) + step")], "four apart, or more"),
+    (
+        "side-by-side",
+        "without the block",
+        [(SIDE, "i = 32 * step + cuda.threadIdx.x")],
+        "the block, the turn and the thread must all count",
+    ),
+    ("side-by-side", "without the turn", [(SIDE, "i = cuda.blockIdx.x * 128 + cuda.threadIdx.x")], "step counts too"),
+    (
+        "side-by-side",
+        "blocks of 32 elements",
+        [(SIDE, "i = cuda.grid(1) + 32 * step")],
+        "a block begins 128 elements after",
+    ),
+    (
+        "side-by-side",
+        "a turn of 128",
+        [(SIDE, "i = cuda.grid(1) + 128 * step")],
+        "a block takes 128 elements",
+    ),
+    ("side-by-side", "no thread", [(SIDE, "i = cuda.blockIdx.x * 128 + step")], "the turn and the thread must all"),
     ("along-the-row", "the load alone", [("A[row, col]", "A[col, row]")], "this is the transposed matrix"),
     (
         "along-the-row",
@@ -85,6 +114,12 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        "side-by-side",
+        "all the grid's threads side by side",
+        [(SIDE, "i = step * cuda.gridsize(1) + cuda.grid(1)")],
+    ),
+    ("side-by-side", "counted in warps", [(SIDE, "i = (4 * cuda.blockIdx.x + step) * cuda.warpsize + cuda.laneid")]),
     ("along-the-row", "by cuda.grid", [("    row = " + BY_Y + "\n    col = " + BY_X, "    col, row = cuda.grid(2)")]),
     (
         "turn-a-tile",

@@ -1,6 +1,20 @@
 """Answers to the exercises on the naive kernel: plausible wrong ones with the first hint they meet, and right ones."""
 
 WRONG = [
+    ("transposed", "subtracted", [("acc +=", "acc -=")], "takes away what belongs to the sum"),
+    (
+        "transposed",
+        "rows from blockIdx.x",
+        [("row = cuda.blockIdx.y", "row = cuda.blockIdx.x")],
+        "look at `row = cuda.blockIdx.x * cuda.blockDim.y",
+    ),
+    (
+        "two-columns",
+        "one sum for both",
+        [("            acc_right", "            acc_left")],
+        "look at `acc_left += a * B[k, left",
+    ),
+    ("report-kernel", "the row of C for the column of B", [("B[k, y]", "B[k, x]")], "look at `B[k, x]`"),
     ("transposed", "no guard", [("if row < M and col < N", "if row >= 0 or col >= 0")], "reach beyond C"),
     ("transposed", "B by columns", [("B[col, k]", "B[k, col]")], "order of B's indices"),
     (

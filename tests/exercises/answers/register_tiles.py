@@ -5,7 +5,20 @@ HEADER = "from numba import cuda, float32\n\nROWS, COLUMNS = 8, 64\n\n\n"
 B_ELEMENT = "B[start + k, col] if start + k < K and col < N else float32(0)"
 STORED = "top + ty + 8 * i, left + tx + 8 * j"
 
+SHARE = 'return mix["FFMA"] / sum(mix.values())'
+
 WRONG = [
+    ("useful-share", "kinds counted", [(SHARE, 'return mix["FFMA"] / len(mix)')], "of two kinds"),
+    ("useful-share", "upside down", [(SHARE, 'return sum(mix.values()) / mix["FFMA"]')], "one of the two"),
+    ("useful-share", "in percent", [(SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())')], "1/2"),
+    (
+        "useful-share",
+        "against the others",
+        [(SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])')],
+        "one of the two",
+    ),
+    ("useful-share", "rounded", [(SHARE, 'return mix["FFMA"] // sum(mix.values())')], "1/2"),
+    ("useful-share", "names added", [(SHARE, 'return mix["FFMA"] / sum(mix)')], "it raised TypeError"),
     ("outer", "no guard for B", [(f"b = {B_ELEMENT}", "b = B[start + k, col]")], "0 there"),
     ("outer", "the tile's first row of B", [("b = B[start + k, col]", "b = B[start, col]")], "b is B[start + k, col]"),
     ("outer", "= for +=", [("acc[i] += ", "acc[i] = ")], "forgets the sum so far"),
@@ -113,6 +126,11 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        "useful-share",
+        "in a loop",
+        [(SHARE, 'total = 0\n    for name in mix:\n        total += mix[name]\n    return mix["FFMA"] / total')],
+    ),
     (
         "outer",
         "a guarded if, and backwards",

@@ -1,0 +1,51 @@
+"""What a student hands to check(), looked at before anything runs."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from .source import Submission, is_unfilled, read, same_body
+from .verdict import FAILED, NOT_YET, Check, Verdict
+
+
+class Graded(Protocol):
+    """What an exercise says of the function that it asks for."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[str, ...]: ...
+    @property
+    def given(self) -> str: ...
+    @property
+    def points(self) -> int: ...
+
+
+def look_at(exercise: Graded, thing: Any, noun: str) -> Submission | Verdict:
+    """The source of the kernel or function, or the verdict where it need not be run; ``noun`` says which it is."""
+    source = read(thing)
+    if source is None:
+        text = f'check takes the {noun} itself, as in check("{exercise.name}", {noun}), and got {_article(thing)}'
+        return _failed(exercise, text)
+    code = source.function.__code__
+    got, wanted = ", ".join(code.co_varnames[: code.co_argcount]), ", ".join(exercise.parameters)
+    if got != wanted:
+        return _failed(exercise, f"the {noun} takes ({wanted}), and {source.function.__name__} takes ({got})")
+    if source.tree is not None and is_unfilled(source.tree):
+        return _not_yet(exercise, "put your lines where the three dots are, and run this cell again.")
+    if source.tree is not None and exercise.given and same_body(source.tree, exercise.given):
+        return _not_yet(exercise, f"this is the {noun} as it was given; change it, and run this cell again.")
+    return source
+
+
+def _article(thing: Any) -> str:
+    name = type(thing).__name__
+    return "None" if thing is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _not_yet(exercise: Graded, hint: str) -> Verdict:
+    return Verdict(exercise.name, NOT_YET, hint=hint, of=exercise.points)
+
+
+def _failed(exercise: Graded, text: str) -> Verdict:
+    return Verdict(exercise.name, FAILED, (Check(False, text),), of=exercise.points)
