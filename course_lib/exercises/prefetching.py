@@ -6,9 +6,24 @@ from course_lib.simulator.hardware import ceil_div
 from course_lib.trace.reading import slacks, timeline_rows
 
 from .budgets import iterations
-from .exercise import Budget, Exercise, Outcome
+from .exercise import FILL_IN, Budget, Exercise, Outcome
 from .explain import Explanation
 from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
+from .routines import Case, Routine
+
+#: The buffer that a round of the prefetching loop writes.
+BUFFER_OF_A_ROUND = Routine(
+    name="buffer-of-a-round",
+    kind=FILL_IN,
+    parameters=("turn", "buffers"),
+    cases=(
+        Case("round 0 of 2 buffers", (0, 2), 1, "round 0 reads buffer 0, and writes the other one."),
+        Case("round 1 of 2 buffers", (1, 2), 0, "in round 1 they change places: it reads buffer 1, and writes 0."),
+        Case("round 4 of 2 buffers", (4, 2), 1, "every second round writes the same buffer; there is no buffer 5."),
+        Case("round 1 of 3 buffers", (1, 3), 2, "with three buffers, round 1 reads buffer 1 and writes buffer 2."),
+        Case("round 2 of 3 buffers", (2, 3), 0, "behind the last of three buffers comes the first: a remainder, %."),
+    ),
+)
 
 
 def _hidden_behind_too_little(outcome: Outcome) -> int:
@@ -122,4 +137,4 @@ WHERE = Explanation(
     },
 )
 
-EXERCISES = (ONE_BUFFER, LAST_ROUND, WHERE)
+EXERCISES = (BUFFER_OF_A_ROUND, ONE_BUFFER, LAST_ROUND, WHERE)

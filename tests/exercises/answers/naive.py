@@ -104,7 +104,7 @@ WRONG = [
     ("report-kernel", "or for and", [("x < n and y < n", "x < n or y < n")], "the store too"),
     ("report-kernel", "half a guard", [("x < n and y < n", "x < n")], "the store too"),
     ("report-kernel", "stores at every step", [("        C[x, y]", "            C[x, y]")], "stored once"),
-    ("report-kernel", "A by columns", [("A[x, k]", "A[k, x]")], "follow one thread"),
+    ("report-kernel", "A by columns", [("A[x, k]", "A[k, x]")], "look at `A[k, x]`"),
     ("two-columns", "one term short", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
 ]
 

@@ -1,6 +1,13 @@
 """Answers to the exercises on prefetching: plausible wrong ones with the first hint they meet, and right ones."""
 
+TURN = "return (turn + 1) % buffers"
+
 WRONG = [
+    ("buffer-of-a-round", "the one that is read", [(TURN, "return turn % buffers")], "writes the other one"),
+    ("buffer-of-a-round", "no end", [(TURN, "return turn + 1")], "they change places"),
+    ("buffer-of-a-round", "two only", [(TURN, "return 1 - turn % 2")], "with three buffers"),
+    ("buffer-of-a-round", "the other of two", [(TURN, "return 1 - turn")], "there is no buffer 5"),
+    ("buffer-of-a-round", "the quotient", [(TURN, "return (turn + 1) // buffers")], "writes the other one"),
     (
         "one-buffer",
         "loads twice",
@@ -29,6 +36,11 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        "buffer-of-a-round",
+        "one after the one that is read",
+        [(TURN, "now = turn % buffers\n    return 0 if now + 1 == buffers else now + 1")],
+    ),
     (
         "one-buffer",
         "conditional expressions",

@@ -84,7 +84,7 @@ WRONG = [
     ),
     ("two-by-two", "K for 8", [("for k in range(8)", "for k in range(K)")], "16 rows and 8 columns"),
     ("four-rows", "b not kept", [("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]")], "keep it in a variable"),
-    ("four-rows", "one row twice", [("A[top + 3, k]", "A[top + 2, k]")], "pencil"),
+    ("four-rows", "one row twice", [("A[top + 3, k]", "A[top + 2, k]")], "look at `acc3 += A[top + 2, k] * b`"),
     (
         "four-rows",
         "stored in the loop",
@@ -96,7 +96,7 @@ WRONG = [
         ],
         "after the loops",
     ),
-    ("four-rows", "one term short", [("range(K)", "range(K - 1)")], "pencil"),
+    ("four-rows", "one term short", [("range(K)", "range(K - 1)")], "look at `range(K - 1)`"),
     ("four-rows", "= for +=", [("acc2 += ", "acc2 = ")], "add to it with `acc2 += …`"),
     (
         "scattered",

@@ -5,10 +5,9 @@ BARRIER = "    cuda.syncthreads()\n"
 
 WRONG = [
     ("neighbours", "asked of the thread", [("if i > 0", "if t > 0")], "look at `t > 0`"),
-    ("to-the-table", "A twice", [("B_shared[row, col] = B", "B_shared[row, col] = A")], "look at `A[row, col]`"),
     ("to-the-table", "A transposed", [("A_shared[row, col] =", "A_shared[col, row] =")], "the wrong way round"),
     ("to-the-table", "B forgotten", [(CARRY_B, "")], "each thread carries one element of A and one of B"),
-    ("to-the-table", "both from A", [("= B[row, col]", "= A[row, col]")], "follow one thread"),
+    ("to-the-table", "both from A", [("= B[row, col]", "= A[row, col]")], "look at `A[row, col]`"),
     (
         "to-the-table",
         "whole rows",

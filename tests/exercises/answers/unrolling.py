@@ -48,7 +48,7 @@ WRONG = [
         [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
         "keep the unrolled loop",
     ),
-    ("remainder", "the rest twice", [("range(whole, K)", "range(whole - 1, K)")], "negative index"),
+    ("remainder", "the rest twice", [("range(whole, K)", "range(whole - 1, K)")], "look at `range(whole - 1, K)`"),
     ("remainder", "whole rounded up", [("K // 4 * 4", "(K + 3) // 4 * 4")], "how many whole fours"),
     (
         "remainder",
