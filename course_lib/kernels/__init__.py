@@ -9,6 +9,7 @@ from typing import Any
 from . import (
     bank_conflicts,
     best,
+    large_tiles,
     naive,
     outer_product,
     padded,
@@ -19,7 +20,9 @@ from . import (
     prefetched,
     register_1d,
     register_2d,
+    serpentine,
     single_block,
+    software_pipelined,
     staged,
     tensor_cores,
     tiled,
@@ -91,17 +94,24 @@ LADDER = (
     _registers("best", "All together, tuned", best, (128, 256), **_VECTORS),
 )
 
+#: Rungs between `staged` and `best`, one idea each; no recording of the ladder holds them yet.
+TOWARDS_BEST = (
+    _registers("software_pipelined", "Fragments fetched a step ahead", software_pipelined, (128, 128), **_VECTORS),
+    _registers("large_tiles", "Tiles of 128×256, 8×16 results per thread", large_tiles, (128, 256), **_VECTORS),
+    _registers("serpentine", "Multiplications down and up the columns", serpentine, (128, 256), **_VECTORS),
+)
+
 #: The rungs that pay for speed with accuracy: their operands have fewer fraction bits than float32.
 TENSOR_CORES = (_registers("tensor_cores", "Tensor cores, TF32", tensor_cores, (32, 32), dtypes=("float32",)),)
 
 
 def rung(name: str) -> Rung:
     """Return the rung called `name`; raise KeyError with the known names."""
-    rungs = (*LADDER, *TENSOR_CORES)
+    rungs = (*LADDER, *TOWARDS_BEST, *TENSOR_CORES)
     for candidate in rungs:
         if candidate.name == name:
             return candidate
     raise KeyError(f"no rung {name!r}; the ladder has {', '.join(r.name for r in rungs)}")
 
 
-__all__ = ["LADDER", "TENSOR_CORES", "Rung", "rung"]
+__all__ = ["LADDER", "TENSOR_CORES", "TOWARDS_BEST", "Rung", "rung"]

@@ -80,6 +80,36 @@ def staged(M: int, N: int, K: int) -> Traffic:
     return _four_at_a_time(M, N, K, (LANE // 4 * 4, LANE % 4 * 4), range(0, 32, 4), 16, buffers=2)
 
 
+def software_pipelined(M: int, N: int, K: int) -> Traffic:
+    """Count fragments a step ahead: as staged, and those of the step after the last are loaded and never used."""
+    return _four_at_a_time(M, N, K, (LANE // 4 * 4, LANE % 4 * 4), range(0, 32, 4), 16, buffers=2, ahead=1)
+
+
+def large_tiles(M: int, N: int, K: int) -> Traffic:
+    """Count tiles of 128×256: 24 words a step and thread, the fragments of the step after the last never used."""
+    grid_x, grid_y = _grid(M, N, 128, 256)
+    A = _quads(K, (0, M), (0, K), 16, range(8), np.arange(0, M, 8), K % 4 == 0) * grid_x
+    B = _quads(N, (0, K), (0, N), 128, wide=N % 4 == 0) * grid_y
+    C = _quads(N, (0, M), (0, N), 16, range(0, 32, 4), _striped(M, 32), N % 4 == 0)
+    return _global(A, B, C) | _large_tiles_in_shared_memory(grid_x * grid_y, ceil_div(K, 16))
+
+
+def serpentine(M: int, N: int, K: int) -> Traffic:
+    """Count the same tiles: the order of the multiplications asks memory for nothing else."""
+    return large_tiles(M, N, K)
+
+
+def _large_tiles_in_shared_memory(blocks: int, tiles: int) -> Traffic:
+    """Count what so many blocks do with tiles of 128×16 and 16×256: one pair more stored, one step more loaded."""
+    kept, steps = 8 * blocks * (1 + tiles), 8 * blocks * (1 + 16 * tiles)
+    return {
+        ("shared", "store", "A_tile"): _narrow(LANE % 4 * 4 * 132 + LANE // 4) * (8 * kept),
+        ("shared", "store", "B_tile"): _wide(4 * LANE) * (4 * kept),
+        ("shared", "load", "A_tile"): _wide(LANE // 4 * 4) * (2 * steps),
+        ("shared", "load", "B_tile"): _wide(LANE % 4 * 4) * (4 * steps),
+    }
+
+
 def best(M: int, N: int, K: int) -> Traffic:
     """Count the tuned kernel, its paths for tiles inside, for tiles across an edge and for a few rows or columns."""
     grid_x, grid_y = _grid(M, N, 128, 256)
@@ -99,13 +129,7 @@ def best(M: int, N: int, K: int) -> Traffic:
     for part, wide in (((0, long), whole_down), ((long, columns), 0)):
         B += _fetched(N, (0, deep), part, patch, wide, down) + _fetched(N, (deep, K), part, patch, 0, down)
     C = _quads(N, (0, rows), (0, columns), 16, range(0, 32, 4), _striped(rows, 32), wide=N % 4 == 0)
-    kept, steps = 8 * blocks * (1 + tiles), 8 * blocks * (1 + 16 * tiles)
-    counts = {
-        ("shared", "store", "A_tile"): _narrow(LANE % 4 * 4 * 132 + LANE // 4) * (8 * kept),
-        ("shared", "store", "B_tile"): _wide(4 * LANE) * (4 * kept),
-        ("shared", "load", "A_tile"): _wide(LANE // 4 * 4) * (2 * steps),
-        ("shared", "load", "B_tile"): _wide(LANE % 4 * 4) * (4 * steps),
-    }
+    counts = _large_tiles_in_shared_memory(blocks, tiles)
     # The few columns: each of a block's 8 warps loads all of B's column, and 16 rows of A by 32 columns.
     few = N - columns
     A += _patches(K, (0, M), (0, K), 32) * few
@@ -136,17 +160,17 @@ def _column_per_thread(M: int, N: int, K: int, itemsize: int, depth: int) -> Tra
 
 
 def _four_at_a_time(
-    M: int, N: int, K: int, fragments: tuple[Ints, Ints], stripe: range, width: int, buffers: int = 1
+    M: int, N: int, K: int, fragments: tuple[Ints, Ints], stripe: range, width: int, buffers: int = 1, ahead: int = 0
 ) -> Traffic:
     """Count blocks of 8 warps for 128×128 tiles of C, with tiles of 128×8 of A, transposed, and 8×128 of B.
 
     fragments: the first word of each lane in a row of A's tile and of B's; stripe, width: the rows and columns of C
-    that a warp stores at a time. Rows whose length is not divisible by 4 are loaded and stored element by element.
+    that a warp stores at a time; ahead: steps whose fragments a block loads beyond the last. Rows whose length is not divisible by 4 are loaded and stored element by element.
     """
     grid_x, grid_y = _grid(M, N, 128, 128)
     tiles, blocks = ceil_div(K, 8), grid_x * grid_y
     suffix = "tile" if buffers == 1 else "tiles"
-    stored, steps = 8 * blocks * (tiles + buffers - 1), 8 * blocks * tiles * 8
+    stored, steps = 8 * blocks * (tiles + buffers - 1), 8 * blocks * (tiles * 8 + ahead)
     of_A, of_B = fragments
     return _global(
         _quads(K, (0, M), (0, K), 8, range(16), np.arange(0, M, 16), K % 4 == 0) * grid_x,

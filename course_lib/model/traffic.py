@@ -323,6 +323,9 @@ TRAFFIC: dict[str, Callable[..., Traffic]] = {
     "vectorized": register_tiles.vectorized,
     "warp_tiled": register_tiles.warp_tiled,
     "staged": register_tiles.staged,
+    "software_pipelined": register_tiles.software_pipelined,
+    "large_tiles": register_tiles.large_tiles,
+    "serpentine": register_tiles.serpentine,
     "best": register_tiles.best,
     "tensor_cores": tensor_cores,
 }

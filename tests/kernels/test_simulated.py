@@ -11,7 +11,7 @@ SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 
 #: More sizes for the closed forms: several blocks each way, rows at every phase to a sector, whole tiles, thin edges.
 MODELLED_SIZES = [(150, 3, 7), (3, 150, 9), (17, 32, 16), (130, 133, 5)]
 #: Those take the simulator the longest.
-HEAVY = ("vectorized", "warp_tiled", "staged", "best")
+HEAVY = ("vectorized", "warp_tiled", "staged", "software_pipelined", "large_tiles", "serpentine", "best")
 
 
 def matrices(M, N, K, dtype=np.float32, order="C"):
