@@ -94,7 +94,7 @@ LADDER = (
     _registers("best", "All together, tuned", best, (128, 256), **_VECTORS),
 )
 
-#: Rungs between `staged` and `best`, one idea each; no recording of the ladder holds them yet.
+#: Rungs between `staged` and `best`, one idea each; not in the ladder, for no recording holds them yet.
 TOWARDS_BEST = (
     _registers("software_pipelined", "Fragments fetched a step ahead", software_pipelined, (128, 128), **_VECTORS),
     _registers("large_tiles", "Tiles of 128×256, 8×16 results per thread", large_tiles, (128, 256), **_VECTORS),

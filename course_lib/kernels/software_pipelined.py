@@ -1,8 +1,8 @@
 """Fragments fetched one step ahead: a step multiplies what the step before it asked for.
 
-Idea: in `staged` every step begins with its loads from shared memory, and the multiplications wait for them, some 30
-cycles. Here a thread has two sets of registers: while the products of step k are added up from one, the fragments of
-step k + 1 arrive in the other. Nothing is indexed at run time, for the steps are written out in pairs.
+Idea: in `staged` every step begins with its loads from shared memory, and the multiplications wait for them. Here a
+thread has two sets of registers: while the products of step k are added up from one, the fragments of step k + 1
+arrive in the other. Nothing is indexed at run time, for the steps are written out in pairs.
 Launch: as staged, blocks of 256 threads, 2×4 warps, for a 128×128 tile of C; the tiles of A and B are 8 deep, two of
 each.
 Loads: as staged, 2 K / 128 per element of C from global memory and 2 K / 8 from shared memory, and those of one step

@@ -81,7 +81,7 @@ def staged(M: int, N: int, K: int) -> Traffic:
 
 
 def software_pipelined(M: int, N: int, K: int) -> Traffic:
-    """Count fragments a step ahead: as staged, and those of the step after the last are loaded and never used."""
+    """Count fragments a step ahead: as staged, and those of one step more, which nothing uses."""
     return _four_at_a_time(M, N, K, (LANE // 4 * 4, LANE % 4 * 4), range(0, 32, 4), 16, buffers=2, ahead=1)
 
 
@@ -165,7 +165,8 @@ def _four_at_a_time(
     """Count blocks of 8 warps for 128×128 tiles of C, with tiles of 128×8 of A, transposed, and 8×128 of B.
 
     fragments: the first word of each lane in a row of A's tile and of B's; stripe, width: the rows and columns of C
-    that a warp stores at a time; ahead: steps whose fragments a block loads beyond the last. Rows whose length is not divisible by 4 are loaded and stored element by element.
+    that a warp stores at a time; ahead: steps whose fragments a block loads beyond the last. Rows whose length is
+    not divisible by 4 are loaded and stored element by element.
     """
     grid_x, grid_y = _grid(M, N, 128, 128)
     tiles, blocks = ceil_div(K, 8), grid_x * grid_y
