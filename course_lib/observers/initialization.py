@@ -48,7 +48,6 @@ class InitializationObserver(Observer):
 
     def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
         thread = vector.first_thread(lanes)
-        count = int(np.count_nonzero(lanes))
         if name is None:
             text = (
                 f"{self.name(thread)} reads a register of a lane that does not take part in this shuffle; let "
@@ -56,9 +55,16 @@ class InitializationObserver(Observer):
             )
         else:
             text = f"{self.name(thread)} reads the variable {name!r} before it assigned it; assign it on every path"
-            if name.endswith("()"):
-                text = f"{self.name(thread)} uses {name}, which returned nothing there; return a value on every path"
-        self.add(Finding("uninitialized-read", line, text, array=name, threads=(thread,), count=count))
+        self._add(text, name, line, vector, lanes)
+
+    def unreturned(self, function: str, line: int, vector: WarpVector, lanes: Mask) -> None:
+        thread, what = vector.first_thread(lanes), f"the result of {function}()"
+        text = f"{self.name(thread)} uses {what}, which returned nothing there; return a value on every path"
+        self._add(text, what, line, vector, lanes)
+
+    def _add(self, text: str, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
+        threads, count = (vector.first_thread(lanes),), int(np.count_nonzero(lanes))
+        self.add(Finding("uninitialized-read", line, text, array=name, threads=threads, count=count))
 
 
 class SharedInitialization:

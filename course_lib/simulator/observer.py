@@ -65,6 +65,9 @@ class Observer:
     def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
         """In ``lanes`` a variable, or another lane's register, was read before it had a value."""
 
+    def unreturned(self, function: str, line: int, vector: WarpVector, lanes: Mask) -> None:
+        """In ``lanes`` the result of a device function is used that returned nothing there."""
+
     def barrier(self, arrivals: Arrivals, complete: bool) -> None:
         """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete``: every thread of the chunk came."""
 

@@ -194,8 +194,7 @@ def call_device(out: Writer, node: CallDevice) -> Code:
     result, have = out.fresh("t"), out.fresh("h")
     out.emit(f"{result}, {have} = {call}")
     if node.used:
-        name = f"the result of {node.function.name}()"
-        out.emit(f"w.check_assigned({have}, {out.mask}, {name!r}, {out.at(node.line)})")
+        out.emit(f"w.check_returned({have}, {out.mask}, {node.function.name!r}, {out.at(node.line)})")
         poison = out.module.constant(DTYPE[str(node.type)].type(0))
         out.emit(f"if {result} is None: {result} = {poison}")
     return Code(result, True, True)

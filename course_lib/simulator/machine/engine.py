@@ -41,6 +41,7 @@ HOOKS = (
     "misaligned",
     "unwritten",
     "unassigned",
+    "unreturned",
     "barrier",
     "divergence",
     "fence",

@@ -138,11 +138,18 @@ class WarpVector:
 
     def check_assigned(self, have: Mask, mask: Mask, name: str, line: int) -> None:
         """Report the active lanes in which variable ``name`` has no value yet."""
+        self._tell_missing("unassigned", have, mask, name, line)
+
+    def check_returned(self, have: Mask, mask: Mask, function: str, line: int) -> None:
+        """Report the active lanes to which a device function returned nothing."""
+        self._tell_missing("unreturned", have, mask, function, line)
+
+    def _tell_missing(self, hook: str, have: Mask, mask: Mask, name: str, line: int) -> None:
         if have is True or have is mask:
             return
         missing = self.full(mask) & ~self.full(have)
         if missing.any():
-            self.engine.tell("unassigned", name, line, self, missing)
+            self.engine.tell(hook, name, line, self, missing)
 
     def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
         """Order the memory accesses of the active lanes before it and after it, among those that name one mask."""
