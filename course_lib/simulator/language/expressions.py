@@ -37,7 +37,7 @@ from .refusals import CUDA, NOT_TAKEN, refuse, refused_expression
 from .source import Source
 from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, plural
 from .variables import Numbers, Variables
-from .why import Part, Promotion, Why
+from .why import Part, Promotion, Reason, Why
 
 if TYPE_CHECKING:
     from .infer import Analysis
@@ -165,7 +165,7 @@ class Expressions:
                 "floats, complex numbers and bools",
             )
         asked = isinstance(node.value, (float, complex))
-        return self.number(node.value, reason=f"the literal {ast.unparse(node)}" if asked else None)
+        return self.number(node.value, reason=of_literal(ast.unparse(node)) if asked else None)
 
     def _name(self, node: ast.Name) -> Expr:
         name = node.id
@@ -242,7 +242,7 @@ class Expressions:
         """A compile-time object as an expression: numbers become constants, the rest stays at compile time."""
         if isinstance(thing, (*NUMBERS, np.generic)) and types.of_value(thing):
             kind = type(thing)
-            named = f"{ast.unparse(node)}, a Python {kind.__name__}" if kind in (float, complex) else None
+            named = Reason(f"{ast.unparse(node)}, a Python {kind.__name__}") if kind in (float, complex) else None
             return self.number(thing, reason=named)
         if isinstance(thing, tuple):
             return tuples.of(tuple(self.wrap(t, node) for t in thing), tuple(getattr(thing, "_fields", ())))
@@ -349,7 +349,7 @@ class Expressions:
         folded = python_constant(node)
         if folded is not None:
             text = ast.unparse(node)
-            reason = f"the literal {text}" if operators.is_double_asked(node) else f"{text}, a quotient of integers"
+            reason = of_literal(text) if operators.is_double_asked(node) else Reason(f"{text}, a quotient of integers")
             return self.number(folded, reason=reason if isinstance(folded, (float, complex)) else None)
         left, right = self.expr(node.left), self.expr(node.right)
         if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, TupleType) for v in (left, right)):
@@ -564,6 +564,10 @@ class Expressions:
         if types.is_complex(str(value.type)):
             cast(value, array.type.dtype)  # refused if the array holds real numbers
         return value
+
+
+def of_literal(text: str) -> Reason:
+    return Reason(f"the literal {text}", names=text)
 
 
 def itself(value: Vector) -> Vector:

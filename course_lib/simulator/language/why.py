@@ -16,7 +16,21 @@ from dataclasses import dataclass
 
 from .types import DOUBLE, TupleType, Type
 
-Why = str | tuple["Why", ...] | None
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a value is of double precision, in words.
+
+    ``names`` is the expression that the words name themselves, as "the literal 2.5" does; ``clause``: they have a verb
+    of their own, as "x is float64: the literal 2.5".
+    """
+
+    words: str
+    names: str = ""
+    clause: bool = False
+
+
+Why = Reason | tuple["Why", ...] | None
 
 #: Types of less than double precision.
 SINGLE = ("float16", "float32", "complex64")
@@ -54,7 +68,7 @@ def of_parts(result: Type, parts: Sequence[Part], widened: str) -> Why:
     double = [part.why for part in parts if part.type in DOUBLE]
     if not all(double):
         return None
-    return double[0] if double else widened
+    return double[0] if double else Reason(widened)
 
 
 def _item(part: Part, i: int) -> Part:
@@ -83,19 +97,23 @@ def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -
             return None
         operand = f"{other.text} is {other.type}, and {narrow.type} with {other.type} gives {result}"
     else:
-        why = str(other.why)
-        reason = why if why.endswith(other.text) else f"{other.text} is {other.type}: {why}"
-        operand = reason if " is " in reason else f"{reason} is {other.type}"
+        stated = _stated(other)
+        operand = stated.words if stated.clause else f"{stated.words} is {other.type}"
     return Promotion(line, operand, expression, str(narrow.type), str(result))
 
 
 def reason(found: Promotion, parts: Sequence[Part]) -> Why:
     """The reason that the result of a promotion has: its operand's, in words."""
-    double = [part for part in parts if part.type in DOUBLE]
-    if not double:
-        return found.operand
-    why = str(double[0].why)
-    return why if why.endswith(double[0].text) else f"{double[0].text} is {double[0].type}: {why}"
+    double = next((part for part in parts if part.type in DOUBLE), None)
+    return _stated(double) if double else Reason(found.operand, clause=True)
+
+
+def _stated(part: Part) -> Reason:
+    """The reason of an operand, with the operand named."""
+    assert isinstance(part.why, Reason)
+    if part.why.names == part.text:
+        return part.why
+    return Reason(f"{part.text} is {part.type}: {part.why.words}", clause=True)
 
 
 def meeting(a: Type, b: Type) -> str:

@@ -14,6 +14,7 @@ from ..language import signatures
 from ..language.source import Source, read
 from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value
 from ..language.variables import Variable, Variables
+from ..language.why import Reason
 from ..observer import Observer
 from .access import REMEMBERED, Site, WideSite
 from .arithmetic import cast
@@ -328,5 +329,6 @@ def variable_of(name: str, argument: Any, value: Any) -> Variable:
         reasons = tuple(item.why for item in items)
         fields = tuple(getattr(argument, "_fields", ()))
         return Variable(TupleType(tuple(item.type for item in items), fields), reasons if any(reasons) else None)
-    origin = f"{name}, a Python {type(argument).__name__} argument" if type(argument) in (float, complex) else None
+    python = type(argument) in (float, complex)
+    origin = Reason(f"{name}, a Python {type(argument).__name__} argument") if python else None
     return Variable(value.dtype.name, origin)
