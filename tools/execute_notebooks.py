@@ -42,8 +42,7 @@ def execute(path: Path, timeout: float = 120) -> None:
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            stored = [stable(output) for output in cell.outputs]
-            cell.outputs = [output for output in stored if output.get("data") != {}]  # a view was all that it held
+            cell.outputs = kept(cell.outputs)
     fold_predictions(notebook)
     nbformat.validate(notebook)
     # newline: the same bytes on every system
@@ -55,6 +54,12 @@ def fold_predictions(notebook) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code" and re.search(r"^predict\(", cell.source, re.MULTILINE):
             cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
+
+
+def kept(outputs):
+    """Return the outputs as they are stored; one that held nothing but a widget's view is none."""
+    stored = [stable(output) for output in outputs]
+    return [output for output in stored if output.get("data") != {}]
 
 
 def stable(output):

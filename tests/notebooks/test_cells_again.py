@@ -39,7 +39,7 @@ def run_forth_and_back(notebook, folder):
         for outputs, cells in ((forth, code), (back, list(reversed(code)))):
             for number, cell in cells:
                 client.execute_cell(cell, number)
-                outputs[cell.id] = copy.deepcopy([TOOL["stable"](output) for output in cell.outputs])
+                outputs[cell.id] = copy.deepcopy(TOOL["kept"](cell.outputs))
     return forth, back
 
 

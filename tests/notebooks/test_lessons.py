@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import statistics
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,23 @@ def test_exercises_have_hints_budgets_and_launches(path):
     assert len(exercises) + len(in_words) >= 3 or not exercises
     assert text.count("<details><summary>Hint") >= len(exercises)
     assert text.count("- Launch: ") >= sum("@cuda.jit" in source for source in exercises)
+
+
+@lessons
+def test_no_constant_of_a_kernel_changes(path):
+    """A kernel keeps the value that a global had at its first launch: a lesson that changed it would show nothing."""
+    assigned, used = Counter(), set()
+    for source in _sources(path, "code"):
+        tree = ast.parse(source)
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", ast.Pass())]
+            assigned.update({n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)})
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and "cuda.jit" in "".join(map(ast.unparse, node.decorator_list)):
+                own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+                own |= {argument.arg for argument in node.args.args}
+                used |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - own
+    assert not {name for name, times in assigned.items() if times > 1} & used
 
 
 @lessons
