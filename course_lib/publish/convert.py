@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 from ..viewer.page import module, place, style
 from ..viewer.still import VIEW, mark_of
-from .stills import STATE, Stills
+from .stills import STATE, Stills, is_view
 
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
 #: Of a slide, in CSS pixels: that of a projector.
@@ -68,7 +68,10 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 19px; --j
 .reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
 .reveal .jp-InputArea pre { white-space: pre-wrap; }
 .reveal .jp-OutputArea-output img { max-width: 100%; max-height: 600px; height: auto; width: auto; }
+.reveal .jp-Cell:has(.tt-root) .jp-InputArea { --jp-code-font-size: 15px; }
 .reveal aside.notes { display: none; }
+.reveal .controls { font-size: 5px; }
+.reveal .slide-number { right: auto; left: 8px; }
 </style>"""
 _START = """<script>
 Reveal.initialize({
@@ -141,6 +144,8 @@ def lines_of(cell: Any) -> float:
     hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
     lines = 0.0 if hidden else cell.source.count("\n") + 1.5
     for output in cell.get("outputs", ()):
+        if is_view(output):
+            continue  # in the place of what stands for it, which is about as high
         data = output.get("data", {"text/plain": output.get("text", "")})
         if VIEW in data or any(kind.startswith("image/") for kind in data):
             lines += 18

@@ -128,6 +128,13 @@ def test_notes_are_the_speakers(notebook):
     assert "<title>A &lt;b&gt;</title>" in as_slides(notebook, "A <b>")
 
 
+def test_a_widget_and_what_stands_for_it_take_the_place_of_one():
+    """Only one of the two is seen."""
+    still, view = (nbformat.v4.new_output("display_data", data=data) for data in ({"image/png": "AAAA"}, {VIEW: {}}))
+    one, both = (nbformat.v4.new_code_cell("Stepper(run)", outputs=outputs) for outputs in ([still], [still, view]))
+    assert lines_of(one) == lines_of(both) > LINES / 2
+
+
 def test_a_full_slide_goes_on_below():
     """Cells that a slide has no room for begin another below it; notes and skipped cells take none."""
     long = "\n".join(f"x = {i}" for i in range(12))
