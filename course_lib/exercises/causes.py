@@ -35,7 +35,9 @@ def remarks_on_text(source: Submission, alone: bool = False) -> tuple[str, ...]:
     remarks = []
     if not source.decorated and not alone:
         remarks.append("this is a plain Python function; for a GPU, put @cuda.jit on the line above its def.")
-    nodes = ast.walk(source.tree) if source.tree else ()
+    nodes = list(ast.walk(source.tree)) if source.tree else []
+    if any(isinstance(node, ast.Call) and ast.unparse(node.func) == "print" for node in nodes):
+        remarks.append("check shows nothing that a kernel prints: launch it with simulate to read it.")
     for node in nodes:
         if (
             isinstance(node, ast.Assign)

@@ -22,7 +22,7 @@ FILL_IN, WRITE, CHEAPER, FIND = "fill in", "write", "make it cheaper", "find the
 @dataclass(frozen=True)
 class Outcome:
     """One launch of the student's kernel: ``got`` and ``want`` are the output after it and its right values;
-    ``inputs`` are the arrays that the kernel was given, ``loops`` the lines on which its loops begin."""
+    ``inputs`` are the arrays that the kernel was given, ``loops`` the lines that run once in each turn of its loops."""
 
     shape: Shape
     inputs: tuple[Array, ...]

@@ -8,7 +8,7 @@ import inspect
 import textwrap
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,24 @@ class Submission:
 
     @property
     def loops(self) -> frozenset[int]:
-        """The lines on which its loops begin."""
+        """The lines that run once in each turn of its loops.
+
+        That is where a for begins; a while asks once more, before it ends, so there it is the first line of the body.
+        """
         nodes = ast.walk(self.tree) if self.tree else ()
-        return frozenset(node.lineno for node in nodes if isinstance(node, ast.For | ast.While))
+        return frozenset(
+            node.body[0].lineno if isinstance(node, ast.While) and not _is_loop(node.body[0]) else node.lineno
+            for node in nodes
+            if _is_loop(node)
+        )
 
     def quoted(self, *numbers: int | None) -> tuple[tuple[int, str], ...]:
         """The lines of these numbers, each once and in order."""
         return tuple((n, self.lines[n]) for n in sorted({n for n in numbers if n in self.lines}))
+
+
+def _is_loop(node: ast.AST) -> TypeGuard[ast.For | ast.While]:
+    return isinstance(node, ast.For | ast.While)
 
 
 def read(kernel: Any) -> Submission | None:

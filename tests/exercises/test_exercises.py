@@ -271,6 +271,29 @@ def test_remarks_are_no_faults(tmp_path):
     assert repr(verdict).count("Remark: ") == 2
 
 
+def test_what_a_kernel_prints_is_not_shown_for_every_launch(tmp_path, capsys):
+    verdict = _verdict("transposed", tmp_path, [("acc = float32(0)", "acc = float32(0)\n        print(row, col)")])
+    assert verdict.passed
+    assert "check shows nothing that a kernel prints" in verdict.remarks[0]
+    assert capsys.readouterr().out == ""
+
+
+def test_the_further_launch_is_larger_and_of_the_same_kind():
+    """What divides a size in all launches divides it there, and sizes that are always equal are equal there."""
+    by_name = {name: EXERCISES[name].launches for name in ("two-columns", "gram", "tiles-of-transpose", "divergent")}
+    assert by_name["two-columns"][-1] == (20, 24, 56)
+    assert by_name["gram"][-1] == (25, 25, 72)
+    assert by_name["tiles-of-transpose"][-1] == (32, 32, 72)
+    assert by_name["divergent"] == EXERCISES["divergent"].shapes  # its table holds no larger matrices
+
+
+def test_a_kernel_that_takes_no_step_has_nothing_to_show(tmp_path):
+    verdict = check("transposed", kernel_from('@cuda.jit\ndef nothing(A, B, C):\n    """Does nothing."""\n', tmp_path))
+    assert verdict.status == "failed"
+    with pytest.raises(ValueError, match="no step to show"):
+        verdict.show()
+
+
 def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path, monkeypatch):
     verdict = _verdict("barriers", tmp_path, [("k, tx]\n        cuda.syncthreads()", "k, tx]")])
     stepper = verdict.show()

@@ -75,6 +75,7 @@ WRONG = [
 ]
 
 RIGHT = [
+    ("skewed", "exclusive or", [("(k + tx) % 32", "k ^ tx")]),
     ("which-bank", "the last five bits", [(BANK, "word = width * row + col\n    return word & 31")]),
     ("row-sums", "one row more as well", [(PADDED, "(32, 32 + 1)")]),
     ("skewed", "backwards, and with a mask of bits", [("(k + tx) % 32", "(tx - k) & 31")]),

@@ -110,6 +110,11 @@ WRONG = [
 
 RIGHT = [
     (
+        "transposed",
+        "rows as views",
+        [("for k in range(K):", "for k in range(A[row].size):"), ("A[row, k] * B[col, k]", "A[row][k] * B[col][k]")],
+    ),
+    (
         "sum-in-register",
         "begins with the first product",
         [("acc = float32(0)", "acc = A[row, 0] * B[0, col]"), ("range(A.shape[1])", "range(1, A.shape[1])")],

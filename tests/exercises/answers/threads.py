@@ -82,6 +82,14 @@ WRONG = [
 
 RIGHT = [
     (
+        "guarded-rows",
+        "a loop over the grid's threads",
+        [
+            ("    row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
+            ("    if row < M:\n", "    for row in range(cuda.grid(1), M, cuda.gridsize(1)):\n"),
+        ],
+    ),
+    (
         "column-thread",
         "with a while",
         [

@@ -179,6 +179,14 @@ WRONG = [
 
 RIGHT = [
     (
+        "barriers",
+        "a while loop",
+        [
+            ("        for k in range(TILE):\n", "        k = 0\n        while k < TILE:\n"),
+            ("* B_tile[k, tx]\n", "* B_tile[k, tx]\n            k += 1\n"),
+        ],
+    ),
+    (
         "tiles-of-transpose",
         "a step further in a variable",
         [

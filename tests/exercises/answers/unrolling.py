@@ -66,6 +66,14 @@ WRONG = [
 
 RIGHT = [
     (
+        "remainder",
+        "the rest first",
+        [
+            ("range(whole, K)", "range(K % 4)"),
+            ("range(0, whole, 4)", "range(K % 4, K, 4)"),
+        ],
+    ),
+    (
         "by-four",
         "one sum of four products",
         [
