@@ -204,6 +204,27 @@ def test_a_literal_tuple_gives_the_shape_of_an_array():
     assert out.tolist() == [48, 18, 30]
 
 
+@cuda.jit(device=True)
+def fifth(shape, wraps, index):
+    tile = cuda.shared.array(shape, np.float64)
+    if wraps:
+        index = index % shape[0]  # a uint64 and an int64 meet: float64, which is no index
+    tile[index, 0] = 5
+    return tile[index, 0]
+
+
+def test_with_the_shape_a_literal_bool_decides_a_branch():
+    """numba, too, compiles such a function for all of its literals, and drops the branch that none of them takes."""
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = fifth((4, 8), False, np.uint64(3))
+
+    out = np.zeros(1)
+    simulate(kernel)[1, 1](out)
+    assert out[0] == 5
+
+
 def test_a_tuple_that_only_a_launch_knows_gives_no_shape():
     @cuda.jit
     def by_launch(out, n):

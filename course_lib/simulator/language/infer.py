@@ -100,8 +100,8 @@ class Analysis:
 
 
 def known_integers(value: Expr) -> np.generic | Numbers | None:
-    """The integer that ``value`` is literally, or those of a tuple."""
-    if isinstance(value, Const) and value.literal and is_int(str(value.type)):
+    """The integer (or bool) that ``value`` is literally, or those of a tuple."""
+    if isinstance(value, Const) and value.literal and (value.type == "bool" or is_int(str(value.type))):
         return value.value
     if isinstance(value, MakeTuple):
         items = tuple(item for part in value.items if isinstance(item := known_integers(part), np.generic))
