@@ -7,7 +7,7 @@ import numpy as np
 from course_lib.simulator.hardware import ceil_div
 
 from .budgets import global_loads, global_stores
-from .exercise import CHEAPER, FIND, Array, Budget, Exercise, Outcome
+from .exercise import CHEAPER, FIND, Array, Exercise, Outcome
 from .explain import Explanation
 from .grading import eighths
 from .matrices import TILE, last_term_alone, last_term_missing, launch_per_element, product, product_inputs
@@ -49,17 +49,13 @@ TRANSPOSED = Exercise(
     answer=lambda A, B: A @ B.T,
     launch=launch_per_element,
     budgets=(
-        Budget(
-            "global loads per thread",
+        global_loads(
             "2·K",
-            Outcome.loads_per_thread,
             lambda shape: 2 * shape[2],
             "one element of A and one of B per step of the loop are enough.",
         ),
-        Budget(
-            "stores of C",
+        global_stores(
             "M·N",
-            lambda outcome: outcome.count("accesses", "store", "C"),
             lambda shape: shape[0] * shape[1],
             "sum in a variable of the thread and store it once, after the loop.",
         ),
@@ -92,10 +88,8 @@ TWO_COLUMNS = Exercise(
     answer=product,
     launch=_launch,
     budgets=(
-        Budget(
-            "global loads per thread",
+        global_loads(
             "3·K",
-            Outcome.loads_per_thread,
             lambda shape: 3 * shape[2],
             "A[row, k] is loaded twice: keep it in a variable, which lives in a register, and use it in both sums.",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from course_lib.simulator.hardware import ceil_div
 from course_lib.trace.reading import slacks, timeline_rows
 
-from .budgets import iterations
+from .budgets import barriers, global_loads, iterations, shared_stores
 from .exercise import FILL_IN, Budget, Exercise, Outcome
 from .explain import Explanation
 from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
@@ -41,10 +41,8 @@ ONE_BUFFER = Exercise(
     answer=product,
     launch=launch_per_element,
     budgets=(
-        Budget(
-            "global loads per thread",
+        global_loads(
             "2·⌈K/T⌉",
-            Outcome.loads_per_thread,
             lambda shape: 2 * ceil_div(shape[2], TILE),
             "each thread loads one element of each tile, once.",
         ),
@@ -55,10 +53,8 @@ ONE_BUFFER = Exercise(
             lambda shape: 0,
             "load into a_next and b_next before the multiplies, and store those two to the tiles after them.",
         ),
-        Budget(
-            "barriers per warp",
+        barriers(
             "2·(⌈K/T⌉ + 1)",
-            Outcome.barriers,
             lambda shape: 2 * (ceil_div(shape[2], TILE) + 1),
             "two barriers per round: one before the tiles are overwritten, one after.",
         ),
@@ -80,10 +76,6 @@ ONE_BUFFER = Exercise(
 )
 
 
-def _shared_stores_per_thread(outcome: Outcome) -> int:
-    return int(outcome.run.traffic.per_thread(space="shared", op="store").max(initial=0))
-
-
 #: The double-buffered kernel without the stores and the barrier that its last round wastes.
 LAST_ROUND = Exercise(
     name="last-round",
@@ -93,17 +85,13 @@ LAST_ROUND = Exercise(
     answer=product,
     launch=launch_per_element,
     budgets=(
-        Budget(
-            "shared stores per thread",
+        shared_stores(
             "2·⌈K/T⌉",
-            _shared_stores_per_thread,
             lambda shape: 2 * ceil_div(shape[2], TILE),
             "the round in which start has reached K has fetched nothing: there is nothing to store.",
         ),
-        Budget(
-            "barriers per warp",
+        barriers(
             "⌈K/T⌉",
-            Outcome.barriers,
             lambda shape: ceil_div(shape[2], TILE),
             "when nothing was stored, nobody needs to wait: the barrier of the last round can go too.",
         ),

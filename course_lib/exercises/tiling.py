@@ -6,8 +6,8 @@ import numpy as np
 
 from course_lib.simulator.hardware import ceil_div
 
-from .budgets import barriers, global_loads, global_stores, iterations
-from .exercise import CHEAPER, FIND, Array, Budget, Exercise, Outcome
+from .budgets import barriers, global_loads, global_stores, iterations, sectors_per_request
+from .exercise import CHEAPER, FIND, Array, Exercise, Outcome
 from .explain import Explanation
 from .grading import eighths
 from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
@@ -38,17 +38,13 @@ BARRIERS = Exercise(
     answer=product,
     launch=launch_per_element,
     budgets=(
-        Budget(
-            "global loads per thread",
+        global_loads(
             "2·⌈K/T⌉",
-            Outcome.loads_per_thread,
             lambda shape: 2 * ceil_div(shape[2], TILE),
             "multiply the elements of A_tile and B_tile, in shared memory, and leave A and B alone.",
         ),
-        Budget(
-            "barriers per warp",
+        barriers(
             "2·⌈K/T⌉",
-            Outcome.barriers,
             lambda shape: 2 * ceil_div(shape[2], TILE),
             "a barrier inside the loop over k makes the whole block wait T times; nothing is written in that loop, "
             "so one barrier before it and one after it are enough.",
@@ -95,10 +91,6 @@ def _diagonal_tiles_only(outcome: Outcome) -> str | None:
     return None
 
 
-def _sectors_per_request(outcome: Outcome) -> float:
-    return outcome.count("sectors", "load", "A") / max(1, outcome.count("requests", "load", "A"))
-
-
 #: C = A·Aᵀ by tiles; both tiles come from A.
 GRAM = Exercise(
     name="gram",
@@ -108,25 +100,20 @@ GRAM = Exercise(
     answer=lambda A: A @ A.T,
     launch=launch_per_element,
     budgets=(
-        Budget(
-            "global loads per thread",
+        global_loads(
             "2·⌈K/T⌉",
-            Outcome.loads_per_thread,
             lambda shape: 2 * ceil_div(shape[2], TILE),
             "load one element of each tile per thread, and read the rest from shared memory.",
         ),
-        Budget(
-            "sectors per load request",
+        sectors_per_request(
+            "A",
             "one per row of the tile: 4",
-            _sectors_per_request,
             lambda shape: 4 if shape[2] % TILE == 0 and shape[0] % TILE == 0 else None,
             "neighbouring threads (tx) load from different rows of A. Let tx run along the row, as in the first tile, "
             "and exchange the indices when you read the tile.",
         ),
-        Budget(
-            "barriers per warp",
+        barriers(
             "2·⌈K/T⌉",
-            Outcome.barriers,
             lambda shape: 2 * ceil_div(shape[2], TILE),
             "two barriers per pair of tiles are enough: one when the tiles are full, one when they are used.",
         ),
