@@ -23,7 +23,7 @@ from course_lib.kernels.tiled import tiled
 from course_lib.viewer import Stepper
 
 DOCS = Path(__file__).parents[1] / "docs"
-SIZE = {"width": 1280, "height": 900}
+SIZE = {"width": 1280, "height": 980}
 #: The steps of the animation, and how long each is shown, in milliseconds.
 FRAMES, FRAME_MS, LAST_MS = 18, 700, 2500
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -59,13 +59,17 @@ def main() -> int:
             page.evaluate("document.activeElement.blur()")
             frames.append(shot(page))
             if step == FRAMES // 2 - 1:
-                frames[-1].quantize(255, method=Image.Quantize.MAXCOVERAGE).save(DOCS / "stepper.png", optimize=True)
+                frames[-1].save(DOCS / "stepper.png", optimize=True)
         browser.close()
     small = [frame.resize((frame.width * 3 // 4, frame.height * 3 // 4), Image.Resampling.LANCZOS) for frame in frames]
     strip = Image.new("RGB", (small[0].width, small[0].height * len(small)))  # so that no frame's colours are missing
     for row, frame in enumerate(small):
         strip.paste(frame, (0, row * frame.height))
-    palette = strip.quantize(255, method=Image.Quantize.MAXCOVERAGE)
+    # Half the palette are the commonest colours, exactly, for spread ones tint the many light greys; half are spread.
+    common = sorted(strip.getcolors(1 << 24), reverse=True)[:127]
+    spread = strip.quantize(128, method=Image.Quantize.MAXCOVERAGE).getpalette()
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in common for part in colour] + spread)
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
     durations = [FRAME_MS] * (len(small) - 1) + [LAST_MS]
     first.save(DOCS / "stepper.gif", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True)
