@@ -8,8 +8,22 @@ from launches.samples import launch
 from PIL import ImageColor
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer.layout import CURRENT, HEADING, HUES, LEGIBLE, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
-from course_lib.viewer.picture import SCALE, StillPicture
+from course_lib.viewer.layout import (
+    CURRENT,
+    HEADING,
+    HUES,
+    INK,
+    LEGIBLE,
+    WIDTH,
+    Box,
+    Disc,
+    Layout,
+    Pixels,
+    Text,
+    tint,
+    wrapped,
+)
+from course_lib.viewer.picture import SCALE, StillPicture, draw
 from course_lib.viewer.scene import READ, SEEN, WRITTEN, Scene
 
 NAMES = ["naive", "naive_ragged", "tiled_16", "prefetched", "register_2d", "best", "reduction", "stencil", "racy"]
@@ -247,3 +261,123 @@ def test_without_the_panel_nothing_is_said_of_waiting():
     layout = StillPicture(Scene(timeline, 20, 0, panels=("warp", "banks"))).layout
     assert not [s for s in layout.shapes if isinstance(s, Pixels)]
     assert not [s for s in layout.shapes if isinstance(s, Text) and "waits" in s.text]
+
+
+def texts_of(picture):
+    return [shape for shape in picture.layout.shapes if isinstance(shape, Text)]
+
+
+def test_runs_and_loads_stand_under_their_headings(picture):
+    """Beside the number of each line, and the bar of the current one is on its row and nowhere else."""
+    scene, texts = picture.scene, texts_of(picture)
+    columns = {name: next(t.x for t in texts if t.text == name and t.anchor == "right") for name in ("runs", "loads")}
+    cells = {(t.x, t.y): t.text for t in texts if t.anchor == "right" and t.mono}
+    numbers = {t.text: t.y for t in texts if t.anchor == "right" and t.mono and t.x < columns["runs"] and t.x > 470}
+    shown = 0
+    for line, _, runs, loads in scene.source:
+        if (y := numbers.get(str(line))) is None:
+            continue
+        assert cells.get((columns["runs"], y), "") == (str(runs) if runs else ""), line
+        assert cells.get((columns["loads"], y), "") == (str(loads) if loads else ""), line
+        shown += 1
+    assert shown == min(len(scene.source), 34)
+    (bar,) = [s for s in picture.layout.shapes if isinstance(s, Box) and s.width == 4]
+    assert bar.y + bar.height / 2 == numbers[str(scene.line)]
+
+
+def test_what_the_thread_has_loaded_has_a_dot_in_its_corner(picture):
+    """In the upper right quarter of each such element of global memory, and in no other."""
+    shapes = picture.layout.shapes
+    dots = sorted((s.x, s.y) for s in shapes if isinstance(s, Disc) and s.fill == INK)
+    wanted = []
+    for grid in picture.scene.grids:
+        x, y, side = picture.layout.places[grid.name]
+        wanted += [(x + i % grid.columns * side, y + i // grid.columns * side, side) for i in grid.dots if side > 8]
+    assert len(dots) == len(wanted)
+    for (x, y), (left, top, side) in zip(dots, sorted(wanted), strict=True):
+        assert left + side / 2 < x < left + side and top < y < top + side / 2
+
+
+def test_the_counts_are_the_threads_and_the_blocks(picture):
+    """Beside the matrices, each with its total and the word for whose it is."""
+    if not any(grid.hue in "ABC" for grid in picture.scene.grids):
+        return
+    mine, block, of_mine, of_block = picture.scene.counts["global load"]
+    texts = texts_of(picture)
+    for now, total in ((mine, f"of {of_mine:,}, thread"), (block, f"of {of_block:,}, block")):
+        (beside,) = [t for t in texts if t.text == total]
+        (number,) = [t for t in texts if t.text == f"{now:,}" and t.x == 12 and abs(t.y - beside.y) < 3]
+        assert number.bold and number.x < beside.x
+
+
+def test_each_matrix_has_its_name_at_its_corner(picture):
+    for grid in picture.scene.grids:
+        if grid.hue not in "ABC":
+            continue
+        x, y, _ = picture.layout.places[grid.name]
+        (title,) = [t for t in texts_of(picture) if t.text == grid.name and t.size == 15 and t.bold]
+        assert title.anchor == "right" and x - 12 < title.x <= x and y - 20 < title.y < y
+
+
+@pytest.mark.parametrize("name, position", [("best", None), ("register_2d", None), ("naive_65", 40)])
+def test_a_lens_shows_the_part_that_its_name_says(name, position):
+    """Its numbers are the elements', its colours those of their looks, and its rings the thread's."""
+    picture = still(name, position)
+    image, texts = picture.image(), texts_of(picture)
+    strength = {READ: 1.0, WRITTEN: 1.0, SEEN: 0.48, ".": None, "r": 0.2}
+    rings = {(s.x, s.y) for s in picture.layout.shapes if isinstance(s, Box) and s.fill is None and s.thick == 1.8}
+    looked = 0
+    for grid in picture.scene.grids:
+        if grid.lens is None or grid.hue not in "ABC":
+            continue
+        top, left, rows = grid.lens
+        title = f"{grid.name}[{top}:{top + len(rows)}, {left}:{left + len(rows[0])}]"
+        (head,) = [t for t in texts if t.text == title]
+        side = 17.5
+        at = {(t.x, t.y): t.text for t in texts}
+        for r, row in enumerate(rows):
+            for c, text in enumerate(row):
+                i = (top + r) * grid.columns + left + c
+                x, y = head.x + c * side, head.y + 10 + r * side
+                assert at.get((x + side / 2, y + side / 2), "") == text, (title, r, c)
+                assert ((x + 1, y + 1) in rings) == (i in grid.mine), (title, r, c)
+                share = strength[grid.looks[i]]
+                if share is not None and i not in grid.mine:
+                    wanted = ImageColor.getrgb(tint(HUES[grid.hue], share))
+                    found = colour_at(image, x + 0.5 * side, y + 0.14 * side)
+                    assert np.abs(np.subtract(found[:3], wanted)).max() <= 3, (title, r, c)
+                looked += 1
+    assert looked >= 64
+
+
+def test_what_is_drawn_lies_where_the_layout_says():
+    """One shape of each kind on an empty ground: its pixels reach its edges and no farther."""
+    square = np.zeros((2, 2, 4), np.uint8) + np.array([0, 90, 0, 255], np.uint8)
+    for shape, box in (
+        (Box(20, 30, 40, 20, "#ff0000"), (20, 30, 60, 50)),
+        (Disc(50, 40, 12, "#0000ff"), (38, 28, 62, 52)),
+        (Pixels(100, 10, 30, 20, square), (100, 10, 130, 30)),
+        (Box(20, 30, 40, 20, None, "#ff0000", round=5), (20, 30, 60, 50)),
+        (Box(20, 30, 40, 20, None, "#ff0000", dashed=True), (20, 30, 60, 50)),
+    ):
+        image = draw(Layout([shape], 100, {}), 2)
+        found = np.array(image.getbbox()) / 2
+        assert np.abs(found - box).max() <= 0.5, shape
+    for anchor, x in (("left", 50), ("middle", 50), ("right", 50)):
+        left, top, right, bottom = (
+            np.array(draw(Layout([Text(x, 40, "HHHH", 20, anchor=anchor)], 100, {}), 2).getbbox()) / 2
+        )
+        assert abs((top + bottom) / 2 - 40) <= 2.5
+        assert abs({"left": left, "middle": (left + right) / 2, "right": right}[anchor] - x) <= 2.5
+
+
+def test_requests_and_lines_of_the_source_keep_their_distance(picture):
+    """Rows of text below each other do not touch, in the source and under it."""
+    rows = sorted({t.y: t.size for t in texts_of(picture) if t.x > 470 and t.anchor == "left"}.items())
+    for (above, size), (below, other) in zip(rows, rows[1:], strict=False):
+        assert below - above >= 0.9 * (size + other) / 2
+    card = next(s for s in picture.layout.shapes if isinstance(s, Box) and s.round == 6 and s.x > 470)
+    lines = [
+        t.y for t in texts_of(picture) if t.mono and t.anchor == "left" and t.x > 590 and t.y < card.y + card.height
+    ]
+    assert min(lines) - card.y >= 28
