@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4e38054b8810dc77 bundle f19bd553edc54892 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4e06fa6927d25e4e bundle 421eba8634b33525 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -2999,7 +2999,7 @@ var Stage = class {
     const { compact, root, runs } = this;
     if (runs.length > 1) return compact ? part(root, "left").clientHeight - 2 * em : Math.max(14 * em, 0.34 * part(root, "body").clientHeight);
     if (compact) return part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em;
-    return Math.max(20 * em, 0.62 * part(root, "body").clientHeight);
+    return Math.max(20 * em, 0.55 * part(root, "body").clientHeight);
   }
   /**
    * While its place stays the same, the page does not shrink from one step to the next.

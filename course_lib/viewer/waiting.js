@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4e38054b8810dc77 bundle 2309fd5f0d759d7d */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4e06fa6927d25e4e bundle 2309fd5f0d759d7d */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {

@@ -284,7 +284,7 @@ export class Stage {
     const { compact, root, runs } = this;
     if (runs.length > 1) return compact ? part(root, "left").clientHeight - 2 * em : Math.max(14 * em, 0.34 * part(root, "body").clientHeight);
     if (compact) return part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em;
-    return Math.max(20 * em, 0.62 * part(root, "body").clientHeight);
+    return Math.max(20 * em, 0.55 * part(root, "body").clientHeight);
   }
 
   /**
