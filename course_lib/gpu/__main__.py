@@ -27,6 +27,7 @@ WHAT = {
     "tiles": "tile width against speed",
     "ragged": "the best kernel on sizes that no tile divides",
     "product": "`course_lib.kernels.product`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
+    "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
     "mistake": "launches timed without synchronising, beside the true times",
     "ceilings": "copy bandwidth and float32 rate of the GPU",
     "conflicts": "shared memory read with 1-way to 32-way bank conflicts",
@@ -117,6 +118,10 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         from .products import SHAPES, products
 
         return products((options.size,) if options.size else SHAPES, repeats, progress)
+    if what == "tensor":
+        from .tensor import SQUARES, tensor
+
+        return tensor(names, (options.size,) if options.size else SQUARES, repeats, progress)
     if what == "exact":
         return profile.exact_counters(names)
     if what == "patterns":
@@ -152,7 +157,7 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
 
     They replace results of the same name and parameters, and stand where the ladder, or the list of patterns, has them.
     """
-    from ..kernels import LADDER
+    from ..kernels import LADDER, TENSOR_CORES
     from .patterns import patterns
 
     def name(result: dict[str, Any]) -> str:
@@ -165,7 +170,8 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
         size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact") else ()
         return size, old["what"] == "counters" and "skipped" in result, order.get(name(result), len(order))
 
-    order = {name: i for i, name in enumerate([*(r.name for r in LADDER), *(p.name for p in patterns())])}
+    rungs = [r.name for r in (*LADDER, *TENSOR_CORES)]
+    order = {name: i for i, name in enumerate([*rungs, *(p.name for p in patterns())])}
     fresh = [
         {**result, "command": new["command"], "provenance": new["provenance"]}
         for result in new["results"]
@@ -206,11 +212,12 @@ def judge_the_model(folder: Path | None) -> int:
 
 def verify_all(names: Names) -> Results:
     """Verify every rung on fresh random rectangles; return one result for each."""
-    from ..kernels import LADDER
+    from ..kernels import LADDER, TENSOR_CORES
     from .verification import verify
 
     results = []
-    for r in progress([r for r in LADDER if not names or r.name in names], lambda r: r.name):
+    rungs = [r for r in (*LADDER, *TENSOR_CORES) if not names or r.name in names]
+    for r in progress(rungs, lambda r: r.name):
         for M, N, K in ((257, 129, 65), (64, 132, 100), (31, 17, 32), (1, 1, 1), (3, 2, 0)):
             try:
                 verdict = verify(r, M, N, K)
@@ -231,6 +238,7 @@ def show(what: str, results: Results) -> None:
             or result.get("pattern")
             or result.get("probe")
             or result.get("ceiling")
+            or result.get("instruction")
             or f"stride {result.get('stride')}"
         )
         size_text = "×".join(str(result[k]) for k in "MNK") if "M" in result else ""

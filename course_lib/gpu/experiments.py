@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import LADDER, rung
+from ..kernels import LADDER, TENSOR_CORES, rung
 from ..kernels.host import matmul_host
 from ..kernels.rung import Rung
 from .cublas import cublas_matmul
@@ -268,13 +268,14 @@ def conflicts(repeats: int, progress: Progress) -> Results:
 def launch_once(names: Names, size: Size) -> None:
     """Launch every rung once, for a profiler to look at."""
     cuda = require()
-    A, B, C = (cuda.to_device(X) for X in random_matrices(*size))
-    for r in LADDER:
+    A, B, C = random_matrices(*size)
+    C = cuda.to_device(C)
+    for r in (*LADDER, *TENSOR_CORES):
         if names and r.name not in names:
             continue
         try:
             kernel, grid, block, _ = _launch(r, *size, **_widest(r))
         except ValueError:
             continue
-        kernel[grid, block](A, B, C)
+        kernel[grid, block](*(cuda.to_device(r.operand(X)) for X in (A, B)), C)
     cuda.synchronize()

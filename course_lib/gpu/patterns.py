@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import cuda, float32, float64, int8
+from numba import cuda, float32, float64, int8, uint16
 
 from ..kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
+from ..kernels.tensor_core_loads import load_matrices, load_matrices_transposed
 from ..kernels.vector import load4
 
 ELEMENTS = 2048
+ROWS_OF_4, ROWS_OF_8 = ELEMENTS // 4, ELEMENTS // 8
 
 
 @cuda.jit
@@ -218,6 +220,28 @@ def copied_pairs(dtype: Any, elements: int) -> Any:
             out[i] = tile[0, elements * to[i]]
 
     return copied_pairs
+
+
+@cuda.jit
+def matrices(rows, out):
+    """Lane i brings row rows[i] of 16 bytes to a load of four matrices."""
+    tile = cuda.shared.array((ROWS_OF_4, 4), float32)
+    i = cuda.threadIdx.x
+    for word in range(i, ELEMENTS, 32):
+        tile[word // 4, word % 4] = word
+    cuda.syncthreads()
+    out[i] = load_matrices(tile, rows[i], 0)[0]
+
+
+@cuda.jit
+def matrices_transposed(rows, out):
+    """The same of 16-bit elements, each matrix transposed."""
+    tile = cuda.shared.array((ROWS_OF_8, 8), uint16)
+    i = cuda.threadIdx.x
+    for element in range(i, ELEMENTS, 32):
+        tile[element // 8, element % 8] = element
+    cuda.syncthreads()
+    out[i] = load_matrices_transposed(tile, rows[i], 0)[0]
 
 
 @dataclass(frozen=True)
@@ -430,7 +454,7 @@ def patterns() -> tuple[AccessPattern, ...]:
                 32,
                 lambda k=kind, a=active: (indices[k], a, np.zeros(32, "f4")),
             )
-    return tuple(result) + _copies()
+    return tuple(result) + _copies() + _matrices()
 
 
 def _copies() -> tuple[AccessPattern, ...]:
@@ -494,6 +518,29 @@ def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
         found[f"to stride 2, {mask}"] = 2 * lanes, lanes, active
         found[f"random to random, {mask}"] = random[0], random[3], active
     return found
+
+
+def _matrices() -> tuple[AccessPattern, ...]:
+    """Loads of matrices whose rows lie side by side, in one bank, on each other or anywhere."""
+    lanes = np.arange(32)
+    rows = {
+        "side by side": lanes,
+        "two apart": 2 * lanes,
+        "four apart": 4 * lanes,
+        "in one bank": 8 * lanes,
+        "nine apart in each": lanes // 8 + lanes % 8 * 9,
+        "all the same": 0 * lanes,
+        "pairs": lanes // 2,
+        "the same in each": lanes % 8,
+        "columns of eight": lanes % 4 * 8 + lanes // 4,
+        "turned by the row": lanes // 8 * 64 + (lanes % 8 * 8 + (lanes % 8 ^ lanes // 8)),
+        **{f"random {seed}": np.random.default_rng(seed).integers(0, 256, 32) for seed in range(4)},
+    }
+    return tuple(
+        AccessPattern(f"matrices{form}, {name}", kernel, 1, 32, lambda r=where, k=kind: (r, np.zeros(32, k)))
+        for form, kernel, kind in (("", matrices, "f4"), (" transposed", matrices_transposed, "u4"))
+        for name, where in rows.items()
+    )
 
 
 def launch_patterns(starts: tuple[str, ...] = ("",)) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import LADDER, rung
+from ..kernels import LADDER, TENSOR_CORES, rung
 from .experiments import _launch
 from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices
@@ -46,6 +46,7 @@ METRICS = {
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "shared_load_bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "shared_store_bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "matrix_load_requests": "smsp__inst_executed_op_ldsm.sum",
     "copy_requests": "smsp__inst_executed_op_ldgsts.sum",
     "copy_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
     "l2_bytes": "lts__t_bytes.sum",
@@ -62,7 +63,7 @@ METRICS = {
 #: The loop of an unrolled kernel runs to thousands of instructions, all alike.
 LISTED = 150
 #: The metrics that a simulator can tell: what the source asks for, not what caches and clocks make of it.
-COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_", "copy_")))
+COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_", "matrix_", "copy_")))
 #: M, N, K: tiles divide none of the last; 16-byte accesses are possible in the first two.
 EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
 #: With n = 1024 all matrices fit into a large L2 cache, with n = 4096 they do not: bytes from DRAM tell the two apart.
@@ -80,7 +81,7 @@ def counters(names: Names, sizes: Sequence[Size]) -> Results | None:
     """
     results = []
     for size in sizes:
-        chosen = [r.name for r in LADDER if not names or r.name in names]
+        chosen = [r.name for r in (*LADDER, *TENSOR_CORES) if not names or r.name in names]
         slow = [name for name in chosen if name in SLOW and max(size) >= SLOW_FROM]
         part = _counters([name for name in chosen if name not in slow], size)
         if part is None:
@@ -175,7 +176,7 @@ def instructions(names: Names) -> Results:
     for name in names or ("tiled", "outer_product", "unrolled", "register_2d", "vectorized", "best"):
         kernel, grid, block, params = _launch(rung(name), 256, 256, 256)
         A, B, C = random_matrices(256, 256, 256)
-        kernel[grid, block](A, B, C)
+        kernel[grid, block](rung(name).operand(A), rung(name).operand(B), C)
         text = next(iter(kernel.inspect_sass().values()))
         loop = inner_loop(text)
         results.append(
@@ -185,7 +186,7 @@ def instructions(names: Names) -> Results:
 
 
 def inner_loop(text: str) -> list[str]:
-    """Return the instructions of the shortest loop that holds the most multiply-adds per instruction."""
+    """Return the instructions of the shortest loop that holds the most multiply-adds, or mma, per instruction."""
     code: list[str] = []
     labels: dict[str, int] = {}
     for line in text.splitlines():
@@ -215,4 +216,4 @@ def mix(loop: Sequence[str]) -> dict[str, int]:
 
 
 def _share(body: Sequence[str]) -> float:
-    return sum("FFMA" in line for line in body) / len(body) if body else 0
+    return sum("FFMA" in line or "HMMA" in line for line in body) / len(body) if body else 0

@@ -65,13 +65,17 @@ def verify(
     seed: int | None = None,
     **params: Any,
 ) -> Comparison:
-    """Launch the rung on fresh random matrices and return the Comparison. Raise NoGPUError without a GPU."""
+    """Launch the rung on fresh random matrices and return the Comparison. Raise NoGPUError without a GPU.
+
+    The judge is the float64 product of the numbers that the rung multiplies, which tensor cores round or cut off.
+    """
     cuda = require()
     A, B, C = random_matrices(M, N, K, dtype, order, seed)
     params = {**rung.params, **params}
     grid, block = rung.launch(M, N, K, **params)
     kernel = rung.make(dtype=np.dtype(dtype).type, **params)
-    d_A, d_B, d_C = (cuda.to_device(X) for X in (A, B, C))
+    d_A, d_B, d_C = (cuda.to_device(X) for X in (rung.operand(A), rung.operand(B), C))
     kernel[grid, block](d_A, d_B, d_C)
     cuda.synchronize()
-    return judge(d_C.copy_to_host(), A.astype(np.float64) @ B.astype(np.float64))
+    A, B = (rung.multiplied(X).astype(np.float64) for X in (A, B))
+    return judge(d_C.copy_to_host(), A @ B)

@@ -25,6 +25,8 @@ from . import (
     software_pipelined,
     staged,
     tensor_cores,
+    tensor_cores_bf16,
+    tensor_cores_tiled,
     tiled,
     tiled_uncoalesced,
     uncoalesced,
@@ -33,6 +35,7 @@ from . import (
     warp_tiled,
 )
 from .rung import Rung, ready_made
+from .tensor_core_formats import cut_to_tf32, from_bfloat16, round_to_tf32, to_bfloat16
 
 
 def _plain(name: str, title: str, module: Any, **params: Any) -> Rung:
@@ -101,8 +104,37 @@ TOWARDS_BEST = (
     _registers("serpentine", "Multiplications down and up the columns", serpentine, (128, 256), **_VECTORS),
 )
 
+def _bfloat16(X: Any) -> Any:
+    """Return the float32 numbers that a float32 matrix becomes in bfloat16."""
+    return from_bfloat16(to_bfloat16(X))
+
+
 #: The rungs that pay for speed with accuracy: their operands have fewer fraction bits than float32.
-TENSOR_CORES = (_registers("tensor_cores", "Tensor cores, TF32", tensor_cores, (32, 32), dtypes=("float32",)),)
+TENSOR_CORES = (
+    _registers(
+        "tensor_cores", "Tensor cores, TF32", tensor_cores, (32, 32), dtypes=("float32",), multiplied=round_to_tf32
+    ),
+    Rung(
+        "tensor_cores_tiled",
+        "Tensor cores, tiles and copies",
+        tensor_cores_tiled.tensor_cores_tiled,
+        tensor_cores_tiled.launch,
+        {},
+        tensor_cores_tiled.shared_bytes,
+        tile=lambda: (128, 128),
+        multiplied=cut_to_tf32,
+        **_VECTORS,
+    ),
+    _registers(
+        "tensor_cores_bf16",
+        "Tensor cores, bfloat16",
+        tensor_cores_bf16,
+        (128, 128),
+        operand=to_bfloat16,
+        multiplied=_bfloat16,
+        **_VECTORS,
+    ),
+)
 
 
 def rung(name: str) -> Rung:

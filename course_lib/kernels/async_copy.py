@@ -5,16 +5,17 @@ called like any function inside a kernel:
 
     copy_async(tile, row, column, array, from_row, from_column)     # one element of 4 or 8 bytes
     copy4_async(tile, row, column, array, from_row, from_column)    # four neighbouring float32
+    copy8_async(tile, row, column, array, from_row, from_column)    # eight neighbouring elements of 16 bits
     commit_copies()                                                 # what this thread started since is one group
     wait_copies(pending)                                            # all but its last `pending` groups have arrived
 
 tile is two-dimensional, C-ordered and in shared memory, array two-dimensional, of the same element type, in global
 memory. The thread goes on at once. The elements are in the tile only after `wait_copies`, and then for this thread
 alone: a barrier must follow before other threads read them. `pending` is a number fixed when compiling. Indices must
-not be negative and lie inside, which nothing checks on a GPU; `copy4_async` needs both addresses on 16-byte
-boundaries, float32 and C order.
+not be negative and lie inside, which nothing checks on a GPU; `copy4_async` and `copy8_async` need both addresses on
+16-byte boundaries, and C order.
 
-Without a GPU all four are ordinary Python: the copy is done at once, and there is nothing to wait for.
+Without a GPU all five are ordinary Python: the copy is done at once, and there is nothing to wait for.
 Effect: no register holds what is on its way, and the store to shared memory is no instruction of its own.
 """
 
@@ -40,6 +41,12 @@ def _copy4_async(tile, row, column, array, from_row, from_column):
     tile[row, column + 1] = array[from_row, from_column + 1]
     tile[row, column + 2] = array[from_row, from_column + 2]
     tile[row, column + 3] = array[from_row, from_column + 3]
+
+
+def _copy8_async(tile, row, column, array, from_row, from_column):
+    """Copy array[from_row, from_column : from_column + 8] to tile[row, column : column + 8]."""
+    for i in range(8):
+        tile[row, column + i] = array[from_row, from_column + i]
 
 
 def _commit_copies():
@@ -114,6 +121,12 @@ def copy4_async(typingctx, tile, row, column, array, from_row, from_column):
 
 
 @intrinsic
+def copy8_async(typingctx, tile, row, column, array, from_row, from_column):
+    """Start to copy the eight 16-bit elements array[from_row, from_column : from_column + 8] in one access."""
+    return _copy(tile, row, column, array, from_row, from_column, 8)
+
+
+@intrinsic
 def commit_copies(typingctx):
     """Make one group of the copies that this thread started since the last call."""
 
@@ -138,11 +151,13 @@ def wait_copies(typingctx, pending):
 
 
 if config.ENABLE_CUDASIM:
-    copy_async, copy4_async, commit_copies, wait_copies = _copy_async, _copy4_async, _commit_copies, _wait_copies
+    copy_async, copy4_async, copy8_async = _copy_async, _copy4_async, _copy8_async
+    commit_copies, wait_copies = _commit_copies, _wait_copies
 else:
-    copy_async.py_func, copy4_async.py_func = _copy_async, _copy4_async
+    copy_async.py_func, copy4_async.py_func, copy8_async.py_func = _copy_async, _copy4_async, _copy8_async
     commit_copies.py_func, wait_copies.py_func = _commit_copies, _wait_copies
 copy_async.__simulated_as__ = ("copy", 1)
 copy4_async.__simulated_as__ = ("copy", 4)
+copy8_async.__simulated_as__ = ("copy", 8)
 commit_copies.__simulated_as__ = ("commit",)
 wait_copies.__simulated_as__ = ("wait",)

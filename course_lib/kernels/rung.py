@@ -18,6 +18,11 @@ def no_tile(**params):
     return None
 
 
+def as_given(X):
+    """Return X: what the kernel takes of a float32 matrix, and multiplies, is the matrix itself."""
+    return X
+
+
 def ready_made(kernel):
     """Return a factory that hands out `kernel`, for kernels with nothing to fix at compile time."""
     return lambda dtype=float32, **params: kernel
@@ -32,6 +37,9 @@ class Rung:
     cannot hold matrices of that size. shared_bytes(itemsize=, **params) is its static shared memory per block.
     tile(**params) is the shape (rows, columns) of the tile of C for which a block loads A and B once, or None
     where every thread loads for itself. dtypes and orders name what element types and memory orders it takes.
+
+    A rung on tensor cores multiplies other numbers than it is given: operand(X) is what it takes for a float32 matrix
+    X, and multiplied(X) are the numbers that it multiplies, as float32.
     """
 
     name: str
@@ -43,6 +51,8 @@ class Rung:
     dtypes: tuple[str, ...] = ("float32", "float64", "int32")
     orders: tuple[str, ...] = ("C", "F")
     tile: Callable[..., tuple[int, int] | None] = no_tile
+    operand: Callable[..., Any] = as_given
+    multiplied: Callable[..., Any] = as_given
 
     def __post_init__(self):
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))

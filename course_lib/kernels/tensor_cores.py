@@ -2,9 +2,9 @@
 
 Idea: up to here a thread multiplies two numbers at a time. A tensor core takes a small matrix of each from the
 registers of a whole warp and adds their product to a third, 1,024 multiplications in one instruction. Its operands are
-TF32, of which 10 fraction bits are left of float32's 23: this rung pays with accuracy, a relative error of up to 2**-11
-in each element of A and B; the sums stay float32. A block computes a tile of 32×32 results from tiles of A and B in
-shared memory, each of its 8 warps 16×8 of them, with one mma for every 8 elements of K.
+TF32, of which 10 fraction bits are left of float32's 23: this rung pays with accuracy. `to_tf32` rounds each element of
+A and B on its way into shared memory, with a relative error of up to 2**-11; the sums stay float32. A block computes a
+tile of 32×32 results, each of its 8 warps 16×8 of them, with one mma for every 8 elements of K.
 Launch: blocks of 32×8 threads, one for each 32×32 tile of C, rounded up to cover C.
 Loads: 2 K / 32 per element of C from global memory, as tiled with its widest tile; from shared memory 6 per lane for
 an mma. Rows of the tiles are 36 and 40 words apart, so that the 8×4 elements of a load lie in 32 different banks.
@@ -14,6 +14,7 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on mma.sync; the pa
 from numba import cuda, float32
 
 from .tensor_core import mma_tf32
+from .tensor_core_formats import to_tf32
 
 #: The width and height of the tiles of A, B and C, and the rows of threads of a block, each of which is a warp.
 T, WARPS = 32, 8
@@ -34,11 +35,11 @@ def tensor_cores(A, B, C):
     for start in range(0, A.shape[1], T):
         for y in range(warp, T, WARPS):
             if top + y < A.shape[0] and start + lane < A.shape[1]:
-                A_tile[y, lane] = A[top + y, start + lane]
+                A_tile[y, lane] = to_tf32(A[top + y, start + lane])
             else:
                 A_tile[y, lane] = 0
             if start + y < B.shape[0] and left + lane < B.shape[1]:
-                B_tile[y, lane] = B[start + y, left + lane]
+                B_tile[y, lane] = to_tf32(B[start + y, left + lane])
             else:
                 B_tile[y, lane] = 0
         cuda.syncthreads()

@@ -10,6 +10,8 @@ lane ^ 1, or every lane for the same as lane ^ 2; otherwise each group needs the
 idle lane agrees with any partner. The rule was found by, and agrees with, every access pattern that was measured on
 an H200 (``course_lib/measurements/nvidia-h200/patterns.json``), 180 of them with idle lanes. Bank conflicts are the
 wavefronts beyond one for a merged pair and one for each group otherwise, as Nsight Compute counts them.
+
+A load of matrices (ldmatrix) serves the quarters of a warp, a matrix each, one after the other and none together.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ class BanksObserver(Counter):
             # whole words move all banks round together, so only the place within a word can matter
             within = phase % WORD_BYTES
             if within not in pattern.memo:
-                pattern.memo[within] = wavefronts(pattern, within)
+                pattern.memo[within] = wavefronts(pattern, within, site.in_pairs)
             one, beyond = pattern.memo[within]
             needed += times * one
             extra += times * beyond
@@ -67,14 +69,14 @@ class BanksObserver(Counter):
         self.conflicts[key] = self.conflicts.get(key, 0) + beyond
 
 
-def wavefronts(pattern: Pattern, phase: int) -> tuple[int, int]:
+def wavefronts(pattern: Pattern, phase: int, in_pairs: bool = True) -> tuple[int, int]:
     """(wavefronts, bank conflicts) of one access, summed over the warps of the vector."""
-    needed, beyond = wavefronts_by_block(pattern, phase)
+    needed, beyond = wavefronts_by_block(pattern, phase, in_pairs)
     repeats = pattern.vector.chunk.count // needed.size
     return repeats * int(needed.sum()), repeats * int(beyond.sum())
 
 
-def wavefronts_by_block(pattern: Pattern, phase: int) -> tuple[np.ndarray, np.ndarray]:
+def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """(wavefronts, bank conflicts) of one access, for each block: arrays that broadcast to (block rows, columns)."""
     vector, mask, size = pattern.vector, pattern.mask, pattern.array.itemsize
     if mask is False:
@@ -94,7 +96,7 @@ def wavefronts_by_block(pattern: Pattern, phase: int) -> tuple[np.ndarray, np.nd
         group = WARP_SIZE // words_each
         idle = np.full((WARP_SIZE - len(word), columns), NOBODY)
         word = np.concatenate([word, idle])
-        merged = agree(word, 1) | agree(word, 2)
+        merged = agree(word, 1) | agree(word, 2) if in_pairs else np.zeros(columns, bool)
         for start in range(0, WARP_SIZE, 2 * group):
             pair = word[start : start + 2 * group]
             both = busiest(pair, words_each)

@@ -124,7 +124,7 @@ def bound_value(out: Writer, node: LoopValue) -> Code:
 
 def load(out: Writer, node: Load) -> Code:
     array, index = text(out, node.array), tuple_text(out, node.index)
-    site = out.site(node.line, "load", node.width)
+    site = out.site(node.line, "matrices" if node.matrices else "load", node.width)
     if is_view(node.array):
         return out.keep(f"load_through({site}, {array}, {index}, {out.mask})")
     return out.keep(f"{site}.load({array}, {index}, {out.mask})")
@@ -205,7 +205,10 @@ def call_warp(out: Writer, node: CallWarp) -> Code:
     kinds = node.type.items if isinstance(node.type, TupleType) else (node.type,)
     dtypes = "".join(f"{out.module.dtype(str(kind))}, " for kind in kinds)
     function = out.module.named(node.function)
-    call = f"w.together({function}, {node.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(node.line)})"
+    if node.together:
+        call = f"w.together({function}, {node.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(node.line)})"
+    else:
+        call = f"w.alone({function}, {values}, ({dtypes}))"
     result = out.keep(call)
     return result if isinstance(node.type, TupleType) else Code(f"{result.text}[0]")
 

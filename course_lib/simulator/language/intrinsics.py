@@ -13,6 +13,12 @@ numba's intrinsics write machine code, which the simulator cannot read. One that
     same for what each lane gets. ``result`` is the dtype's name, or a tuple of names, or a function of the types of
     the arguments (names, or tuples of names) that gives either or raises TypeError with a sentence.
 
+``("lane", function, result)``
+    The same, by each lane by itself: ``function`` gets arrays of any shape, or numbers, element by element.
+``("matrices", function, result)``
+    ``f(array, *index)`` loads 16 bytes of a shared array from the index of each lane, a row of one of four matrices,
+    and gives the lanes what ``function`` makes of the elements, as ``("warp", function, result)`` of a tuple.
+
 ``("copy", n)``
     ``f(tile, *place, array, *index)`` starts to copy n neighbouring elements from a global to a shared array.
 ``("commit",)``, ``("wait",)``
@@ -27,7 +33,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import tuples, types
 from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, Store
@@ -101,6 +110,8 @@ def _store(x: Expressions, node: ast.Call, width: int) -> Expr:
 
 
 Dtypes = str | tuple[str, ...]
+#: The bytes of a row of the matrices that ldmatrix loads.
+MATRIX_ROW_BYTES = 16
 
 
 def _warp(
@@ -108,7 +119,7 @@ def _warp(
     node: ast.Call,
     function: Callable[..., Any],
     result: Dtypes | Callable[..., Dtypes],
-) -> Expr:
+) -> CallWarp:
     what = ast.unparse(node.func)
     if node.keywords:
         refuse(node, f"{what} takes its arguments without names")
@@ -128,6 +139,25 @@ def _warp(
             refuse(node, f"{what}: {error}")
     kind: Type = TupleType(result) if isinstance(result, tuple) else result
     return CallWarp(function=function, name=what, args=tuple(values), type=kind, line=node.lineno)
+
+
+def _lane(x: Expressions, node: ast.Call, function: Callable[..., Any], result: Dtypes | Callable[..., Dtypes]) -> Expr:
+    return replace(_warp(x, node, function, result), together=False)
+
+
+def _matrices(
+    x: Expressions, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
+) -> Expr:
+    array, kind, index, _ = _place(x, node, 1, 0)
+    what = ast.unparse(node.func)
+    width = max(1, MATRIX_ROW_BYTES // np.dtype(kind.dtype).itemsize)
+    row = (kind.dtype,) * width
+    try:
+        loaded = result(row)
+    except TypeError as error:
+        refuse(node, f"{what}: {error}")
+    rows = Load(array=array, index=tuple(index), type=TupleType(row), line=node.lineno, width=width, matrices=True)
+    return CallWarp(function=function, name=what, args=(rows,), type=TupleType(tuple(loaded)), line=node.lineno)
 
 
 def _copy(x: Expressions, node: ast.Call, width: int) -> Expr:
@@ -185,4 +215,6 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "commit": _commit,
     "wait": _wait,
     "warp": _warp,
+    "lane": _lane,
+    "matrices": _matrices,
 }

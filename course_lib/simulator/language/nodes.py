@@ -216,7 +216,10 @@ class MakeView(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Load(Expr):
-    """An element, or a tuple of ``width`` neighbours that are loaded at once."""
+    """An element, or a tuple of ``width`` neighbours that are loaded at once.
+
+    ``matrices``: by lanes that each load a row of one of four matrices in shared memory.
+    """
 
     acts: ClassVar[bool] = True
 
@@ -224,6 +227,7 @@ class Load(Expr):
     index: tuple[Expr, ...]
     line: int
     width: int = 1
+    matrices: bool = False
 
     @property
     def operands(self) -> tuple[Expr, ...]:
@@ -359,7 +363,10 @@ class CallDevice(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CallWarp(Expr):
-    """What ``function`` gives the lanes of a warp, which all arrive, of what they bring (:mod:`intrinsics`)."""
+    """What ``function`` gives the lanes of a warp of what they bring (:mod:`intrinsics`).
+
+    ``together``: all of them must arrive, for what one gets depends on what the others bring.
+    """
 
     acts: ClassVar[bool] = True
 
@@ -367,6 +374,7 @@ class CallWarp(Expr):
     name: str
     args: tuple[Expr, ...]
     line: int
+    together: bool = True
 
     @property
     def operands(self) -> tuple[Expr, ...]:

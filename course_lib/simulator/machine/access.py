@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ..findings import KernelError
 from ..hardware import SECTOR_BYTES
 from .arithmetic import cast
 from .masks import Mask
@@ -115,6 +116,8 @@ class Site:
     """
 
     width = 1
+    #: Does shared memory serve neighbouring groups of lanes of a wide access as one where they ask for the same?
+    in_pairs = True
 
     def __init__(self, line: int, op: str, engine: Teller, room: int) -> None:
         self.line, self.op, self.engine = line, op, engine
@@ -413,6 +416,21 @@ class WideSite(Site):
             array.scatter(self.vector, pattern, base + element, value)
             for watch in array.watchers:
                 watch(self, pattern, base + element, value)
+
+
+class MatrixSite(WideSite):
+    """A load of matrices: each lane brings a row of one of four from shared memory."""
+
+    in_pairs = False
+
+    def load(self, array: Array, index: Index, mask: Mask) -> Any:
+        """A tuple of ``width`` lane vectors, the elements of the lanes' rows."""
+        if array.space != "shared":
+            raise KernelError(
+                f"line {self.line}: matrices are loaded from shared memory, and {array.name} is in {array.space} "
+                "memory; copy the tile to shared memory first"
+            )
+        return super().load(array, index, mask)
 
 
 def active(condition: np.ndarray, mask: Mask) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_valu
 from ..language.variables import Variable, Variables
 from ..language.why import Reason
 from ..observer import Observer
-from .access import REMEMBERED, Site, WideSite
+from .access import REMEMBERED, MatrixSite, Site, WideSite
 from .arithmetic import cast
 from .barrier import Barrier
 from .geometry import Chunk, Launch
@@ -189,6 +189,8 @@ class Engine:
 
     def _site(self, line: int, op: str, width: int) -> Site:
         room = REMEMBERED // (len(self.unit.sites) * len(self.launch.warps))
+        if op == "matrices":
+            return MatrixSite(line, "load", self, room, width)
         return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
 
     def _run_chunk(self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]) -> None:

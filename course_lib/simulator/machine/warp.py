@@ -278,6 +278,12 @@ class WarpVector:
             for result, dtype in zip(results, dtypes, strict=True)
         )
 
+    def alone(self, function: Callable[..., Any], values: tuple[Any, ...], dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What ``function`` gives each lane of what it brings: one, or a tuple, of numbers or arrays of them."""
+        results = function(*values)
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(np.asarray(r).astype(dtype, copy=False)[()] for r, dtype in zip(results, dtypes, strict=True))
+
     def copy(
         self, load: Site, store: Site, target: Array, place: Index, array: Array, index: Index, mask: Mask
     ) -> None:

@@ -1,0 +1,88 @@
+"""The numbers that tensor cores multiply: TF32 and bfloat16, each with fewer fraction bits than float32.
+
+Both have the exponent of float32, so what has no place is the end of the fraction: of its 23 bits TF32 keeps 10 and
+bfloat16 7. A TF32 number is held in a float32 whose last 13 bits nobody looks at; a bfloat16 in the bits of a uint16.
+
+    x = to_tf32(x)                # inside a kernel: the float32 nearest to x that TF32 holds
+
+    A = to_bfloat16(A)            # NumPy, before the launch: uint16
+    A = from_bfloat16(A)          # and back: float32
+
+`to_tf32` rounds to nearest, from a tie away from zero (cvt.rna), so the relative error is at most 2**-11; what does not
+round, and leaves 13 bits more in place, has them cut off by the tensor core: up to 2**-10, and always towards zero.
+`to_bfloat16` rounds to nearest, from a tie to the even neighbour: at most 2**-8.
+Source: NVIDIA, "Parallel Thread Execution ISA", the sections on alternate floating-point formats and on cvt.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic
+
+#: The bits of a float32's fraction that TF32 and bfloat16 lack.
+TF32_DROPPED, BFLOAT16_DROPPED = 13, 16
+FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
+
+
+def cut_to_tf32(x: Any) -> Any:
+    """Return the float32 array x without the bits that TF32 lacks, as a tensor core takes them."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return (bits & np.uint32(2**32 - (1 << TF32_DROPPED))).view(np.float32)
+
+
+def round_to_tf32(x: Any) -> Any:
+    """Return the float32 values nearest to those of the float32 array x that TF32 holds, ties away from zero.
+
+    A NaN loses its last 13 bits, as on a GPU, and one that has no others becomes an infinity.
+    """
+    x = np.asarray(x, np.float32)
+    half = np.where(np.isnan(x), 0, 1 << (TF32_DROPPED - 1)).astype(np.uint32)
+    return cut_to_tf32((x.view(np.uint32) + half).view(np.float32))
+
+
+def to_bfloat16(x: Any) -> Any:
+    """Return the bits (uint16) of the bfloat16 nearest to each number of x, as float32; ties to the even neighbour."""
+    x = np.asarray(x, np.float32)
+    bits = x.view(np.uint32)
+    even = (bits >> np.uint32(BFLOAT16_DROPPED)) & np.uint32(1)
+    rounded = (bits + np.uint32((1 << (BFLOAT16_DROPPED - 1)) - 1) + even) >> np.uint32(BFLOAT16_DROPPED)
+    return np.where(np.isnan(x), np.uint32(0x7FFF), rounded).astype(np.uint16)
+
+
+def from_bfloat16(bits: Any) -> Any:
+    """Return the float32 numbers that the bfloat16 `bits` (uint16) are."""
+    return (np.asarray(bits, np.uint16).astype(np.uint32) << np.uint32(BFLOAT16_DROPPED)).view(np.float32)
+
+
+def _to_tf32(x):
+    return round_to_tf32(np.float32(x))[()]
+
+
+def _simulated_type(x):
+    """Return the type of to_tf32(x) in the simulator."""
+    if x != "float32":
+        raise TypeError(f"takes a float32, not {x}; convert it")
+    return x
+
+
+@intrinsic
+def to_tf32(typingctx, x):
+    """Return the float32 nearest to the float32 x that TF32 holds."""
+    if x != types.float32:
+        return None
+
+    def generate(context, builder, signature, args):
+        kind = ir.FunctionType(INT32, [FLOAT])
+        rounded = builder.asm(kind, "cvt.rna.tf32.f32 $0, $1;", "=r,f", args, side_effect=False)
+        return builder.bitcast(rounded, FLOAT)
+
+    return types.float32(x), generate
+
+
+if config.ENABLE_CUDASIM:
+    to_tf32 = _to_tf32
+else:
+    to_tf32.py_func = _to_tf32
+to_tf32.__simulated_as__ = ("lane", round_to_tf32, _simulated_type)

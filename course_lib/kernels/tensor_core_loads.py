@@ -1,0 +1,150 @@
+"""Fragments from shared memory: loads that leave every lane with what the tensor cores want of it.
+
+numba has no way to say this in Python, so these functions write the compiler's own code for it. They are called like
+any function inside a kernel:
+
+    r0, r1, r2, r3 = load_matrices(tile, row, column)                # ldmatrix: 32 lanes together
+    r0, r1, r2, r3 = load_matrices_transposed(tile, row, column)     # ldmatrix.trans: 32 lanes together
+    x0, x1 = load2(tile, row, column)                                # two neighbouring float32, each lane by itself
+
+tile is two-dimensional, C-ordered and, but for `load2`, in shared memory. `load_matrices` loads four matrices of 8 rows
+of 16 bytes: lane 8 m + i says with [row, column] where row i of matrix m begins, and lane l gets of matrix m, as rm,
+word l % 4 of row l // 4. Of a tile of float32 that is the element [l // 4, l % 4] of an 8×4 matrix; of 16-bit elements
+(uint16), a uint32 with the elements [l // 4, 2 (l % 4)] and, in its upper half, [l // 4, 2 (l % 4) + 1] of an 8×8 one.
+Those are the fragments that an mma takes of A. The transposed form, for 16-bit elements alone, gives lane l the
+elements [2 (l % 4), l // 4] and [2 (l % 4) + 1, l // 4]: the fragments of a B that is stored row by row.
+
+The 16 bytes must begin on a 16-byte boundary, the 8 of `load2` on an 8-byte boundary, and lie inside, which nothing
+checks on a GPU; indices must not be negative. Every matrix takes as many passes of shared memory as its busiest bank
+has rows, at best one. `matrices_of_warps` and `transposed_of_warps` say in NumPy which lane gets what of the loaded
+rows; the simulator runs them for all warps at once, and reports lanes that do not arrive.
+A GPU older than Ampere is refused, for the instructions that use the fragments.
+Source: NVIDIA, "Parallel Thread Execution ISA", the section on ldmatrix.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic
+
+from .async_copy import SHARED_ADDRESS_SPACE, _address, _align_shared_arrays
+from .tensor_core import alone, require_ampere
+
+FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
+FLOAT2 = ir.VectorType(FLOAT, 2)
+GENERIC_ADDRESS_SPACE = 0
+MATRICES_AT_ONCE, ROWS = 4, 8
+FLOATS, WORDS = (types.UniTuple(kind, MATRICES_AT_ONCE) for kind in (types.float32, types.uint32))
+_ROW, _WORD = np.divmod(np.arange(32), 4)
+
+
+def _words(elements):
+    """Return the words of rows of elements, (warps, 32) each: float32 as they are, two uint16 in one uint32."""
+    row = np.stack(elements, axis=-1)
+    return row if row.dtype == np.float32 else np.ascontiguousarray(row).view(np.uint32)
+
+
+def matrices_of_warps(elements):
+    """Return what every lane gets of the rows that the lanes load: a tuple of four (warps, 32) arrays."""
+    words = _words(elements)
+    return tuple(words[:, ROWS * m + _ROW, _WORD] for m in range(MATRICES_AT_ONCE))
+
+
+def transposed_of_warps(elements):
+    """Return what every lane gets of the matrices of 16-bit elements that the lanes load, each transposed."""
+    row = np.stack(elements, axis=-1).astype(np.uint32)
+    return tuple(
+        row[:, ROWS * m + 2 * _WORD, _ROW] | row[:, ROWS * m + 2 * _WORD + 1, _ROW] << np.uint32(16)
+        for m in range(MATRICES_AT_ONCE)
+    )
+
+
+def _simulated_types(elements):
+    """Return the types of the four words for those of the elements of a row."""
+    if set(elements) == {"uint16"}:
+        return ("uint32",) * MATRICES_AT_ONCE
+    if set(elements) == {"float32"}:
+        return elements
+    raise TypeError(f"loads float32 or uint16, not {elements[0]}")
+
+
+def _simulated_types_transposed(elements):
+    if set(elements) != {"uint16"}:
+        raise TypeError(f"transposes matrices of uint16, not of {elements[0]}; take load_matrices or plain indexing")
+    return _simulated_types(elements)
+
+
+def _load2(tile, row, column):
+    """Return tile[row, column] and tile[row, column + 1]."""
+    return tile[row, column], tile[row, column + 1]
+
+
+def _is_tile(tile, *indices):
+    plain = isinstance(tile, types.Array) and (tile.ndim, tile.layout) == (2, "C")
+    return plain and all(isinstance(index, types.Integer) for index in indices)
+
+
+def _ldmatrix(name, tile, row, column, form=""):
+    """Return the signature and the generator of ldmatrix; None for other types."""
+    if not _is_tile(tile, row, column) or tile.dtype not in (types.float32, types.uint16):
+        return None
+    if form and tile.dtype != types.uint16:
+        return None
+    result = FLOATS if tile.dtype == types.float32 else WORDS
+
+    def generate(context, builder, signature, args):
+        require_ampere(name)
+        _align_shared_arrays(builder, 16)
+        kinds = signature.args
+        address = _address(context, builder, kinds[0], args[0], kinds[1:], args[1:], SHARED_ADDRESS_SPACE)
+        text = f"ldmatrix.sync.aligned.m8n8.x4{form}.shared.b16 {{$0, $1, $2, $3}}, [$4];"
+        kind = ir.FunctionType(ir.LiteralStructType([INT32] * MATRICES_AT_ONCE), [INT32])
+        constraints = "=r,=r,=r,=r,r,~{memory}"
+        value = builder.asm(kind, text, constraints, [builder.ptrtoint(address, INT32)], side_effect=True)
+        words = [builder.extract_value(value, i) for i in range(MATRICES_AT_ONCE)]
+        if result is FLOATS:
+            words = [builder.bitcast(word, FLOAT) for word in words]
+        return context.make_tuple(builder, result, words)
+
+    return result(tile, row, column), generate
+
+
+@intrinsic
+def load_matrices(typingctx, tile, row, column):
+    """Load four matrices whose rows are 16 bytes of `tile` at the lanes' [row, column]; return a word of each."""
+    return _ldmatrix("load_matrices", tile, row, column)
+
+
+@intrinsic
+def load_matrices_transposed(typingctx, tile, row, column):
+    """Load four 8×8 matrices of 16-bit elements as `load_matrices` does, each transposed."""
+    return _ldmatrix("load_matrices_transposed", tile, row, column, ".trans")
+
+
+@intrinsic
+def load2(typingctx, tile, row, column):
+    """Load tile[row, column : column + 2] in one 8-byte access; returns two float32."""
+    if not _is_tile(tile, row, column) or tile.dtype != types.float32:
+        return None
+    result = types.UniTuple(types.float32, 2)
+
+    def generate(context, builder, signature, args):
+        _align_shared_arrays(builder, 16)
+        kinds = signature.args
+        address = _address(context, builder, kinds[0], args[0], kinds[1:], args[1:], GENERIC_ADDRESS_SPACE)
+        pair = builder.load(builder.bitcast(address, FLOAT2.as_pointer()), align=8)
+        return context.make_tuple(builder, result, [builder.extract_element(pair, INT32(i)) for i in range(2)])
+
+    return result(tile, row, column), generate
+
+
+if config.ENABLE_CUDASIM:
+    load_matrices, load_matrices_transposed = alone("load_matrices"), alone("load_matrices_transposed")
+    load2 = _load2
+else:
+    load_matrices.py_func = alone("load_matrices")
+    load_matrices_transposed.py_func = alone("load_matrices_transposed")
+    load2.py_func = _load2
+load_matrices.__simulated_as__ = ("matrices", matrices_of_warps, _simulated_types)
+load_matrices_transposed.__simulated_as__ = ("matrices", transposed_of_warps, _simulated_types_transposed)
+load2.__simulated_as__ = ("load", 2)
