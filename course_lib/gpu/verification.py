@@ -77,5 +77,5 @@ def verify(
     d_A, d_B, d_C = (cuda.to_device(X) for X in (rung.operand(A), rung.operand(B), C))
     kernel[grid, block](d_A, d_B, d_C)
     cuda.synchronize()
-    A, B = (rung.multiplied(X).astype(np.float64) for X in (A, B))
+    A, B = (rung.multiplied(X, **params).astype(np.float64) for X in (A, B))
     return judge(d_C.copy_to_host(), A @ B)

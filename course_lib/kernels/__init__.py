@@ -4,6 +4,7 @@ Every kernel computes C = A @ B for A of M×K, B of K×N and C of M×N, and is c
 The host version that they start from is `course_lib.kernels.host.matmul_host`.
 """
 
+from functools import partial
 from typing import Any
 
 from . import (
@@ -104,7 +105,12 @@ TOWARDS_BEST = (
     _registers("serpentine", "Multiplications down and up the columns", serpentine, (128, 256), **_VECTORS),
 )
 
-def _bfloat16(X: Any) -> Any:
+def _tf32(X: Any, rounded: bool = False, **params: Any) -> Any:
+    """Return the float32 numbers that a float32 matrix becomes in TF32."""
+    return round_to_tf32(X) if rounded else cut_to_tf32(X)
+
+
+def _bfloat16(X: Any, **params: Any) -> Any:
     """Return the float32 numbers that a float32 matrix becomes in bfloat16."""
     return from_bfloat16(to_bfloat16(X))
 
@@ -112,17 +118,22 @@ def _bfloat16(X: Any) -> Any:
 #: The rungs that pay for speed with accuracy: their operands have fewer fraction bits than float32.
 TENSOR_CORES = (
     _registers(
-        "tensor_cores", "Tensor cores, TF32", tensor_cores, (32, 32), dtypes=("float32",), multiplied=round_to_tf32
+        "tensor_cores",
+        "Tensor cores, TF32",
+        tensor_cores,
+        (32, 32),
+        dtypes=("float32",),
+        multiplied=partial(_tf32, rounded=True),
     ),
     Rung(
         "tensor_cores_tiled",
         "Tensor cores, tiles and copies",
         tensor_cores_tiled.tensor_cores_tiled,
         tensor_cores_tiled.launch,
-        {},
+        {"rounded": False},
         tensor_cores_tiled.shared_bytes,
-        tile=lambda: (128, 128),
-        multiplied=cut_to_tf32,
+        tile=lambda **params: (128, 128),
+        multiplied=_tf32,
         **_VECTORS,
     ),
     _registers(

@@ -18,7 +18,7 @@ def no_tile(**params):
     return None
 
 
-def as_given(X):
+def as_given(X, **params):
     """Return X: what the kernel takes of a float32 matrix, and multiplies, is the matrix itself."""
     return X
 
@@ -39,7 +39,7 @@ class Rung:
     where every thread loads for itself. dtypes and orders name what element types and memory orders it takes.
 
     A rung on tensor cores multiplies other numbers than it is given: operand(X) is what it takes for a float32 matrix
-    X, and multiplied(X) are the numbers that it multiplies, as float32.
+    X, and multiplied(X, **params) are the numbers that it multiplies, as float32.
     """
 
     name: str

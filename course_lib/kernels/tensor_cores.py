@@ -15,6 +15,7 @@ from numba import cuda, float32
 
 from .tensor_core import mma_tf32
 from .tensor_core_formats import to_tf32
+from .vector import element_or_zero
 
 #: The width and height of the tiles of A, B and C, and the rows of threads of a block, each of which is a warp.
 T, WARPS = 32, 8
@@ -34,14 +35,8 @@ def tensor_cores(A, B, C):
     c0 = c1 = c2 = c3 = float32(0)
     for start in range(0, A.shape[1], T):
         for y in range(warp, T, WARPS):
-            if top + y < A.shape[0] and start + lane < A.shape[1]:
-                A_tile[y, lane] = to_tf32(A[top + y, start + lane])
-            else:
-                A_tile[y, lane] = 0
-            if start + y < B.shape[0] and left + lane < B.shape[1]:
-                B_tile[y, lane] = to_tf32(B[start + y, left + lane])
-            else:
-                B_tile[y, lane] = 0
+            A_tile[y, lane] = to_tf32(element_or_zero(A, top + y, start + lane))
+            B_tile[y, lane] = to_tf32(element_or_zero(B, start + y, left + lane))
         cuda.syncthreads()
         for k in range(0, T, 8):
             a0 = A_tile[row + q, k + t]
