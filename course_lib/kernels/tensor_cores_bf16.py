@@ -30,14 +30,14 @@ A_ROWS, B_ROWS = STAGES * ROWS, STAGES * DEPTH
 
 @cuda.jit(device=True)
 def start_copies(A, B, A_tiles, B_tiles, stage, top, left, start, end):
-    """Start to copy the tiles at `start` to a stage, 16 bytes at a time; an empty group beyond `end`."""
+    """Start to copy the tiles at `start` to a stage, 16 bytes at a time; beyond the last tiles these again, unused."""
     row, k = cuda.threadIdx.x // 4, cuda.threadIdx.x // 16
     a, b = cuda.threadIdx.x % 4 * 8, cuda.threadIdx.x % 16 * 8
-    if start < end:
-        for i in range(4):
-            copy8_async(A_tiles, ROWS * stage + 32 * i + row, a ^ row // 2 % 4 * 8, A, top + row + 32 * i, start + a)
-        for i in range(4):
-            copy8_async(B_tiles, DEPTH * stage + 8 * i + k, b ^ 8 * k, B, start + 8 * i + k, left + b)
+    start = start if start < end else end - DEPTH
+    for i in range(4):
+        copy8_async(A_tiles, ROWS * stage + 32 * i + row, a ^ row // 2 % 4 * 8, A, top + row + 32 * i, start + a)
+    for i in range(4):
+        copy8_async(B_tiles, DEPTH * stage + 8 * i + k, b ^ 8 * k, B, start + 8 * i + k, left + b)
     commit_copies()
 
 
@@ -133,9 +133,8 @@ def tensor_cores_bf16(A, B, C):
         for j in range(8):
             for e in range(4):
                 acc[i, j, e] = 0
-    end = 0  # the copies come so far; from there on the tiles are stored element by element
-    inside = top + ROWS <= A.shape[0] and left + COLUMNS <= N
-    if inside and K % 8 == 0 and N % 8 == 0 and K >= STAGES * DEPTH:
+    end = 0  # what the copies bring; from there on the tiles are stored element by element
+    if K % 8 == 0 and N % 8 == 0 and top + ROWS <= A.shape[0] and left + COLUMNS <= N:
         end = K // DEPTH * DEPTH
     if end > 0:
         start_copies(A, B, A_tiles, B_tiles, 0, top, left, 0, end)
@@ -152,6 +151,7 @@ def tensor_cores_bf16(A, B, C):
             if start + 2 * DEPTH >= end:
                 break
             advance(A, B, A_tiles, B_tiles, 2, 0, 1, top, left, later + 2 * DEPTH, end, a0, b0, a1, b1, acc)
+    wait_copies(0)
     for start in range(end, K, DEPTH):
         cuda.syncthreads()  # nobody reads stage 0 any more
         store_tiles(A, B, A_tiles, B_tiles, top, left, start)

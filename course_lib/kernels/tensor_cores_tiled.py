@@ -10,13 +10,13 @@ Transposed: a lane holds four items of the first operand of an mma, and the firs
 two neighbours side by side where A has them below each other, so B's transpose comes first: (A B)^T = B^T A^T, and what
 `load2` brings is in the registers where the instruction wants it.
 Accuracy: nothing is rounded, as a copy from memory to memory cannot; the tensor core cuts the elements off, with
-relative errors of up to 2**-10. With rounded=True `to_tf32` rounds every fragment, which halves that and costs an
-eighth of the speed.
+relative errors of up to 2**-10. With rounded=True `to_tf32` rounds every fragment: products of random matrices are
+then 2.7 times as exact, as exact as those of cuBLAS in TF32, and a fifth of the speed is gone.
 Launch: blocks of 128 threads, 2×2 warps of 64×64, for a 128×128 tile of C; two fill a multiprocessor's registers.
 Edges: what is no whole tile, or has rows that do not begin on 16-byte boundaries, is loaded element by element.
 Loads: K (1/128 + 1/128) per element of C from global memory, in 16 bytes; from shared memory K (1/64 + 1/64), 32
 wavefronts for 32 mma of a warp.
-Limit: mma.sync itself reaches 321 TFLOP/s on an H200 (course_lib/measurements/nvidia-h200/tensor.json). cuBLAS is
+Limit: mma.sync itself reaches 319 TFLOP/s on an H200 (course_lib/measurements/nvidia-h200/tensor.json). cuBLAS is
 faster than that with wgmma, which reads shared memory itself and which only code for sm_90a may contain.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync, ldmatrix and cp.async; the layout is derived
 here.
@@ -41,14 +41,14 @@ A_ROWS, B_ROWS = STAGES * ROWS, STAGES * DEPTH
 
 @cuda.jit(device=True)
 def start_copies(A, B, A_tiles, B_tiles, stage, top, left, start, end):
-    """Start to copy the tiles at `start` to a stage, 16 bytes at a time; an empty group beyond `end`."""
+    """Start to copy the tiles at `start` to a stage, 16 bytes at a time; beyond the last tiles these again, unused."""
     row, k = cuda.threadIdx.x // 4, cuda.threadIdx.x // 32
     a, b = cuda.threadIdx.x % 4 * 4, cuda.threadIdx.x % 32 * 4
-    if start < end:
-        for i in range(4):
-            copy4_async(A_tiles, ROWS * stage + 32 * i + row, a ^ row // 2 % 4 * 4, A, top + row + 32 * i, start + a)
-        for i in range(4):
-            copy4_async(B_tiles, DEPTH * stage + 4 * i + k, b ^ 8 * k, B, start + 4 * i + k, left + b)
+    start = start if start < end else end - DEPTH
+    for i in range(4):
+        copy4_async(A_tiles, ROWS * stage + 32 * i + row, a ^ row // 2 % 4 * 4, A, top + row + 32 * i, start + a)
+    for i in range(4):
+        copy4_async(B_tiles, DEPTH * stage + 4 * i + k, b ^ 8 * k, B, start + 4 * i + k, left + b)
     commit_copies()
 
 
@@ -159,9 +159,8 @@ def tensor_cores_tiled(dtype=float32, rounded=False):
             for j in range(8):
                 for e in range(4):
                     acc[i, j, e] = 0
-        end = 0  # the copies come so far; from there on the tiles are stored element by element
-        inside = top + ROWS <= A.shape[0] and left + COLUMNS <= N
-        if inside and K % 4 == 0 and N % 4 == 0 and K >= STAGES * DEPTH:
+        end = 0  # what the copies bring; from there on the tiles are stored element by element
+        if K % 4 == 0 and N % 4 == 0 and top + ROWS <= A.shape[0] and left + COLUMNS <= N:
             end = K // DEPTH * DEPTH
         if end > 0:
             start_copies(A, B, A_tiles, B_tiles, 0, top, left, 0, end)
@@ -178,6 +177,7 @@ def tensor_cores_tiled(dtype=float32, rounded=False):
                 if start + 2 * DEPTH >= end:
                     break
                 advance(A, B, A_tiles, B_tiles, 2, 0, 1, top, left, later + 2 * DEPTH, end, a0, b0, a1, b1, acc)
+        wait_copies(0)
         for start in range(end, K, DEPTH):
             cuda.syncthreads()  # nobody reads stage 0 any more
             store_tiles(A, B, A_tiles, B_tiles, top, left, start)

@@ -53,19 +53,77 @@ def table(recording: Recording, counters: Recording) -> str:
     return "\n".join(lines)
 
 
-def section(recording: Recording, counters: Recording) -> str:
+def on_tensor_cores(recording: Recording) -> list[dict[str, Any]]:
+    """Return the results of the largest size that the table shows: best, the rungs, and cuBLAS in their formats."""
+    results = [result for result in measured(recording) if "rung" in result]
+    largest = max(result["M"] for result in results)
+    return [r for r in results if r["M"] == largest and (r["rung"], r["format"]) != ("cublas", "float32")]
+
+
+def tensor_table(recording: Recording) -> str:
+    """Return the rungs on tensor cores as a Markdown table: speed, share of cuBLAS in the same format, and error."""
+    results = on_tensor_cores(recording)
+    n = results[0]["M"]
+    cublas = {r["format"]: r["gflops"] for r in measured(recording) if r.get("rung") == "cublas" and r["M"] == n}
+    alone = {r["instruction"]: r["gflops"] for r in measured(recording) if "instruction" in r}
+    lines = [
+        f"Beyond float32, tensor cores multiply numbers of fewer digits; n = {n}, medians of {_repeats(results)}",
+        "launches after a pause. The error is relative to the float64 product of the matrices as they were. The instruction",
+        f"alone, mma.sync from registers, reaches {alone['mma_tf32'] / 1e3:.0f} TFLOP/s in TF32 and",
+        f"{alone['mma_bf16'] / 1e3:.0f} in bfloat16; cuBLAS takes wgmma, which only code for sm_90a may contain.",
+        "",
+        "| kernel | multiplies | TFLOP/s | of cuBLAS | of mma.sync | error |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for result in results:
+        form = result["format"].split(",")[0]
+        name = "cuBLAS" if result["rung"] == "cublas" else f"`{result['rung']}` {result['title']}"
+        instruction = {"TF32": "mma_tf32", "bfloat16": "mma_bf16"}.get(form)
+        speed, share = f"{result['gflops'] / 1e3:.1f}", f"{result['gflops'] / cublas[form]:.1%}"
+        of_mma = f"{result['gflops'] / alone[instruction]:.1%}" if instruction else ""
+        error = f"{result['relative_error']:.1e}"
+        lines.append(f"| {name} | {result['format']} | {speed} | {share} | {of_mma} | {error} |")
+    return "\n".join(lines)
+
+
+def _repeats(results: Sequence[Mapping[str, Any]]) -> int:
+    return max(len(result["milliseconds"]) for result in results)
+
+
+def tensor_axes(recording: Recording) -> Axes:
+    """The same as a bar chart: TFLOP/s, float32 on top, cuBLAS below the rungs."""
+    results = on_tensor_cores(recording)
+    names = [f"{'cuBLAS' if r['rung'] == 'cublas' else r['rung']}\n{r['format']}" for r in results]
+    speeds = [result["gflops"] / 1e3 for result in results]
+    colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
+    axes = _card(8, 0.6 + 0.45 * len(results), left=0.22, right=0.97, top=0.92, bottom=0.02)
+    bars = axes.barh(names, speeds, color=colours, height=0.75)
+    labels = [f"{speed:,.1f} (error {r['relative_error']:.0e})" for speed, r in zip(speeds, results, strict=True)]
+    axes.bar_label(bars, labels, padding=4, color=GROUND)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.25 * max(speeds))
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
+    n, gpu = results[0]["M"], recording.provenance["gpu"]
+    axes.set_title(f"TFLOP/s (and error against float64) on an {gpu}, n = {n}", loc="left", fontsize=11, color=GROUND)
+    return axes
+
+
+def section(recording: Recording, counters: Recording, tensor: Recording) -> str:
     """Return what stands between the two marks in the README."""
     picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
     bars = "![GFLOP/s of every kernel of the ladder, and of cuBLAS](docs/ladder.svg)"
-    return f"{BEGIN}\n{table(recording, counters)}\n\n{bars}\n\n{picture}\n{END}"
+    chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](docs/tensor.svg)"
+    parts = (table(recording, counters), bars, picture, tensor_table(tensor), chips)
+    return "\n".join([BEGIN, "\n\n".join(parts), END])
 
 
-def with_section(readme: str, recording: Recording, counters: Recording) -> str:
+def with_section(readme: str, recording: Recording, counters: Recording, tensor: Recording) -> str:
     """Return the README's text with its measured section renewed; ValueError if the marks are missing."""
     if BEGIN not in readme or END not in readme:
         raise ValueError("the README has lost the marks of its measured section")
     before, rest = readme.split(BEGIN)
-    return before + section(recording, counters) + rest.split(END)[1]
+    return before + section(recording, counters, tensor) + rest.split(END)[1]
 
 
 def _card(width: float, height: float, **margins: float) -> Axes:
@@ -165,10 +223,11 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of everything that is made from the recordings."""
-    ladder, series = load("ladder"), load("series")
+    ladder, series, tensor = load("ladder"), load("series"), load("tensor")
     readme = root / "README.md"
     return {
-        readme: with_section(readme.read_text(encoding="utf-8"), ladder, load("counters")),
+        readme: with_section(readme.read_text(encoding="utf-8"), ladder, load("counters"), tensor),
         root / "docs" / "ladder.svg": _svg(ladder_axes(ladder)),
         root / "docs" / "series.svg": _svg(series_axes(series)),
+        root / "docs" / "tensor.svg": _svg(tensor_axes(tensor)),
     }

@@ -7,13 +7,12 @@ of 4 bytes. `requests` has what the forms are made of.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ..simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES, ceil_div
-from . import register_tiles
+from . import register_tiles, tensor_cores
 from .requests import (
     Count,
     Ints,
@@ -236,39 +235,6 @@ def pipelined(M: int, N: int, K: int, tile_width: int = 16, stages: int = 3, ite
     return counts
 
 
-def tensor_cores(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
-    """Count the kernel of one mma a warp and step: a warp loads a row of a 32×32 tile, and no bank is asked twice.
-
-    Results lie among the lanes as mma leaves them, so a warp stores its 16×8 of them in four requests.
-    """
-    T, A_pitch, B_pitch = 32, 36, 40
-    grid_x, grid_y = max(1, ceil_div(N, T)), max(1, ceil_div(M, T))
-    counts = _tile_traffic(M, N, K, T, itemsize)
-    lane = np.arange(WARP_SIZE)
-    A = B = C = Count()
-    for y in range(T) if K else ():
-        row = np.full(WARP_SIZE, y)
-        A += _stores(M, K, T, row, lane, y * A_pitch + lane) * grid_x
-        B += _stores(K, N, T, row, lane, y * B_pitch + lane) * grid_y
-    q, t = lane // 4, lane % 4
-    multiplications = (T // 16) * (T // 8) * (T // 8) * ceil_div(K, T) * grid_x * grid_y
-    # The 4 items of A and the 2 of B lie in other rows and columns, which turns all banks alike.
-    A_loads = Count(WARP_SIZE, 1, 0, _passes(q * A_pitch + t)) * (4 * multiplications)
-    B_loads = Count(WARP_SIZE, 1, 0, _passes(t * B_pitch + q)) * (2 * multiplications)
-    for down, across in product(range(0, T, 8), range(0, T, 8)):
-        for tops, below in _whole_and_edge(M, T):
-            for lefts, right in _whole_and_edge(N, T):
-                for item in range(2):
-                    rows, columns = down + q, across + 2 * t + item
-                    inside = (rows < below) & (columns < right)
-                    for top in tops:
-                        C += _requests(((top + rows) * N + columns)[inside], lefts, itemsize)
-    counts["global", "store", "C"] = C
-    counts["shared", "store", "A_tile"], counts["shared", "store", "B_tile"] = A, B
-    counts["shared", "load", "A_tile"], counts["shared", "load", "B_tile"] = A_loads, B_loads
-    return counts
-
-
 def _tile_traffic(M: int, N: int, K: int, T: int, itemsize: int, down_B: bool = False) -> Traffic:
     """Count the global traffic of blocks of T×T threads that load T×T tiles of A and B and store one of C.
 
@@ -327,5 +293,7 @@ TRAFFIC: dict[str, Callable[..., Traffic]] = {
     "large_tiles": register_tiles.large_tiles,
     "serpentine": register_tiles.serpentine,
     "best": register_tiles.best,
-    "tensor_cores": tensor_cores,
+    "tensor_cores": tensor_cores.tensor_cores,
+    "tensor_cores_tiled": tensor_cores.tensor_cores_tiled,
+    "tensor_cores_bf16": tensor_cores.tensor_cores_bf16,
 }

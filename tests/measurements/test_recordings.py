@@ -13,6 +13,7 @@ from course_lib.gpu.verification import TOLERANCE
 from course_lib.kernels import LADDER, TENSOR_CORES, TOWARDS_BEST, rung
 from course_lib.measurements import report
 
+RUNGS = (*LADDER, *TENSOR_CORES)
 WHAT = (
     "ladder",
     "series",
@@ -26,6 +27,7 @@ WHAT = (
     "latencies",
     "residency",
     "machine_code",
+    "tensor",
 )
 
 
@@ -65,7 +67,7 @@ def test_the_whole_ladder_is_recorded():
 SMALL = ("per_element", "single_block")
 STEPWISE = ("per_row", "per_column", "uncoalesced", "naive")
 #: Beside the ladder, and so not in its recordings: the simulator alone holds their closed forms.
-UNCOUNTED = tuple(r.name for r in (*TOWARDS_BEST, *TENSOR_CORES))
+UNCOUNTED = tuple(r.name for r in TOWARDS_BEST)
 AS_WRITTEN = ("outer_product", "register_2d", "vectorized", "warp_tiled", "staged", "best")
 
 
@@ -103,10 +105,11 @@ def test_counters_hold_a_size_beyond_the_l2_cache():
     """Of every rung, or it says why not; there all read at least their two matrices from DRAM."""
     counters = measurements.load("counters")
     large = [result for result in counters.results if result["M"] == 4096]
-    assert {result["rung"] for result in large} == {r.name for r in LADDER} - {"per_element", "single_block"}
+    assert {result["rung"] for result in large} == {r.name for r in RUNGS} - {"per_element", "single_block"}
     assert 3 * 4 * 4096**2 > counters.provenance["l2_bytes"]
     for result in large:
-        assert "skipped" in result or result["dram_read_bytes"] >= 2 * 4 * 4096**2
+        itemsize = 2 if result["rung"] == "tensor_cores_bf16" else 4
+        assert "skipped" in result or result["dram_read_bytes"] >= 2 * itemsize * 4096**2
 
 
 def test_host_times_are_repeated_up_to_1024():
@@ -171,3 +174,58 @@ def test_the_readme_says_what_the_product_reaches():
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     shapes, percent = re.search(r"Over (\d+)\s+shapes it reaches (\d+) %", readme).groups()
     assert (len(shares), round(100 * np.exp(np.mean(np.log(shares))))) == (int(shapes), int(percent))
+
+
+TENSOR = measurements.load("tensor")
+
+
+def of_tensor(name, n=8192, **wanted):
+    """The one result of a rung, or of cuBLAS, on n×n matrices; `wanted` are further keys."""
+    (result,) = (
+        r
+        for r in TENSOR.results
+        if r.get("rung") == name and r["M"] == n and all(r[key] == value for key, value in wanted.items())
+    )
+    return result
+
+
+def test_tensor_cores_are_recorded_on_every_square():
+    """Every rung with its parameters, best, and cuBLAS in three formats; none was wrong."""
+    sizes = [n for n in (1024, 2048, 4096, 8192) for _ in range(8)]
+    rungs = [r for r in TENSOR.results if "rung" in r]
+    assert [r["M"] for r in rungs] == sizes
+    assert not any("wrong" in r for r in rungs)
+    for result in rungs:
+        seconds = np.median(result["milliseconds"]) / 1e3
+        assert result["gflops"] == pytest.approx(model.flop(*(result[k] for k in "MNK")) / seconds / 1e9)
+
+
+def test_instructions_are_what_numpy_says():
+    """Not one of 4 million results of mma, nor of a million rounded numbers, was another bit."""
+    compared = [r for r in TENSOR.results if "compared" in r]
+    assert {r["instruction"] for r in compared} == {"mma_tf32", "mma_bf16", "to_tf32"}
+    assert sum(r["compared"] for r in compared) > 5e6
+    assert all(r["different"] == 0 for r in compared)
+
+
+def test_what_tensor_cores_reach():
+    """Of cuBLAS in the same format at least 55 % in TF32 and 50 % in bfloat16, of the instruction alone 65 %."""
+    alone = {r["instruction"]: r["gflops"] for r in TENSOR.results if "gflops" in r and "instruction" in r}
+    tf32, bf16 = of_tensor("tensor_cores_tiled", params={"rounded": False}), of_tensor("tensor_cores_bf16")
+    assert tf32["gflops"] >= 0.55 * of_tensor("cublas", format="TF32")["gflops"]
+    assert bf16["gflops"] >= 0.5 * of_tensor("cublas", format="bfloat16")["gflops"]
+    assert tf32["gflops"] >= 0.65 * alone["mma_tf32"]
+    assert bf16["gflops"] >= 0.65 * alone["mma_bf16"]
+    assert of_tensor("tensor_cores")["gflops"] < of_tensor("best")["gflops"] < tf32["gflops"] / 4
+
+
+def test_what_accuracy_tensor_cores_cost():
+    """The errors beside the speed: float32, rounded TF32 (as cuBLAS's), TF32 cut off, bfloat16."""
+    error = of_tensor("best")["relative_error"]
+    rounded = of_tensor("tensor_cores_tiled", params={"rounded": True})["relative_error"]
+    cut = of_tensor("tensor_cores_tiled", params={"rounded": False})["relative_error"]
+    bf16 = of_tensor("tensor_cores_bf16")["relative_error"]
+    assert error < 2e-6 < 100 * error < rounded < cut < bf16 < 3e-3
+    assert cut / rounded == pytest.approx(2.7, abs=0.1)
+    assert bf16 / rounded == pytest.approx(8, abs=0.2)
+    assert of_tensor("cublas", format="TF32")["relative_error"] == pytest.approx(rounded, rel=1e-3)

@@ -10,15 +10,14 @@ from oracles.sources import import_kernel
 
 from course_lib import UnsupportedKernelError, simulate
 from course_lib.kernels import LADDER, TENSOR_CORES, TOWARDS_BEST, edges, vector
-from course_lib.kernels.tensor_core import round_to_tf32
 
 #: (M, N, K), width: ragged rectangles of several tiles, in blocks of one warp and of several.
 LAUNCHES = [((7, 9, 5), 4), ((11, 18, 21), 8), ((9, 6, 14), 8)]
 
 #: The rungs that are mutated: those before the register tiles and on tensor cores, at night all, over 2,000 mutants.
 EVERY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-BEFORE_REGISTER_TILES = LADDER[: [r.name for r in LADDER].index("register_1d")]
-MUTATED = (*((*LADDER, *TOWARDS_BEST) if EVERY else BEFORE_REGISTER_TILES), *TENSOR_CORES)
+BY_DAY = (*LADDER[: [r.name for r in LADDER].index("register_1d")], *TENSOR_CORES[:1])
+MUTATED = (*LADDER, *TOWARDS_BEST, *TENSOR_CORES[:1]) if EVERY else BY_DAY
 
 INSIDE = "inside = K % 4 == 0 and N % 4 == 0 and top + ROWS <= A.shape[0] and left + COLUMNS <= N"
 #: Mutants that may compute the same, by what was changed and the text of the line, with the reason.
@@ -56,7 +55,10 @@ def all_mutants():
 
 def launches(rung):
     """Yield (M, N, K), grid, block, parameters: of every launch several blocks, or tiles, with ragged edges."""
-    if rung.params:
+    if rung in TENSOR_CORES[1:]:  # whole tiles, copied to every stage, and what they leave over on every side
+        for M, N, K in ((7, 9, 5), (133, 136, 104)):
+            yield (M, N, K), *rung.launch(M, N, K), rung.params
+    elif rung.params:
         for (M, N, K), width in LAUNCHES:
             params = {name: max(width, M, N, K) if name == "width" else width for name in rung.params}
             if "stages" in params:  # as few as there can be: then they are used again on small matrices, too
@@ -86,10 +88,10 @@ def verdict(rung, make, patient=True):
     seen = set()
     rng = np.random.default_rng(3)
     for (M, N, K), grid, block, params in launches(rung):
-        A, B = (round_to_tf32(rng.standard_normal(shape, np.float32)) for shape in ((M, K), (K, N)))
+        A, B = (rung.multiplied(rng.standard_normal(shape, np.float32)) for shape in ((M, K), (K, N)))
         C = np.full((M, N), np.nan, np.float32)
         try:
-            run = simulate(make(**params), strict=False)[grid, block](A, B, C)
+            run = simulate(make(**params), strict=False)[grid, block](rung.operand(A), rung.operand(B), C)
         except UnsupportedKernelError:  # as numba would refuse it
             return {"refused"}
         seen |= {f.kind for f in run.findings}

@@ -11,7 +11,7 @@ import pytest
 from oracles import corpus
 
 from course_lib import simulate
-from course_lib.kernels import LADDER
+from course_lib.kernels import LADDER, TENSOR_CORES
 
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SHUFFLES = 20 if NIGHTLY else 2
@@ -19,6 +19,8 @@ SCHEDULES = ("reversed", *range(SHUFFLES))
 #: (M, N, K), no multiple of any tile.
 SIZES = [(33, 41, 21), (70, 35, 50)] if NIGHTLY else [(33, 41, 21)]
 SMALL = (13, 19, 11)  # for kernels that hold all of C in one block
+#: One tile of C that asynchronous copies bring.
+COPIED = 128, 128, 64
 
 
 def counts(run):
@@ -48,17 +50,18 @@ def assert_same(one, two):
 def launches(rung):
     """Yield (grid, block, arrays) of a rung for ragged matrices, in blocks of several warps."""
     rng = np.random.default_rng(11)
-    for M, N, K in [SMALL] if rung.name in ("single_block", "per_element") else SIZES:
-        params = {"block_width": 8, "tile_width": 8, "stages": 3, "width": max(M, N, K)}
+    sizes = [SMALL] if rung.name in ("single_block", "per_element") else SIZES
+    for M, N, K in [COPIED] if rung in TENSOR_CORES[1:] else sizes:
+        params = {"block_width": 8, "tile_width": 8, "stages": 3, "width": max(M, N, K), "rounded": False}
         params = {name: params[name] for name in rung.params}
         grid, block = rung.launch(M, N, K, **params)
         if rung.name in ("per_row", "per_column"):
             grid, block = (1, 1), (96, 1)
         arrays = rng.standard_normal((M, K), np.float32), rng.standard_normal((K, N), np.float32)
-        yield params, grid, block, (*arrays, np.full((M, N), np.nan, np.float32))
+        yield params, grid, block, (*map(rung.operand, arrays), np.full((M, N), np.nan, np.float32))
 
 
-@pytest.mark.parametrize("rung", LADDER, ids=lambda rung: rung.name)
+@pytest.mark.parametrize("rung", [*LADDER, *TENSOR_CORES], ids=lambda rung: rung.name)
 def test_kernels_of_the_course(rung):
     for params, grid, block, arrays in launches(rung):
         assert np.prod(block) > 32
