@@ -105,6 +105,7 @@ TOWARDS_BEST = (
     _registers("serpentine", "Multiplications down and up the columns", serpentine, (128, 256), **_VECTORS),
 )
 
+
 def _tf32(X: Any, rounded: bool = False, **params: Any) -> Any:
     """Return the float32 numbers that a float32 matrix becomes in TF32."""
     return round_to_tf32(X) if rounded else cut_to_tf32(X)

@@ -68,8 +68,8 @@ def tensor_table(recording: Recording) -> str:
     alone = {r["instruction"]: r["gflops"] for r in measured(recording) if "instruction" in r}
     lines = [
         f"Beyond float32, tensor cores multiply numbers of fewer digits; n = {n}, medians of {_repeats(results)}",
-        "launches after a pause. The error is relative to the float64 product of the matrices as they were. The instruction",
-        f"alone, mma.sync from registers, reaches {alone['mma_tf32'] / 1e3:.0f} TFLOP/s in TF32 and",
+        "launches after a pause. The error is relative to the float64 product of the matrices as they were.",
+        f"The instruction alone, mma.sync from registers, reaches {alone['mma_tf32'] / 1e3:.0f} TFLOP/s in TF32 and",
         f"{alone['mma_bf16'] / 1e3:.0f} in bfloat16; cuBLAS takes wgmma, which only code for sm_90a may contain.",
         "",
         "| kernel | multiplies | TFLOP/s | of cuBLAS | of mma.sync | error |",
