@@ -70,8 +70,8 @@ def _tiled(
     """Count blocks of 4 warps for 128×128 tiles of C: whole tiles are copied 16 bytes a lane, the others stored.
 
     rows: the rows of A's tile that 32 elements are; fragments: what a warp loads of A and of B for one step. Beyond the
-    last tiles two more pairs are copied, these again; nobody loads them. Sectors are those of rows that begin on 32-byte
-    boundaries, or are not copied; wavefronts of copies those of stores, without what they wait for at their source.
+    last tiles two more pairs are copied, these again; nobody loads them. Sectors of copies are those of rows that begin
+    on 32-byte boundaries; wavefronts of copies those of stores, without what they wait for at their source.
     """
     each = 16 // itemsize
     grid_x, grid_y = max(1, ceil_div(N, LARGE)), ceil_div(M, LARGE)
