@@ -14,14 +14,15 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
-from ..trace.trace import Step, Trace, TraceAccess
+from ..trace.columns import BARRIER, OPS
+from ..trace.trace import Trace
 from .requests import _passes, _wide_passes
 
 WRITTEN_OUT = 256
@@ -29,24 +30,24 @@ TURNS = 4
 AHEAD = 6
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """What a warp issues: `kind`, and the positions in its program of the instructions whose results it needs.
 
     kind: "multiply-add", "index", "load", "store", "shared load", "shared store", "copy", "wait" or "barrier".
     cycles: of the integer units, for an index; wavefronts: passes through shared memory or the first-level cache;
-    sectors: the 32-byte sectors of global memory; index: the kind of index arithmetic ("signed", …, "").
-    turn: how many turns of the outermost loop have begun.
+    sectors: the 32-byte sectors of global memory; arithmetic: the kind of index arithmetic ("signed", …, "").
+    bytes: what a lane moves; turn: how many turns of the outermost loop have begun.
     """
 
     kind: str
     line: int
     needs: tuple[int, ...] = ()
-    index: str = ""
+    arithmetic: str = ""
     amount: float = 0
     wavefronts: int = 0
     sectors: tuple[tuple[str, int], ...] = ()
     turn: int = 0
+    bytes: int = 4
 
 
 @dataclass
@@ -238,20 +239,80 @@ def names_of(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
+@dataclass
+class _Access:
+    """What lowering needs of an access: `words` are the lanes' first elements, in the order of the array's memory."""
+
+    op: str
+    array: str
+    lanes: int
+    width: int
+    wavefronts: int
+    element: int
+    pattern: int
+    words: np.ndarray
+
+
+@dataclass
+class _Step:
+    """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses."""
+
+    line: int
+    barrier: bool
+    variables: list[str]
+    accesses: list[_Access]
+
+
+def _steps(trace: Trace, block: tuple[int, int, int]) -> dict[int, list[_Step]]:
+    """Return the steps of each warp of a block, straight from the trace's columns."""
+    columns = trace.columns
+    at = np.flatnonzero((columns.blocks == block).all(axis=1))
+    if not len(at):
+        raise ValueError(f"block {block} was not launched; the grid is {trace.grid}")
+    begin, end = columns.first[at[0]], columns.first[at[0] + 1]
+    lines, warps = columns.step["line"][begin:end].tolist(), columns.step["warp"][begin:end].tolist()
+    barriers = (columns.step["flags"][begin:end] & BARRIER).astype(bool).tolist()
+    steps = [_Step(line, barrier, [], []) for line, barrier in zip(lines, barriers, strict=True)]
+    for step, name in _part(columns.variable, columns.rows("variable", begin, end), "step", "name"):
+        steps[step - begin].variables.append(columns.names[name])
+    names = ("step", "op", "array", "lanes", "width", "wavefronts", "base", "pattern")
+    local = {name for name, array in trace.arrays.items() if array.space == "local"}
+    order = {name: trace.arrays[name].strides for name in columns.arrays}
+    for step, op, array, lanes, width, wavefronts, base, pattern in _part(
+        columns.access, columns.rows("access", begin, end), *names
+    ):
+        label: str = columns.arrays[array]
+        count = lanes.bit_count()
+        words = columns.vector(pattern) + base
+        strides = order[label]
+        if label in local:  # each thread's own, at the same place: the first one's is enough
+            strides = None
+        elif len(words) == 1:
+            words = np.repeat(words, count)
+        if strides is not None:
+            index = np.unravel_index(words, trace.arrays[label].shape)
+            words = sum((i * stride for i, stride in zip(index, strides, strict=True)), np.zeros(count, np.int64))
+        access = _Access(OPS[op], label, count, width, wavefronts, int(words[0]) if count else 0, pattern, words)
+        steps[step - begin].accesses.append(access)
+    found: dict[int, list[_Step]] = {}
+    for warp, one in zip(warps, steps, strict=True):
+        found.setdefault(warp, []).append(one)
+    return found
+
+
+def _part(table: Mapping[str, np.ndarray], rows: slice, *names: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[name][rows].tolist() for name in names), strict=True)
+
+
 def program(kernel: Any, trace: Trace, warp: int = 0, block: tuple[int, int, int] = (0, 0, 0)) -> list[Instruction]:
     """Return what one warp of a traced run issues, in the order that a compiler would give it."""
-    steps = [step for step in trace.steps if step.warp == warp and step.block == block]
-    return _Lowering(Dataflow(kernel), trace).run(steps)
+    return _Lowering(Dataflow(kernel), trace).run(_steps(trace, block)[warp])
 
 
 def programs(kernel: Any, trace: Trace, block: tuple[int, int, int] = (0, 0, 0)) -> list[list[Instruction]]:
     """Return the programs of all warps of one block."""
     source = Dataflow(kernel)
-    of_warp: dict[int, list[Step]] = {}
-    for step in trace.steps:
-        if step.block == block:
-            of_warp.setdefault(step.warp, []).append(step)
-    return [_Lowering(source, trace).run(steps) for _, steps in sorted(of_warp.items())]
+    return [_Lowering(source, trace).run(steps) for _, steps in sorted(_steps(trace, block).items())]
 
 
 class _Lowering:
@@ -259,6 +320,8 @@ class _Lowering:
 
     def __init__(self, source: Dataflow, trace: Trace) -> None:
         self.source, self.trace = source, trace
+        self.sizes = {name: np.dtype(array.dtype).itemsize for name, array in trace.arrays.items()}
+        self.wide: dict[int, int] = {}  # pattern -> wavefronts of four words from there on, for each lane
         self.out: list[Instruction] = []
         self.region: list[Instruction] = []  # their needs count from the region's beginning, below 0 what came before
         self.made: dict[tuple[str, ...], tuple[int, ...]] = {}  # value -> positions in out and region together
@@ -267,7 +330,7 @@ class _Lowering:
         self.turn, self.turns_open = 0, 0
         self.outer: int | None = None
 
-    def run(self, steps: list[Step]) -> list[Instruction]:
+    def run(self, steps: list[_Step]) -> list[Instruction]:
         for step in steps:
             self._step(step)
         self._flush()
@@ -275,13 +338,13 @@ class _Lowering:
 
     # --- one statement ---------------------------------------------------------------------------------------
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: _Step) -> None:
         facts = self.source.facts(step.line)
         if isinstance(facts.node, (ast.For, ast.While)):
             self._header(facts, step)
         elif isinstance(facts.node, ast.If):
             if facts.guards:
-                self._emit(Instruction("index", step.line, index="guard", amount=facts.guards))
+                self._emit(Instruction("index", step.line, arithmetic="guard", amount=facts.guards))
         else:
             self._simple(facts, step)
         if step.barrier:
@@ -289,7 +352,7 @@ class _Lowering:
             self._emit(Instruction("barrier", step.line))
             self._flush()
 
-    def _simple(self, facts: _Facts, step: Step) -> None:
+    def _simple(self, facts: _Facts, step: _Step) -> None:
         """Emit what a statement does: its loads, its multiply-add, its stores."""
         name = facts.function.name
         found = {p for variable in facts.reads for p in self.made.get((name, variable), ())}
@@ -307,7 +370,7 @@ class _Lowering:
                 self._store(facts, step, access, needs)
         assigned = {variable.rpartition(".")[2] for variable in step.variables}
         if facts.adds_up and assigned & facts.moving:
-            self._emit(Instruction("index", step.line, index="add", amount=1))
+            self._emit(Instruction("index", step.line, arithmetic="add", amount=1))
         if assigned:
             self.moved = {key for key in self.moved if not assigned & set(key)}
         for variable in assigned:
@@ -317,7 +380,7 @@ class _Lowering:
         for called, parameter, names in facts.arguments:
             self.made[called, parameter] = tuple({p for n in names for p in self.made.get((name, n), ())})
 
-    def _copies(self, facts: _Facts, step: Step) -> bool:
+    def _copies(self, facts: _Facts, step: _Step) -> bool:
         """Emit what starts an asynchronous copy, or waits for some; return whether the statement is one of them."""
         call = facts.node.value if isinstance(facts.node, ast.Expr) else None
         name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
@@ -344,7 +407,7 @@ class _Lowering:
             return False
         return True
 
-    def _header(self, facts: _Facts, step: Step) -> None:
+    def _header(self, facts: _Facts, step: _Step) -> None:
         """Begin a turn of a loop that is not written out."""
         if facts.written_out:
             return
@@ -357,32 +420,35 @@ class _Lowering:
             self._flush()
             self.turns_open = 0
         self.moved.clear()
-        self._emit(Instruction("index", step.line, index="loop", amount=1))
+        self._emit(Instruction("index", step.line, arithmetic="loop", amount=1))
 
-    def _access(self, facts: _Facts, step: Step, access: TraceAccess) -> tuple[int, ...]:
+    def _access(self, facts: _Facts, step: _Step, access: _Access) -> tuple[int, ...]:
         """Emit a load with its index arithmetic; return what the value comes from."""
         space = self.trace.arrays[access.array].space
         if space == "local":
-            return self.made.get(("local", access.array, *map(str, access.index[0])), ())
+            return self.made.get(("local", access.array, str(access.element)), ())
         needs = self._index(facts, step, access, space)
         if space == "shared":
             kind, sectors = "shared load", tuple[tuple[str, int], ...]()
         else:
             kind, sectors = "load", self._sectors(access)
-        wavefronts = self._wavefronts(access)
-        return (self._emit(Instruction(kind, step.line, needs, wavefronts=wavefronts, sectors=sectors), access),)
+        size = access.width * self.sizes[access.array]
+        load = Instruction(kind, step.line, needs, wavefronts=self._wavefronts(access), sectors=sectors, bytes=size)
+        return (self._emit(load, access),)
 
-    def _store(self, facts: _Facts, step: Step, access: TraceAccess, needs: tuple[int, ...]) -> None:
+    def _store(self, facts: _Facts, step: _Step, access: _Access, needs: tuple[int, ...]) -> None:
         space = self.trace.arrays[access.array].space
         if space == "local":
-            self.made["local", access.array, *map(str, access.index[0])] = needs
+            self.made["local", access.array, str(access.element)] = needs
             return
         needs = (*needs, *self._index(facts, step, access, space))
         sectors = self._sectors(access) if space == "global" else ()
         kind = "shared store" if space == "shared" else "store"
-        self._emit(Instruction(kind, step.line, needs, wavefronts=self._wavefronts(access), sectors=sectors))
+        size = access.width * self.sizes[access.array]
+        passes = self._wavefronts(access)
+        self._emit(Instruction(kind, step.line, needs, wavefronts=passes, sectors=sectors, bytes=size))
 
-    def _index(self, facts: _Facts, step: Step, access: TraceAccess, space: str) -> tuple[int, ...]:
+    def _index(self, facts: _Facts, step: _Step, access: _Access, space: str) -> tuple[int, ...]:
         """Emit the arithmetic of an index that moves, once a turn; return what the access needs of it."""
         moving = facts.moving
         if not moving:
@@ -398,64 +464,63 @@ class _Lowering:
         name = "shared" if space == "shared" else kind
         adds = sum(isinstance(n, ast.BinOp) and bool(names_of(n) & moving) for part in parts for n in ast.walk(part))
         if adds:
-            self._emit(Instruction("index", step.line, index="add", amount=adds))
+            self._emit(Instruction("index", step.line, arithmetic="add", amount=adds))
         if guards:
-            self._emit(Instruction("index", step.line, index="guard", amount=len(moved)))
-        return (self._emit(Instruction("index", step.line, index=name, amount=1)),)
+            self._emit(Instruction("index", step.line, arithmetic="guard", amount=len(moved)))
+        return (self._emit(Instruction("index", step.line, arithmetic=name, amount=1)),)
 
     # --- addresses --------------------------------------------------------------------------------------------
 
-    def _flat(self, access: TraceAccess) -> np.ndarray:
-        """The number in memory of each lane's first element."""
-        array = self.trace.arrays[access.array]
-        index = np.asarray(access.index).reshape(len(access.threads), -1)
-        index = np.where(index < 0, index + array.shape, index)
-        if array.strides is not None:
-            return (index * array.strides).sum(axis=1)
-        return np.ravel_multi_index(tuple(index.T), array.shape)
-
-    def _wavefronts(self, access: TraceAccess) -> int:
+    def _wavefronts(self, access: _Access) -> int:
         if access.wavefronts:
             return access.wavefronts
-        words = self._flat(access) * np.dtype(self.trace.arrays[access.array].dtype).itemsize // WORD_BYTES
+        words = access.words * self.sizes[access.array] // WORD_BYTES
         if access.width == 1:
             return _passes(words)
         return _wide_passes(words) if len(words) == WARP_SIZE else -(-len(words) * access.width // BANKS)
 
-    def _sectors(self, access: TraceAccess) -> tuple[tuple[str, int], ...]:
-        size = np.dtype(self.trace.arrays[access.array].dtype).itemsize
-        first = self._flat(access) * size
+    def _wide(self, pattern: int, words: np.ndarray) -> int:
+        """The wavefronts of a load of four words a lane; shifting all lanes by 16 bytes changes none."""
+        if pattern not in self.wide:
+            self.wide[pattern] = _wide_passes(words)
+        return self.wide[pattern]
+
+    def _sectors(self, access: _Access) -> tuple[tuple[str, int], ...]:
+        size = self.sizes[access.array]
+        first = access.words * size
         whole = np.unique(np.concatenate([first, first + (access.width - 1) * size]) // SECTOR_BYTES)
-        return tuple((access.array, int(sector)) for sector in whole)
+        return tuple((access.array, sector) for sector in whole.tolist())
 
     # --- order ------------------------------------------------------------------------------------------------
 
-    def _emit(self, instruction: Instruction, access: TraceAccess | None = None) -> int:
+    def _emit(self, instruction: Instruction, access: _Access | None = None) -> int:
         """Append to the region; four loads of neighbouring words become one. Return the position."""
         if instruction.kind == "shared load" and access is not None:
             merged = self._merge(instruction, access)
             if merged is not None:
                 return merged
-        self.region.append(replace(instruction, turn=self.turn))
+        self.region.append(instruction._replace(turn=self.turn))
         return len(self.out) + len(self.region) - 1
 
-    def _merge(self, instruction: Instruction, access: TraceAccess) -> int | None:
+    def _merge(self, instruction: Instruction, access: _Access) -> int | None:
         """Return the position of a load of 16 bytes that this load is a part of, or None; note it as a beginning."""
-        if access.width > 1 or len(access.threads) < WARP_SIZE:
+        if access.width > 1 or access.lanes < WARP_SIZE:
             return None
-        words = self._flat(access)
+        words = access.words
         begun = getattr(self, "_begun", {})
         start = begun.get((instruction.line, access.array))
         if start is not None:
-            position, first, count = start
+            position, first, count, pattern = start
             if position >= len(self.out) and count < 4 and (words == first + count).all():
                 if count == 1:
-                    wide = replace(self.region[position - len(self.out)], wavefronts=_wide_passes(first))
+                    wide = self.region[position - len(self.out)]._replace(
+                        wavefronts=self._wide(pattern, first), bytes=16
+                    )
                     self.region[position - len(self.out)] = wide
-                begun[instruction.line, access.array] = position, first, count + 1
+                begun[instruction.line, access.array] = position, first, count + 1, pattern
                 return int(position)
         if (words % 4 == 0).all():
-            begun[instruction.line, access.array] = len(self.out) + len(self.region), words, 1
+            begun[instruction.line, access.array] = len(self.out) + len(self.region), words, 1, access.pattern
         self._begun = begun
         return None
 
@@ -486,7 +551,7 @@ class _Lowering:
         place = {old: base + new for new, old in enumerate(order)}
         for i in order:
             needs = tuple(sorted({p if p < base else place[p - base] for p in self.region[i].needs}))
-            self.out.append(replace(self.region[i], needs=needs))
+            self.out.append(self.region[i]._replace(needs=needs))
         for key, positions in self.made.items():
             if any(p >= base for p in positions):
                 self.made[key] = tuple(p if p < base else place[p - base] for p in positions)

@@ -238,9 +238,9 @@ class _Player:
         if kind == "multiply-add":
             finish = now + machine.multiply_add
         elif kind == "index":
-            self.integer[s] = now + machine.index[instruction.index] * instruction.amount
-            slots = machine.slots[instruction.index] * instruction.amount
-            finish = now + max(slots, machine.index_latency[instruction.index])
+            self.integer[s] = now + machine.index[instruction.arithmetic] * instruction.amount
+            slots = machine.slots[instruction.arithmetic] * instruction.amount
+            finish = now + max(slots, machine.index_latency[instruction.arithmetic])
         elif kind == "shared load":
             self.path = max(self.path, now) + instruction.wavefronts
             finish = self.path - 1 + machine.latency["shared"]
