@@ -37,6 +37,7 @@ class Instruction(NamedTuple):
     cycles: of the integer units, for an index; wavefronts: passes through shared memory or the first-level cache;
     sectors: the 32-byte sectors of global memory; arithmetic: the kind of index arithmetic ("signed", …, "").
     bytes: what a lane moves; turn: how many turns of the outermost loop have begun.
+    Machine code (`machine_code`) has other kinds beside them, and a `pace`: cycles until the warp's next instruction.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Instruction(NamedTuple):
     sectors: tuple[tuple[str, int], ...] = ()
     turn: int = 0
     bytes: int = 4
+    pace: int = 1
 
 
 @dataclass

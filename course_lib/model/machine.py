@@ -18,7 +18,8 @@ class Machine:
 
     An index, a guard, an addition and a turn of a loop cost what numba makes of them: `index` cycles of a scheduler's
     integer units, `slots` instructions issued, `index_latency` until the result, each by kind. `barrier`: cycles from
-    the last warp's arrival, and between the arrivals of two. DRAM gives `dram_bytes` at a time.
+    the last warp's arrival, and between the arrivals of two. DRAM gives `dram_bytes` at a time. `address`: what the
+    latency of shared memory holds for making an address; `constant`: the latency of a kernel's arguments.
     """
 
     gpu: str
@@ -31,6 +32,8 @@ class Machine:
     slots: Mapping[str, float]
     index_latency: Mapping[str, float]
     copy: float
+    address: float
+    constant: float
     schedulers: int = 4
     l1_bytes: int = 256 * 1024
     dram_bytes: int = 64
@@ -82,6 +85,8 @@ class Machine:
                 **{kind: cycles[kind] for kind in ("loop", "guard", "add")},
             },
             dram_bytes=min(spacing for spacing, value in near.items() if value > 0.9 * far),
+            address=of("integer add, xor latency"),
+            constant=of("constant latency") - of("integer add, xor latency"),
             copy=of("asynchronous copy and read") - l1 - shared - (of("unsigned index latency") - l1),
         )
 

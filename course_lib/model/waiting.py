@@ -7,8 +7,8 @@
     play = waiting.play(kernel, run.trace, machine, blocks=2)
     play.cycles, play.issued_per_cycle, play.share("global memory")
 
-It is a model: it plays instructions that it thinks a compiler makes (:mod:`instructions`) on a machine of a few
-queues, whose numbers are measured by kernels made for that. The simulator claims counts, never times; this claims
+It is a model: it plays instructions that it thinks a compiler makes (:mod:`instructions`), or those that one made
+(:mod:`machine_code`), on a machine of a few queues, whose numbers are measured by kernels made for that. The simulator claims counts, never times; this claims
 times, and says beside every measured one how far off it is.
 
 What it knows: schedulers that issue one instruction a cycle, each to its own warps, the one that waits longest first;
@@ -38,8 +38,13 @@ REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier",
 #: Wavefronts that may queue for shared memory and the first-level cache before the next instruction must wait.
 QUEUE = 32
 INFINITE = float("inf")
-UNIT_REASON = {"load": 1, "copy": 1, "store": 1, "shared load": 2, "shared store": 2, "index": 3}
-KIND_REASON = {"load": 1, "copy": 1, "shared load": 2, "multiply-add": 3, "index": 3, "barrier": 4}
+#: What goes by the path to shared memory and the first-level cache, and the units of a scheduler that are busy longer
+#: than a cycle with a warp.
+PATH = ("load", "copy", "store", "shared load", "shared store")
+UNITS = ("integer", "multiply", "uniform")
+UNIT_OF = {"index": "integer", "integer": "integer", "multiply": "multiply", "uniform": "uniform"}
+UNIT_REASON = {"load": 1, "copy": 1, "store": 1, "shared load": 2, "shared store": 2, **dict.fromkeys(UNIT_OF, 3)}
+KIND_REASON = {"load": 1, "copy": 1, "shared load": 2, "constant": 2, "multiply-add": 3, "index": 3, "barrier": 4}
 
 
 @dataclass(frozen=True)
@@ -164,6 +169,7 @@ class _Player:
         count = len(self.programs)
         self.position = [0] * count
         self.done: list[list[float]] = [[0.0] * len(program) for program in self.programs]
+        self.since = [0.0] * count  # when it could issue
         self.free = [0.0] * count  # when the warp has issued what it issued last
         self.spans: list[list[tuple[int, float, float]]] = [[] for _ in range(count)]
         self.turns: list[list[float]] = [[] for _ in range(count)]
@@ -172,7 +178,7 @@ class _Player:
         self.from_memory = dict.fromkeys(machine.bytes_per_cycle, 0.0)
         self.barriers = 0.0
         self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, with the sector asked for
-        self.integer = [0.0] * machine.schedulers
+        self.units = {unit: [0.0] * machine.schedulers for unit in UNITS}
         self.issued = 0.0
         self.fetches: list[tuple[float, float]] = []
 
@@ -180,10 +186,9 @@ class _Player:
         schedulers = range(self.machine.schedulers)
         self.asleep: list[list[tuple[float, int]]] = [[] for _ in schedulers]  # (when it can issue, warp)
         self.awake: list[list[int]] = [[] for _ in schedulers]
-        self.since = [0.0] * len(self.programs)
-        for warp in range(len(self.programs)):
-            self.asleep[warp % len(schedulers)].append((0.0, warp))
-        events = [(0.0, s) for s in schedulers if self.asleep[s]]
+        for warp, begins in enumerate(self.since):
+            self.asleep[warp % len(schedulers)].append((begins, warp))
+        events = [(self.asleep[s][0][0], s) for s in schedulers if self.asleep[s]]
         self.idle = {s for s in schedulers if not self.asleep[s]}
         self.events = events
         while events:
@@ -195,7 +200,7 @@ class _Player:
             if chosen is not None:
                 awake.remove(chosen)
                 self._issue(chosen, s, now)
-                free = self.free[chosen]
+                free = self.free[chosen]  # the scheduler, for another warp
             elif asleep:
                 free = min(free, asleep[0][0])
             if free < INFINITE or awake:
@@ -218,11 +223,10 @@ class _Player:
 
     def _busy_until(self, s: int, kind: str) -> float:
         """When the unit that an instruction goes to takes it."""
-        if kind == "index":
-            return self.integer[s]
-        if kind in ("multiply-add", "barrier", "wait"):
-            return 0.0
-        return self.path - QUEUE
+        unit = UNIT_OF.get(kind)
+        if unit is not None:
+            return self.units[unit][s]
+        return self.path - QUEUE if kind in PATH else 0.0
 
     def _issue(self, warp: int, s: int, now: float) -> None:
         """Issue the next instruction of a warp."""
@@ -238,24 +242,31 @@ class _Player:
         if kind == "multiply-add":
             finish = now + machine.multiply_add
         elif kind == "index":
-            self.integer[s] = now + machine.index[instruction.arithmetic] * instruction.amount
+            self.units["integer"][s] = now + machine.index[instruction.arithmetic] * instruction.amount
             slots = machine.slots[instruction.arithmetic] * instruction.amount
             finish = now + max(slots, machine.index_latency[instruction.arithmetic])
         elif kind == "shared load":
             self.path = max(self.path, now) + instruction.wavefronts
-            finish = self.path - 1 + machine.latency["shared"]
+            finish = self.path - 1 + machine.latency["shared"] - (machine.address if instruction.pace > 1 else 0)
         elif kind == "shared store":
             self.path = max(self.path, now) + instruction.wavefronts
             finish = now + 1
         elif kind in ("load", "copy", "store"):
             finish = self._memory(instruction, warp, now)
+        elif kind == "constant":
+            finish = now + machine.constant
         else:
             finish = now + 1
+            if kind in UNIT_OF:
+                self.units[UNIT_OF[kind]][s] = now + machine.integer
         self.done[warp][position] = finish
         self.issued += slots
         self._span(warp, 0, now, now + slots)
         end = now + slots
-        self.free[warp] = end
+        if instruction.pace > end - now:  # the compiler knows how long the next one has to wait
+            self._span(warp, 3, end, now + instruction.pace)
+            end = now + instruction.pace
+        self.free[warp] = now + slots
         self.position[warp] = position + 1
         if instruction.turn > len(self.turns[warp]):
             self.turns[warp].append(now)

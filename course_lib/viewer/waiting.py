@@ -25,7 +25,9 @@ _HERE = pathlib.Path(__file__).parent
 #: What the sliders offer: cycles, warps that a scheduler holds, tile widths, buffers and the kernels that have them.
 LATENCIES = (20, 1200, 20)
 WARPS = 16
-TILE_WIDTHS = (4, 8, 16)
+TILE_WIDTHS = (4, 8, 16, 32)
+#: A block of more warps is spread over the schedulers of a multiprocessor: a quarter of them is here.
+SCHEDULERS = 4
 KERNELS = {1: "tiled", 2: "prefetched"}
 #: The inner dimension of the product: every launch multiplies as much for an element of C.
 DEPTH = 64
@@ -37,7 +39,10 @@ POINTS = 160
 
 @functools.cache
 def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction]]:
-    """Return the programs of the warps of one block, from a traced launch of the ladder's own kernel."""
+    """Return the programs of the warps of one block, from a traced launch of the ladder's own kernel.
+
+    Of a block that has more than WARPS, those of one scheduler.
+    """
     from ..kernels import rung  # numba: only readers who play with it wait for it
 
     chosen = rung(KERNELS[buffers])
@@ -45,7 +50,8 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
     grid, block = chosen.launch(tile_width, tile_width, DEPTH, tile_width=tile_width)
     A, B = np.ones((tile_width, DEPTH), np.float32), np.ones((DEPTH, tile_width), np.float32)
     run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((tile_width, tile_width), np.float32))
-    return programs(kernel, run.trace)
+    warps = programs(kernel, run.trace)
+    return warps if len(warps) <= WARPS else warps[::SCHEDULERS]
 
 
 def one_scheduler(machine: waiting.Machine) -> waiting.Machine:
