@@ -8,8 +8,8 @@
     play.cycles, play.issued_per_cycle, play.share("global memory")
 
 It is a model: it plays instructions that it thinks a compiler makes (:mod:`instructions`), or those that one made
-(:mod:`machine_code`), on a machine of a few queues, whose numbers are measured by kernels made for that. The simulator claims counts, never times; this claims
-times, and says beside every measured one how far off it is.
+(:mod:`machine_code`), on a machine of a few queues, whose numbers are measured by kernels made for that. The simulator
+claims counts, never times; this claims times, and says beside every measured one how far off it is.
 
 What it knows: schedulers that issue one instruction a cycle, each to its own warps, the one that waits longest first;
 results that come after a latency; the integer units, the path to shared memory and the first-level cache (one
