@@ -48,7 +48,7 @@ MEMORY = ("load", "store", "shared load", "shared store", "copy")
 CHOICES = 10
 
 
-class Operation(NamedTuple):
+class CodedOperation(NamedTuple):
     """One machine instruction: its kind, what it moves, and the compiler's word on waiting."""
 
     kind: str
@@ -63,7 +63,7 @@ class Operation(NamedTuple):
     target: int
 
 
-def operations(code: Sequence[str]) -> list[Operation]:
+def operations(code: Sequence[str]) -> list[CodedOperation]:
     """Return the instructions of recorded code; a branch's target is a place in this list, -1 for one outside."""
     places: dict[str, int] = {}
     lines: list[str] = []
@@ -82,7 +82,7 @@ def operations(code: Sequence[str]) -> list[Operation]:
         target = re.search(r"\.L\w+", text) if kind == "branch" else None
         width = next((int(bits) // 8 for bits in ("128", "64") if f".{bits}" in name), 4)
         found.append(
-            Operation(
+            CodedOperation(
                 kind,
                 text,
                 width,
@@ -143,7 +143,7 @@ class _Way(NamedTuple):
     turns: int
 
 
-def _path(ops: list[Operation], turn: Turn) -> _Way:
+def _path(ops: list[CodedOperation], turn: Turn) -> _Way:
     """Return the way through a loop of the code that does what the traced turn did."""
     back = [(op.target, place) for place, op in enumerate(ops) if op.kind == "branch" and 0 <= op.target <= place]
     outer = [loop for loop in back if not any(o[0] <= loop[0] and loop[1] <= o[1] and o != loop for o in back)]
@@ -163,7 +163,7 @@ def _path(ops: list[Operation], turn: Turn) -> _Way:
     return best[1]
 
 
-def _walk(ops: list[Operation], start: int, end: int, choice: dict[int, bool]) -> list[int]:
+def _walk(ops: list[CodedOperation], start: int, end: int, choice: dict[int, bool]) -> list[int]:
     """Return the places from a loop's beginning to its end, inner loops once; none where the way leads out."""
     order, place = [], start
     while place <= end:
@@ -179,7 +179,7 @@ def _walk(ops: list[Operation], start: int, end: int, choice: dict[int, bool]) -
     return order if order[-1] == end else []
 
 
-def _fit(ops: list[Operation], order: list[int], inner: tuple[int, int], turn: Turn) -> tuple[float, _Way] | None:
+def _fit(ops: list[CodedOperation], order: list[int], inner: tuple[int, int], turn: Turn) -> tuple[float, _Way] | None:
     """Return how far a way is from the traced turn, and the way; None where its multiply-adds do not fit."""
     within = [p for p in order if inner[0] <= p <= inner[1]]
     each, whole = (sum(ops[p].kind == "multiply-add" for p in places) for places in (within, order))
@@ -210,7 +210,7 @@ def _fit(ops: list[Operation], order: list[int], inner: tuple[int, int], turn: T
 class _Emitter:
     """Follows the way through the code turn by turn, and keeps the counters."""
 
-    def __init__(self, ops: list[Operation], way: _Way, machine: Machine) -> None:
+    def __init__(self, ops: list[CodedOperation], way: _Way, machine: Machine) -> None:
         self.ops, self.way, self.machine = ops, way, machine
         self.out: list[Instruction] = []
         self.counters: list[list[int]] = [[] for _ in range(6)]
@@ -233,7 +233,7 @@ class _Emitter:
                 self._operation(self.ops[place], left, number + 1)
         return self.out
 
-    def _operation(self, op: Operation, left: dict[str, list[object]], turn: int) -> None:
+    def _operation(self, op: CodedOperation, left: dict[str, list[object]], turn: int) -> None:
         kind = op.kind
         needs: list[int] = []
         for counter in op.waits:
@@ -256,7 +256,7 @@ class _Emitter:
         if op.result >= 0 and kind != "commit":
             self.counters[op.result].append(len(self.out) - 1)
 
-    def _access(self, op: Operation, made: Instruction, left: dict[str, list[object]]) -> Instruction:
+    def _access(self, op: CodedOperation, made: Instruction, left: dict[str, list[object]]) -> Instruction:
         """Return an access with its part of what the traced turn moved; one that moves nothing only takes its turn."""
         room, found = left.get(op.kind, [0, []])
         assert isinstance(room, int) and isinstance(found, list)
