@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4e06fa6927d25e4e bundle 2309fd5f0d759d7d */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources bb3745911a749641 bundle 89755686ebc6568c */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {
@@ -75,7 +75,7 @@ function isStill(node, mark) {
 }
 
 // waiting.js
-var FILLS = ["ink", "other", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
+var FILLS = ["issuing", "global", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
 var LEFT = 66;
 var WIDE = 900;
 var ROW = 16;

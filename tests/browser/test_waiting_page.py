@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from matplotlib.colors import to_rgb
 from playwright.sync_api import expect
 
 import course_lib.viewer
-from course_lib import measurements
-from course_lib.model.waiting import Machine
+from course_lib import figures, measurements
+from course_lib.model.waiting import REASONS, Machine
 from course_lib.viewer import Waiting
 
 FOLDER = Path(course_lib.viewer.__file__).parent
@@ -127,9 +128,22 @@ def test_what_is_drawn_is_what_was_played(show):
     expect(page.locator(".tt-reasons li")).to_have_text(plan["reasons"])
 
 
+def test_a_reason_has_the_colour_of_the_still_picture(show):
+    """Its turn is a veil there and a tint here; the others are the same in every theme."""
+    page = show(Waiting(H200))
+    fill = "items => items.map(item => getComputedStyle(item, '::before').backgroundColor)"
+    live = dict(zip(REASONS, page.locator(".tt-reasons li").evaluate_all(fill), strict=True))
+    still = {why: to_rgb(colour) for why, colour in figures._WAIT_COLOURS.items() if why != "its turn"}
+    assert {why: live[why] for why in still} == {
+        why: f"rgb({', '.join(str(round(255 * part)) for part in rgb)})" for why, rgb in still.items()
+    }
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(show, themes, theme):
+@pytest.mark.parametrize("warps, tile_width", [(8, 8), (16, 32)])
+def test_axe_finds_nothing(show, themes, theme, warps, tile_width):
     """No rule of axe-core is broken; contrast and the names of controls are among them."""
-    page = show(Waiting(H200, 600, 8, 8, 2), themes[theme])
+    page = show(Waiting(H200, 600, warps, tile_width, 2), themes[theme])
+    assert page.locator(".tt-slider-tile_width").get_attribute("aria-valuetext").startswith(f"T = {tile_width},")
     found = Axe().run(page).response["violations"]
     assert [(rule["id"], [node["html"][:100] for node in rule["nodes"]]) for rule in found] == []

@@ -21,7 +21,7 @@ import { replaceStill } from "./still.js";
  *   on(name: string, listener: () => void): void, off(name: string, listener: () => void): void}} Model
  */
 
-const FILLS = ["ink", "other", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
+const FILLS = ["issuing", "global", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
 const LEFT = 66;
 const WIDE = 900;
 const ROW = 16;
