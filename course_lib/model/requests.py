@@ -7,6 +7,7 @@ sector boundary. Terms are those of Nsight Compute.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,6 +59,25 @@ def _wide_passes(words: Ints) -> int:
     together = 2 if any((words == words[lane ^ partner]).all() for partner in (1, 2)) else 1
     groups = np.array_split(words, 4 // together)
     return sum(_passes(np.add.outer(group, np.arange(4))) for group in groups)
+
+
+def _copied(to: Ints, of: Ints) -> Count:
+    """Count one asynchronous copy of 16 bytes by each lane of a full warp, between places counted in 16 bytes.
+
+    A wavefront moves the same halves of sectors of 32 bytes from one line of 128 bytes to one other, each to a sector
+    of its own, where the lowest two bits of all places change alike. `course_lib.observers.copy_passes` has the
+    measurements behind the rule.
+    """
+    halves: dict[tuple[int, int, int], int] = {}
+    for a, b in zip(of.tolist(), to.tolist(), strict=True):
+        move = a // 2, b // 2, (a ^ b) % 4
+        halves[move] = halves.get(move, 0) | 1 << a % 2
+    alike = [(a // 4, b // 4, change, half) for (a, b, change), half in halves.items()]
+    ends = [[(*kind, side, move[side]) for kind, move in zip(alike, halves, strict=True)] for side in (0, 1)]
+    busiest: dict[Any, int] = {}
+    for end, times in Counter(ends[0] + ends[1]).items():
+        busiest[end[:4]] = max(busiest.get(end[:4], 0), times)
+    return Count(len(of), 1, len({(a // 4, b) for a, b, _ in halves}), sum(busiest.values()))
 
 
 def _patches(

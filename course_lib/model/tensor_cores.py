@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .requests import Count, Ints, Span, Traffic, _count, _passes, _patches, _piece
+from .requests import Count, Ints, Span, Traffic, _copied, _count, _passes, _patches, _piece
 
 #: The tile of C of a block of `tensor_cores`, and of the two tiled ones, whose four warps have 64×64 each.
 SMALL, LARGE = 32, 128
@@ -70,8 +70,7 @@ def _tiled(
     """Count blocks of 4 warps for 128×128 tiles of C: whole tiles are copied 16 bytes a lane, the others stored.
 
     rows: the rows of A's tile that 32 elements are; fragments: what a warp loads of A and of B for one step. Beyond the
-    last tiles two more pairs are copied, these again; nobody loads them. Sectors of copies are those of rows that begin
-    on 32-byte boundaries; wavefronts of copies those of stores, without what they wait for at their source.
+    last tiles two more pairs are copied, these again; nobody loads them.
     """
     each = 16 // itemsize
     grid_x, grid_y = max(1, ceil_div(N, LARGE)), ceil_div(M, LARGE)
@@ -79,13 +78,11 @@ def _tiled(
     deep = K // depth * depth * aligned
     high, long = (size // LARGE * LARGE * (deep > 0) for size in (M, N))
     down, across = high // LARGE, long // LARGE
-    A = B = Count()
-    for first in (0, deep - depth, deep - depth) if deep else ():
-        part = (first, deep)
-        A += _patches(K, (0, high), part, depth, range(8), _tops((0, high), 8), itemsize) * across
-        height = WARP_SIZE * each // LARGE
-        B += _patches(N, part, (0, long), LARGE, range(height), _tops(part, height), itemsize) * down
-    A, B = (replace(count, accesses=count.accesses // each) for count in (A, B))
+    tops = np.arange(0, deep, depth)
+    tops = np.append(tops, tops[-1:].repeat(2))
+    A_copies, B_copies = _copies(K, N, depth, each, tops)
+    A_copies, B_copies = A_copies * (down * across), B_copies * (down * across)
+    A, B = replace(A_copies, wavefronts=0), replace(B_copies, wavefronts=0)
     for part, copied in (((0, high), across), ((high, M), 0)):
         for columns, times in (((0, deep), grid_x - copied), ((deep, K), grid_x)):
             A += _patches(K, part, columns, depth, range(rows), _tops(part, rows), itemsize) * times
@@ -93,20 +90,38 @@ def _tiled(
         for some, times in (((0, deep), grid_y - copied), ((deep, K), grid_y)):
             B += _patches(N, some, part, WARP_SIZE, itemsize=itemsize) * times
     blocks, whole, tiles = grid_x * grid_y, down * across, ceil_div(K, depth)
-    by_copy = whole * (deep // depth + 2 * (deep > 0))
     by_store = blocks * tiles - whole * (deep // depth)
-    stored = Count(WARP_SIZE, 1, 0, 4) * (LARGE * depth // each // WARP_SIZE * by_copy)
-    stored += Count(WARP_SIZE, 1, 0, 1) * (LARGE * depth // WARP_SIZE * by_store)
+    stored = Count(WARP_SIZE, 1, 0, 1) * (LARGE * depth // WARP_SIZE * by_store)
     steps = WARPS * (2 * blocks * tiles + whole * (deep > 0))
     return {
         ("global", "load", "A"): A,
         ("global", "load", "B"): B,
         ("global", "store", "C"): C,
-        ("shared", "store", "A_tiles"): stored,
-        ("shared", "store", "B_tiles"): stored,
+        ("shared", "store", "A_tiles"): replace(A_copies, sectors=0) + stored,
+        ("shared", "store", "B_tiles"): replace(B_copies, sectors=0) + stored,
         ("shared", "load", "A_tiles"): fragments[0] * steps,
         ("shared", "load", "B_tiles"): fragments[1] * steps,
     }
+
+
+def _copies(K: int, N: int, depth: int, each: int, tops: Ints) -> tuple[Count, Count]:
+    """Count the copies of a block's tiles of A and B that begin at `tops` along K, `each` elements of 16 bytes a lane.
+
+    Eight rows of A, or of B, begin anew in the same places of lines of 128 bytes, whatever the eight before them. A
+    request takes four places of eight rows of A, or 32 of one row or two of B; the tiles turn places by the row.
+    """
+    lane, requests = np.arange(WARP_SIZE), LARGE * depth // each // WARP_SIZE
+    A = B = Count()
+    row, place = lane // 4, lane % 4
+    for top, times in zip(*np.unique(tops // depth % 2, return_counts=True), strict=True):
+        from_A = row * K // each + top * depth // each + place
+        A += _copied(4 * row + (place ^ row // 2), from_A) * (requests * int(times))
+    across = LARGE // each
+    for k in range(0, 8, WARP_SIZE // across) if len(tops) else ():
+        row, place = k + lane // across, lane % across
+        turned = place ^ (row % 4 * 2 if across == WARP_SIZE else row)
+        B += _copied(across * row + turned, row * (N // each) + place) * (depth // 8 * len(tops))
+    return A, B
 
 
 def _tops(rows: Span, height: int) -> Ints:
