@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -98,7 +99,8 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
     return found
 
 
-class Turn(NamedTuple):
+@dataclass
+class Turn:
     """What one turn of a traced loop does, for all that the compiler may have made of it."""
 
     multiply_adds: int
@@ -113,10 +115,8 @@ def turns_of(program: Sequence[Instruction]) -> list[Turn]:
         turn = found.setdefault(instruction.turn, Turn(0, {}, 0))
         if instruction.kind in MEMORY:
             turn.memory.setdefault((instruction.kind, instruction.bytes), []).append(instruction)
-        found[instruction.turn] = turn._replace(
-            multiply_adds=turn.multiply_adds + (instruction.kind == "multiply-add"),
-            barriers=turn.barriers + (instruction.kind == "barrier"),
-        )
+        turn.multiply_adds += instruction.kind == "multiply-add"
+        turn.barriers += instruction.kind == "barrier"
     return [turn for number, turn in sorted(found.items()) if number and turn.multiply_adds]
 
 
