@@ -1,7 +1,9 @@
 """Executes a notebook and writes it as one file: every stepper live, every other widget as its picture or text.
 
+The model of waiting lives there with recorded plays.
+
 nbconvert lays out the cells; its own pages take the code of widgets, MathJax and reveal.js from the network. Here the
-viewer's module stands in the page, and reveal.js, in the folder ``reveal`` with its licence, does too.
+viewer's modules stand in the page, and reveal.js, in the folder ``reveal`` with its licence, does too.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from nbconvert.exporters import HTMLExporter, SlidesExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
-from ..viewer.page import module, place, style
+from ..viewer.page import PLACES, module, place, style
 from ..viewer.still import VIEW, mark_of
+from ..viewer.waiting import recorded
 from .stills import STATE, Stills, is_view
 
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
@@ -165,7 +168,7 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
     reveal = {name: (_REVEAL / name).read_text(encoding="utf-8") for name in ("reveal.js", "reveal.css", "notes.js")}
     start = _START % (WIDTH, HEIGHT, SMALLEST)
     scripts = f"<script>{reveal['reveal.js']}</script><script>{reveal['notes.js']}</script>{start}"
-    resources = {
+    resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},
         "tile_by_tile": {
             "title": html.escape(title),
@@ -176,12 +179,16 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
             "slides": _SLIDES_STYLE,
         },
     }
-    text, _ = exporter.from_notebook_node(living(notebook), resources)
+    alive = living(notebook)
+    if _holds(alive, PLACES["waiting"]):
+        for part, bring in (("style", style), ("module", module)):
+            resources["tile_by_tile"][part] += bring("waiting")
+    text, _ = exporter.from_notebook_node(alive, resources)
     return str(text)
 
 
 def living(notebook: Any) -> Any:
-    """A copy of an executed notebook in which every view of a stepper is a place for a live one.
+    """A copy of an executed notebook in which views of steppers and of the model of waiting are places for live ones.
 
     Other widgets, which need a kernel, leave their pictures and texts; of the explorer its stepper stays.
     """
@@ -197,24 +204,33 @@ def living(notebook: Any) -> Any:
 
 
 def _living(outputs: Sequence[Any], models: Mapping[str, Any]) -> list[Any]:
-    """The outputs of a cell, without what stands for a stepper that lives."""
+    """The outputs of a cell, without what stands for a widget that lives."""
     kept: list[Any] = []
     for output in outputs:
         view = output.get("data", {}).pop(VIEW, None)
-        found = list(_steppers(models, view.get("model_id", ""))) if view else []
-        if found and kept and any(state.get("_still") == mark_of(kept[-1].get("data", {})) for state in found):
+        found = list(_alive(models, view.get("model_id", ""))) if view else []
+        if found and kept and any(state.get("_still") == mark_of(kept[-1].get("data", {})) for state, _ in found):
             kept.pop()
         if found:
-            output.data = {"text/html": "\n".join(map(place, found))}
+            output.data = {"text/html": "\n".join(place(state, bundle) for state, bundle in found)}
         if output.get("data") != {}:
             kept.append(output)
     return kept
 
 
-def _steppers(models: Mapping[str, Any], model: str) -> Iterator[Mapping[str, Any]]:
-    """The states of all steppers that a widget's view shows."""
+def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """The states of all widgets in a widget's view that need no kernel, each with the name of its bundle."""
     state = models.get(model, {}).get("state", {})
-    if str(state.get("_anywidget_id", "")).endswith("Stepper"):
-        yield state
+    kind = str(state.get("_anywidget_id", "")).rpartition(".")[2]
+    if kind == "Stepper":
+        yield state, "stepper"
+    elif kind == "Waiting":
+        yield recorded(state), "waiting"
     for child in state.get("children", ()):
-        yield from _steppers(models, str(child).removeprefix("IPY_MODEL_"))
+        yield from _alive(models, str(child).removeprefix("IPY_MODEL_"))
+
+
+def _holds(notebook: Any, text: str) -> bool:
+    """Whether some output is HTML with this text in it."""
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
+    return any(text in output.get("data", {}).get("text/html", "") for output in outputs)

@@ -1,6 +1,7 @@
-"""Pages without a kernel and without a network: a stepper that lives in one HTML file.
+"""Pages without a kernel and without a network: a widget that lives in one HTML file.
 
-The page holds the viewer's module, its stylesheet, the traces and a model that keeps what the reader chooses.
+The page holds the widget's module, its stylesheet, what it shows (a stepper its traces, the model of waiting its
+recorded plays) and a model that keeps what the reader chooses.
 """
 
 from __future__ import annotations
@@ -13,8 +14,13 @@ from collections.abc import Mapping
 from typing import Any
 
 _HERE = pathlib.Path(__file__).parent
-#: What the page's model starts with; the rest of a widget's state belongs to a kernel.
-TRAITS = ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size")
+#: What the page's model starts with, by bundle; the rest of a widget's state belongs to a kernel.
+TRAITS = {
+    "stepper": ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size"),
+    "waiting": ("_plan", "_plays", "_offers", "latency", "warps", "tile_width", "buffers"),
+}
+#: The class of a place, by bundle.
+PLACES = {"stepper": "tile-by-tile-state", "waiting": "tile-by-tile-waiting"}
 
 # What stands for anywidget's model: it holds values, and tells who listens. save_changes has nobody to tell.
 _LIVE = """
@@ -33,7 +39,7 @@ class PageModel {
   off(event, listener) { this.listeners.get(event)?.delete(listener); }
   save_changes() {}
 }
-for (const state of document.querySelectorAll("script.tile-by-tile-state")) {
+for (const state of document.querySelectorAll("script.%s")) {
   const place = document.createElement("div");
   state.replaceWith(place);
   viewer.render({ model: new PageModel(JSON.parse(state.textContent)), el: place });
@@ -83,25 +89,25 @@ _DARK = {
 }
 
 
-def style() -> str:
-    """The viewer's stylesheet as an element; once a page."""
-    return f"<style>{(_HERE / 'stepper.css').read_text(encoding='utf-8')}</style>"
+def style(bundle: str = "stepper") -> str:
+    """A widget's stylesheet as an element; once a page."""
+    return f"<style>{(_HERE / f'{bundle}.css').read_text(encoding='utf-8')}</style>"
 
 
-def module() -> str:
-    """The viewer's module as an element, which brings every place of the page to life; once a page, at its end."""
-    bundle = (_HERE / "stepper.js").read_text(encoding="utf-8")
+def module(bundle: str = "stepper") -> str:
+    """A widget's module as an element, which brings its every place of the page to life; once a page, at its end."""
+    source = (_HERE / f"{bundle}.js").read_text(encoding="utf-8")
     # a module inside a page has nobody who imports it
-    code, found = re.subn(r"export\s*\{\s*(\w+) as default\s*,?\s*\};?", r"const viewer = \1;", bundle)
+    code, found = re.subn(r"export\s*\{\s*(\w+) as default\s*,?\s*\};?", r"const viewer = \1;", source)
     if found != 1:
-        raise RuntimeError("stepper.js does not end in one default export; build it with tools/build_viewer.py")
-    return f'<script type="module">{escaped(code + _LIVE)}</script>'
+        raise RuntimeError(f"{bundle}.js does not end in one default export; build it with tools/build_viewer.py")
+    return f'<script type="module">{escaped(code + _LIVE % PLACES[bundle])}</script>'
 
 
-def place(state: Mapping[str, Any]) -> str:
-    """Where a stepper of this state (its traits by name) will stand."""
-    kept = {name: state[name] for name in TRAITS if name in state}
-    return f'<script type="application/json" class="tile-by-tile-state">{escaped(json.dumps(kept))}</script>'
+def place(state: Mapping[str, Any], bundle: str = "stepper") -> str:
+    """Where a widget of this state (its traits by name) will stand."""
+    kept = {name: state[name] for name in TRAITS[bundle] if name in state}
+    return f'<script type="application/json" class="{PLACES[bundle]}">{escaped(json.dumps(kept))}</script>'
 
 
 def escaped(text: str) -> str:
@@ -109,7 +115,8 @@ def escaped(text: str) -> str:
     return re.sub(r"</(?=script|style)", r"<\\/", text, flags=re.IGNORECASE).replace("<!--", r"<\!--")
 
 
-def page(title: str, state: Mapping[str, Any]) -> str:
-    """A whole page with one stepper."""
+def page(title: str, state: Mapping[str, Any], bundle: str = "stepper") -> str:
+    """A whole page with one widget."""
     dark = " ".join(f"{name}: {colour};" for name, colour in _DARK.items())
-    return _PAGE.format(title=html.escape(title), style=style(), body=place(state), module=module(), dark=dark)
+    parts = {"style": style(bundle), "body": place(state, bundle), "module": module(bundle)}
+    return _PAGE.format(title=html.escape(title), dark=dark, **parts)

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources bb3745911a749641 bundle 421eba8634b33525 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources d06078d54772b581 bundle 421eba8634b33525 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {

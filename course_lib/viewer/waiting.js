@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources bb3745911a749641 bundle 89755686ebc6568c */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources d06078d54772b581 bundle 12c3dd41b16ff61c */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {
@@ -80,6 +80,7 @@ var LEFT = 66;
 var WIDE = 900;
 var ROW = 16;
 var FLIGHT = 74;
+var RECORDED = "This page has no kernel: it holds recorded plays, and its sliders go from one of these to the next. In a notebook every setting is played anew.";
 var SETTING = ["latency", "warps", "tile_width", "buffers"];
 var across = (cycle, plan) => LEFT + (WIDE - LEFT - 8) * cycle / plan.shown;
 function bars(spans, top, plan) {
@@ -161,23 +162,38 @@ function legend(reasons) {
   const items = reasons.map((reason, number) => html("li", { style: `--fill: ${FILLS[number]}` }, reason));
   return html("ul", { class: "tt-reasons", "aria-label": "What a warp does or waits for" }, ...items);
 }
+function unpacked(packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).json();
+}
 function render({ model, el }) {
   const offers = JSON.parse(model.get("_offers"));
   const [first, last, step] = offers.latency;
-  const latencies = Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step);
+  const plays = offers.recorded ? unpacked(model.get("_plays")) : null;
+  const latencies = offers.latencies ?? Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step);
   const widths = Object.keys(offers.widths).map(Number);
   const ask = (name) => (value) => {
     if (model.get(name) === value) return;
     model.set(name, value);
-    model.save_changes();
+    if (plays) playRecorded(plays);
+    else model.save_changes();
+  };
+  const playRecorded = async (all) => {
+    const counts2 = offers.recorded[model.get("tile_width")];
+    const held = counts2.filter((count) => count <= model.get("warps"));
+    model.set("warps", held.at(-1) ?? counts2[0]);
+    const found = await all;
+    model.set("_plan", JSON.stringify(found[SETTING.map((name) => model.get(name)).join()]));
   };
   const many = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const counts = Array.from({ length: offers.warps }, (_, i) => i + 1);
   const whole = (count) => {
     const size = offers.widths[model.get("tile_width")];
     const up = count > model.get("warps");
-    const blocks = up ? Math.ceil(count / size) : Math.floor(count / size);
-    const chosen = Math.min(Math.max(blocks, 1) * size, offers.warps);
+    const offered = offers.recorded?.[model.get("tile_width")] ?? counts.filter((each) => each % size === 0);
+    const beyond = offered.filter((each) => up ? each >= count : each <= count);
+    const chosen = (up ? beyond[0] : beyond.at(-1)) ?? offered.at(up ? -1 : 0);
     ask("warps")(chosen);
     sliders.warps.show(chosen);
   };
@@ -189,8 +205,9 @@ function render({ model, el }) {
   };
   const root = html(
     "section",
-    { class: "tt-waiting", "aria-label": "Waiting, as a model plays it" },
+    { class: "tt-schedule", "aria-label": "Waiting, as a model plays it" },
     html("div", { class: "tt-sliders" }, ...Object.values(sliders).map((each) => each.label)),
+    ...plays ? [html("p", { class: "tt-recorded" }, RECORDED)] : [],
     html("div", { class: "tt-plan" }),
     html("div", { class: "tt-says" }),
     html("p", { class: "tt-asking", "aria-live": "polite" })

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import functools
 import json
+import os
 import pathlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import anywidget
@@ -18,6 +20,7 @@ from ..model import waiting
 from ..model.instructions import Instruction, programs
 from ..simulate import simulate
 from ..simulator.hardware import SECTOR_BYTES
+from .page import page
 from .still import Still
 
 _HERE = pathlib.Path(__file__).parent
@@ -33,6 +36,9 @@ KERNELS = {1: "tiled", 2: "prefetched"}
 DEPTH = 64
 #: Cycles that are drawn. All launches share this axis, so that a drag shows what became longer.
 SHOWN = 4000
+#: What a page without a kernel holds, beside the setting that it was saved at; the warps as far as blocks allow.
+RECORDED_LATENCIES = (100, 300, 600, 900, 1200)
+RECORDED_WARPS = (2, 4, 8, 16)
 #: Points of the curve of bytes in flight.
 POINTS = 160
 
@@ -151,14 +157,40 @@ def plan(machine: waiting.Machine, latency: int, warps: int, tile_width: int, bu
     return Plan(latency, warps, tile_width, buffers, play, machine.bytes_per_cycle["L2"])
 
 
+def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state of a `Waiting` (its traits by name) with what it needs where no kernel plays: recorded plays.
+
+    `_offers` then holds the settings that were played, and `_plays` every play by "latency,warps,T,buffers", as
+    base64 of zlib's compressed JSON.
+    """
+    machine = waiting.Machine(**json.loads(state["_machine"]))
+    latencies = sorted({*RECORDED_LATENCIES, state["latency"]})
+    sizes = {width: len(instructions(width, 1)) for width in TILE_WIDTHS}
+    warps = {
+        width: sorted(count for count in {*RECORDED_WARPS, state["warps"]} if count % size == 0)
+        for width, size in sizes.items()
+    }
+    settings = [
+        (latency, count, width, buffers)
+        for width in TILE_WIDTHS
+        for count in warps[width]
+        for buffers in KERNELS
+        for latency in latencies
+    ]
+    plays = {",".join(map(str, setting)): json.loads(plan(machine, *setting).encoded()) for setting in settings}
+    packed = zlib.compress(json.dumps(plays, separators=(",", ":")).encode(), 6)
+    offers = json.loads(state["_offers"]) | {"latencies": latencies, "recorded": warps}
+    return {**state, "_offers": json.dumps(offers), "_plays": base64.b64encode(packed).decode("ascii")}
+
+
 class Waiting(Still, anywidget.AnyWidget):
     """One scheduler's warps as the model of waiting plays them: drag the latency, the warps, T; one buffer or two.
 
     ``machine``: a measured multiprocessor, `model.waiting.Machine`, of which all but the latency is kept;
     ``latency``: cycles from a load to its value, 20 to 1,200 in steps of 20, at first that of the second-level cache;
     ``warps``: those that the scheduler holds, whole blocks of T×T threads and at most 16; it follows T to whole
-    blocks; ``tile_width``: 4, 8 or 16; ``buffers``: 1 (tiled) or 2 (prefetched). All but the machine can be set from
-    Python and follow what the reader drags.
+    blocks; ``tile_width``: 4, 8, 16 or 32; ``buffers``: 1 (tiled) or 2 (prefetched). All but the machine can be set
+    from Python and follow what the reader drags.
     Raises TraitError for a setting that the sliders do not offer.
     """
 
@@ -170,6 +202,7 @@ class Waiting(Still, anywidget.AnyWidget):
     buffers = traitlets.Int(1).tag(sync=True)
     _plan = traitlets.Unicode().tag(sync=True)
     _offers = traitlets.Unicode().tag(sync=True)
+    _machine = traitlets.Unicode().tag(sync=True)  # for pages that are made of a notebook's widget states
 
     def __init__(
         self,
@@ -179,7 +212,7 @@ class Waiting(Still, anywidget.AnyWidget):
         tile_width: int = 8,
         buffers: int = 1,
     ) -> None:
-        self._machine = machine
+        self._measured = machine
         if latency is None:
             first, last, step = LATENCIES
             latency = min(max(round(machine.latency["L2"] / step) * step, first), last)
@@ -187,7 +220,14 @@ class Waiting(Still, anywidget.AnyWidget):
         for width in TILE_WIDTHS:  # so that no drag waits for the simulator
             instructions(width, 2)
         offers = json.dumps({"latency": LATENCIES, "warps": WARPS, "widths": widths})
-        super().__init__(latency=latency, warps=warps, tile_width=tile_width, buffers=buffers, _offers=offers)
+        super().__init__(
+            latency=latency,
+            warps=warps,
+            tile_width=tile_width,
+            buffers=buffers,
+            _offers=offers,
+            _machine=json.dumps(asdict(machine)),
+        )
         self.observe(self._replan, names=["latency", "warps", "tile_width", "buffers"])
         self._replan()
 
@@ -215,8 +255,18 @@ class Waiting(Still, anywidget.AnyWidget):
         if whole != self.warps:
             self.warps = whole  # which comes here again
             return
-        self.plan = plan(self._machine, self.latency, self.warps, self.tile_width, self.buffers)
+        self.plan = plan(self._measured, self.latency, self.warps, self.tile_width, self.buffers)
         self._plan = self.plan.encoded()
+
+    def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Write it as a page of its own, at the setting where it stands; returns the page's path.
+
+        The page needs no kernel, no network and no other file. Nobody plays new settings there: its sliders go over
+        a grid of recorded plays, and the page says so.
+        """
+        file = pathlib.Path(path)
+        file.write_text(page("Waiting, as a model plays it", recorded(self.get_state()), "waiting"), encoding="utf-8")
+        return file
 
     def picture(self) -> Any:
         """Draw the setting as it stands: the warps over the cycles, and in words all that the widget says."""

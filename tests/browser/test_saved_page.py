@@ -7,12 +7,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from launches.samples import launch
 from playwright.sync_api import expect
 
-from course_lib.publish.convert import STATE, VIEW, slides
+from course_lib import measurements
+from course_lib.model.waiting import Machine
+from course_lib.publish.convert import STATE, VIEW, html_page, slides
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper, compare
+from course_lib.viewer import Stepper, Waiting, compare
+from course_lib.viewer.still import mark_of
+from course_lib.viewer.waiting import RECORDED_LATENCIES, plan
 from course_lib.viewer.words import sentence
 
 
@@ -49,6 +54,72 @@ def test_two_runs_side_by_side_in_a_page(offline, tmp_path):
     page = offline(compare(launch("naive"), launch("tiled")).save(tmp_path / "two.html"))
     expect(page.locator(".tt-kernel")).to_have_text("naive | tiled")
     assert [] == page.errors
+
+
+H200 = Machine.measured(measurements.load("latencies"))
+
+
+def expect_play(page, latency, warps, tile_width, buffers):
+    sentences = plan(H200, latency, warps, tile_width, buffers).sentences()
+    expect(page.locator(".tt-says p")).to_have_text([f"{each}." for each in sentences])
+    expect(page.locator(".tt-cycles text", has_text="warp ")).to_have_count(warps)
+    expect(page.locator(".tt-asking")).to_have_text("")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
+    """From the setting where it was saved, beside the grid; each slider leads to a play, and the page says so."""
+    page = offline(Waiting(H200, 340, 6, 8, 1).save(tmp_path / "page.html"))
+    page.emulate_media(color_scheme=theme)
+    expect(page.locator(".tt-recorded")).to_contain_text("This page has no kernel: it holds recorded plays")
+    expect_play(page, 340, 6, 8, 1)
+    latency = page.locator(".tt-slider-latency")
+    latency.press("ArrowRight")
+    expect_play(page, 600, 6, 8, 1)
+    for _ in RECORDED_LATENCIES:
+        latency.press("ArrowRight")
+    expect_play(page, RECORDED_LATENCIES[-1], 6, 8, 1)
+    page.locator(".tt-slider-warps").press("ArrowLeft")
+    expect_play(page, 1200, 4, 8, 1)
+    page.locator(".tt-slider-buffers").press("ArrowRight")
+    expect_play(page, 1200, 4, 8, 2)
+    page.locator(".tt-slider-tile_width").press("End")  # a block of T = 32 has eight warps here
+    expect_play(page, 1200, 8, 32, 2)
+    page.locator(".tt-slider-warps").press("ArrowRight")
+    expect_play(page, 1200, 16, 32, 2)
+    found = Axe().run(page, context=".tt-schedule").response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found] == []
+    assert [] == page.errors
+    assert [page.url] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
+
+
+@pytest.mark.parametrize("convert", [html_page, slides])
+def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp_path, convert):
+    """Beside a stepper, each alive, and no picture in the place of either."""
+    cells = []
+    for widget in (Stepper(launch("tiled"), step=21), Waiting(H200, 600)):
+        cells.append(nbformat.v4.new_code_cell("shown", metadata={"slideshow": {"slide_type": "slide"}}))
+        data, metadata = widget._repr_mimebundle_()
+        widget._mark(mark_of(data))
+        still = nbformat.v4.new_output("display_data", {"image/png": data["image/png"]}, metadata=metadata)
+        view = nbformat.v4.new_output("display_data", {VIEW: {"model_id": type(widget).__name__}})
+        cells[-1].outputs = [still, view]
+        cells[-1].state = {"state": widget.get_state()}
+    state = {type_: cell.pop("state") for type_, cell in zip(("Stepper", "Waiting"), cells, strict=True)}
+    book = nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: {"state": state}}})
+    path = tmp_path / "lesson.html"
+    path.write_text(convert(book, "A lesson"), encoding="utf-8")
+
+    page = offline(path)
+    expect(page.locator(".tt-count")).to_contain_text("step 21 of")
+    if convert is slides:
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".tt-schedule")).to_be_visible()
+    expect(page.locator("img")).to_have_count(0)
+    page.locator(".tt-slider-buffers").press("ArrowRight")
+    expect_play(page, 600, 2, 8, 2)
+    assert [] == page.errors
+    assert [page.url.partition("#")[0]] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
 
 
 def test_slides_live_without_a_network(offline, tmp_path):

@@ -72,5 +72,5 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
         notebook.page.evaluate(change, theme)
         expect(notebook.page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
         notebook.page.wait_for_timeout(500)  # the theme's style sheet is there a moment later
-        found = Axe().run(notebook.page, context=".tt-waiting").response["violations"]
+        found = Axe().run(notebook.page, context=".tt-schedule").response["violations"]
         assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found] == [], theme

@@ -1,8 +1,11 @@
 """The model of waiting with sliders: its plan is the model's, it comes at once, and text and picture say the same."""
 
+import base64
 import json
+import re
 import statistics
 import time
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +16,7 @@ from course_lib import measurements
 from course_lib.model import waiting as model
 from course_lib.simulator.hardware import SECTOR_BYTES
 from course_lib.viewer import Waiting
-from course_lib.viewer.waiting import SHOWN, TILE_WIDTHS, instructions, plan
+from course_lib.viewer.waiting import RECORDED_LATENCIES, SHOWN, TILE_WIDTHS, instructions, plan, recorded
 
 H200 = model.Machine.measured(measurements.load("latencies"))
 SETTINGS = [(280, 1, 4, 1), (600, 4, 8, 2), (1200, 16, 16, 1), (20, 8, 16, 2)]
@@ -118,3 +121,31 @@ def test_text_and_picture_are_the_same_every_time():
         assert sentence in repr(widget)
     assert "Bytes in flight = latency × bandwidth" in repr(widget)
     assert len(widget._plan) < 100_000
+
+
+def test_a_page_holds_a_play_of_every_setting_it_offers():
+    """Each is the model's own, the setting it was saved at among them, also where no slider's grid has it."""
+    widget = Waiting(H200, 340, 3, 4, 2)
+    state = recorded(widget.get_state())
+    offers, plays = json.loads(state["_offers"]), json.loads(zlib.decompress(base64.b64decode(state["_plays"])))
+    assert offers["latencies"] == sorted([*RECORDED_LATENCIES, 340])
+    assert offers["recorded"] == {"4": [2, 3, 4, 8, 16], "8": [2, 4, 8, 16], "16": [8, 16], "32": [8, 16]}
+    settings = [
+        (latency, warps, int(width), buffers)
+        for width, counts in offers["recorded"].items()
+        for warps in counts
+        for latency in offers["latencies"]
+        for buffers in (1, 2)
+    ]
+    assert sorted(plays) == sorted(",".join(map(str, setting)) for setting in settings)
+    for setting in ((340, 3, 4, 2), (100, 16, 32, 1), (1200, 8, 16, 2)):
+        assert plays[",".join(map(str, setting))] == json.loads(plan(H200, *setting).encoded())
+
+
+def test_a_saved_page_is_small_enough_to_send(tmp_path):
+    """And asks for nothing: no element of it names another file."""
+    path = Waiting(H200).save(tmp_path / "page.html")
+    assert path.stat().st_size < 2_000_000
+    assert not re.findall(
+        r'(?:src|href)\s*=\s*["\']', path.read_text(encoding="utf-8").split('<script type="module">')[0]
+    )

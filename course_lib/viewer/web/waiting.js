@@ -1,4 +1,5 @@
-// The model of waiting. Python plays each setting and sends its timeline; here it is asked for and drawn.
+// The model of waiting. Python plays each setting and sends its timeline; here it is asked for and drawn. On a page
+// without a kernel the plays of some settings are recorded, and the sliders go from one of these to the next.
 
 import { html, part, svg, write } from "./dom.js";
 import { replaceStill } from "./still.js";
@@ -26,6 +27,9 @@ const LEFT = 66;
 const WIDE = 900;
 const ROW = 16;
 const FLIGHT = 74;
+const RECORDED =
+  "This page has no kernel: it holds recorded plays, and its sliders go from one of these to the next. " +
+  "In a notebook every setting is played anew.";
 const SETTING = ["latency", "warps", "tile_width", "buffers"];
 
 /** @param {number} cycle @param {Plan} plan */
@@ -128,16 +132,36 @@ function legend(reasons) {
   return html("ul", { class: "tt-reasons", "aria-label": "What a warp does or waits for" }, ...items);
 }
 
+/**
+ * The recorded plays of a page without a kernel, by "latency,warps,T,buffers".
+ * @param {string} packed @returns {Promise<Record<string, Plan>>}
+ */
+function unpacked(packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).json();
+}
+
 /** @param {{model: Model, el: HTMLElement}} place */
 function render({ model, el }) {
   const offers = JSON.parse(model.get("_offers"));
   const [first, last, step] = offers.latency;
-  const latencies = Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step);
+  const plays = offers.recorded ? unpacked(model.get("_plays")) : null;
+  const latencies = offers.latencies ?? Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step);
   const widths = Object.keys(offers.widths).map(Number);
   const ask = (/** @type {string} */ name) => (/** @type {number} */ value) => {
     if (model.get(name) === value) return;
     model.set(name, value);
-    model.save_changes();
+    if (plays) playRecorded(plays);
+    else model.save_changes();
+  };
+  /** @param {Promise<Record<string, Plan>>} all */
+  const playRecorded = async (all) => {
+    const counts = offers.recorded[model.get("tile_width")];
+    const held = counts.filter((/** @type {number} */ count) => count <= model.get("warps"));
+    model.set("warps", held.at(-1) ?? counts[0]); // whole blocks, as Python has it
+    const found = await all;
+    model.set("_plan", JSON.stringify(found[SETTING.map((name) => model.get(name)).join()]));
   };
   const many = (/** @type {number} */ count, /** @type {string} */ noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const counts = Array.from({ length: offers.warps }, (_, i) => i + 1);
@@ -145,8 +169,9 @@ function render({ model, el }) {
   const whole = (/** @type {number} */ count) => {
     const size = offers.widths[model.get("tile_width")];
     const up = count > model.get("warps");
-    const blocks = up ? Math.ceil(count / size) : Math.floor(count / size);
-    const chosen = Math.min(Math.max(blocks, 1) * size, offers.warps);
+    const offered = offers.recorded?.[model.get("tile_width")] ?? counts.filter((each) => each % size === 0);
+    const beyond = offered.filter((/** @type {number} */ each) => (up ? each >= count : each <= count));
+    const chosen = (up ? beyond[0] : beyond.at(-1)) ?? offered.at(up ? -1 : 0);
     ask("warps")(chosen);
     sliders.warps.show(chosen);
   };
@@ -158,8 +183,9 @@ function render({ model, el }) {
   };
   const root = html(
     "section",
-    { class: "tt-waiting", "aria-label": "Waiting, as a model plays it" },
+    { class: "tt-schedule", "aria-label": "Waiting, as a model plays it" },
     html("div", { class: "tt-sliders" }, ...Object.values(sliders).map((each) => each.label)),
+    ...(plays ? [html("p", { class: "tt-recorded" }, RECORDED)] : []),
     html("div", { class: "tt-plan" }),
     html("div", { class: "tt-says" }),
     html("p", { class: "tt-asking", "aria-live": "polite" }),
