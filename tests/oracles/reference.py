@@ -311,8 +311,28 @@ class Block:
             del waiting[n]
 
 
+def together(target):
+    """Return the kind of an operation that a whole warp does, and None for others."""
+    kind = getattr(target, "__simulated_as__", (None,))[0]
+    return kind if kind in ("warp", "matrices") else None
+
+
+def done_together(members, waiting):
+    """Return what each lane gets from an operation of the whole warp, which its module says for arrays of lanes."""
+    if len(members) < WARP:
+        raise Divergence(f"{len(members)} lanes are at an operation of the whole warp")
+    members = sorted(members)
+    target = waiting[members[0]][3]
+    given = [waiting[n][4:] for n in members]
+    lanes = [tuple(np.array([items]) for items in zip(*fragment, strict=True)) for fragment in zip(*given, strict=True)]
+    results = target.__simulated_as__[1](*lanes)
+    return {n: tuple(item[0, n % WARP] for item in results) for n in members}
+
+
 def warp_results(name, members, waiting):
     """Return what each lane gets from a shuffle, a vote or a syncwarp in which `members` take part."""
+    if name == "together":
+        return done_together(members, waiting)
     arguments = {n % WARP: waiting[n][3:] for n in members}
     results = {}
     for n in members:
@@ -529,6 +549,10 @@ class Kinds:
         if name.startswith("cuda."):
             return self.cuda_call(name.removeprefix("cuda."), node, kinds)
         target = self.function.constant(node.func)
+        if together(target) == "warp":  # what it adds to is of the type of the result
+            return kinds[-1]
+        if together(target) == "matrices":
+            return (kinds[0].dtype,) * 4
         if hasattr(target, "py_func"):
             inner = Function.of(target.py_func)
             return returned_kind(inner, tuple(kinds))
@@ -985,6 +1009,8 @@ class Frame:
         if name.startswith("cuda."):
             return (yield from self.cuda_call(name.removeprefix("cuda."), node, values))
         target = self.function.constant(node.func)
+        if together(target):
+            return (yield from self.collective(target, node, values))
         if hasattr(target, "py_func"):
             self.thread.path.append([node, 0])
             result = yield from self.thread.call(Function.of(target.py_func), values)
@@ -995,6 +1021,15 @@ class Frame:
         if isinstance(target, numba_types.Type) or (isinstance(target, type) and issubclass(target, np.generic)):
             return scalar.cast(values[0], as_numpy(target))
         return scalar.call(target, *values)
+
+    def collective(self, target, node, values):
+        """Do what a warp does together: an mma, or a load of matrices of float32, a row of four by each lane."""
+        if together(target) == "matrices":
+            tile, row, column = values
+            places = [self.note("load", tile, (row, np.int64(column + i)), node) for i in range(4)]
+            values = [tuple(tile.data[place] for place in places)]
+        path = tuple((id(loop), count) for loop, count in self.thread.path)
+        return (yield ("together", (id(node), path), 0xFFFFFFFF, target, *values))
 
     def allocate(self, space, node):
         kind = self.kinds(node, {})
