@@ -251,7 +251,7 @@ def machine(
         "The host copies between its own memory and global memory",
         *(
             [
-                f"From a load to its value{'; '.join(f'{place}{text}' for place, text in cycles.items())}",
+                f"From a load to its value: {'; '.join(f'{place}{text}' for place, text in cycles.items())}",
                 "Blocks land one on each multiprocessor, then the next, as long as there is room: "
                 f"blocks 0 and {count} on the first",
             ]

@@ -425,4 +425,5 @@ def test_the_ladder_under_its_roof():
 def test_the_machine_with_its_latencies():
     machine = waiting.Machine.measured(measurements.load("latencies"))
     text = figures.machine(measurements.load("ladder").provenance, latency=machine.latency).get_label()
+    assert f"From a load to its value: L1, {machine.latency['L1']:.0f} cycles; L2" in text
     assert f"DRAM, {machine.latency['DRAM']:.0f} cycles" in text
