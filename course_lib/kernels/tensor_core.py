@@ -80,6 +80,15 @@ class Mma:
     b_places: tuple[np.ndarray, np.ndarray]
     elements: Callable[[np.ndarray], np.ndarray]
 
+    @property
+    def fragments(self):
+        """Which lane holds which element: (name, (rows, columns), places) of A, of B, and of C, whose places D has."""
+        return (
+            ("A", (ROWS, self.depth), self.a_places),
+            ("B", (self.depth, COLUMNS), self.b_places),
+            ("C and D", (ROWS, COLUMNS), C_PLACES),
+        )
+
     def of_warps(self, a: Any, b: Any, c: Any) -> Any:
         """Return what every lane gets of D = A B + C: tuples of arrays of shape (warps, 32), an array for each item."""
         warps = len(c[0])

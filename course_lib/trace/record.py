@@ -15,7 +15,7 @@ from ..simulator.observer import Observer
 from .columns import BARRIER, RESUMED, TURN
 from .pack import Events, Packer
 from .program import Listing
-from .trace import RecordedSteps, Trace, TraceArray
+from .trace import Fragment, MatrixOperation, RecordedSteps, Trace, TraceArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,5 +165,28 @@ class TraceObserver(Observer):
         columns = self._packer.columns(launch, list(self._arrays))
         steps = RecordedSteps(columns, self._arrays)
         return Trace(
-            source.name, launch.grid, launch.block, self.engine.lines, self._arrays, steps, findings, tuple(traffic)
+            source.name,
+            launch.grid,
+            launch.block,
+            self.engine.lines,
+            self._arrays,
+            steps,
+            findings,
+            tuple(traffic),
+            self._matrices(),
         )
+
+    def _matrices(self) -> tuple[MatrixOperation, ...]:
+        """The operations whose meaning says which lane holds which element of its matrices."""
+        found = {}
+        for (line, name), function in sorted(self.engine.unit.together.items(), key=lambda item: item[0]):
+            fragments = getattr(getattr(function, "__self__", function), "fragments", None)
+            if fragments:
+                line = self._program.first.get(line, line)
+                found[line, name] = MatrixOperation(line, name, tuple(_fragment(*each) for each in fragments))
+        return tuple(found.values())
+
+
+def _fragment(name: str, shape: tuple[int, int], places: tuple[np.ndarray, np.ndarray]) -> Fragment:
+    elements = np.ravel_multi_index(places, shape)
+    return Fragment(name, *shape, tuple(map(tuple, elements.T.tolist())))

@@ -97,11 +97,33 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Fragment:
+    """A matrix that lies in the registers of a warp: ``held`` has, for each lane, the elements that it holds.
+
+    They are row-major numbers, in the order of the lane's values.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    held: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class MatrixOperation:
+    """What a warp does with whole matrices in the statement that begins on ``line``, by the intrinsic ``name``."""
+
+    line: int
+    name: str
+    fragments: tuple[Fragment, ...]
+
+
+@dataclass(frozen=True)
 class Trace:
     """A launch as the viewer sees it: ``steps`` block by block, in a block in the order of their execution.
 
     ``findings`` and ``traffic`` are the run's; ``source`` holds the numbered lines of the kernel and of the device
-    functions of its file.
+    functions of its file; ``matrices`` are the operations on matrices that lie in the registers of a warp.
     """
 
     kernel_name: str
@@ -112,6 +134,7 @@ class Trace:
     steps: Sequence[Step]
     findings: tuple[Finding, ...] = ()
     traffic: tuple[Any, ...] = ()
+    matrices: tuple[MatrixOperation, ...] = ()
 
     @cached_property
     def columns(self) -> Columns:

@@ -20,6 +20,7 @@ LINE = 17.5
 CELL = 38.0  # the largest side of an element of A, B and C, and of one of the other grids
 SMALL = 27.0
 LENS_CELL = 17.5
+LANE_CELL, LANE_GAP = 17.0, 14.0  # an element of a matrix in a warp's registers, and what is between two of them
 LEGIBLE = 15.0  # the least side of an element in which a number can be read
 GAP = 24.0
 HUES = {
@@ -335,7 +336,37 @@ def _source(shapes: list[Shape], scene: Scene, top: float) -> float:
     for request in scene.requests_told[:4]:
         bottom += 20
         shapes.append(Text(left + 2, bottom, request.says, 12, HEADING))
+    if scene.matrices_told:
+        bottom = _matrices(shapes, scene, bottom + 22)
     return _strips(shapes, scene, bottom + 20) if "waits" in scene.panels and scene.timeline.releases() else bottom
+
+
+# --- matrices in a warp's registers -----------------------------------------------------------------------------------
+
+
+def _matrices(shapes: list[Shape], scene: Scene, top: float) -> float:
+    """The matrices of an operation beside each other, with the lane of each element; the thread's have a frame."""
+    for operation in scene.matrices:
+        for line in wrapped(operation.says, 80):
+            shapes.append(Text(MEMORY + 22, top, line, 12, HEADING))
+            top += 17
+        gaps = LANE_GAP * (len(operation.held) - 1)
+        side = min(LANE_CELL, (WIDTH - MEMORY - 24 - gaps) / sum(held.columns for held in operation.held))
+        x, top = MEMORY + 22.0, top + 4
+        for held in operation.held:
+            shapes.append(Text(x, top, held.title, 11, HEADING, mono=True, bold=True))
+            for i, lane in enumerate(held.lanes):
+                place = x + i % held.columns * side, top + 10 + i // held.columns * side
+                mine = i in held.mine
+                fill = tint(HUES["register"], 0.48) if mine else PLAIN_CELL
+                shapes.append(Box(place[0] + 0.5, place[1] + 0.5, side - 1, side - 1, fill))
+                middle = place[0] + side / 2, place[1] + side / 2
+                shapes.append(Text(*middle, str(lane), side * 0.55, INK if mine else SOFT, "middle"))
+                if mine:
+                    shapes.append(Box(place[0], place[1], side, side, None, INK, 1.4))
+            x += held.columns * side + LANE_GAP
+        top += 10 + max(held.rows for held in operation.held) * side + 20
+    return top
 
 
 # --- where warps wait -------------------------------------------------------------------------------------------------

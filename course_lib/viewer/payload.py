@@ -10,6 +10,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
             for array in trace.arrays.values()
         ],
         "blocks": blocks,
+        "matrices": [asdict(operation) for operation in trace.matrices],
         "findings": findings,
         "traffic": [{name: getattr(row, name) for name in _TRAFFIC} for row in trace.traffic],
         "tests": [[text, comparison(text)] for text in columns.texts],

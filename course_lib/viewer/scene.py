@@ -19,6 +19,7 @@ from ..trace.program import accumulators, roles, shown_source, tiles
 from ..trace.replay import Timeline
 from ..trace.strips import Strip
 from ..trace.trace import Dim3, Step, Trace, TraceAccess, TraceArray
+from .fragments import Matrices, matrices_of
 from .words import element, n_dims, number, sentence, short, thread_position, waiting_sentence
 from .words import label as position_label
 
@@ -31,7 +32,7 @@ WRAP = 16
 NUMBERED, NUMBERED_SIDE, LENS = 1024, 40, 8
 
 #: The views of a step beside its arrays and its source; findings are shown wherever there are some.
-PANELS = ("findings", "warp", "banks", "waits", "launch")
+PANELS = ("findings", "warp", "banks", "fragments", "waits", "launch")
 #: The view that tells of requests to each space.
 _TELLS = {"global": "warp", "shared": "banks"}
 
@@ -385,6 +386,18 @@ class Scene:
                         request.banks[word % BANKS].append(lane)
         return request
 
+    # --- matrices in a warp's registers -------------------------------------------------------------------------------
+
+    @cached_property
+    def matrices(self) -> list[Matrices]:
+        """Which lane of the step's warp holds which element of the matrices that the statement multiplies."""
+        return matrices_of(self.trace, self.step, self.thread)
+
+    @property
+    def matrices_told(self) -> list[str]:
+        """Their sentences, if the panel that shows them is one of the chosen."""
+        return [each.says for each in self.matrices] if "fragments" in self.panels else []
+
     # --- where warps wait ------------------------------------------------------------------------------------------
 
     @property
@@ -424,6 +437,10 @@ class Scene:
                     "banks": request.banks,
                 }
                 for request in self.requests
+            ],
+            "matrices": [
+                {"says": each.says, "held": [[m.title, m.lanes, sorted(m.mine)] for m in each.held]}
+                for each in self.matrices
             ],
             "strips": [[name, [list(span) for span in spans]] for name, spans in self.strips],
             "waiting": self.waiting,

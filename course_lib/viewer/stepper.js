@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources d06078d54772b581 bundle 421eba8634b33525 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f458378c18875130 bundle b961fdf686e92e16 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -519,6 +519,7 @@ var Trace = class {
     this.findings = sent.findings;
     this.traffic = sent.traffic;
     this.arrays = sent.arrays;
+    this.matrices = sent.matrices ?? [];
     this.omitted = sent.omitted ?? 0;
     this.wanted = {};
     this.threads = this.block[0] * this.block[1] * this.block[2];
@@ -1152,12 +1153,12 @@ var Machine = class {
    * @param {number} i
    * @param {boolean} shown  whether the page will show this step
    */
-  apply(i, shown) {
+  apply(i, shown2) {
     const { block, trace } = this;
     const { columns: columns2 } = trace;
     const mask = block.mask(i);
     const first = WARP * block.warp(i);
-    if (shown) {
+    if (shown2) {
       this.line = block.line(i);
       this.warp = block.warp(i);
       this.barrier = block.has(i, BARRIER);
@@ -1167,7 +1168,7 @@ var Machine = class {
       this.tests = block.tests(i);
     }
     const [from, to] = block.rows("access", i);
-    if (shown) this.show();
+    if (shown2) this.show();
     for (let row = from; row < to; row++) if (columns2.access_op[row]) this.store(row, first);
     const [start, end] = block.rows("variable", i);
     for (let row = start; row < end; row++) {
@@ -1177,7 +1178,7 @@ var Machine = class {
       if (!held) this.variables.set(name, held = new Array(trace.threads).fill(null));
       let k = 0;
       for (let lane = 0; lane < WARP; lane++) if (mask >>> lane & 1 && held) held[first + lane] = at(values, k++);
-      if (!shown) continue;
+      if (!shown2) continue;
       this.assigned.add(name);
       if (block.runs(i, this.thread)) this.changed.add(name);
     }
@@ -1447,23 +1448,23 @@ var Arrays = class {
   product() {
     const { trace } = this.context;
     const place = this.productPlace;
-    const matrix = Object.fromEntries(trace.arrays.map((a, i) => [a.role, i]).filter(([role]) => role));
-    this.matrices = "A" in matrix && "B" in matrix && "C" in matrix;
+    const matrix2 = Object.fromEntries(trace.arrays.map((a, i) => [a.role, i]).filter(([role]) => role));
+    this.matrices = "A" in matrix2 && "B" in matrix2 && "C" in matrix2;
     place.style.display = this.matrices ? "" : "none";
     if (!this.matrices) return;
-    const [[M, K], N] = [trace.arrays[matrix.A].shape, trace.arrays[matrix.B].shape[1]];
+    const [[M, K], N] = [trace.arrays[matrix2.A].shape, trace.arrays[matrix2.B].shape[1]];
     const margin = Math.max(15, 0.04 * (K + N) * UNIT, 0.05 * (K + M) * UNIT);
     const text = Math.max(K + N, K + M) <= READABLE;
     for (const role of "ABC") {
-      const array = trace.arrays[matrix[role]];
+      const array = trace.arrays[matrix2[role]];
       const lines = array.tile && Math.max(...array.shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
-      const [plane] = this.planes[matrix[role]] = planes(array, { tile: lines, margin, text });
+      const [plane] = this.planes[matrix2[role]] = planes(array, { tile: lines, margin, text });
       plane.node.classList.add(`tt-matrix-${role}`);
       place.append(plane.node);
-      this.interact(plane, matrix[role]);
+      this.interact(plane, matrix2[role]);
     }
     const side = (n) => n * UNIT + margin + 2;
-    const [below, beside2] = ["A", "B", "C"].map((role) => this.missed[matrix[role]]).reduce(([x, y], [z, w]) => [Math.max(x, z), Math.max(y, w)], [0, 0]);
+    const [below, beside2] = ["A", "B", "C"].map((role) => this.missed[matrix2[role]]).reduce(([x, y], [z, w]) => [Math.max(x, z), Math.max(y, w)], [0, 0]);
     place.style.setProperty("--tt-below", String(below * UNIT));
     this.sides = { M: side(M) + below * UNIT, K: side(K), N: side(N), beside: beside2 * UNIT };
     this.share = text ? 1 : UNREADABLE;
@@ -1669,7 +1670,7 @@ var Arrays = class {
     if (!plane) return;
     const [rows, columns2] = [Math.min(LENS, plane.rows), Math.min(LENS, plane.columns)];
     const place = element - plane.offset;
-    const corner = (at2, shown, all) => Math.min(all - shown, Math.floor(at2 / shown) * shown);
+    const corner = (at2, shown2, all) => Math.min(all - shown2, Math.floor(at2 / shown2) * shown2);
     const top = corner(Math.floor(place / plane.columns), rows, plane.rows);
     const left = corner(place % plane.columns, columns2, plane.columns);
     const key = `${number}:${plane.offset}:${top}:${left}`;
@@ -2048,6 +2049,115 @@ var Findings = class {
     });
   }
 };
+
+// panels/fragments.js
+var [CELL2, ROW] = [20, 13];
+var SHARE = 1.35;
+var fragments = {
+  name: "fragments",
+  title: "Fragments",
+  none: "It multiplies no matrices with one instruction.",
+  wants: (trace) => trace.matrices.length > 0,
+  build: (place, context) => new Fragments(place, context)
+};
+var Fragments = class {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.said = html("div", { class: "tt-requests" });
+    place.append(this.said);
+    this.shown = -1;
+    this.said.addEventListener("click", ({ target }) => {
+      const cell = target instanceof Element ? target.closest("[data-lane]") : null;
+      const lane = Number(cell?.getAttribute("data-lane"));
+      const { trace, machine, choose } = this.context;
+      if (cell && machine.line !== null) choose({ thread: trace.threadPosition(WARP * machine.warp + lane) });
+    });
+  }
+  state() {
+    return { matrices: [...this.said.querySelectorAll(".tt-multiplied")].map(shown) };
+  }
+  choose() {
+    this.shown = -1;
+  }
+  draw() {
+    const { machine, trace } = this.context;
+    if (this.shown === machine.position) return;
+    this.shown = machine.position;
+    const here = trace.matrices.filter(({ line }) => line === machine.line);
+    this.said.replaceChildren(...here.length ? here.map((operation) => this.operation(operation)) : [this.idle()]);
+  }
+  /** What another line would multiply, and where. */
+  idle() {
+    const { machine, trace } = this.context;
+    const [next] = trace.matrices;
+    const now = machine.line === null ? "No warp has run yet." : `Line ${machine.line} multiplies no matrices.`;
+    const text = `${now} Line ${next.line} does (${next.name}), and its warp holds them so, a lane's number in each element:`;
+    return html("div", {}, html("p", {}, text), this.matrices(next, -1));
+  }
+  /** @param {import("../trace.js").MatrixOperation} operation */
+  operation(operation) {
+    const { machine } = this.context;
+    const lane = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
+    const said = html("p", {}, html("b", {}, says(operation, lane)));
+    return html("div", { class: "tt-multiplied" }, said, this.matrices(operation, lane));
+  }
+  /**
+   * @param {import("../trace.js").MatrixOperation} operation
+   * @param {number} mine  the lane of the chosen thread, or -1
+   */
+  matrices({ fragments: held }, mine) {
+    const row = html("div", { class: "tt-fragments" }, ...held.map((fragment) => matrix(fragment, mine)));
+    row.style.gridTemplateColumns = held.map(({ columns: columns2 }) => `minmax(0, ${columns2}fr)`).join(" ");
+    row.style.maxWidth = `${SHARE * held.reduce((sum, { columns: columns2 }) => sum + columns2 + 1, 0)}em`;
+    return row;
+  }
+};
+function says({ name, fragments: matrices }, lane) {
+  if (lane < 0) return `The thread is in another warp, and holds nothing of ${name}'s matrices.`;
+  const parts = matrices.map(({ name: matrix2, columns: columns2, held }) => {
+    const places = held[lane].map((i) => `[${Math.floor(i / columns2)}, ${i % columns2}]`);
+    return `${matrix2} ${places.join(", ")}`;
+  });
+  return `Lane ${lane} holds of ${name}'s ${parts.join("; of its ")}.`;
+}
+function matrix({ name, rows, columns: columns2, held }, mine) {
+  const title = `${name}, ${rows}×${columns2}`;
+  const node = svg("svg", {
+    class: "tt-fragment",
+    viewBox: `0 0 ${columns2 * CELL2 + 2} ${rows * ROW + 2}`,
+    role: "img",
+    "aria-label": `${title}: the lane that holds each element`
+  });
+  const cells = held.flatMap((elements, lane) => elements.map((i, item) => (
+    /** @type {[number, number, number]} */
+    [i, lane, item]
+  )));
+  for (const [i, lane, item] of cells.sort(([x], [y]) => x - y)) {
+    const [row, column] = [Math.floor(i / columns2), i % columns2];
+    const [x, y] = [1 + column * CELL2, 1 + row * ROW];
+    const look = lane === mine ? "tt-lane tt-on-lane tt-mine-lane" : "tt-lane";
+    const what = `row ${row}, column ${column}: value ${item} of lane ${lane}`;
+    const box = { x: x + 0.5, y: y + 0.5, width: CELL2 - 1.5, height: ROW - 1.5, class: look };
+    const at2 = { x: x + CELL2 / 2, y: y + ROW / 2, class: lane === mine ? "tt-lane-on" : "tt-lane-off" };
+    node.append(
+      svg("g", { "data-lane": lane }, svg("rect", box, svg("title", {}, what)), svg("text", at2, String(lane)))
+    );
+  }
+  return html("figure", {}, html("figcaption", {}, title), node);
+}
+function shown(place) {
+  const held = [...place.querySelectorAll("figure")].map((figure2) => {
+    const cells = [...figure2.querySelectorAll("[data-lane]")];
+    const lanes2 = cells.map((cell) => Number(cell.querySelector("text")?.textContent));
+    const mine = cells.flatMap((cell, i) => cell.querySelector(".tt-mine-lane") ? [i] : []);
+    return [figure2.querySelector("figcaption")?.textContent, lanes2, mine];
+  });
+  return { says: place.querySelector("b")?.textContent, held };
+}
 
 // panels/launch.js
 var launch = {
@@ -2576,7 +2686,7 @@ var Waits = class {
 };
 
 // panels/warp.js
-var CELL2 = 20;
+var CELL3 = 20;
 var WORD = 9;
 var LINE = 4;
 var MOST_LINES = 8;
@@ -2624,9 +2734,9 @@ var Warp = class {
   idle() {
     const { machine, trace } = this.context;
     const lanes2 = machine.line === null ? 0 : machine.mask;
-    const node = this.frame("The lanes of the warp", CELL2 + 2);
+    const node = this.frame("The lanes of the warp", CELL3 + 2);
     for (let lane = 0; lane < WARP; lane++) {
-      node.append(...this.lane(lane, lanes2 >>> lane & 1 ? "tt-on-lane" : "", CELL2 + 2));
+      node.append(...this.lane(lane, lanes2 >>> lane & 1 ? "tt-on-lane" : "", CELL3 + 2));
     }
     const text = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} asks nothing of global memory on line ${machine.line}. Its 32 lanes:`;
     return html("div", {}, html("p", {}, text), node);
@@ -2637,7 +2747,7 @@ var Warp = class {
    * @param {number} height  of a row of them
    */
   frame(label, height) {
-    const box = `0 0 ${this.beside * CELL2 + 2} ${WARP / this.beside * height}`;
+    const box = `0 0 ${this.beside * CELL3 + 2} ${WARP / this.beside * height}`;
     return svg("svg", { class: "tt-lanes", viewBox: box, role: "img", "aria-label": label });
   }
   /**
@@ -2648,11 +2758,11 @@ var Warp = class {
   lane(lane, look, height) {
     const { machine } = this.context;
     const mine = machine.line !== null && machine.thread === WARP * machine.warp + lane ? " tt-mine-lane" : "";
-    const x = 1 + lane % this.beside * CELL2;
+    const x = 1 + lane % this.beside * CELL3;
     const y = 1 + Math.floor(lane / this.beside) * height;
     return [
-      svg("rect", { x: x + 0.5, y, width: CELL2 - 1.5, height: CELL2 - 1, class: `tt-lane ${look}${mine}` }),
-      svg("text", { x: x + CELL2 / 2, y: y + CELL2 / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(lane))
+      svg("rect", { x: x + 0.5, y, width: CELL3 - 1.5, height: CELL3 - 1, class: `tt-lane ${look}${mine}` }),
+      svg("text", { x: x + CELL3 / 2, y: y + CELL3 / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(lane))
     ];
   }
   /** @param {import("../trace.js").Access} access */
@@ -2690,16 +2800,16 @@ var Warp = class {
   lanes(access, starts) {
     const { trace } = this.context;
     const array = trace.arrays[access.array];
-    const row = CELL2 + 14;
+    const row = CELL3 + 14;
     const node = this.frame(`The lanes of the warp and where each asks in ${array.name}`, row);
     const digits = String(Math.max(...starts)).length;
-    const size = Math.min(7.5, CELL2 * 0.92 / (digits * 0.6));
+    const size = Math.min(7.5, CELL3 * 0.92 / (digits * 0.6));
     for (let lane = 0; lane < WARP; lane++) {
       const k = access.lanes.indexOf(lane);
       node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", row));
       if (k < 0) continue;
-      const y = Math.floor(lane / this.beside) * row + CELL2 + 8;
-      const at2 = { x: 1 + (lane % this.beside + 0.5) * CELL2, y, class: "tt-address", style: `font-size: ${size}px` };
+      const y = Math.floor(lane / this.beside) * row + CELL3 + 8;
+      const at2 = { x: 1 + (lane % this.beside + 0.5) * CELL3, y, class: "tt-address", style: `font-size: ${size}px` };
       const what = trace.elements(array, access.element(k), access.width);
       node.append(svg("text", at2, String(starts[k]), svg("title", {}, `${what}, byte ${starts[k]}`)));
     }
@@ -2752,7 +2862,7 @@ var Warp = class {
 
 // stage.js
 var PANELS = [arrays, threads, source, registers, counts];
-var LENSES = [findings, warp, banks, waits, launch];
+var LENSES = [findings, warp, banks, fragments, waits, launch];
 var ROOMY_HEIGHT = 46;
 var ROOMY_WIDTH = 62;
 var AROUND = 130;

@@ -37,8 +37,9 @@ class Stepper(Still, anywidget.AnyWidget):
     from Python and follow what the reader chooses in the browser. ``wanted`` maps the names of arrays to what they
     should hold after the launch: where they do not, the right value stands beside the wrong one. ``panels`` names the
     views that are offered beside arrays and source, where not all of them are wanted: "warp" (lanes and sectors),
-    "banks", "waits" (where warps wait) and "launch" (what the lines of the whole launch cost). Findings are always
-    offered. The trace is sent once, so stepping never waits for the kernel.
+    "banks", "fragments" (which lane holds which element of a tensor core's matrices), "waits" (where warps wait) and
+    "launch" (what the lines of the whole launch cost). Findings are always offered. The trace is sent once, so stepping
+    never waits for the kernel.
 
     Raises ValueError when the run has no trace, or one too large to send, for a wanted array that it has not and for
     a panel that there is not.
@@ -168,7 +169,9 @@ class Stepper(Still, anywidget.AnyWidget):
     def __repr__(self) -> str:
         scene = self.scene()
         scenes = filter(None, (scene, self._other_scene(scene)))
-        return "\n\n".join("\n".join([summary(each.trace), each.told, *each.wrong_now]) for each in scenes)
+        return "\n\n".join(
+            "\n".join([summary(each.trace), each.told, *each.wrong_now, *each.matrices_told]) for each in scenes
+        )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the widget, and for readers who have not run the notebook the picture and the text."""

@@ -28,6 +28,21 @@ def test_axe_finds_nothing(show, launch_of, themes, name, step, theme):
         assert violations(page) == [], lens
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_fragments(show, launch_of, themes, theme):
+    """At a step that multiplies, with the chosen thread's elements marked, and at one that does not."""
+    stepper = Stepper(launch_of("tensor_cores"))
+    (operation,) = stepper.trace.matrices
+    timeline = stepper.timeline
+    step = next(s for s in range(1, len(timeline) + 1) if timeline.step(s).line == operation.line)
+    page = show(stepper, theme=themes[theme], step=step, panel="fragments")
+    assert page.locator(".tt-multiplied .tt-mine-lane").count() == 10
+    assert violations(page) == []
+    page.evaluate("step => window.model.set('step', step)", step - 1)
+    assert page.locator(".tt-multiplied").count() == 0
+    assert violations(page) == []
+
+
 @pytest.mark.parametrize(
     "name, beside, theme, size",
     [

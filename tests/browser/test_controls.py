@@ -140,6 +140,30 @@ def test_views_by_mouse_and_key(walk, lens):
     expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
 
 
+def test_an_element_of_a_fragment_chooses_its_thread(walk):
+    """Only a launch that multiplies matrices in registers has the view; a click on an element takes its lane."""
+    page, _ = walk("tiled_16")
+    assert page.locator(".tt-tab-fragments").count() == 0
+    page, timeline = walk("tensor_cores")
+    (operation,) = timeline.trace.matrices
+    first = next(s for s in range(1, len(timeline) + 1) if timeline.step(s).line == operation.line)
+    page.evaluate("step => window.model.set('step', step - 1)", first)
+    page.locator(".tt-tab-fragments").click()
+    expect(page.locator(".tt-lens-fragments p")).to_contain_text(f"Line {operation.line} does (mma_tf32)")
+    assert page.locator(".tt-lens-fragments .tt-mine-lane").count() == 0
+    page.locator(".tt-root").press("ArrowRight")
+    assert page.locator(".tt-lens-fragments .tt-mine-lane").count() == 10
+    page.locator(".tt-fragment").first.locator("[data-lane]").nth(13).click()
+    lane = next(lane for lane, held in enumerate(operation.fragments[0].held) if 13 in held)
+    assert page.evaluate("() => window.model.get('thread')") == [lane, timeline.step(first).warp, 0]
+    expect(page.locator(".tt-multiplied b")).to_contain_text(f"Lane {lane} holds of mma_tf32's A [")
+    page.locator(".tt-root").press("v")
+    expect(page.locator(".tt-lens-fragments")).to_be_hidden()
+    page.locator(".tt-root").press("V")
+    expect(page.locator(".tt-lens-fragments")).to_be_visible()
+    assert page.page_errors == []
+
+
 @pytest.mark.parametrize(
     "panels, tabs, columns",
     [

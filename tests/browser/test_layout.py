@@ -71,6 +71,21 @@ def test_a_lens_is_in_sight_beside_the_matrices(show, launch_of, name, lens):
     assert min(bottom, end) - top > 0.75 * (bottom - top)
 
 
+@pytest.mark.parametrize("name", ["tensor_cores", "tensor_cores_bf16"])
+@pytest.mark.parametrize("size", [(1280, 900), (1440, 900)])
+def test_all_rows_of_a_fragment_are_in_sight(show, launch_of, size, name):
+    """Beside the matrices and below the line that multiplies them, whose source gives way."""
+    stepper = Stepper(launch_of(name))
+    line, timeline = stepper.trace.matrices[0].line, stepper.timeline
+    step = next(s for s in range(1, len(timeline) + 1) if timeline.step(s).line == line)
+    page = show(stepper, size=size, panel="fragments", step=step)
+    ends = page.locator(".tt-fragment").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect().bottom)")
+    frame = page.locator(".tt-lens").bounding_box()
+    assert len(ends) == 3 and max(ends) <= frame["y"] + frame["height"] + 1
+    source, current = (page.locator(name).bounding_box() for name in (".tt-source", ".tt-source .tt-current"))
+    assert source["y"] < current["y"] and current["y"] + current["height"] <= source["y"] + source["height"]
+
+
 def test_a_small_launch_leaves_no_empty_page(show, launch_of):
     """The stepper is as high as what it shows, and does not shrink from one step, or one lens, to the next."""
     page = show(Stepper(launch_of("stencil"), step=3), panel="warp")

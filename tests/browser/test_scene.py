@@ -8,7 +8,8 @@ from course_lib.viewer import Stepper
 from course_lib.viewer.scene import Scene, heat
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all.
-STEPS = {"bank_conflicts": 4, "padded": 4, "outer_product": 6, "register_2d": 3, "vectorized": 3, "best": 2, "racy": 12}
+STEPS = {"bank_conflicts": 4, "padded": 4, "outer_product": 6, "register_2d": 3, "vectorized": 3, "best": 2, "racy": 12,
+         "tensor_cores": 6}  # fmt: skip
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
          "device_function", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d", "divergent")  # fmt: skip
 
@@ -19,7 +20,9 @@ def steps_of(name, timeline):
     count = min(STEPS.get(name, 40), last)
     chosen = {int(step) for step in np.linspace(0, last, count + 1)}
     found = {p for _, positions in Scene(timeline, 0, 0).findings for p in positions}
-    return sorted(chosen | set(sorted(found)[:6]))
+    lines = {operation.line for operation in timeline.trace.matrices}
+    multiply = [step for step in range(1, last + 1) if lines and timeline.step(step).line in lines]
+    return sorted(chosen | set(sorted(found)[:6]) | set(multiply[:2] + multiply[-2:]))
 
 
 def on_page(page, step):
@@ -62,6 +65,7 @@ def test_page_shows_the_scene(show, launch_of, name):
         assert shown["registers"] == wanted["registers"], where
         assert shown["strips"] == wanted["strips"], where
         assert shown["waiting"] == wanted["waiting"], where
+        assert shown.get("matrices", []) == wanted["matrices"], where
         assert len(shown["findings"]) == len(wanted["findings"]), where
         grids = {grid["name"]: grid for grid in [*shown["grids"], *shown["variables"]]}
         for grid in wanted["grids"]:
@@ -70,6 +74,27 @@ def test_page_shows_the_scene(show, launch_of, name):
         wanted_requests = [{"says": r["says"], "lanes": r["lanes"]} for r in wanted["requests"]]
         key = lambda request: (request["says"], str(request["lanes"]))  # noqa: E731
         assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
+    assert page.page_errors == []
+
+
+@pytest.mark.parametrize("name", ["tensor_cores", "tensor_cores_bf16"])
+def test_page_shows_the_fragments_of_the_scene(show, launch_of, name):
+    """Of threads of the warp that multiplies and of another, each with its own sentence and its own elements."""
+    trace = launch_of(name).trace
+    timeline = Timeline(trace, (0, 0, 0))
+    lines = {operation.line for operation in trace.matrices}
+    multiply = [step for step in range(1, len(timeline) + 1) if timeline.step(step).line in lines]
+    page = show(Stepper(launch_of(name)))
+    told = set()
+    for step in (multiply[0], multiply[-1]):
+        for thread in (0, 13, 31, 64 + 22, 127):
+            x, y = thread % trace.block[0], thread // trace.block[0]
+            page.evaluate("thread => window.model.set('thread', thread)", [x, y, 0])
+            (wanted,) = Scene(timeline, step, thread).data()["matrices"]
+            assert on_page(page, step)["matrices"] == [wanted], (step, thread)
+            told.add((wanted["says"], *(len(mine) for _, _, mine in wanted["held"])))
+    assert {len(row) for row in told} == {4}
+    assert {0} < {row[1] for row in told}
     assert page.page_errors == []
 
 

@@ -29,7 +29,8 @@ def product(name, M, K, N, **params):
 
     def run():
         grid, block = step.launch(M, N, K, **params)
-        arguments = numbers(M, K), numbers(K, N, seed=1), np.zeros((M, N), np.float32)
+        A, B = (step.operand(X) for X in (numbers(M, K), numbers(K, N, seed=1)))
+        arguments = A, B, np.zeros((M, N), np.float32)
         return simulate(step.make(**params), trace=True)[grid, block](*arguments)
 
     return run
@@ -68,6 +69,8 @@ LAUNCHES = {
     "register_2d": product("register_2d", 128, 8, 128),
     "vectorized": product("vectorized", 128, 16, 128),
     "best": product("best", 128, 16, 256),
+    "tensor_cores": product("tensor_cores", 16, 16, 8),
+    "tensor_cores_bf16": product("tensor_cores_bf16", 16, 16, 8),
     "reduction": plain(kernels.reduction, 2, kernels.THREADS, numbers(100), np.zeros(1, np.float32)),
     "stencil": plain(kernels.stencil, 2, 32, numbers(50), np.zeros(50, np.float32)),
     "histogram": plain(kernels.histogram, 2, 32, numbers(50).astype(np.int32), np.zeros(10, np.int32)),

@@ -10,8 +10,9 @@ import pytest
 from course_lib.viewer.scene import PANELS
 
 NOTEBOOKS = sorted(Path(__file__).parents[2].joinpath("notebooks").glob("[0-9]*.ipynb"))
-#: The lesson that explains what a view shows: counts by line, sectors, banks, and which warp waits for which.
-EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9}
+#: The lesson that explains what a view shows: counts by line, sectors, banks, and which warp waits for
+#: which. Fragments are offered only where the kernel has the instruction that they explain.
+EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9, "fragments": 0}
 
 
 def steppers(path):

@@ -101,7 +101,9 @@ def test_panels_are_those_of_the_page():
     stage = (pathlib.Path(course_lib.viewer.__file__).parent / "web" / "stage.js").read_text(encoding="utf-8")
     (lenses,) = re.findall(r"const LENSES = \[(.*)\]", stage)
     assert PANELS == tuple(lenses.split(", "))
-    with pytest.raises(ValueError, match="no panel 'bank'; choose from findings, warp, banks, waits, launch"):
+    with pytest.raises(
+        ValueError, match="no panel 'bank'; choose from findings, warp, banks, fragments, waits, launch"
+    ):
         Stepper(launch("tiled"), panels=["bank"])
 
 

@@ -206,6 +206,7 @@ def call_warp(out: Writer, node: CallWarp) -> Code:
     dtypes = "".join(f"{out.module.dtype(str(kind))}, " for kind in kinds)
     function = out.module.named(node.function)
     if node.together:
+        out.template.together.append((out.own(node.line), node.name, node.function))
         call = f"w.together({function}, {node.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(node.line)})"
     else:
         call = f"w.alone({function}, {values}, ({dtypes}))"

@@ -45,6 +45,7 @@ class Unit:
         promotions: what is computed in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
         outside: the arrays from outside that it reads, frozen.
+        together: what a warp computes together, by line and name: its meaning in NumPy.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
         fences: the kernel calls threadfence; copies: it starts asynchronous copies.
@@ -60,6 +61,7 @@ class Unit:
         self.sites: list[tuple[int, str, int]] = []
         self.promotions: dict[tuple[int, str], Promotion] = {}
         self.changes: dict[tuple[int, str], Change] = {}
+        self.together: dict[tuple[int, str], Callable[..., object]] = {}
         self.static_shared: dict[int, tuple[str, int, int, int]] = {}
         self.local_bytes = sum(t.local_bytes for t in module.templates.values())
         self.instances: list[Instance] = []
@@ -83,6 +85,8 @@ class Unit:
                 self.changes.setdefault((at, change.name), replace(change, line=at))
             for number, name, size, elements, own in template.shared:
                 self.static_shared.setdefault(number, (name, size, elements, line if own is None else own))
+            for own, name, function in template.together:
+                self.together.setdefault((line if own is None else own, name), function)
             first = len(self.sites)
             self.sites += [(line if own is None else own, op, width) for own, op, width in template.sites]
             self.instances.append(Instance(template, first, callees, line))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -27,8 +27,9 @@ class Code(NamedTuple):
 class Template:
     """The code of one function. Its sites, and the functions it calls, are given when it is made for a line of call.
 
-    ``sites`` are (line, op, elements a lane), ``calls`` (template, line) and ``shared`` (number, name, bytes, elements,
-    line); a line that is None is that of the call. ``local_bytes`` is what its local arrays take in each thread.
+    ``sites`` are (line, op, elements a lane), ``calls`` (template, line), ``shared`` (number, name, bytes, elements,
+    line) and ``together`` (line, name, meaning) of what a warp computes together; a line that is None is that of the
+    call. ``local_bytes`` is what its local arrays take in each thread.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Template:
     sites: list[tuple[int | None, str, int]] = field(default_factory=list)
     calls: list[tuple[Template, int | None]] = field(default_factory=list)
     shared: list[tuple[int, str, int, int, int | None]] = field(default_factory=list)
+    together: list[tuple[int | None, str, Callable[..., object]]] = field(default_factory=list)
     local_bytes: int = 0
 
 

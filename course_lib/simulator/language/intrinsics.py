@@ -12,6 +12,9 @@ numba's intrinsics write machine code, which the simulator cannot read. One that
     tuples of numbers; ``function`` gets them as NumPy arrays (tuples of arrays) of shape (warps, 32), and returns the
     same for what each lane gets. ``result`` is the dtype's name, or a tuple of names, or a function of the types of
     the arguments (names, or tuples of names) that gives either or raises TypeError with a sentence.
+    Where its values are parts of matrices, ``function``, or the object whose method it is, may have ``fragments``: for
+    each matrix (name, (rows, columns), (row numbers, column numbers)), both numbers of shape (elements, 32), those of
+    element i of lane l. A trace keeps them.
 
 ``("lane", function, result)``
     The same, by each lane by itself: ``function`` gets arrays of any shape, or numbers, element by element.

@@ -8,6 +8,7 @@ import { banks } from "./panels/banks.js";
 import { compare } from "./panels/compare.js";
 import { counts } from "./panels/counts.js";
 import { findings } from "./panels/findings.js";
+import { fragments } from "./panels/fragments.js";
 import { launch } from "./panels/launch.js";
 import { registers } from "./panels/registers.js";
 import { source } from "./panels/source.js";
@@ -18,7 +19,7 @@ import { sentence, wrongNow } from "./text.js";
 
 const PANELS = [arrays, threads, source, registers, counts];
 /** @type {import("./panel.js").Lens[]} */
-const LENSES = [findings, warp, banks, waits, launch];
+const LENSES = [findings, warp, banks, fragments, waits, launch];
 // Below these sizes of the page, in ems of its text, the matrices and a lens take turns.
 const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;

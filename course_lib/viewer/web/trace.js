@@ -42,6 +42,13 @@
  * @property {number} wavefronts
  * @property {number} bank_conflicts
  */
+/**
+ * @typedef {object} MatrixOperation  on matrices in the registers of a warp, in the statement that begins on a line
+ * @property {number} line
+ * @property {string} name
+ * @property {{name: string, rows: number, columns: number, held: number[][]}[]} fragments  for each matrix and each lane
+ *   the elements that it holds, row-major, in the order of the lane's values
+ */
 /** @typedef {ArrayLike<number> | ArrayLike<string>} Vector  of length 1 where all lanes have the same */
 
 export const VERSION = 2;
@@ -346,6 +353,8 @@ export class Trace {
     this.traffic = sent.traffic;
     /** @type {TraceArray[]} */
     this.arrays = sent.arrays;
+    /** @type {MatrixOperation[]}  traces of before the first such view have none */
+    this.matrices = sent.matrices ?? [];
     /** @type {number}  blocks of the launch that were not sent */
     this.omitted = sent.omitted ?? 0;
     /** @type {Record<string, Record<string, [string, string]>>}  array, element: what it holds in the end, and should */

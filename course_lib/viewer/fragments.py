@@ -1,0 +1,69 @@
+"""Matrices in the registers of a warp: which lane holds which element of what a step multiplies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..simulator.hardware import WARP_SIZE
+from ..trace.trace import Fragment, Step, Trace
+
+
+@dataclass
+class Held:
+    """A matrix in the registers of the step's warp: for each element, row-major, the lane that holds it.
+
+    ``mine`` are the elements of the chosen thread, in the order of its values; none where it is in another warp.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    lanes: list[int]
+    mine: list[int]
+
+    @property
+    def places(self) -> str:
+        """The chosen thread's elements: ``[1, 1], [9, 1]``."""
+        return ", ".join(f"[{i // self.columns}, {i % self.columns}]" for i in self.mine)
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}, {self.rows}×{self.columns}"
+
+
+@dataclass
+class Matrices:
+    """What the step's warp does together with whole matrices, of which each lane holds a few elements."""
+
+    name: str
+    lane: int | None  # of the chosen thread; None where it is in another warp
+    held: list[Held]
+
+    @property
+    def says(self) -> str:
+        """Which elements the thread holds, in a sentence."""
+        if self.lane is None:
+            return f"The thread is in another warp, and holds nothing of {self.name}'s matrices."
+        parts = "; of its ".join(f"{held.name} {held.places}" for held in self.held)
+        return f"Lane {self.lane} holds of {self.name}'s {parts}."
+
+
+def matrices_of(trace: Trace, step: Step | None, thread: int) -> list[Matrices]:
+    """The operations on matrices in a step's statement, as one thread sees them; none before the first step."""
+    if step is None:
+        return []
+    lane = thread % WARP_SIZE if thread // WARP_SIZE == step.warp else None
+    return [
+        Matrices(operation.name, lane, [_held(fragment, lane) for fragment in operation.fragments])
+        for operation in trace.matrices
+        if operation.line == step.line
+    ]
+
+
+def _held(fragment: Fragment, lane: int | None) -> Held:
+    lanes = [0] * (fragment.rows * fragment.columns)
+    for holder, elements in enumerate(fragment.held):
+        for i in elements:
+            lanes[i] = holder
+    mine = [] if lane is None else list(fragment.held[lane])
+    return Held(fragment.name, fragment.rows, fragment.columns, lanes, mine)

@@ -1,0 +1,134 @@
+// The matrices that a warp multiplies with one instruction: which lane holds which element of them in its registers.
+
+import { html, svg } from "../dom.js";
+import { WARP } from "../trace.js";
+
+const [CELL, ROW] = [20, 13]; // an element, in SVG units
+const SHARE = 1.35; // ems of an element's width at most
+
+/** @typedef {import("../trace.js").MatrixOperation["fragments"][number]} Fragment */
+
+/** @type {import("../panel.js").Lens} */
+export const fragments = {
+  name: "fragments",
+  title: "Fragments",
+  none: "It multiplies no matrices with one instruction.",
+  wants: (trace) => trace.matrices.length > 0,
+  build: (place, context) => new Fragments(place, context),
+};
+
+class Fragments {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.context = context;
+    this.said = html("div", { class: "tt-requests" });
+    place.append(this.said);
+    this.shown = -1;
+    this.said.addEventListener("click", ({ target }) => {
+      const cell = target instanceof Element ? target.closest("[data-lane]") : null;
+      const lane = Number(cell?.getAttribute("data-lane"));
+      const { trace, machine, choose } = this.context;
+      if (cell && machine.line !== null) choose({ thread: trace.threadPosition(WARP * machine.warp + lane) });
+    });
+  }
+
+  state() {
+    return { matrices: [...this.said.querySelectorAll(".tt-multiplied")].map(shown) };
+  }
+
+  choose() {
+    this.shown = -1;
+  }
+
+  draw() {
+    const { machine, trace } = this.context;
+    if (this.shown === machine.position) return;
+    this.shown = machine.position;
+    const here = trace.matrices.filter(({ line }) => line === machine.line);
+    this.said.replaceChildren(...(here.length ? here.map((operation) => this.operation(operation)) : [this.idle()]));
+  }
+
+  /** What another line would multiply, and where. */
+  idle() {
+    const { machine, trace } = this.context;
+    const [next] = trace.matrices;
+    const now = machine.line === null ? "No warp has run yet." : `Line ${machine.line} multiplies no matrices.`;
+    const text = `${now} Line ${next.line} does (${next.name}), and its warp holds them so, a lane's number in each element:`;
+    return html("div", {}, html("p", {}, text), this.matrices(next, -1));
+  }
+
+  /** @param {import("../trace.js").MatrixOperation} operation */
+  operation(operation) {
+    const { machine } = this.context;
+    const lane = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
+    const said = html("p", {}, html("b", {}, says(operation, lane)));
+    return html("div", { class: "tt-multiplied" }, said, this.matrices(operation, lane));
+  }
+
+  /**
+   * @param {import("../trace.js").MatrixOperation} operation
+   * @param {number} mine  the lane of the chosen thread, or -1
+   */
+  matrices({ fragments: held }, mine) {
+    const row = html("div", { class: "tt-fragments" }, ...held.map((fragment) => matrix(fragment, mine)));
+    row.style.gridTemplateColumns = held.map(({ columns }) => `minmax(0, ${columns}fr)`).join(" ");
+    row.style.maxWidth = `${SHARE * held.reduce((sum, { columns }) => sum + columns + 1, 0)}em`;
+    return row;
+  }
+}
+
+/**
+ * The elements of the chosen thread in a sentence, as course_lib/viewer/fragments.py says it.
+ * @param {import("../trace.js").MatrixOperation} operation
+ * @param {number} lane
+ */
+function says({ name, fragments: matrices }, lane) {
+  if (lane < 0) return `The thread is in another warp, and holds nothing of ${name}'s matrices.`;
+  const parts = matrices.map(({ name: matrix, columns, held }) => {
+    const places = held[lane].map((i) => `[${Math.floor(i / columns)}, ${i % columns}]`);
+    return `${matrix} ${places.join(", ")}`;
+  });
+  return `Lane ${lane} holds of ${name}'s ${parts.join("; of its ")}.`;
+}
+
+/**
+ * @param {Fragment} fragment
+ * @param {number} mine
+ */
+function matrix({ name, rows, columns, held }, mine) {
+  const title = `${name}, ${rows}×${columns}`;
+  const node = svg("svg", {
+    class: "tt-fragment",
+    viewBox: `0 0 ${columns * CELL + 2} ${rows * ROW + 2}`,
+    role: "img",
+    "aria-label": `${title}: the lane that holds each element`,
+  });
+  /** @type {[number, number, number][]}  element, lane, and which of its values */
+  const cells = held.flatMap((elements, lane) => elements.map((i, item) => /** @type {[number, number, number]} */ ([i, lane, item])));
+  for (const [i, lane, item] of cells.sort(([x], [y]) => x - y)) {
+    const [row, column] = [Math.floor(i / columns), i % columns];
+    const [x, y] = [1 + column * CELL, 1 + row * ROW];
+    const look = lane === mine ? "tt-lane tt-on-lane tt-mine-lane" : "tt-lane";
+    const what = `row ${row}, column ${column}: value ${item} of lane ${lane}`;
+    const box = { x: x + 0.5, y: y + 0.5, width: CELL - 1.5, height: ROW - 1.5, class: look };
+    const at = { x: x + CELL / 2, y: y + ROW / 2, class: lane === mine ? "tt-lane-on" : "tt-lane-off" };
+    node.append(
+      svg("g", { "data-lane": lane }, svg("rect", box, svg("title", {}, what)), svg("text", at, String(lane))),
+    );
+  }
+  return html("figure", {}, html("figcaption", {}, title), node);
+}
+
+/** What an operation on the page says. @param {Element} place */
+function shown(place) {
+  const held = [...place.querySelectorAll("figure")].map((figure) => {
+    const cells = [...figure.querySelectorAll("[data-lane]")];
+    const lanes = cells.map((cell) => Number(cell.querySelector("text")?.textContent));
+    const mine = cells.flatMap((cell, i) => (cell.querySelector(".tt-mine-lane") ? [i] : []));
+    return [figure.querySelector("figcaption")?.textContent, lanes, mine];
+  });
+  return { says: place.querySelector("b")?.textContent, held };
+}
