@@ -11,7 +11,9 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from course_lib import figures, measurements
+from course_lib.figures.canvas import mixed
 from course_lib.gpu.roofline import roofline
+from course_lib.look import COLOURS, GROUND, WASH
 from course_lib.measurements.report import ladder_axes, series_axes
 from course_lib.model import waiting
 from course_lib.model.instructions import Instruction
@@ -77,8 +79,8 @@ def test_loads_against_tile_width_shows_the_level_naive_line_and_every_dot():
 def test_a_kernel_keeps_its_colour_and_shared_memory_is_orange():
     ax = figures.loads_against_n(COUNTED, {})
     colours = {line.get_label(): to_hex(line.get_color()) for line in ax.lines}
-    assert colours["tiled, T = 4"] == figures.COLOURS["shared"].lower()
-    assert colours["naive"] == figures.GROUND
+    assert colours["tiled, T = 4"] == COLOURS["shared"].lower()
+    assert colours["naive"] == GROUND
 
 
 # ---- where elements lie in memory
@@ -92,7 +94,7 @@ def test_sectors_are_32_bytes():
 def test_row_major_colours_the_same_elements_in_the_matrix_and_in_memory():
     cells = [(0, 2), (2, 1)]  # of 3 × 5: index 2 and 11
     ax = figures.row_major((3, 5), cells)
-    corners = _filled(ax, figures.COLOURS["A"])
+    corners = _filled(ax, COLOURS["A"])
     in_memory = sorted(x for x, y in corners if y == 0)
     assert in_memory == [2, 11]
     assert len(corners) == 4
@@ -125,8 +127,8 @@ def test_lane_addresses_refuses_an_array_that_was_not_loaded():
 def test_warp_sectors_fills_one_rectangle_per_sector():
     near, far = [4 * lane for lane in range(32)], [400 * lane for lane in range(32)]
     ax = figures.warp_sectors({"near": ("B", near), "far": ("A", far)})
-    assert len(_filled(ax, figures.COLOURS["B"])) == 4
-    assert len(_filled(ax, figures.COLOURS["A"])) == 32
+    assert len(_filled(ax, COLOURS["B"])) == 4
+    assert len(_filled(ax, COLOURS["A"])) == 32
     assert ax.get_title().endswith("4 sectors or 32 sectors")
     assert "far: 32 lanes, 32 sectors" in repr(figures.show(ax))
 
@@ -139,7 +141,7 @@ def test_thread_map_writes_thread_x_and_y_and_greys_what_lies_outside():
     texts = _texts(ax)
     assert texts.count("3,1") == 4  # 2 × 2 blocks, each with one such thread
     assert [t for t in texts if t.startswith("block")] == ["block 0,0", "block 1,0", "block 0,1", "block 1,1"]
-    assert len(_filled(ax, figures.WASH)) == 32 - 15
+    assert len(_filled(ax, WASH)) == 32 - 15
     assert "32 threads, 15 elements, 17 threads outside C" in repr(figures.show(ax))
 
 
@@ -147,7 +149,7 @@ def test_tile_pairs_names_each_pair_and_colours_its_elements():
     ax = figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0))
     assert "C(1,0) = A(1,0)·B(0,0) + A(1,1)·B(1,0)" in repr(figures.show(ax))
     assert _texts(ax).count("0") == _texts(ax).count("1") == 2
-    sizes = {name: len(_filled(ax, figures._mixed(figures.COLOURS[name], 0.45))) for name in "ABC"}
+    sizes = {name: len(_filled(ax, mixed(COLOURS[name], 0.45))) for name in "ABC"}
     assert sizes == {"A": 1 * 6, "B": 6 * 4, "C": 1 * 4}  # one row of A is left in the last row of tiles
 
 
@@ -278,7 +280,7 @@ def test_every_text_and_line_stands_out_from_a_light_and_from_a_dark_page(ground
                 least = min(least, 3)  # as WCAG has it, for large letters
             assert _contrast(text.get_color(), under) >= least, (name, text.get_text())
         for line in ax.lines:
-            if line.get_color() != figures.WASH and ax.axison:
+            if line.get_color() != WASH and ax.axison:
                 assert _contrast(line.get_color(), page) > 1.9, (name, line.get_label())
         for side in ax.spines.values() if ax.axison else ():
             assert _contrast(side.get_edgecolor()[:3], page) > 4.28, name
@@ -293,7 +295,7 @@ def test_a_picture_is_a_small_png_and_a_stable_text():
     assert drawn.convert("RGBA").getpixel((0, 0))[3] == 0
     colours = [colour[:3] for _, colour in drawn.convert("RGBA").getcolors(1000) if colour[3] == 255]
     for name in "ABC":  # the letters, small as they are, keep their colours in the palette
-        wanted = np.multiply(to_rgb(figures.COLOURS[name]), 255)
+        wanted = np.multiply(to_rgb(COLOURS[name]), 255)
         assert min(np.abs(np.subtract(colour, wanted)).max() for colour in colours) <= 4
     assert size["alt"] == repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
     assert " at 0x" not in repr(picture)
@@ -330,7 +332,7 @@ def test_the_machine_shows_the_sizes_of_the_gpu_that_it_is_given():
 
 def test_the_footprint_is_one_row_of_A_and_one_column_of_B():
     ax = figures.footprint(3, 5, 4, (2, 1))
-    light = {name: [0.45 * part + 0.55 for part in to_rgb(figures.COLOURS[name])] for name in "ABC"}
+    light = {name: [0.45 * part + 0.55 for part in to_rgb(COLOURS[name])] for name in "ABC"}
     assert {y for _, y in _filled(ax, light["A"])} == {-3.0} and len(_filled(ax, light["A"])) == 4
     assert {x for x, _ in _filled(ax, light["B"])} == {4.6 + 1} and len(_filled(ax, light["B"])) == 4
     assert len(_filled(ax, light["C"])) == 1

@@ -1,0 +1,39 @@
+"""Pictures of the course: data in, matplotlib Axes out, one message per figure.
+
+A colour always means the same thing (`COLOURS`, from the palette of Okabe and Ito, which colour-blind readers
+can tell apart). Every function draws on the page's own ground, light or dark, in colours that stand out from both
+(`look.GROUND`), and describes the picture in words: `show(ax)` displays both.
+"""
+
+from __future__ import annotations
+
+from .canvas import Picture, show
+from .counts import bars, explored, lines_against_n, loads_against_n, loads_against_tile_width
+from .device import machine
+from .memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
+from .performance import occupancy, residency, roofline, timeline, waiting
+from .tiles import footprint, thread_map, tile_pairs
+
+__all__ = [
+    "Picture",
+    "bank_strips",
+    "bars",
+    "explored",
+    "footprint",
+    "lane_addresses",
+    "lines_against_n",
+    "loads_against_n",
+    "loads_against_tile_width",
+    "machine",
+    "occupancy",
+    "residency",
+    "roofline",
+    "row_major",
+    "sectors_of",
+    "show",
+    "thread_map",
+    "tile_pairs",
+    "timeline",
+    "waiting",
+    "warp_sectors",
+]

@@ -1,0 +1,139 @@
+"""What every figure is drawn with: fresh Axes, their words and colours, and the picture that Jupyter shows."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullLocator
+from PIL import Image
+
+from course_lib.look import EDGE, GROUND, INK, WASH
+
+#: A name or #rrggbb, or red, green, blue and perhaps opacity, from 0 to 1.
+Colour = str | tuple[float, ...]
+_SHOWN_DPI = 96
+_DRAWN_DPI = 120  # 1.25 pixels per shown pixel: sharp on a projector, and still a few tens of kilobytes
+
+
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """A figure as Jupyter shows it: a PNG, and a text that says the same."""
+
+    ax: Axes
+
+    def __repr__(self) -> str:
+        return str(self.ax.get_label())
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int | str]]:
+        """The file, and how Jupyter is to show it: its size, and the text for those who do not see it."""
+        figure = self.ax.get_figure(root=True)
+        assert isinstance(figure, Figure)
+        drawn = io.BytesIO()
+        quick = {"compress_level": 1}  # it is packed again below
+        figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15, pil_kwargs=quick)
+        image = _with_palette(Image.open(drawn).convert("RGBA"))
+        packed = io.BytesIO()
+        image.save(packed, format="png", optimize=True)
+        width, height = (round(n * _SHOWN_DPI / _DRAWN_DPI) for n in image.size)
+        return packed.getvalue(), {"width": width, "height": height, "alt": repr(self)}
+
+
+def _with_palette(image: Image.Image) -> Image.Image:
+    """The picture in at most 256 colours, opacity among them, which makes its file three times smaller.
+
+    Colours and opacities are chosen apart: Pillow's methods for both at once take small areas, as of letters, for
+    shades of their surroundings.
+    """
+    pixels = np.asarray(image)
+    opacity = (pixels[..., 3].astype(np.uint16) + 8) // 17  # 0 to 15
+    opaque = Image.fromarray(np.where(opacity[..., None], pixels[..., :3], 0).astype(np.uint8))
+    colours = opaque.quantize(64, method=Image.Quantize.MAXCOVERAGE)
+    both = 16 * np.asarray(colours).astype(np.uint16) + opacity
+    counts = np.bincount(both.ravel(), minlength=64 * 16)
+    found = np.flatnonzero(counts)
+    kept = np.sort(found[np.argsort(-counts[found], kind="stable")][:256])
+    table = np.zeros((64, 3), np.uint8)
+    table.ravel()[: len(colours.getpalette() or ())] = colours.getpalette() or ()
+    palette = np.column_stack([table[found // 16], 17 * (found % 16)]).astype(int)
+    nearest = np.zeros(64 * 16, np.uint8)
+    nearest[found] = np.argmin(np.abs(palette[:, None] - palette[np.isin(found, kept)]).sum(axis=2), axis=1)
+    packed = Image.fromarray(nearest[both])
+    packed.putpalette(table[kept // 16].tobytes())
+    packed.info["transparency"] = (17 * (kept % 16)).astype(np.uint8).tobytes()
+    return packed
+
+
+def show(ax: Axes) -> Picture:
+    """The figure of ``ax`` for display: ``figures.show(figures.tile_pairs(...))``."""
+    return Picture(ax)
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Fresh Axes of ``width`` × ``height`` inches with no ground of their own; no pyplot, so nothing is shown twice."""
+    ax = Figure(figsize=(width, height), facecolor="none", layout="constrained").add_subplot(facecolor="none")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def describe(ax: Axes, *sentences: str) -> Axes:
+    """Set the sizes that a projector needs and the text that stands for the picture."""
+    ax.title.set(fontsize=14, color=GROUND, weight="bold")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set(fontsize=12, color=GROUND)
+    ax.tick_params(which="both", labelsize=11, colors=GROUND)
+    ax.spines[:].set_color(GROUND)
+    ax.set_label("\n".join([f"Figure: {ax.get_title()}.", *(f"  {sentence}." for sentence in sentences)]))
+    return ax
+
+
+def log2_axis(axis: XAxis | YAxis, values: Iterable[float]) -> None:
+    """Make an axis logarithmic, with a tick at each of ``values`` and nowhere else."""
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_ticks(list(values), labels=[f"{value:g}" for value in values])
+    axis.set_minor_locator(NullLocator())
+
+
+def cell(
+    ax: Axes,
+    x: float,
+    y: float,
+    side: float,
+    text: str,
+    colour: Colour | None,
+    size: int = 11,
+    height: float | None = None,
+    light: float = 1.0,
+) -> None:
+    """One element: filled with ``colour`` (``light`` < 1 mixes it with white), its text dark or white on it."""
+    fill = "none" if colour is None else colour if isinstance(colour, tuple) else mixed(colour, light)
+    height = side if height is None else height
+    ax.add_patch(Rectangle((x, y), side, height, fc=fill, ec=EDGE, lw=0.8, zorder=2))
+    if text:
+        ink = GROUND if colour in (None, WASH) else "white" if light == 1.0 else INK
+        ax.text(x + side / 2, y + height / 2, text, ha="center", va="center", fontsize=size, color=ink, zorder=3)
+
+
+def mixed(colour: str, light: float) -> tuple[float, ...]:
+    """A colour ``#rrggbb`` of which ``light`` is left, from 1, itself, to 0, white."""
+    red_green_blue = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return tuple(light * part + 1 - light for part in red_green_blue)
+
+
+def bare(ax: Axes, equal: bool = False) -> None:
+    """Take the axes' lines and numbers away; ``equal``: as long across as along."""
+    ax.set_axis_off()
+    if equal:
+        ax.set_aspect("equal")
+
+
+def plural(n: int, what: str) -> str:
+    """``n`` of ``what``, as a reader says it: 1 sector, 2,048 sectors."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

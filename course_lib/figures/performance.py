@@ -1,0 +1,191 @@
+"""Time: the order of a warp's statements, what it waits for, how many warps there are, and how fast it all is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_lib import model
+from course_lib.look import COLOURS, FAINT, GROUND, INK, ISSUING, WASH
+from course_lib.trace.reading import ROWS, slacks
+
+from .canvas import describe, log2_axis, new_axes, plural
+
+if TYPE_CHECKING:
+    from course_lib.model.waiting import Play
+
+
+_ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")
+
+
+def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
+    """What one warp does, statement by statement, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
+
+    The horizontal axis counts statements in program order. It is no time axis: the simulator has no clock.
+    """
+    ax = ax or new_axes(9.5, 1.9 * len(warps) + 1.0)
+    ticks, names = [], []
+    for strip, (label, rows) in enumerate(warps.items()):
+        base = -(len(ROWS) + 1.6) * strip
+        for order, (name, colour) in enumerate(zip(ROWS, _ROW_COLOURS, strict=True)):
+            ax.broken_barh(
+                [(x, 0.92) for x in rows[name]], (base - order - 0.4, 0.8), color=colour, label=f"{label}: {name}"
+            )
+            ticks.append(base - order)
+            names.append(name)
+        ax.text(0, base + 0.75, label, weight="bold", color=GROUND, va="bottom")
+    ax.set_yticks(ticks, names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(min(ticks) - 0.8, 1.9)
+    ax.set_xlim(0, 1 + max(x for rows in warps.values() for row in rows.values() for x in row))
+    ax.set_xlabel("statements of one warp, in program order (no clock: a statement is not a time)")
+    message = "Prefetching puts the multiplies between a load and its use"
+    ax.set_title(message if len(warps) > 1 else "What one warp does, statement by statement", pad=14)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    return describe(
+        ax,
+        *(
+            f"{label}: {', '.join(map(str, slacks(rows)))} multiplies between each load and its use; "
+            f"{plural(len(rows['barrier']), 'barrier')}"
+            for label, rows in warps.items()
+        ),
+    )
+
+
+#: What a warp waits for, in the colours of the memories; what it issues, and waiting for nothing but its turn.
+WAIT_COLOURS = {
+    "issuing": ISSUING,
+    "global memory": FAINT,
+    "shared memory": COLOURS["shared"],
+    "arithmetic": COLOURS["register"],
+    "barrier": "#56B4E9",
+    "its turn": WASH,
+}
+
+
+def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None) -> Axes:
+    """What the warps of one multiprocessor do, one row a warp, as a model plays it: `model.waiting.play`.
+
+    Only the first ``cycles`` are drawn, by default all; in words, the share of every reason of the whole play.
+    """
+    end = min(cycles or play.cycles, play.cycles)
+    ax = ax or new_axes(9.5, 1.8 + 0.3 * len(play.spans))
+    for row, spans in enumerate(play.spans):
+        for reason, colour in WAIT_COLOURS.items():
+            bars = [(first, min(last, end) - first) for why, first, last in spans if why == reason and first < end]
+            ax.broken_barh(bars, (row - 0.4, 0.8), color=colour, label=reason if row == 0 else None, lw=0)
+    ax.set(xlim=(0, end), ylim=(len(play.spans) - 0.4, -0.6), xlabel="cycles (a model's)", ylabel="warp")
+    ax.set_yticks(range(len(play.spans)))
+    ax.set_title("What the warps of a multiprocessor wait for, in a model", pad=34)
+    ax.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=len(WAIT_COLOURS), frameon=False, fontsize=10, labelcolor=GROUND
+    )
+    shares = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
+    return describe(ax, f"{plural(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")
+
+
+def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:
+    """How many times as fast as tiled is prefetched, against the warps that share a multiprocessor.
+
+    ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled.
+    """
+    ax = ax or new_axes(9, 4.6)
+    tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
+    cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
+    sentences = []
+    for width, colour, mark in ((8, GROUND, "o"), (16, ISSUING, "s"), (32, "#56B4E9", "D")):
+        warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
+        ratios = {
+            what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
+            for what in ("measured", "predicted")
+        }
+        ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2)
+        ax.annotate(
+            f"T = {width}",
+            (warps[0], ratios["measured"][0]),
+            (-4, 9),
+            textcoords="offset points",
+            fontsize=12,
+            color=GROUND,
+        )
+        ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5)
+        pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
+        sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
+    ax.axhline(1, color=GROUND, lw=1)
+    log2_axis(ax.xaxis, (2, 4, 8, 16, 32, 64))
+    ax.set(xlabel="warps on a multiprocessor", ylabel="speed of prefetched / tiled")
+    ax.set_title("Prefetching pays where few warps share a multiprocessor")
+    note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model"
+    ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=GROUND, va="bottom")
+    return describe(ax, *sentences)
+
+
+def occupancy(
+    threads: int, kernels: Mapping[str, tuple[int, int]], gpu: Mapping[str, Any], ax: Axes | None = None
+) -> Axes:
+    """How many blocks of ``threads`` fit on a multiprocessor, against registers per thread and shared memory per block.
+
+    ``kernels``: the (registers, bytes of shared memory) of each, to be marked. In words, which limit binds each.
+    """
+    ax = ax or new_axes(9, 4.6)
+    registers = np.arange(16, 257, 8)
+    most = max([48 * 1024, *(shared for _, shared in kernels.values())])
+    shared = np.arange(0, most + 1, 1024)
+    fit = [[model.occupancy(threads, int(r), int(s), gpu).blocks for r in registers] for s in shared]
+    levels = np.unique(fit)
+    shades = 1 - 0.55 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
+    ax.pcolormesh(registers, shared / 1024, shades, cmap="gray", vmin=0, vmax=1, shading="nearest")
+    for level in levels:
+        rows, columns = np.nonzero(np.asarray(fit) == level)
+        middle = len(rows) // 2
+        ax.text(
+            registers[columns[middle]], shared[rows[middle]] / 1024, f"{level}", color=INK, ha="center", va="center"
+        )
+    sentences = []
+    for name, (used, bytes_used) in kernels.items():
+        held = model.occupancy(threads, used, bytes_used, gpu)
+        ax.plot(used, bytes_used / 1024, "o", color=COLOURS["register"], ms=8)
+        ax.annotate(name, (used, bytes_used / 1024), (6, 6), textcoords="offset points", color=GROUND, fontsize=11)
+        sentences.append(
+            f"{name}: {used} registers and {bytes_used / 1024:g} KiB, {plural(held.blocks, 'block')}, "
+            f"{100 * held.share:g} % of the threads, held by {held.limit}"
+        )
+    ax.set(xlabel="registers per thread", ylabel="shared memory per block (KiB)")
+    ax.set_title(f"Blocks of {threads} threads that a multiprocessor holds")
+    return describe(ax, *sentences)
+
+
+def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], ax: Axes | None = None) -> Axes:
+    """What the kernels of the ladder reach under the two ceilings, measured, and as the model of waiting has it.
+
+    ``rows`` are those of `gpu.roofline.roofline`; ``modelled`` maps a rung to the GFLOP/s that the model gives it.
+    """
+    ax = ax or new_axes(9, 5.2)
+    roof = sorted((row["flop_per_byte"], row["attainable_gflops"]) for row in rows)
+    ax.plot(*zip(*roof, strict=True), color=FAINT, lw=3, zorder=1)
+    sentences = []
+    labels: list[tuple[float, float, str]] = []
+    for row in sorted(rows, key=lambda row: row["measured_gflops"]):
+        x, y, name = row["flop_per_byte"], row["measured_gflops"], row["rung"]
+        ax.plot(x, y, "o", color=GROUND, ms=6)
+        if labels and labels[-1][0] == x and y < 1.15 * labels[-1][1]:  # one label for those that lie together
+            labels[-1] = x, labels[-1][1], f"{labels[-1][2]}, {name}"
+        else:
+            labels.append((x, y, name))
+        text = f"{name}: {y:,.0f} of {row['attainable_gflops']:,.0f} GFLOP/s"
+        if name in modelled:
+            ax.plot(x, modelled[name], "x", color="#56B4E9", ms=8, mew=2)
+            text += f", {modelled[name]:,.0f} in the model"
+        sentences.append(text)
+    for x, y, name in labels:
+        side = ("right", -7) if x > 20 else ("left", 7)
+        ax.annotate(name, (x, y), (side[1], -3), textcoords="offset points", fontsize=9, color=GROUND, ha=side[0])
+    ax.set(xscale="log", yscale="log", xlabel="flop per byte asked of global memory", ylabel="GFLOP/s")
+    ax.set_title("The ladder under its roof")
+    note = "dots: measured   crosses: the model of waiting"
+    ax.text(0.98, 0.03, note, transform=ax.transAxes, ha="right", fontsize=11, color=GROUND)
+    return describe(ax, *sentences)
