@@ -7,10 +7,9 @@ import numpy as np
 from course_lib.simulator.hardware import BANKS, ceil_div
 
 from .budgets import conflicts, global_loads, sectors_per_request, shared_stores
-from .exercise import CHEAPER, FILL_IN, FIND, WRITE, Array, Budget, Exercise, Outcome, Shape
+from .exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper, write
 from .explain import Explanation
-from .grading import eighths
-from .matrices import product, product_inputs
+from .matrices import PRODUCT, grid_over, one_array
 from .routines import Case, Routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
@@ -49,14 +48,6 @@ WHICH_BANK = Routine(
 )
 
 
-def _one_matrix(rng: np.random.Generator, M: int, K: int) -> tuple[Array, ...]:
-    return (eighths(rng, M, K),)
-
-
-def _a_warp_per_32_rows(M: int, K: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    return (ceil_div(M, TILE),), (TILE,)
-
-
 def _shared_words(outcome: Outcome) -> int:
     """The words of shared memory that a block declares."""
     arrays = outcome.run.trace.arrays.values()
@@ -80,15 +71,19 @@ def _once_per_element(shape: Shape) -> int:
     return TILE * ceil_div(shape[1], TILE)
 
 
-#: Row sums through shared memory: choose the shape of the tile so that reading along its rows costs no conflict.
-ROW_SUMS = Exercise(
-    name="row-sums",
-    parameters=("A", "total"),
+_SUMS_OF_ROWS = Task(
+    ("A", "total"),
+    one_array,
+    lambda A: A.sum(axis=1),
+    lambda M, K: ((ceil_div(M, TILE),), (TILE,)),  # a warp for every 32 rows
     shapes=((32, 32), (32, 64), (45, 70), (1, 1)),
     sizes="(M, K)",
-    inputs=_one_matrix,
-    answer=lambda A: A.sum(axis=1),
-    launch=_a_warp_per_32_rows,
+)
+
+#: Row sums through shared memory: choose the shape of the tile so that reading along its rows costs no conflict.
+ROW_SUMS = fill_in(
+    "row-sums",
+    _SUMS_OF_ROWS,
     budgets=(
         conflicts(
             "lane tx reads a word of row tx of the tile. How many words apart are two rows, and which number of words "
@@ -134,15 +129,9 @@ def skewed(A, total):
 """
 
 #: The same sums with no conflict and no padding: every lane begins its row at another place.
-SKEWED = Exercise(
-    name="skewed",
-    kind=CHEAPER,
-    parameters=("A", "total"),
-    shapes=((32, 32), (32, 64), (45, 70), (1, 1)),
-    sizes="(M, K)",
-    inputs=_one_matrix,
-    answer=lambda A: A.sum(axis=1),
-    launch=_a_warp_per_32_rows,
+SKEWED = make_cheaper(
+    "skewed",
+    _SUMS_OF_ROWS,
     given="from numba import cuda, float32\n" + _CONFLICTING,
     budgets=(
         conflicts(
@@ -198,14 +187,9 @@ def _conflicts_per_request(outcome: Outcome) -> float:
 
 
 #: A tile is padded, and it is the wrong one.
-WRONG_TILE = Exercise(
-    name="wrong-tile",
-    kind=FIND,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=lambda M, N, K: ((ceil_div(N, SIDE), ceil_div(M, SIDE)), (SIDE, SIDE)),
+WRONG_TILE = find_bug(
+    "wrong-tile",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
     given="from numba import cuda, float32\nSIDE, LONGER = 16, 17\n" + _WRONG_TILE,
     budgets=(
         global_loads(
@@ -244,15 +228,16 @@ def _not_transposed(outcome: Outcome) -> str | None:
 
 
 #: A matrix transposed through shared memory: coalesced on both sides, without a conflict.
-TRANSPOSE = Exercise(
-    name="transpose",
-    kind=WRITE,
-    parameters=("A", "C"),
-    shapes=((32, 32), (64, 32), (33, 50), (1, 1)),
-    sizes="(M, N)",
-    inputs=_one_matrix,
-    answer=lambda A: A.T,
-    launch=lambda M, N: ((ceil_div(N, TILE), ceil_div(M, TILE)), (TILE, TILE)),
+TRANSPOSE = write(
+    "transpose",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: A.T,
+        grid_over(TILE, TILE),
+        shapes=((32, 32), (64, 32), (33, 50), (1, 1)),
+        sizes="(M, N)",
+    ),
     budgets=(
         sectors_per_request(
             "A",

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
 from .budgets import barriers, sectors_per_request
-from .exercise import CHEAPER, Array, Exercise, Outcome, Shape
+from .exercise import Outcome, Shape, Task, fill_in, make_cheaper
 from .explain import Explanation
-from .grading import eighths
-from .matrices import TILE
+from .matrices import TILE, grid_over, one_array
 from .tiling import GRAM
-
-Launch = tuple[tuple[int, int], tuple[int, int]]
-
-
-def _one_matrix(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, ...]:
-    return (eighths(rng, rows, columns),)
 
 
 def _four_where_aligned(shape: Shape) -> float | None:
@@ -26,10 +17,6 @@ def _four_where_aligned(shape: Shape) -> float | None:
 
 
 # ---- side by side ---------------------------------------------------------------------------------------------
-
-
-def _line(rng: np.random.Generator, n: int) -> tuple[Array, ...]:
-    return (eighths(rng, n),)
 
 
 def _one_turn_alone(outcome: Outcome) -> str | None:
@@ -45,15 +32,17 @@ _FOUR_NEIGHBOURS = (
 )
 
 #: Four elements for each thread: in each turn those of a warp lie side by side.
-SIDE_BY_SIDE = Exercise(
-    name="side-by-side",
-    parameters=("A", "C"),
-    sizes="n",
-    shapes=((128,), (256,), (384,)),
-    share=lambda n: 4,
-    inputs=_line,
-    answer=lambda A: 2 * A,
-    launch=lambda n: ((n // 128,), (32,)),
+SIDE_BY_SIDE = fill_in(
+    "side-by-side",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: 2 * A,
+        lambda n: ((n // 128,), (32,)),
+        shapes=((128,), (256,), (384,)),
+        sizes="n",
+        share=lambda n: 4,
+    ),
     budgets=(
         sectors_per_request("A", "4", lambda shape: 4, _FOUR_NEIGHBOURS),
         sectors_per_request("C", "4", lambda shape: 4, _FOUR_NEIGHBOURS, op="store"),
@@ -70,10 +59,6 @@ SIDE_BY_SIDE = Exercise(
 # ---- x along the row ------------------------------------------------------------------------------------------
 
 
-def _launch_16_by_16(rows: int, columns: int) -> Launch:
-    return (ceil_div(columns, 16), ceil_div(rows, 16)), (16, 16)
-
-
 def _turned(outcome: Outcome) -> str | None:
     (A,) = outcome.inputs
     if np.array_equal(outcome.got, 2 * A.T):
@@ -87,9 +72,16 @@ _STILL_DOWN = (
 )
 
 #: A matrix doubled, with x along the rows.
-ALONG_THE_ROW = Exercise(
-    name="along-the-row",
-    kind=CHEAPER,
+ALONG_THE_ROW = make_cheaper(
+    "along-the-row",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: 2 * A,
+        grid_over(16, 16),
+        shapes=((32, 32), (48, 48), (40, 40), (21, 21)),
+        sizes="(rows, columns)",
+    ),
     given="""@cuda.jit
 def double(A, C):
     row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -97,12 +89,6 @@ def double(A, C):
     if row < A.shape[0] and col < A.shape[1]:
         C[row, col] = float32(2) * A[row, col]
 """,
-    parameters=("A", "C"),
-    sizes="(rows, columns)",
-    shapes=((32, 32), (48, 48), (40, 40), (21, 21)),
-    inputs=_one_matrix,
-    answer=lambda A: 2 * A,
-    launch=_launch_16_by_16,
     budgets=(
         sectors_per_request("A", "4", _four_where_aligned, _STILL_DOWN),
         sectors_per_request("C", "4", _four_where_aligned, _STILL_DOWN, op="store"),
@@ -116,10 +102,6 @@ def double(A, C):
 
 
 # ---- transpose ------------------------------------------------------------------------------------------------
-
-
-def _launch_tiles(rows: int, columns: int) -> Launch:
-    return (ceil_div(columns, TILE), ceil_div(rows, TILE)), (TILE, TILE)
 
 
 def _tiles_not_turned(outcome: Outcome) -> str | None:
@@ -141,14 +123,16 @@ _ALONG_C = (
 )
 
 #: C = Aᵀ, with both accesses to global memory coalesced.
-TURN_A_TILE = Exercise(
-    name="turn-a-tile",
-    parameters=("A", "C"),
-    sizes="(rows, columns)",
-    shapes=((16, 16), (24, 8), (8, 40), (13, 21), (1, 1)),
-    inputs=_one_matrix,
-    answer=lambda A: A.T,
-    launch=_launch_tiles,
+TURN_A_TILE = fill_in(
+    "turn-a-tile",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: A.T,
+        grid_over(TILE, TILE),
+        shapes=((16, 16), (24, 8), (8, 40), (13, 21), (1, 1)),
+        sizes="(rows, columns)",
+    ),
     budgets=(
         sectors_per_request("A", "4", _four_where_aligned, _ALONG_A),
         sectors_per_request("C", "4", _four_where_aligned, _ALONG_C, op="store"),

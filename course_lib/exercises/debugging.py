@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
 from .budgets import barriers, global_loads, global_stores, iterations
-from .exercise import FIND, Exercise, Outcome
+from .exercise import Outcome, find_bug
 from .explain import Explanation
-from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
-
-_SHAPES = ((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1))
+from .matrices import (
+    PRODUCT,
+    TILE,
+    each_element,
+    last_of_each_tile_missing,
+    last_tile_missing,
+    right_on_the_diagonal_alone,
+    turns_of_tiles,
+    two_each_step,
+    two_each_tile,
+)
 
 _ROWS_OF_B = """
 def rows_of_b(A, B, C):
@@ -33,18 +39,13 @@ def _transposed(outcome: Outcome) -> str | None:
 
 
 #: Two mistakes in six lines: B is read by rows, and the store stands outside the guard.
-ROWS_OF_B = Exercise(
-    name="rows-of-b",
-    kind=FIND,
-    parameters=("A", "B", "C"),
-    shapes=_SHAPES,
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+ROWS_OF_B = find_bug(
+    "rows-of-b",
+    PRODUCT,
     given="from numba import cuda, float32\n" + _ROWS_OF_B,
     budgets=(
-        global_loads("2·K", lambda shape: 2 * shape[2], "one element of A and one of B in each turn are enough."),
-        global_stores("M·N", lambda shape: shape[0] * shape[1], "each element of C is stored once."),
+        global_loads("2·K", two_each_step, "one element of A and one of B in each turn are enough."),
+        global_stores("M·N", each_element, "each element of C is stored once."),
     ),
     hints={
         "out-of-bounds": "three things can reach beyond an array here: indices in the wrong order (a matrix takes its "
@@ -74,20 +75,9 @@ def wrong_tile_of_b(A, B, C):
 """
 
 
-def _one_short(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    kept = [k for k in range(A.shape[1]) if k % TILE != TILE - 1]
-    if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
-        return "the last element of every tile is left out: range(TILE) already stops at TILE - 1."
-    return None
-
-
 def _columns_of_block_y(outcome: Outcome) -> str | None:
     """Only the tiles on the diagonal may be right, where blockIdx.x and blockIdx.y are the same."""
-    got, want = outcome.got, outcome.want
-    rows, columns = (np.arange(size) // TILE for size in want.shape)
-    diagonal = rows[:, None] == columns
-    if not diagonal.all() and not np.isnan(got).any() and np.array_equal(got[diagonal], want[diagonal]):
+    if not np.isnan(outcome.got).any() and right_on_the_diagonal_alone(outcome):
         return (
             "the tiles on the diagonal of C are right and the others are not: B's column must come from blockIdx.x, as "
             "the column of C does."
@@ -96,23 +86,16 @@ def _columns_of_block_y(outcome: Outcome) -> str | None:
 
 
 #: Two mistakes of two published listings in one kernel: the last element of a tile, and the column of B.
-WRONG_TILE_OF_B = Exercise(
-    name="wrong-tile-of-b",
-    kind=FIND,
-    parameters=("A", "B", "C"),
-    shapes=_SHAPES,
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+WRONG_TILE_OF_B = find_bug(
+    "wrong-tile-of-b",
+    PRODUCT,
     given="from numba import cuda, float32\nTILE = 8\n" + _LAST_OF_TILE,
     budgets=(
-        global_loads(
-            "2·⌈K/8⌉", lambda shape: 2 * ceil_div(shape[2], TILE), "one element of each tile per thread is enough."
-        ),
+        global_loads("2·⌈K/8⌉", two_each_tile, "one element of each tile per thread is enough."),
         iterations("⌈K/8⌉·9", turns_of_tiles, "8 turns along each tile, and one for the tile itself."),
     ),
     hints={"out-of-bounds": "the guard of B must ask about the row and the column that are loaded."},
-    diagnoses=(_one_short, _columns_of_block_y),
+    diagnoses=(last_of_each_tile_missing, _columns_of_block_y),
 )
 
 _ONE_BARRIER = """
@@ -134,27 +117,20 @@ def one_barrier(A, B, C):
 """
 
 #: The tiled kernel of a report: no second barrier, and C stored once for every tile.
-ONE_BARRIER = Exercise(
-    name="one-barrier",
-    kind=FIND,
-    parameters=("A", "B", "C"),
-    shapes=_SHAPES,
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+ONE_BARRIER = find_bug(
+    "one-barrier",
+    PRODUCT,
     given="from numba import cuda, float32\nTILE = 8\n" + _ONE_BARRIER,
     budgets=(
-        global_loads(
-            "2·⌈K/8⌉", lambda shape: 2 * ceil_div(shape[2], TILE), "one element of each tile per thread is enough."
-        ),
+        global_loads("2·⌈K/8⌉", two_each_tile, "one element of each tile per thread is enough."),
         barriers(
             "2·⌈K/8⌉",
-            lambda shape: 2 * ceil_div(shape[2], TILE),
+            two_each_tile,
             "two barriers for each pair of tiles are enough: when they are full, and when they have been used.",
         ),
         global_stores(
             "M·N",
-            lambda shape: shape[0] * shape[1],
+            each_element,
             "C is stored once for every pair of tiles; only the last store has the whole sum. Store after the loop.",
         ),
     ),
@@ -187,19 +163,14 @@ def too_far(A, B, C):
 """
 
 #: A prefetching loop that fetches one tile too many.
-TOO_FAR = Exercise(
-    name="too-far",
-    kind=FIND,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (8, 24, 32), (24, 8, 8)),  # multiples of 8, as the exercise promises
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+TOO_FAR = find_bug(
+    "too-far",
+    PRODUCT.but(shapes=((16, 16, 16), (8, 24, 32), (24, 8, 8))),  # multiples of 8, as the exercise promises
     given="from numba import cuda, float32\nTILE = 8\n" + _TOO_FAR,
     budgets=(
         global_loads(
             "2·K/8",
-            lambda shape: 2 * shape[2] // TILE,
+            two_each_tile,
             "each thread loads one element of each tile, and there are K/8 pairs.",
         ),
         barriers(

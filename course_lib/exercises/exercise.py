@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from course_lib.trace.columns import BARRIER, Table
 #: The sizes that a launch is made from: (M, N, K), unless the exercise names others.
 Shape = tuple[int, ...]
 Array = NDArray[Any]
+#: (grid, block)
+Launch = tuple[tuple[int, ...], tuple[int, ...]]
 
 FILL_IN, WRITE, CHEAPER, FIND = "fill in", "write", "make it cheaper", "find the bug"
 
@@ -107,33 +109,34 @@ _FURTHER = 40
 
 
 @dataclass(frozen=True)
-class Exercise:
-    """What `grade` needs to know.
+class Task:
+    """What a kernel is to compute, and on which launches it is tried.
 
     ``inputs(rng, *shape)`` makes the arrays that the kernel reads, ``answer(*inputs)`` the output that it must
-    store; ``launch(*shape)`` is (grid, block). The output is the last parameter and starts full of NaN. ``hints``
-    maps a kind of finding to advice; ``diagnoses`` look at an outcome and return advice where they recognise a
-    mistake, else None. ``given`` is the kernel as the lesson shows it, for an exercise that changes one; in the
-    others the place to fill holds three dots. ``max_steps`` are the turns that the loops of one warp may take.
+    store; ``launch(*shape)`` is (grid, block). The output is the last of ``parameters`` and starts full of NaN.
     ``share(*shape)`` says how many elements of the output a thread stores, if the work is shared as the exercise says.
-    ``grows`` is false where no size may be larger than those of ``shapes``.
+    ``grows`` is false where no size may be larger than those of ``shapes``. ``max_steps`` are the turns that the
+    loops of one warp may take.
     """
 
-    name: str
     parameters: tuple[str, ...]
-    shapes: tuple[Shape, ...]
     inputs: Callable[..., tuple[Array, ...]]
     answer: Callable[..., Array]
-    launch: Callable[..., tuple[tuple[int, ...], tuple[int, ...]]]
-    budgets: tuple[Budget, ...] = ()
-    hints: Mapping[str, str] = field(default_factory=dict)
-    diagnoses: tuple[Callable[[Outcome], str | None], ...] = ()
-    kind: str = FILL_IN
+    launch: Callable[..., Launch]
+    shapes: tuple[Shape, ...]
     sizes: str = "(M, N, K)"
-    given: str = ""
-    max_steps: int = 3_000
     share: Callable[..., int] = _one_each
     grows: bool = True
+    max_steps: int = 3_000
+
+    def but(self, **changes: Any) -> Task:
+        """The same task but for the fields named."""
+        return replace(self, **changes)
+
+    @property
+    def output(self) -> str:
+        """The array that the kernel is to store into."""
+        return self.parameters[-1]
 
     @property
     def launches(self) -> tuple[Shape, ...]:
@@ -151,7 +154,64 @@ class Exercise:
         far[last] = max(last) + step[last] * -(-_FURTHER // step[last])
         return (*self.shapes, tuple(far[size] for size in sizes))
 
+
+#: Looks at an outcome, and returns advice where it recognises a mistake.
+Diagnosis = Callable[[Outcome], str | None]
+#: Advice by the kind of a finding.
+Hints = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What `grade` needs to know: a task, and how a kernel is judged that does it.
+
+    The first of ``diagnoses`` that gives advice is heard. ``given`` is the kernel as the lesson shows it, for an
+    exercise that changes one; in the others the place to fill holds three dots. The functions below make one of
+    each kind.
+    """
+
+    name: str
+    kind: str
+    task: Task
+    budgets: tuple[Budget, ...]
+    hints: Hints
+    diagnoses: tuple[Diagnosis, ...] = ()
+    given: str = ""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Those of the kernel."""
+        return self.task.parameters
+
     @property
     def points(self) -> int:
         """One for the rules, one for the values, one for each budget."""
         return 2 + len(self.budgets)
+
+
+def fill_in(
+    name: str, task: Task, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
+) -> Exercise:
+    """An exercise in which a few lines of a kernel are missing."""
+    return Exercise(name, FILL_IN, task, budgets, hints, diagnoses)
+
+
+def write(
+    name: str, task: Task, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
+) -> Exercise:
+    """An exercise in which hardly more than the kernel's first line is given."""
+    return Exercise(name, WRITE, task, budgets, hints, diagnoses)
+
+
+def make_cheaper(
+    name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
+) -> Exercise:
+    """An exercise on a kernel that is right and costs too much."""
+    return Exercise(name, CHEAPER, task, budgets, hints, diagnoses, given)
+
+
+def find_bug(
+    name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
+) -> Exercise:
+    """An exercise on a kernel that is wrong."""
+    return Exercise(name, FIND, task, budgets, hints, diagnoses, given)

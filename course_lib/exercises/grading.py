@@ -44,9 +44,9 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
     source = look_at(exercise, kernel, "kernel")
     if isinstance(source, Verdict):
         return source
-    cause = cause_in_text(source, exercise.parameters[-1], alone=_is_alone(exercise))
+    cause = cause_in_text(source, exercise.task.output, alone=_is_alone(exercise))
     try:
-        outcomes = [launch(exercise, kernel, shape, source.loops) for shape in exercise.launches]
+        outcomes = [launch(exercise, kernel, shape, source.loops) for shape in exercise.task.launches]
     except _REFUSALS as error:
         return _refused(exercise, kernel, source, cause, error)
     return _judged(exercise, kernel, source, cause, outcomes)
@@ -54,7 +54,7 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
 
 def _is_alone(exercise: Exercise) -> bool:
     """Whether one thread does all the work, as the host does."""
-    launches = [exercise.launch(*shape) for shape in exercise.shapes]
+    launches = [exercise.task.launch(*shape) for shape in exercise.task.shapes]
     return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
 
@@ -73,11 +73,11 @@ def launch(
     for every launch.
     """
     rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
-    inputs = exercise.inputs(rng, *shape)
-    want = exercise.answer(*(array.astype(np.float64) for array in inputs))
+    inputs = exercise.task.inputs(rng, *shape)
+    want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
     got = np.full(want.shape, np.nan, np.float32)
-    grid, block = exercise.launch(*shape)
-    launcher = simulate(kernel, strict=False, trace=trace, max_steps=exercise.max_steps)[grid, block]
+    grid, block = exercise.task.launch(*shape)
+    launcher = simulate(kernel, strict=False, trace=trace, max_steps=exercise.task.max_steps)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
     return Outcome(shape, inputs, got, want, run, frozenset(loops))
@@ -105,14 +105,14 @@ def _refused(
     cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended))
     hint = cause.advice if cause else said
     checks = [Check(False, "the simulator can run it" if hint == said else said, source.quoted(line))]
-    checks.append(Check(None, f"{exercise.parameters[-1]} and its costs: not judged, since the kernel did not finish"))
+    checks.append(Check(None, f"{exercise.task.output} and its costs: not judged, since the kernel did not finish"))
     return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
 
 
 def _is_right(exercise: Exercise, kernel: Any) -> bool:
     """Whether it breaks no rule and gives the right values, on every shape."""
     try:
-        for shape in exercise.launches:
+        for shape in exercise.task.launches:
             outcome = launch(exercise, kernel, shape, trace=False)
             if outcome.differs.any() or _broken([outcome]) or _stored_elsewhere(exercise, [outcome]):
                 return False
@@ -128,7 +128,7 @@ def _judged(
     exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, outcomes: list[Outcome]
 ) -> Verdict:
     """Rules, values and budgets, with the hint on the first that failed."""
-    output = exercise.parameters[-1]
+    output = exercise.task.output
     rules, broken = _rules(exercise, source, outcomes)
     values, wrong = _values(exercise, outcomes)
     costs = [_cost(budget, exercise, outcomes, wrong is None) for budget in exercise.budgets]
@@ -204,7 +204,7 @@ def _rules(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> t
 
 
 def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome | None]:
-    output = exercise.parameters[-1]
+    output = exercise.task.output
     for outcome in outcomes:
         if not outcome.differs.any():
             continue
@@ -222,7 +222,7 @@ def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome
         )
         return Check(False, text), outcome
     sizes = ", ".join(str(outcome.shape if len(outcome.shape) > 1 else outcome.shape[0]) for outcome in outcomes)
-    return Check(True, f"{output} equals NumPy's for {exercise.sizes} = {sizes}"), None
+    return Check(True, f"{output} equals NumPy's for {exercise.task.sizes} = {sizes}"), None
 
 
 def _doubt(
@@ -232,9 +232,9 @@ def _doubt(
 
     One thread may do the work of all, and a result may be remembered instead of computed.
     """
-    output = exercise.parameters[-1]
+    output = exercise.task.output
     for outcome in outcomes:
-        most, share = outcome.stores_per_thread(output), exercise.share(*outcome.shape)
+        most, share = outcome.stores_per_thread(output), exercise.task.share(*outcome.shape)
         if most > share:
             wanted = "one element" if share == 1 else f"{share:,} elements"
             text = (
@@ -243,7 +243,7 @@ def _doubt(
             )
             hint = f"the launch has more threads than work: let each of them compute its own part of {output}."
             return 0, Check(False, text), hint
-    shape = exercise.launches[-1]
+    shape = exercise.task.launches[-1]
     other = launch(exercise, kernel, shape, source.loops, seed=secrets.randbits(32))
     if other.differs.any():
         names = " and ".join(exercise.parameters[:-1])
@@ -265,7 +265,7 @@ def _advice_on_values(exercise: Exercise, source: Submission, outcomes: list[Out
             advice = diagnosis(outcome) if outcome.differs.any() else None
             if advice:
                 return advice
-    output = exercise.parameters[-1]
+    output = exercise.task.output
     if wrong.count("accesses", "load", output):
         return f"{output} holds no zeros when the kernel starts: sum in a variable of the thread, and store it once."
     place = _place(exercise, source)
@@ -288,12 +288,12 @@ def _cost(budget: Budget, exercise: Exercise, outcomes: list[Outcome], right: bo
     got, limit, shape = max(measured, key=lambda entry: entry[0] - entry[1])
     text = f"{budget.name}: {got:g} for {_named(exercise, shape)}, allowed {limit:g} ({budget.formula})"
     if got <= limit and not right:
-        return Check(None, f"{budget.name}: not judged while {exercise.parameters[-1]} is wrong"), budget.hint
+        return Check(None, f"{budget.name}: not judged while {exercise.task.output} is wrong"), budget.hint
     return Check(got <= limit, text), budget.hint
 
 
 def _named(exercise: Exercise, shape: Shape) -> str:
-    return f"{exercise.sizes} = {shape if len(shape) > 1 else shape[0]}"
+    return f"{exercise.task.sizes} = {shape if len(shape) > 1 else shape[0]}"
 
 
 def _viewer(outcomes: list[Outcome], broken: Finding | None, wrong: Outcome | None, output: str) -> Any:

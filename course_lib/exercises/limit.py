@@ -7,10 +7,9 @@ import numpy as np
 from course_lib.simulator.hardware import ceil_div
 
 from .budgets import global_loads, global_stores, sectors_per_request, shared_loads
-from .exercise import CHEAPER, FIND, Array, Exercise, Outcome, Shape
+from .exercise import Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from .explain import Explanation
-from .grading import eighths
-from .matrices import product, product_inputs
+from .matrices import PRODUCT, grid_over, one_array
 
 #: Neighbouring float32 in one access.
 VECTOR = 4
@@ -22,16 +21,7 @@ COLUMNS = VECTOR * SIDE
 _IMPORTS = "from numba import cuda, float32\nfrom course_lib.kernels.vector import load4, store4\n"
 
 
-def _matrix(rng: np.random.Generator, M: int, N: int) -> tuple[Array]:
-    return (eighths(rng, M, N),)
-
-
-def _copy(A: Array) -> Array:
-    return A.copy()
-
-
-def _launch_vectors(M: int, N: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (ceil_div(N, COLUMNS), ceil_div(M, SIDE)), (SIDE, SIDE)
+_launch_vectors = grid_over(SIDE, COLUMNS, block=(SIDE, SIDE))
 
 
 def _every_fourth_column(outcome: Outcome) -> str | None:
@@ -49,16 +39,20 @@ def _rest_not_stored(outcome: Outcome) -> str | None:
     return None
 
 
-#: A row is copied in pieces of four elements.
-FOUR_AT_ONCE = Exercise(
-    name="four-at-once",
-    share=lambda M, N: VECTOR,
-    parameters=("A", "C"),
-    shapes=((16, 64), (13, 36), (5, 4), (1, 128)),  # 4 divides N, as the exercise promises
+_COPY = Task(
+    ("A", "C"),
+    one_array,
+    lambda A: A.copy(),
+    _launch_vectors,
+    shapes=((16, 64), (13, 37), (5, 4), (6, 3), (7, 34), (1, 1)),
     sizes="(M, N)",
-    inputs=_matrix,
-    answer=_copy,
-    launch=_launch_vectors,
+    share=lambda M, N: VECTOR,
+)
+
+#: A row is copied in pieces of four elements.
+FOUR_AT_ONCE = fill_in(
+    "four-at-once",
+    _COPY.but(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
     budgets=(
         global_loads("1", lambda shape: 1, "load4 fetches all four elements in one access."),
         global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
@@ -85,16 +79,9 @@ def _loads_of_any_width(shape: Shape) -> int:
 
 
 #: The copy for every width: rows that do not begin on 16-byte boundaries are copied element by element.
-ANY_WIDTH = Exercise(
-    name="any-width",
-    share=lambda M, N: VECTOR,
-    kind=FIND,
-    parameters=("A", "C"),
-    shapes=((16, 64), (13, 37), (5, 4), (6, 3), (7, 34), (1, 1)),
-    sizes="(M, N)",
-    inputs=_matrix,
-    answer=_copy,
-    launch=_launch_vectors,
+ANY_WIDTH = find_bug(
+    "any-width",
+    _COPY,
     given=_IMPORTS + _ANY_WIDTH,
     budgets=(
         global_loads(
@@ -163,16 +150,14 @@ def _columns_of_first_block(outcome: Outcome) -> str | None:
 
 
 #: A tiled kernel with four neighbouring results a thread: all its accesses to B and C become 128-bit ones.
-WIDE = Exercise(
-    name="wide",
-    share=lambda M, N, K: VECTOR,
-    kind=CHEAPER,
-    parameters=("A", "B", "C"),
-    shapes=((8, 32, 8), (13, 36, 26), (5, 8, 19), (1, 4, 1)),  # 4 divides N, as the exercise promises
-    inputs=product_inputs,
-    answer=product,
-    launch=lambda M, N, K: _launch_vectors(M, N),
-    max_steps=6_000,
+WIDE = make_cheaper(
+    "wide",
+    PRODUCT.but(
+        shapes=((8, 32, 8), (13, 36, 26), (5, 8, 19), (1, 4, 1)),  # 4 divides N, as the exercise promises
+        launch=_launch_vectors,
+        share=lambda M, N, K: VECTOR,
+        max_steps=6_000,
+    ),
     given=_IMPORTS + _WIDE,
     budgets=(
         global_loads(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
 from .budgets import global_loads, global_stores
-from .exercise import CHEAPER, FIND, Array, Exercise, Outcome
+from .exercise import Array, Outcome, fill_in, find_bug, make_cheaper
 from .explain import Explanation
 from .grading import eighths
-from .matrices import TILE, last_term_alone, last_term_missing, launch_per_element, product, product_inputs
+from .matrices import PRODUCT, TILE, each_element, grid_over, last_term_alone, last_term_missing, two_each_step
+
+_SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 
 
 def _inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
@@ -41,22 +41,18 @@ def _row_and_column_swapped(outcome: Outcome) -> str | None:
 
 
 #: One thread per element of C = A·Bᵀ, with B stored as N×K.
-TRANSPOSED = Exercise(
-    name="transposed",
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1)),
-    inputs=_inputs,
-    answer=lambda A, B: A @ B.T,
-    launch=launch_per_element,
+TRANSPOSED = fill_in(
+    "transposed",
+    PRODUCT.but(shapes=_SHAPES, inputs=_inputs, answer=lambda A, B: A @ B.T),
     budgets=(
         global_loads(
             "2·K",
-            lambda shape: 2 * shape[2],
+            two_each_step,
             "one element of A and one of B per step of the loop are enough.",
         ),
         global_stores(
             "M·N",
-            lambda shape: shape[0] * shape[1],
+            each_element,
             "sum in a variable of the thread and store it once, after the loop.",
         ),
     ),
@@ -68,10 +64,6 @@ TRANSPOSED = Exercise(
 )
 
 
-def _launch(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (ceil_div(N, 2 * TILE), ceil_div(M, TILE)), (TILE, TILE)
-
-
 def _same_column_twice(outcome: Outcome) -> str | None:
     if outcome.got.shape[1] > 1 and np.array_equal(outcome.got[:, 0::2], outcome.got[:, 1::2]):
         return "both columns hold the same sums: the right one needs B[k, left + 1]."
@@ -79,14 +71,13 @@ def _same_column_twice(outcome: Outcome) -> str | None:
 
 
 #: Each thread computes two neighbouring elements of C and loads A only once for both.
-TWO_COLUMNS = Exercise(
-    name="two-columns",
-    share=lambda M, N, K: 2,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 22, 10), (19, 6, 5), (1, 2, 1)),  # N is even, as the exercise promises
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch,
+TWO_COLUMNS = fill_in(
+    "two-columns",
+    PRODUCT.but(
+        shapes=((16, 16, 16), (13, 22, 10), (19, 6, 5), (1, 2, 1)),  # N is even, as the exercise promises
+        launch=grid_over(TILE, 2 * TILE, block=(TILE, TILE)),
+        share=lambda M, N, K: 2,
+    ),
     budgets=(
         global_loads(
             "3·K",
@@ -99,9 +90,9 @@ TWO_COLUMNS = Exercise(
 )
 
 #: The sum grows in C, in global memory.
-SUM_IN_REGISTER = Exercise(
-    name="sum-in-register",
-    kind=CHEAPER,
+SUM_IN_REGISTER = make_cheaper(
+    "sum-in-register",
+    PRODUCT.but(shapes=_SHAPES),
     given="""@cuda.jit
 def sum_in_C(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
@@ -111,20 +102,15 @@ def sum_in_C(A, B, C):
         for k in range(A.shape[1]):
             C[row, col] += A[row, k] * B[k, col]
 """,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
     budgets=(
         global_loads(
             "2·K",
-            lambda shape: 2 * shape[2],
+            two_each_step,
             "C is still loaded: `C[row, col] += …` reads the element before it adds. Let the sum grow in a variable.",
         ),
         global_stores(
             "M·N",
-            lambda shape: shape[0] * shape[1],
+            each_element,
             "C is stored more than once: store it after the loop, one level less indented than the sum.",
         ),
     ),
@@ -141,9 +127,9 @@ def _reads_rows_of_B(outcome: Outcome) -> str | None:
 
 
 #: The device kernel of Sankar's report: guarded loop, unguarded store, B by rows.
-REPORT_KERNEL = Exercise(
-    name="report-kernel",
-    kind=FIND,
+REPORT_KERNEL = find_bug(
+    "report-kernel",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 13, 13), (21, 21, 21), (1, 1, 1))),
     given="""@cuda.jit
 def mat_mul_dev(A, B, C):
     x = cuda.threadIdx.y + cuda.blockIdx.y * cuda.blockDim.y
@@ -155,14 +141,9 @@ def mat_mul_dev(A, B, C):
             total += A[x, k] * B[y, k]
     C[x, y] = total
 """,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 13, 13), (21, 21, 21), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
     budgets=(
-        global_loads("2·n", lambda shape: 2 * shape[2], "one element of A and one of B for each step."),
-        global_stores("n²", lambda shape: shape[0] * shape[1], "each element of C is stored once, after the loop."),
+        global_loads("2·n", two_each_step, "one element of A and one of B for each step."),
+        global_stores("n²", each_element, "each element of C is stored once, after the loop."),
     ),
     hints={
         "out-of-bounds": "a thread outside C reaches a line that loads or stores: the guard x < n and y < n must hold "

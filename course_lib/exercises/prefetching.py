@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from course_lib.simulator.hardware import ceil_div
 from course_lib.trace.reading import slacks, timeline_rows
 
-from .budgets import barriers, global_loads, iterations, shared_stores
-from .exercise import FILL_IN, Budget, Exercise, Outcome
+from .budgets import barriers, global_loads, shared_stores
+from .exercise import FILL_IN, Budget, Outcome, fill_in
 from .explain import Explanation
-from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
+from .matrices import PRODUCT, TILE, TURNS_OF_TILES, last_tile_missing, turns_of_tiles, two_each_tile
 from .routines import Case, Routine
 
 #: The buffer that a round of the prefetching loop writes.
@@ -25,6 +27,8 @@ BUFFER_OF_A_ROUND = Routine(
     ),
 )
 
+_TURNS = replace(TURNS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1", limit=lambda shape: turns_of_tiles(shape) + 1)
+
 
 def _hidden_behind_too_little(outcome: Outcome) -> int:
     """How many loads, of those after the first pair, have fewer than T multiplies before their value is used."""
@@ -33,17 +37,13 @@ def _hidden_behind_too_little(outcome: Outcome) -> int:
 
 
 #: Prefetch into registers, with a single pair of tiles in shared memory.
-ONE_BUFFER = Exercise(
-    name="one-buffer",
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+ONE_BUFFER = fill_in(
+    "one-buffer",
+    PRODUCT,
     budgets=(
         global_loads(
             "2·⌈K/T⌉",
-            lambda shape: 2 * ceil_div(shape[2], TILE),
+            two_each_tile,
             "each thread loads one element of each tile, once.",
         ),
         Budget(
@@ -58,11 +58,7 @@ ONE_BUFFER = Exercise(
             lambda shape: 2 * (ceil_div(shape[2], TILE) + 1),
             "two barriers per round: one before the tiles are overwritten, one after.",
         ),
-        iterations(
-            "⌈K/T⌉·(T + 1) + 1",
-            lambda shape: turns_of_tiles(shape) + 1,
-            "one loop goes from tile to tile, and one inside it along the tile: T turns for each tile, no more.",
-        ),
+        _TURNS,
     ),
     hints={
         "out-of-bounds": "the last round fetches a tile that does not exist: load only where start + tx < K (for A) "
@@ -77,17 +73,13 @@ ONE_BUFFER = Exercise(
 
 
 #: The double-buffered kernel without the stores and the barrier that its last round wastes.
-LAST_ROUND = Exercise(
-    name="last-round",
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+LAST_ROUND = fill_in(
+    "last-round",
+    PRODUCT,
     budgets=(
         shared_stores(
             "2·⌈K/T⌉",
-            lambda shape: 2 * ceil_div(shape[2], TILE),
+            two_each_tile,
             "the round in which start has reached K has fetched nothing: there is nothing to store.",
         ),
         barriers(
@@ -95,11 +87,7 @@ LAST_ROUND = Exercise(
             lambda shape: ceil_div(shape[2], TILE),
             "when nothing was stored, nobody needs to wait: the barrier of the last round can go too.",
         ),
-        iterations(
-            "⌈K/T⌉·(T + 1) + 1",
-            lambda shape: turns_of_tiles(shape) + 1,
-            "one loop goes from tile to tile, and one inside it along the tile: T turns for each tile, no more.",
-        ),
+        _TURNS,
     ),
     hints={
         "barrier-divergence": "the test must come out the same for every thread of the block: ask about start, "

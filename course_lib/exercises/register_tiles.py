@@ -7,9 +7,9 @@ import numpy as np
 from course_lib.simulator.hardware import ceil_div
 
 from .budgets import barriers, global_loads, global_stores, shared_loads
-from .exercise import CHEAPER, FILL_IN, FIND, Exercise, Outcome, Shape
+from .exercise import FILL_IN, Outcome, Shape, fill_in, find_bug, make_cheaper
 from .explain import Explanation
-from .matrices import product, product_inputs
+from .matrices import PRODUCT, each_element, grid_over
 from .routines import Case, Routine
 
 #: Results of a thread in the outer product, and the depth of its tile of A.
@@ -65,15 +65,14 @@ def _same_row_of_b(outcome: Outcome) -> str | None:
 
 
 #: The heart of the outer product: an element of B in a register meets a column of A's tile.
-OUTER = Exercise(
-    name="outer",
-    share=lambda M, N, K: R,
-    parameters=("A", "B", "C"),
-    shapes=((16, 64, 16), (13, 70, 26), (5, 9, 19), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=lambda M, N, K: ((ceil_div(N, W), ceil_div(M, R)), (W, 1)),
-    max_steps=6_000,
+OUTER = fill_in(
+    "outer",
+    PRODUCT.but(
+        shapes=((16, 64, 16), (13, 70, 26), (5, 9, 19), (1, 1, 1)),
+        launch=grid_over(R, W, block=(W, 1)),
+        share=lambda M, N, K: R,
+        max_steps=6_000,
+    ),
     budgets=(
         global_loads(
             "K + ⌈K/8⌉",
@@ -94,8 +93,8 @@ OUTER = Exercise(
 )
 
 
-def _launch_two_by_two(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (ceil_div(N, TILE), ceil_div(M, TILE)), (SIDE, SIDE)
+#: Four results a thread, 16×16 a block.
+_FOUR_EACH = PRODUCT.but(launch=grid_over(TILE, TILE, block=(SIDE, SIDE)), share=lambda M, N, K: 4)
 
 
 def _quadrants(outcome: Outcome) -> str | None:
@@ -117,14 +116,9 @@ def _quadrants(outcome: Outcome) -> str | None:
 
 
 #: A register tile of 2×2: four loads from shared memory for four multiplications.
-TWO_BY_TWO = Exercise(
-    name="two-by-two",
-    share=lambda M, N, K: 4,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch_two_by_two,
+TWO_BY_TWO = fill_in(
+    "two-by-two",
+    _FOUR_EACH,
     budgets=(
         shared_loads(
             "4·8·⌈K/8⌉",
@@ -163,15 +157,13 @@ def four_rows(A, B, C):
 """
 
 #: Four results of a column, without shared memory: B's element is loaded once for all of them.
-FOUR_ROWS = Exercise(
-    name="four-rows",
-    share=lambda M, N, K: 4,
-    kind=CHEAPER,
-    parameters=("A", "B", "C"),
-    shapes=((32, 16, 16), (12, 21, 10), (20, 6, 5), (4, 1, 1)),  # M is divisible by 4, as the exercise promises
-    inputs=product_inputs,
-    answer=product,
-    launch=lambda M, N, K: ((ceil_div(N, SIDE), ceil_div(M, 4 * SIDE)), (SIDE, SIDE)),
+FOUR_ROWS = make_cheaper(
+    "four-rows",
+    PRODUCT.but(
+        shapes=((32, 16, 16), (12, 21, 10), (20, 6, 5), (4, 1, 1)),  # M is divisible by 4, as the exercise promises
+        launch=grid_over(4 * SIDE, SIDE, block=(SIDE, SIDE)),
+        share=lambda M, N, K: 4,
+    ),
     given="from numba import cuda, float32\n" + _FOUR_ROWS,
     budgets=(
         global_loads(
@@ -179,7 +171,7 @@ FOUR_ROWS = Exercise(
             lambda shape: 5 * shape[2],
             "B[k, col] is loaded four times, once for each row: let k be the outer loop, and keep it in a variable.",
         ),
-        global_stores("M·N", lambda shape: shape[0] * shape[1], "store each result once, after the loops."),
+        global_stores("M·N", each_element, "store each result once, after the loops."),
     ),
     hints={
         "uninitialized-read": "a local array holds anything when the kernel starts: set its four elements to 0 first.",
@@ -228,15 +220,9 @@ def _stored_elsewhere(outcome: Outcome) -> str | None:
 
 
 #: The results of a register tile are computed for some rows and stored to others.
-SCATTERED = Exercise(
-    name="scattered",
-    share=lambda M, N, K: 4,
-    kind=FIND,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch_two_by_two,
+SCATTERED = find_bug(
+    "scattered",
+    _FOUR_EACH.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
     given="from numba import cuda, float32\n" + _SCATTERED,
     budgets=(
         global_loads(
@@ -244,7 +230,7 @@ SCATTERED = Exercise(
             lambda shape: 4 * ceil_div(shape[2], SIDE),
             "two elements of each tile per thread are enough: the tiles have the rest.",
         ),
-        global_stores("M·N", lambda shape: shape[0] * shape[1], "store each result once, after the loops."),
+        global_stores("M·N", each_element, "store each result once, after the loops."),
     ),
     hints={
         "out-of-bounds": "the guard must ask about the same row and column that the store uses.",

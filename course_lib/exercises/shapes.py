@@ -7,9 +7,9 @@ import numpy as np
 from course_lib.simulator.hardware import ceil_div
 
 from .budgets import global_loads, global_stores
-from .exercise import FILL_IN, Array, Exercise, Outcome
+from .exercise import FILL_IN, Array, Outcome, Task, fill_in
 from .explain import Explanation
-from .matrices import TILE, product, product_inputs
+from .matrices import PRODUCT, TILE, grid_over, product_inputs
 from .routines import Case, Routine
 
 #: The blocks that share a sum, each with a part of K.
@@ -66,14 +66,15 @@ def _all_of_k_in_each(outcome: Outcome) -> str | None:
 
 
 #: The partial sums of one share of K, in the elements of P that belong to the block.
-SHARE_OF_K = Exercise(
-    name="share-of-k",
-    kind=FILL_IN,
-    parameters=("A", "B", "P"),
-    shapes=((8, 8, 16), (13, 11, 10), (5, 9, 19), (1, 1, 3)),
-    inputs=product_inputs,
-    answer=_partial_sums,
-    launch=_launch_shares,
+SHARE_OF_K = fill_in(
+    "share-of-k",
+    Task(
+        ("A", "B", "P"),
+        product_inputs,
+        _partial_sums,
+        _launch_shares,
+        shapes=((8, 8, 16), (13, 11, 10), (5, 9, 19), (1, 1, 3)),
+    ),
     budgets=(
         global_loads("2·⌈K/4⌉", lambda shape: 2 * ceil_div(shape[2], SHARES), "a block sums over its share of K only."),
         global_stores(
@@ -89,10 +90,6 @@ SHARE_OF_K = Exercise(
     },
     diagnoses=(_all_of_k_in_each, _rest_of_k_missing),
 )
-
-
-def _launch_warps(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (N // COLUMNS, M // ROWS), (32, 1)
 
 
 def _one_step_over_and_over(outcome: Outcome) -> str | None:
@@ -139,15 +136,13 @@ def _lanes_of_b_exchanged(outcome: Outcome) -> str | None:
 
 
 #: The fragments of A and B that each lane of a warp brings to a tensor core.
-FRAGMENTS = Exercise(
-    name="fragments",
-    kind=FILL_IN,
-    parameters=("A", "B", "C"),
-    shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch_warps,
-    share=lambda M, N, K: ROWS * COLUMNS // 32,
+FRAGMENTS = fill_in(
+    "fragments",
+    PRODUCT.but(
+        shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
+        launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
+        share=lambda M, N, K: ROWS * COLUMNS // 32,
+    ),
     budgets=(
         global_loads(
             "6·K/8",

@@ -7,25 +7,16 @@ import numpy as np
 from course_lib.simulator.hardware import ceil_div
 
 from .budgets import barriers, global_loads
-from .exercise import FILL_IN, FIND, Array, Budget, Exercise, Outcome
+from .exercise import Array, Budget, Launch, Outcome, Task, fill_in, find_bug
 from .explain import Explanation
-from .grading import eighths
-from .matrices import last_term_alone, last_term_missing, product, product_inputs
-
-Launch = tuple[tuple[int, ...], tuple[int, ...]]
+from .matrices import PRODUCT, last_term_alone, last_term_missing, one_array
 
 _WAIT = "a thread reads a place of the table that another one has not filled yet: all must wait at cuda.syncthreads()."
 
 #: Two lines that carry an element of A and one of B into shared memory.
-TO_THE_TABLE = Exercise(
-    name="to-the-table",
-    grows=False,
-    kind=FILL_IN,
-    parameters=("A", "B", "C"),
-    shapes=((8, 8, 8),),
-    inputs=product_inputs,
-    answer=product,
-    launch=lambda M, N, K: ((1, 1), (8, 8)),
+TO_THE_TABLE = fill_in(
+    "to-the-table",
+    PRODUCT.but(shapes=((8, 8, 8),), grows=False),
     budgets=(
         global_loads(
             "2", lambda shape: 2, "each thread carries one element of A and one of B; the others do the rest."
@@ -42,10 +33,6 @@ TO_THE_TABLE = Exercise(
 
 
 # ---- neighbours -----------------------------------------------------------------------------------------------
-
-
-def _line(rng: np.random.Generator, n: int) -> tuple[Array, ...]:
-    return (eighths(rng, n),)
 
 
 def _sum_of_neighbours(A: Array) -> Array:
@@ -78,14 +65,16 @@ def _all_loads(outcome: Outcome) -> int:
 
 
 #: C[i] = A[i - 1] + A[i] + A[i + 1] through shared memory.
-NEIGHBOURS = Exercise(
-    name="neighbours",
-    parameters=("A", "C"),
-    sizes="n",
-    shapes=((128,), (150,), (64,), (5,), (1,)),
-    inputs=_line,
-    answer=_sum_of_neighbours,
-    launch=lambda n: ((ceil_div(n, 64),), (64,)),
+NEIGHBOURS = fill_in(
+    "neighbours",
+    Task(
+        ("A", "C"),
+        one_array,
+        _sum_of_neighbours,
+        lambda n: ((ceil_div(n, 64),), (64,)),
+        shapes=((128,), (150,), (64,), (5,), (1,)),
+        sizes="n",
+    ),
     budgets=(
         Budget(
             "global loads of all threads",
@@ -116,10 +105,11 @@ def _launch_small(M: int, N: int, K: int) -> Launch:
 
 
 #: The barrier stands inside the guard of C.
-DIVERGENT = Exercise(
-    name="divergent",
-    grows=False,
-    kind=FIND,
+DIVERGENT = find_bug(
+    "divergent",
+    PRODUCT.but(
+        shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)), launch=_launch_small, grows=False
+    ),
     given="""@cuda.jit
 def divergent(A, B, C):
     A_shared = cuda.shared.array((8, 8), float32)
@@ -137,11 +127,6 @@ def divergent(A, B, C):
             acc += A_shared[row, k] * B_shared[k, col]
         C[row, col] = acc
 """,
-    parameters=("A", "B", "C"),
-    shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch_small,
     budgets=(
         global_loads("2", lambda shape: 2, "each thread carries at most one element of A and one of B."),
         barriers("1", lambda shape: 1, "one barrier is enough: when the table is full."),

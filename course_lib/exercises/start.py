@@ -5,18 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .budgets import global_loads, global_stores
-from .exercise import FIND, Exercise, Outcome
+from .exercise import Outcome, fill_in, find_bug
 from .explain import Explanation
-from .matrices import last_term_alone, last_term_missing, product, product_inputs
-
-
-def _launch(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """One thread."""
-    return (1, 1), (1, 1)
-
-
-def _all_of_it(M: int, N: int, K: int) -> int:
-    return M * N
+from .matrices import PRODUCT, each_element, last_term_alone, last_term_missing
 
 
 def first_term_missing(outcome: Outcome) -> str | None:
@@ -40,17 +31,17 @@ def _all_zero(outcome: Outcome) -> str | None:
     return None
 
 
-_SHAPES = ((2, 4, 3), (5, 3, 4), (3, 7, 6), (1, 1, 1))
+#: One thread for all of C.
+_ALONE = PRODUCT.but(
+    shapes=((2, 4, 3), (5, 3, 4), (3, 7, 6), (1, 1, 1)),
+    launch=lambda M, N, K: ((1, 1), (1, 1)),
+    share=lambda M, N, K: M * N,
+)
 
 #: The innermost line of the host's product.
-TRIPLE_LOOP = Exercise(
-    name="triple-loop",
-    share=_all_of_it,
-    parameters=("A", "B", "C"),
-    shapes=_SHAPES,
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch,
+TRIPLE_LOOP = fill_in(
+    "triple-loop",
+    _ALONE,
     budgets=(
         global_loads(
             "2·M·N·K",
@@ -66,10 +57,9 @@ TRIPLE_LOOP = Exercise(
 )
 
 #: The innermost loop begins at 1.
-LOST_TERM = Exercise(
-    name="lost-term",
-    share=_all_of_it,
-    kind=FIND,
+LOST_TERM = find_bug(
+    "lost-term",
+    _ALONE,
     given="""def lost_term(A, B, C):
     for row in range(A.shape[0]):
         for col in range(B.shape[1]):
@@ -78,14 +68,9 @@ LOST_TERM = Exercise(
                 acc += A[row, k] * B[k, col]
             C[row, col] = acc
 """,
-    parameters=("A", "B", "C"),
-    shapes=_SHAPES,
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch,
     budgets=(
         global_loads("2·M·N·K", lambda shape: 2 * shape[0] * shape[1] * shape[2], "each element once in each sum."),
-        global_stores("M·N", lambda shape: shape[0] * shape[1], "store each element once, after its loop."),
+        global_stores("M·N", each_element, "store each element once, after its loop."),
     ),
     hints={"out-of-bounds": "the last k is K - 1, and range(K) stops there by itself: mend where the loop begins."},
     diagnoses=(first_term_missing, last_term_alone, last_term_missing),

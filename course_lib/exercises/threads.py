@@ -9,16 +9,22 @@ import numpy as np
 from course_lib.simulator.hardware import ceil_div
 
 from .budgets import global_loads, global_stores
-from .exercise import FIND, WRITE, Array, Exercise, Outcome
+from .exercise import Array, Launch, Outcome, Task, fill_in, find_bug, write
 from .explain import Explanation
 from .grading import eighths
-from .matrices import TILE, last_term_alone, last_term_missing, launch_per_element, product, product_inputs
-
-Launch = tuple[tuple[int, int], tuple[int, int]]
-
-_ONE_STORE = global_stores(
-    "M·N", lambda shape: shape[0] * shape[1], "sum in a variable of the thread, and store it once, after the loop."
+from .matrices import (
+    PRODUCT,
+    TILE,
+    each_element,
+    grid_over,
+    last_term_alone,
+    last_term_missing,
+    launch_per_element,
+    one_array,
+    two_each_step,
 )
+
+_ONE_STORE = global_stores("M·N", each_element, "sum in a variable of the thread, and store it once, after the loop.")
 
 
 def _sums_run_on(outcome: Outcome) -> str | None:
@@ -47,14 +53,9 @@ def _rows_left_out(outcome: Outcome) -> str | None:
 
 
 #: The loop over the rows, in a thread that has its column.
-COLUMN_THREAD = Exercise(
-    name="column-thread",
-    share=lambda M, N, K: M,
-    parameters=("A", "B", "C"),
-    shapes=((4, 6, 3), (7, 5, 2), (3, 4, 9), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch_columns,
+COLUMN_THREAD = fill_in(
+    "column-thread",
+    PRODUCT.but(shapes=((4, 6, 3), (7, 5, 2), (3, 4, 9), (1, 1, 1)), launch=_launch_columns, share=lambda M, N, K: M),
     budgets=(
         global_loads(
             "2·K·M",
@@ -75,14 +76,6 @@ COLUMN_THREAD = Exercise(
 # ---- one thread per element -----------------------------------------------------------------------------------
 
 
-def _inputs_of_one(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, ...]:
-    return (eighths(rng, rows, columns),)
-
-
-def _launch_8_by_4(rows: int, columns: int) -> Launch:
-    return (ceil_div(columns, 8), ceil_div(rows, 4)), (8, 4)
-
-
 def _threads_of_one_block(outcome: Outcome) -> str | None:
     if np.isnan(outcome.got[4:]).all() and np.isnan(outcome.got[:, 8:]).all() and outcome.got.size > 32:
         return "only the first block's elements were stored: the blocks before this one must be counted as well."
@@ -90,17 +83,19 @@ def _threads_of_one_block(outcome: Outcome) -> str | None:
 
 
 #: Row and column from the block's number, its width and the thread's place in it.
-OWN_ELEMENT = Exercise(
-    name="own-element",
-    parameters=("A", "C"),
-    sizes="(rows, columns)",
-    shapes=((8, 24), (16, 8), (4, 8), (12, 16)),
-    inputs=_inputs_of_one,
-    answer=lambda A: 2 * A,
-    launch=_launch_8_by_4,
+OWN_ELEMENT = fill_in(
+    "own-element",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: 2 * A,
+        grid_over(4, 8),
+        shapes=((8, 24), (16, 8), (4, 8), (12, 16)),
+        sizes="(rows, columns)",
+    ),
     budgets=(
         global_loads("1", lambda shape: 1, "each thread needs one element of A."),
-        global_stores("one for each element", lambda shape: shape[0] * shape[1], "each element has one thread."),
+        global_stores("one for each element", each_element, "each element has one thread."),
     ),
     hints={
         "out-of-bounds": "a thread has left the matrix. x counts columns and y counts rows; and a block's first column "
@@ -143,14 +138,16 @@ def _other_place(outcome: Outcome) -> str | None:
 
 
 #: The inner product on matrices that are lines of memory.
-FLAT = Exercise(
-    name="flat",
-    parameters=("A", "B", "C"),
-    sizes="width",
-    shapes=((8,), (16,), (24,)),
-    inputs=_flat_inputs,
-    answer=_flat_product,
-    launch=lambda width: launch_per_element(width, width, width),
+FLAT = fill_in(
+    "flat",
+    Task(
+        ("A", "B", "C"),
+        _flat_inputs,
+        _flat_product,
+        lambda width: launch_per_element(width, width),
+        shapes=((8,), (16,), (24,)),
+        sizes="width",
+    ),
     budgets=(global_loads("2·width", lambda shape: 2 * shape[0], "one element of A and one of B for each step."),),
     hints={
         "out-of-bounds": "an index has left the line, whose places end at width·width - 1. A and B take one index "
@@ -177,15 +174,9 @@ def _rows_without_thread(outcome: Outcome) -> str | None:
 
 
 #: One thread per row, for any number of rows.
-GUARDED_ROWS = Exercise(
-    name="guarded-rows",
-    share=lambda M, N, K: N,
-    kind=WRITE,
-    parameters=("A", "B", "C"),
-    shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=_launch_rows,
+GUARDED_ROWS = write(
+    "guarded-rows",
+    PRODUCT.but(shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)), launch=_launch_rows, share=lambda M, N, K: N),
     budgets=(
         global_loads("2·K·N", lambda shape: 2 * shape[2] * shape[1], "2·K for each of the N elements of a row."),
         _ONE_STORE,
@@ -208,9 +199,9 @@ def _too_much_guarded(outcome: Outcome) -> str | None:
 
 
 #: The rows are guarded, and the columns are not.
-HALF_A_GUARD = Exercise(
-    name="half-a-guard",
-    kind=FIND,
+HALF_A_GUARD = find_bug(
+    "half-a-guard",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))),
     given="""@cuda.jit
 def half_a_guard(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
@@ -223,13 +214,8 @@ def half_a_guard(A, B, C):
             acc += A[row, k] * B[k, col]
         C[row, col] = acc
 """,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
     budgets=(
-        global_loads("2·K", lambda shape: 2 * shape[2], "one element of A and one of B for each step."),
+        global_loads("2·K", two_each_step, "one element of A and one of B for each step."),
         _ONE_STORE,
     ),
     hints={

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
-from .budgets import barriers, global_loads, global_stores, iterations, sectors_per_request
-from .exercise import CHEAPER, FIND, Array, Exercise, Outcome
+from .budgets import barriers, global_loads, global_stores, sectors_per_request
+from .exercise import Array, Outcome, Task, fill_in, find_bug, make_cheaper
 from .explain import Explanation
 from .grading import eighths
-from .matrices import TILE, last_tile_missing, launch_per_element, product, product_inputs, turns_of_tiles
-
-
-def _stops_one_short(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    kept = [k for k in range(A.shape[1]) if k % TILE != TILE - 1]
-    if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
-        return "the last element of every tile is left out: range(T) already stops at T - 1."
-    return None
+from .matrices import (
+    PRODUCT,
+    TILE,
+    TURNS_OF_TILES,
+    each_element,
+    last_of_each_tile_missing,
+    last_tile_missing,
+    launch_per_element,
+    right_on_the_diagonal_alone,
+    two_each_tile,
+)
 
 
 def _only_last_tile(outcome: Outcome) -> str | None:
@@ -30,30 +30,22 @@ def _only_last_tile(outcome: Outcome) -> str | None:
 
 
 #: The heart of the tiled kernel, with exactly the barriers that it needs.
-BARRIERS = Exercise(
-    name="barriers",
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+BARRIERS = fill_in(
+    "barriers",
+    PRODUCT,
     budgets=(
         global_loads(
             "2·⌈K/T⌉",
-            lambda shape: 2 * ceil_div(shape[2], TILE),
+            two_each_tile,
             "multiply the elements of A_tile and B_tile, in shared memory, and leave A and B alone.",
         ),
         barriers(
             "2·⌈K/T⌉",
-            lambda shape: 2 * ceil_div(shape[2], TILE),
+            two_each_tile,
             "a barrier inside the loop over k makes the whole block wait T times; nothing is written in that loop, "
             "so one barrier before it and one after it are enough.",
         ),
-        iterations(
-            "⌈K/T⌉·(T + 1)",
-            turns_of_tiles,
-            "one loop goes from tile to tile, and one inside it along the tile: T turns for each tile, no more.",
-        ),
+        TURNS_OF_TILES,
     ),
     hints={
         "race": "one thread writes a tile while another still reads it: two moments need a barrier, when the tiles "
@@ -64,11 +56,11 @@ BARRIERS = Exercise(
         "out-of-bounds": "the tiles are on the table already: multiply A_tile[ty, k] with B_tile[k, tx], for k in "
         "range(TILE), and leave A and B alone.",
     },
-    diagnoses=(_stops_one_short, _only_last_tile, last_tile_missing),
+    diagnoses=(last_of_each_tile_missing, _only_last_tile, last_tile_missing),
 )
 
 
-def _inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
+def _one_matrix(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
     return (eighths(rng, M, K),)
 
 
@@ -80,10 +72,7 @@ def _square(outcome: Outcome) -> str | None:
 
 
 def _diagonal_tiles_only(outcome: Outcome) -> str | None:
-    got, want = outcome.got, outcome.want
-    tiles = np.arange(len(want)) // TILE
-    diagonal = tiles[:, None] == tiles
-    if not diagonal.all() and np.array_equal(got[diagonal], want[diagonal]):
+    if right_on_the_diagonal_alone(outcome):
         return (
             "only the tiles on the diagonal are right: the second tile holds the rows of A that start at "
             "blockIdx.x * T, not at blockIdx.y * T."
@@ -92,17 +81,19 @@ def _diagonal_tiles_only(outcome: Outcome) -> str | None:
 
 
 #: C = A·Aᵀ by tiles; both tiles come from A.
-GRAM = Exercise(
-    name="gram",
-    parameters=("A", "C"),
-    shapes=((16, 16, 16), (13, 13, 26), (21, 21, 5), (24, 24, 32), (1, 1, 1)),  # C is M×M, so N = M
-    inputs=_inputs,
-    answer=lambda A: A @ A.T,
-    launch=launch_per_element,
+GRAM = fill_in(
+    "gram",
+    Task(
+        ("A", "C"),
+        _one_matrix,
+        lambda A: A @ A.T,
+        launch_per_element,
+        shapes=((16, 16, 16), (13, 13, 26), (21, 21, 5), (24, 24, 32), (1, 1, 1)),  # C is M×M, so N = M
+    ),
     budgets=(
         global_loads(
             "2·⌈K/T⌉",
-            lambda shape: 2 * ceil_div(shape[2], TILE),
+            two_each_tile,
             "load one element of each tile per thread, and read the rest from shared memory.",
         ),
         sectors_per_request(
@@ -114,14 +105,10 @@ GRAM = Exercise(
         ),
         barriers(
             "2·⌈K/T⌉",
-            lambda shape: 2 * ceil_div(shape[2], TILE),
+            two_each_tile,
             "two barriers per pair of tiles are enough: one when the tiles are full, one when they are used.",
         ),
-        iterations(
-            "⌈K/T⌉·(T + 1)",
-            turns_of_tiles,
-            "one loop goes from tile to tile, and one inside it along the tile: T turns for each tile, no more.",
-        ),
+        TURNS_OF_TILES,
     ),
     hints={
         "race": "one thread writes a tile while another still reads it: wait when the tiles have been filled, and "
@@ -167,23 +154,23 @@ def _first_pair_again(outcome: Outcome) -> str | None:
 
 _BARRIERS_OF_EVEN = barriers(
     "2·K/T",
-    lambda shape: 2 * shape[2] // TILE,
+    two_each_tile,
     "the second barrier belongs behind the loop over k, not into it: nothing is stored in that loop, so nobody has to "
     "wait there.",
 )
-_LOADS_OF_EVEN = global_loads(
-    "2·K/T", lambda shape: 2 * shape[2] // TILE, "each thread carries one element of each tile, and no more."
-)
+_LOADS_OF_EVEN = global_loads("2·K/T", two_each_tile, "each thread carries one element of each tile, and no more.")
 _EVEN_SHAPES = ((16, 16, 16), (8, 24, 16), (24, 8, 8), (8, 8, 32))
 
 #: The two lines that carry, where A arrives transposed.
-TILES_OF_TRANSPOSE = Exercise(
-    name="tiles-of-transpose",
-    parameters=("At", "B", "C"),
-    shapes=_EVEN_SHAPES,
-    inputs=_transposed_inputs,
-    answer=lambda At, B: At.T @ B,
-    launch=launch_per_element,
+TILES_OF_TRANSPOSE = fill_in(
+    "tiles-of-transpose",
+    Task(
+        ("At", "B", "C"),
+        _transposed_inputs,
+        lambda At, B: At.T @ B,
+        launch_per_element,
+        shapes=_EVEN_SHAPES,
+    ),
     budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
     hints={
         "out-of-bounds": "At has K rows and M columns: its first index goes with start, its second is the row of C. In "
@@ -218,24 +205,19 @@ _RACE = {
 }
 
 #: A barrier in the inner loop, as in the blog post.
-TOO_DEEP = Exercise(
-    name="too-deep",
-    kind=CHEAPER,
+TOO_DEEP = make_cheaper(
+    "too-deep",
+    PRODUCT.but(shapes=_EVEN_SHAPES),
     given=_TOO_DEEP,
-    parameters=("A", "B", "C"),
-    shapes=_EVEN_SHAPES,
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
     budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
     hints=_RACE,
-    diagnoses=(_stops_one_short, _only_last_tile),
+    diagnoses=(last_of_each_tile_missing, _only_last_tile),
 )
 
 #: Sankar's tiled kernel: one barrier, and a store for each pair of tiles.
-REPORT_TILED = Exercise(
-    name="report-tiled",
-    kind=FIND,
+REPORT_TILED = find_bug(
+    "report-tiled",
+    PRODUCT.but(shapes=((16, 16, 16), (8, 8, 8), (24, 24, 24))),
     given="""@cuda.jit
 def report_tiled(A, B, C):
     As = cuda.shared.array((TILE, TILE), float32)
@@ -251,20 +233,13 @@ def report_tiled(A, B, C):
             Cv += As[ty, i] * Bs[i, tx]
         C[row, col] = Cv
 """,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (8, 8, 8), (24, 24, 24)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
     budgets=(
-        global_loads("2·n/T", lambda shape: 2 * shape[2] // TILE, "one element of each tile per thread is enough."),
-        global_stores(
-            "n²", lambda shape: shape[0] * shape[1], "C is stored for each pair of tiles: store it at the end."
-        ),
+        global_loads("2·n/T", two_each_tile, "one element of each tile per thread is enough."),
+        global_stores("n²", each_element, "C is stored for each pair of tiles: store it at the end."),
         _BARRIERS_OF_EVEN,
     ),
     hints=_RACE,
-    diagnoses=(_stops_one_short, _only_last_tile),
+    diagnoses=(last_of_each_tile_missing, _only_last_tile),
 )
 
 TWO_BARRIERS = Explanation(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .budgets import global_loads, global_stores, iterations, statements
-from .exercise import CHEAPER, FIND, Exercise, Outcome
+from .exercise import Outcome, fill_in, find_bug, make_cheaper
 from .explain import Explanation
-from .matrices import last_term_missing, launch_per_element, product, product_inputs
+from .matrices import PRODUCT, each_element, last_term_missing, two_each_step
 
 #: The loops of these exercises are unrolled four times.
 TIMES = 4
@@ -36,16 +36,12 @@ def _rest_missing(outcome: Outcome) -> str | None:
 
 
 #: The naive kernel's loop, unrolled four times by hand.
-BY_FOUR = Exercise(
-    name="by-four",
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 12), (5, 9, 4), (1, 1, 8)),  # 4 divides K, as the exercise promises
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+BY_FOUR = fill_in(
+    "by-four",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 12), (5, 9, 4), (1, 1, 8))),  # 4 divides K, as the exercise promises
     budgets=(
         iterations("K/4", lambda shape: shape[2] // TIMES, "four terms in each turn: no loop inside the loop."),
-        global_loads("2·K", lambda shape: 2 * shape[2], "each term needs one element of A and one of B."),
+        global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
     ),
     hints={"out-of-bounds": "k goes up in fours: a turn takes k, k + 1, k + 2 and k + 3, and no further."},
     diagnoses=(_every_fourth, _first_four_times),
@@ -65,14 +61,9 @@ def hoisted(A, B, C):
 """
 
 #: What is the same in every turn leaves the loop.
-HOISTED = Exercise(
-    name="hoisted",
-    kind=CHEAPER,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+HOISTED = make_cheaper(
+    "hoisted",
+    PRODUCT,
     given="from numba import cuda, float32\n" + _HOISTED,
     budgets=(
         statements(
@@ -81,7 +72,7 @@ HOISTED = Exercise(
             "row, col and the guard are the same in every turn: compute them once, before the loop, and let the loop "
             "stand inside the if.",
         ),
-        global_stores("M·N", lambda shape: shape[0] * shape[1], "store each result once, after the loop."),
+        global_stores("M·N", each_element, "store each result once, after the loop."),
     ),
     hints={"out-of-bounds": "the guard must still stand around every access to A, B and C."},
     diagnoses=(last_term_missing,),
@@ -103,14 +94,9 @@ def remainder(A, B, C):
 """
 
 #: An unrolled loop that goes wrong where 4 does not divide K.
-REMAINDER = Exercise(
-    name="remainder",
-    kind=FIND,
-    parameters=("A", "B", "C"),
-    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1)),
-    inputs=product_inputs,
-    answer=product,
-    launch=launch_per_element,
+REMAINDER = find_bug(
+    "remainder",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
     given="from numba import cuda, float32\n" + _REMAINDER,
     budgets=(
         iterations(
@@ -118,7 +104,7 @@ REMAINDER = Exercise(
             lambda shape: shape[2] // TIMES + TIMES - 1,
             "keep the unrolled loop for the whole fours, and give only the rest a loop of single steps.",
         ),
-        global_loads("2·K", lambda shape: 2 * shape[2], "each term needs one element of A and one of B."),
+        global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
     ),
     hints={
         "out-of-bounds": "with K = 26 the last turn starts at 24 and reads k = 26 and 27: how many whole fours are "

@@ -280,11 +280,12 @@ def test_what_a_kernel_prints_is_not_shown_for_every_launch(tmp_path, capsys):
 
 def test_the_further_launch_is_larger_and_of_the_same_kind():
     """What divides a size in all launches divides it there, and sizes that are always equal are equal there."""
-    by_name = {name: EXERCISES[name].launches for name in ("two-columns", "gram", "tiles-of-transpose", "divergent")}
+    tasks = {name: EXERCISES[name].task for name in ("two-columns", "gram", "tiles-of-transpose", "divergent")}
+    by_name = {name: task.launches for name, task in tasks.items()}
     assert by_name["two-columns"][-1] == (20, 24, 56)
     assert by_name["gram"][-1] == (25, 25, 72)
     assert by_name["tiles-of-transpose"][-1] == (32, 32, 72)
-    assert by_name["divergent"] == EXERCISES["divergent"].shapes  # its table holds no larger matrices
+    assert by_name["divergent"] == tasks["divergent"].shapes  # its table holds no larger matrices
 
 
 def test_a_kernel_that_takes_no_step_has_nothing_to_show(tmp_path):
