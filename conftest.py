@@ -1,0 +1,72 @@
+"""How pytest runs a lesson: nbval's run of its cells from top to bottom, and then one from bottom to top.
+
+A student goes back: after Run All every cell, run once more and in any order, shows what it showed before. In the
+second run each cell meets what all later cells left behind. Pictures are compared too, which nbval leaves out.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from nbval.plugin import IPyNbCell, IPyNbFile
+from PIL import Image
+
+#: Two pictures are the same if no more than this share of their pixels differs visibly: letters are drawn a little
+#: differently from machine to machine.
+MAY_DIFFER = 0.002
+VISIBLY = 64
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list[Any], list[Any]]:
+    collected = yield
+    is_lesson = file_path.parent.name == "notebooks"
+    return [
+        Lesson.from_parent(parent, path=file_path) if is_lesson and isinstance(file, IPyNbFile) else file
+        for file in collected
+    ]
+
+
+class Lesson(IPyNbFile):
+    """A notebook whose cells run twice in one kernel, the second time from the last to the first."""
+
+    def collect(self) -> Iterator[Cell]:
+        forth = list(super().collect())
+        for cells, turn in ((forth, ""), (reversed(forth), ", run again")):
+            for cell in cells:
+                yield Cell.from_parent(
+                    self, name=cell.name + turn, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
+                )
+
+
+class Cell(IPyNbCell):
+    """A cell that shows what is stored, pictures included."""
+
+    def compare_outputs(self, test: Any, ref: Any, skip_compare: Any = None) -> bool:
+        same = super().compare_outputs(test, ref, skip_compare)
+        shown, stored = pictures(test), pictures(ref)
+        if len(shown) == len(stored) and all(map(same_picture, shown, stored)):
+            return same
+        self.comparison_traceback.append("another picture")
+        return False
+
+
+def pictures(outputs: Any) -> list[str]:
+    """The PNGs of a cell's outputs, in base64."""
+    return [output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+
+
+def same_picture(one: str, other: str) -> bool:
+    """Whether two PNGs, in base64, look the same."""
+    first, second = (
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGBA"), dtype=int) for data in (one, other)
+    )
+    if first.shape != second.shape:
+        return False
+    return bool((abs(first - second).max(axis=-1) > VISIBLY).mean() <= MAY_DIFFER)
