@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f458378c18875130 bundle 42330bd12b83f28c */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4ad19ffe0c6fcc22 bundle 42330bd12b83f28c */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f458378c18875130 bundle b961fdf686e92e16 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4ad19ffe0c6fcc22 bundle e9a0df20a81ee4ee */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -124,10 +124,11 @@ var Plane = class {
     const most = Math.max(this.rows, this.columns);
     const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6));
     const size = { class: "tt-index" };
-    for (let c = 0; c < this.columns; c += every) {
+    const upTo = (n) => every === 1 || n > every ? n : 0;
+    for (let c = 0; c < upTo(this.columns); c += every) {
       this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
     }
-    for (let r = 0; r < this.rows; r += every) {
+    for (let r = 0; r < upTo(this.rows); r += every) {
       const number = String(wrapped ? r * this.columns : top + r);
       this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
     }
@@ -919,13 +920,14 @@ function figure(array, budget, options = {}) {
   const side = Math.max(4, Math.min(most, budget / columns2));
   const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
   const em = 13.5;
-  for (const plane of found) plane.node.style.width = `calc(${(plane.width + 2) / UNIT * side / em}em)`;
+  const width = (pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
+  for (const plane of found) plane.node.style.width = width((plane.width + 2) / UNIT * side);
   const caption = html("figcaption", {}, array.name);
   caption.style.setProperty("--hue", array.hue);
   const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
   const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
   const node = html("figure", {}, caption, content);
-  node.style.setProperty("--tt-side", `${side / em}em`);
+  node.style.setProperty("--tt-side", width(side));
   return { planes: found, node };
 }
 var LEGEND = [
@@ -1395,6 +1397,8 @@ var LENS = 8;
 var CALLOUT = 9;
 var LARGEST = 3.2;
 var GAP = 8;
+var BESIDE = 10;
+var WORTH = 0.5;
 var WIDE = 30;
 var NARROW = 18;
 var arrays = {
@@ -1532,7 +1536,7 @@ var Arrays = class {
    * All three matrices in one scale: the largest that the width and the height leave.
    * @param {import("../panel.js").Size} size
    */
-  fit({ width, height, em }) {
+  fit({ compact, width, height, em }) {
     if (!this.sides) return;
     const { M, K, N, beside: beside2 } = this.sides;
     const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
@@ -1540,7 +1544,10 @@ var Arrays = class {
       const scale2 = (room - GAP) / (K + other);
       return scale2 * K < least ? Math.max(0, room - GAP - least) / other : scale2;
     };
-    const scale = Math.max(0.01, Math.min(fitting(width, N + beside2, wide), fitting(height * (this.share ?? 1), M, high), LARGEST * em / UNIT));
+    const most = Math.min(fitting(compact ? height : height * (this.share ?? 1), M, high), LARGEST * em / UNIT);
+    const within = (room) => Math.max(0.01, Math.min(fitting(room, N + beside2, wide), most));
+    const [whole, less] = [within(width), within(width - BESIDE * em)];
+    const scale = compact && less > WORTH * whole ? less : whole;
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);
@@ -1767,7 +1774,9 @@ var Costs = class {
 
 // panels/banks.js
 var CELL = 20;
+var NUMBERS = 16;
 var TALLEST = 8;
+var TALLEST_COMPACT = 5;
 var banks = {
   name: "banks",
   title: "Banks",
@@ -1787,11 +1796,14 @@ var Banks = class {
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
     this.beside = BANKS;
+    this.tallest = TALLEST;
   }
   /** @param {import("../panel.js").Size} size */
   fit(size) {
-    if (beside(size) === this.beside) return;
+    const tallest = size.compact ? TALLEST_COMPACT : TALLEST;
+    if (beside(size) === this.beside && tallest === this.tallest) return;
     this.beside = beside(size);
+    this.tallest = tallest;
     this.shown = -1;
     this.draw();
   }
@@ -1845,13 +1857,18 @@ var Banks = class {
    * @param {string} label
    */
   picture(stacks, label) {
-    const tallest = Math.max(1, ...stacks.map((stack) => stack.size));
-    const high = tallest <= TALLEST ? CELL * 0.8 : Math.max(4, TALLEST * CELL * 0.8 / tallest);
-    const bottom = Math.max(1.6 * CELL, tallest * high) + 2;
-    const row = bottom + 16;
+    const words = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
+    const most = words(0, BANKS);
+    const high = most <= this.tallest ? CELL * 0.8 : Math.max(2, this.tallest * CELL * 0.8 / most);
+    const bottoms = Array.from(
+      { length: BANKS / this.beside },
+      (_, row) => Math.max(1.6 * CELL, words(row * this.beside, (row + 1) * this.beside) * high) + 2
+    );
+    const tops = bottoms.map((_, row) => bottoms.slice(0, row).reduce((sum, bottom) => sum + bottom + NUMBERS, 0));
+    const height = bottoms.reduce((sum, bottom) => sum + bottom + NUMBERS, 0);
     const node = svg("svg", {
       class: "tt-banks",
-      viewBox: `0 0 ${this.beside * CELL + 2} ${BANKS / this.beside * row}`,
+      viewBox: `0 0 ${this.beside * CELL + 2} ${height}`,
       role: "img",
       "aria-label": label || "The banks of shared memory"
     });
@@ -1859,7 +1876,7 @@ var Banks = class {
     const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
     for (let bank = 0; bank < BANKS; bank++) {
       const x = 1 + bank % this.beside * CELL;
-      const top = Math.floor(bank / this.beside) * row;
+      const [top, bottom] = [tops, bottoms].map((rows) => rows[Math.floor(bank / this.beside)]);
       node.append(svg("rect", { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
       node.append(svg("text", { x: x + CELL / 2, y: top + bottom + 8, class: "tt-address" }, String(bank)));
       [...stacks[bank] ?? []].forEach(([word, lanes2], i) => {

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f458378c18875130 bundle 12c3dd41b16ff61c */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4ad19ffe0c6fcc22 bundle 12c3dd41b16ff61c */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {

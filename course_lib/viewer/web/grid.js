@@ -203,13 +203,15 @@ export function figure(array, budget, options = {}) {
   const side = Math.max(4, Math.min(most, budget / columns));
   const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
   const em = 13.5; // pixels of the text at its usual size
-  for (const plane of found) plane.node.style.width = `calc(${(((plane.width + 2) / UNIT) * side) / em}em)`;
+  // a small page shrinks what is not global
+  const width = (/** @type {number} */ pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
+  for (const plane of found) plane.node.style.width = width(((plane.width + 2) / UNIT) * side);
   const caption = html("figcaption", {}, array.name);
   caption.style.setProperty("--hue", array.hue);
   const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
   const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
   const node = html("figure", {}, caption, content);
-  node.style.setProperty("--tt-side", `${side / em}em`);
+  node.style.setProperty("--tt-side", width(side));
   return { planes: found, node };
 }
 

@@ -81,10 +81,11 @@ export class Plane {
     const most = Math.max(this.rows, this.columns);
     const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6)); // few enough to read
     const size = { class: "tt-index" };
-    for (let c = 0; c < this.columns; c += every) {
+    const upTo = (/** @type {number} */ n) => (every === 1 || n > every ? n : 0); // a lone 0 says nothing
+    for (let c = 0; c < upTo(this.columns); c += every) {
       this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
     }
-    for (let r = 0; r < this.rows; r += every) {
+    for (let r = 0; r < upTo(this.rows); r += every) {
       const number = String(wrapped ? r * this.columns : top + r);
       this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
     }

@@ -14,6 +14,8 @@ const LENS = 8; // elements a side of the magnified part
 const CALLOUT = 9; // ems for the counts beside the matrices
 const LARGEST = 3.2; // ems for an element
 const GAP = 8; // pixels between the matrices
+const BESIDE = 10; // ems that matrices on a small page leave to the other arrays
+const WORTH = 0.5; // where they do not shrink to less than that
 const WIDE = 30; // ems for the global arrays of a kernel without matrices
 const NARROW = 18; // ems for shared and local arrays, beside each other
 
@@ -173,7 +175,7 @@ class Arrays {
    * All three matrices in one scale: the largest that the width and the height leave.
    * @param {import("../panel.js").Size} size
    */
-  fit({ width, height, em }) {
+  fit({ compact, width, height, em }) {
     if (!this.sides) return;
     const { M, K, N, beside } = this.sides;
     // The counts stand above A and left of B, and may need more room than these leave them.
@@ -183,7 +185,10 @@ class Arrays {
       const scale = (room - GAP) / (K + other);
       return scale * K < least ? Math.max(0, room - GAP - least) / other : scale;
     };
-    const scale = Math.max(0.01, Math.min(fitting(width, N + beside, wide), fitting(height * (this.share ?? 1), M, high), (LARGEST * em) / UNIT));
+    const most = Math.min(fitting(compact ? height : height * (this.share ?? 1), M, high), (LARGEST * em) / UNIT);
+    const within = (/** @type {number} */ room) => Math.max(0.01, Math.min(fitting(room, N + beside, wide), most));
+    const [whole, less] = [within(width), within(width - BESIDE * em)];
+    const scale = compact && less > WORTH * whole ? less : whole;
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);

@@ -5,7 +5,9 @@ import { BANKS, WARP, WORD_BYTES } from "../trace.js";
 import { beside, Costs, requestSays, requestState, spread } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
+const NUMBERS = 16; // the banks' numbers below a row of them
 const TALLEST = 8; // words in a bank with a lane's number in them; taller stacks are drawn thinner
+const TALLEST_COMPACT = 5; // on a small page, so that both rows of banks are in sight
 
 /** @type {import("../panel.js").Lens} */
 export const banks = {
@@ -28,12 +30,15 @@ class Banks {
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
     this.beside = BANKS; // banks in a row
+    this.tallest = TALLEST;
   }
 
   /** @param {import("../panel.js").Size} size */
   fit(size) {
-    if (beside(size) === this.beside) return;
+    const tallest = size.compact ? TALLEST_COMPACT : TALLEST;
+    if (beside(size) === this.beside && tallest === this.tallest) return;
     this.beside = beside(size);
+    this.tallest = tallest;
     this.shown = -1;
     this.draw();
   }
@@ -94,13 +99,19 @@ class Banks {
    * @param {string} label
    */
   picture(stacks, label) {
-    const tallest = Math.max(1, ...stacks.map((stack) => stack.size));
-    const high = tallest <= TALLEST ? CELL * 0.8 : Math.max(4, (TALLEST * CELL * 0.8) / tallest);
-    const bottom = Math.max(1.6 * CELL, tallest * high) + 2;
-    const row = bottom + 16;
+    /** @type {(first: number, end: number) => number} */
+    const words = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
+    const most = words(0, BANKS);
+    const high = most <= this.tallest ? CELL * 0.8 : Math.max(2, (this.tallest * CELL * 0.8) / most);
+    // Each row of banks is as high as what stands in it.
+    const bottoms = Array.from({ length: BANKS / this.beside }, (_, row) =>
+      Math.max(1.6 * CELL, words(row * this.beside, (row + 1) * this.beside) * high) + 2,
+    );
+    const tops = bottoms.map((_, row) => bottoms.slice(0, row).reduce((sum, bottom) => sum + bottom + NUMBERS, 0));
+    const height = bottoms.reduce((sum, bottom) => sum + bottom + NUMBERS, 0);
     const node = svg("svg", {
       class: "tt-banks",
-      viewBox: `0 0 ${this.beside * CELL + 2} ${(BANKS / this.beside) * row}`,
+      viewBox: `0 0 ${this.beside * CELL + 2} ${height}`,
       role: "img",
       "aria-label": label || "The banks of shared memory",
     });
@@ -108,7 +119,7 @@ class Banks {
     const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
     for (let bank = 0; bank < BANKS; bank++) {
       const x = 1 + (bank % this.beside) * CELL;
-      const top = Math.floor(bank / this.beside) * row;
+      const [top, bottom] = [tops, bottoms].map((rows) => rows[Math.floor(bank / this.beside)]);
       node.append(svg("rect", { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
       node.append(svg("text", { x: x + CELL / 2, y: top + bottom + 8, class: "tt-address" }, String(bank)));
       [...(stacks[bank] ?? [])].forEach(([word, lanes], i) => {
