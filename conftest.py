@@ -1,7 +1,8 @@
-"""How pytest runs a lesson: nbval's run of its cells from top to bottom, and then one from bottom to top.
+"""In which order tests run, and how a lesson does.
 
-A student goes back: after Run All every cell, run once more and in any order, shows what it showed before. In the
-second run each cell meets what all later cells left behind. Pictures are compared too, which nbval leaves out.
+nbval runs a lesson's cells from top to bottom; here they are run once more from bottom to top. A student goes back:
+after Run All every cell, run again and in any order, shows what it showed before. In the second run each cell meets
+what all later cells left behind. Pictures are compared too, which nbval leaves out.
 """
 
 from __future__ import annotations
@@ -21,6 +22,25 @@ from PIL import Image
 #: differently from machine to machine.
 MAY_DIFFER = 0.002
 VISIBLY = 64
+
+#: Begun first, since they take longest: the files that are left in the end are short, and keep all workers busy.
+LONGEST = (
+    "tests/exercises",
+    "tests/simulator/test_mutations.py",
+    "tests/simulator/test_differential.py",
+    "tests/browser",
+    "tests/publish",
+    "notebooks",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the files; the tests of one keep their order, and their worker (`--dist=loadfile`)."""
+
+    def place(item: pytest.Item) -> int:
+        return next((rank for rank, start in enumerate(LONGEST) if item.nodeid.startswith(start)), len(LONGEST))
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(wrapper=True)

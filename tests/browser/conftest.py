@@ -10,7 +10,7 @@ a name relative to notebooks/ ("02_naive.ipynb") or a list of code cells, which 
         notebook.page.keyboard.press("ArrowRight")
 
 `notebook.page` is Playwright's page; `playwright.sync_api.expect` waits for what a widget draws later.
-JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; it starts once per test file,
+JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; it starts once for all test files,
 from the repository, with the course's own configuration and none of the user's.
 
 `show(stepper, ...)` puts steppers on a page of their own, without JupyterLab, and returns the page;
@@ -155,23 +155,30 @@ def find_chromium(playwright) -> str | None:
     return downloaded if Path(downloaded).exists() else None
 
 
-@pytest.fixture(scope="module")
-def browser():
+@pytest.fixture(scope="session")
+def chromium():
+    """The browser's path. Playwright has stopped again: while it runs, so does its event loop, in every other test."""
     with sync_playwright() as playwright:
         path = find_chromium(playwright)
-        if path is None:
-            refuse = pytest.fail if os.environ.get("CI") else pytest.skip
-            refuse(
-                "no Chromium or Chrome found: install one (Debian: apt-get install chromium), "
-                "or run: uv run playwright install chromium"
-            )
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+    if path is None:
+        refuse = pytest.fail if os.environ.get("CI") else pytest.skip
+        refuse(
+            "no Chromium or Chrome found: install one (Debian: apt-get install chromium), "
+            "or run: uv run playwright install chromium"
+        )
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
 
 
-@pytest.fixture(scope="module")
-def lab(browser, tmp_path_factory):
+@pytest.fixture(scope="session")
+def lab(chromium, tmp_path_factory):
     """Needs the browser, so that without one nothing is started in vain."""
     folder = tmp_path_factory.mktemp("lab")
     if (REPOSITORY / "notebooks").is_dir():
