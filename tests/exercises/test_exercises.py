@@ -164,7 +164,6 @@ def test_solution_passes_and_shows_its_counts(name, tmp_path):
     assert verdict, verdict
     assert verdict.hint is None
     assert len(verdict.checks) == verdict.points == verdict.of == EXERCISES[name].points
-    assert repr(verdict) == repr(_verdict(name, tmp_path, []))
 
 
 @pytest.mark.parametrize("name, different, change", RIGHT, ids=[f"{r[0]}: {r[1]}" for r in RIGHT])

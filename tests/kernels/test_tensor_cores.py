@@ -27,6 +27,8 @@ SIZES = {
     "tensor_cores_tiled": [(37, 70, 18), (3, 2, 0), (0, 4, 4), (130, 136, 88), (128, 140, 44), (128, 128, 16), None],
     "tensor_cores_bf16": [(37, 70, 18), (3, 2, 0), (0, 4, 4), (130, 144, 144), (128, 136, 72), (128, 128, 32), None],
 }
+#: Of real numbers, which are rounded: a tile and what it leaves over.
+ROUNDED = {"tensor_cores": (65, 31, 33), "tensor_cores_tiled": (128, 140, 20), "tensor_cores_bf16": (128, 136, 24)}
 #: The relative error of one element, by the name of the rung: rounded and cut off TF32, and bfloat16.
 UNIT = {"tensor_cores": 2.0**-11, "tensor_cores_tiled": 2.0**-10, "tensor_cores_bf16": 2.0**-8}
 
@@ -54,7 +56,7 @@ def assert_modelled(run, r, size):
     ("r", "size"), [pytest.param(r, s, id=f"{r.name} {s}") for r in TENSOR_CORES for s in SIZES[r.name]]
 )
 def test_rung_is_right_silent_and_modelled(r, size):
-    """Ragged rectangles, the last of sizes drawn anew: exact for whole numbers, else within the bounds of TF32."""
+    """Ragged rectangles, the last of sizes drawn anew: exact, since these whole numbers need no rounding."""
     rng = np.random.default_rng()
     M, N, K = size = size or tuple(map(int, rng.integers(1, 60, 3)))
     A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
@@ -63,6 +65,12 @@ def test_rung_is_right_silent_and_modelled(r, size):
     assert run.findings == ()
     assert_modelled(run, r, size)
 
+
+@pytest.mark.parametrize("r", TENSOR_CORES, ids=lambda r: r.name)
+def test_real_numbers_are_rounded_once(r):
+    """The result is that of rounded operands but for the sums, and within the bounds of its format."""
+    M, N, K = ROUNDED[r.name]
+    rng = np.random.default_rng()
     A, B = (rng.standard_normal(shape, np.float32) for shape in ((M, K), (K, N)))
     C, run = multiply(r, A, B)
     assert run.findings == ()

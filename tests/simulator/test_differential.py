@@ -83,14 +83,14 @@ def check_with_reference(case, folder):
     return arrays, record
 
 
-@examples(ci=100, nightly=1500)
+@examples(ci=60, nightly=1500)
 @given(case=generator.cases(typed=True))
 def test_typed_kernels(folder, case):
     """Mixtures of types, wrap-around, division by zero, shuffles: values and counts equal the reference's."""
     check_with_reference(case, folder)
 
 
-@examples(ci=100, nightly=1000)
+@examples(ci=60, nightly=1000)
 @given(case=generator.cases(typed=False))
 def test_plain_kernels(folder, numba_simulator, case):
     """Kernels without type trouble: values equal numba's simulator's too, and the reference finds no race in them."""
@@ -135,7 +135,7 @@ def pairs_of_lines(findings, kind):
     return {(f.array, frozenset({f.line, f.other_line} - {None})) for f in findings if f.kind == kind}
 
 
-@examples(ci=150, nightly=1500)
+@examples(ci=100, nightly=1500)
 @given(case=generator.careless_cases())
 def test_findings(folder, case):
     """In kernels that may break every rule, the simulator finds what an exhaustive search of all accesses finds."""
