@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numba import float32, uint32
 
+from ..simulator.hardware import WARP_SIZE
 from . import probes
 from .device import require
 from .profile import inner_loop
 
-WARP = 32
 #: A list of addresses that the first-level cache holds, one that only the second does, and one that none does.
 L1_LIST, L2_LIST, DRAM_LIST = 8 * 1024, 8 * 2**20, 256 * 2**20
 ROUNDS = 64
@@ -49,7 +49,7 @@ def _time(
     cuda = require()
     threads = int(np.prod(block))
     results = cuda.device_array(max(threads * grid, 1024), out)
-    clocks = cuda.device_array((2, grid, -(-threads // WARP)), np.int64)
+    clocks = cuda.device_array((2, grid, -(-threads // WARP_SIZE)), np.int64)
     seen: list[int] = []
     for _ in range(warmups + repeats):
         kernel[grid, block](*arguments, results, clocks)
@@ -67,11 +67,11 @@ def arithmetic(repeats: int) -> list[Result]:
         ("integer add, xor", probes.add_then_xor, uint32, 8, 2),
     )
     for name, operation, dtype, chains, each in cases:
-        alone = _time(probes.arithmetic(operation, dtype, 1), WARP, (dtype(3), ROUNDS), repeats)
+        alone = _time(probes.arithmetic(operation, dtype, 1), WARP_SIZE, (dtype(3), ROUNDS), repeats)
         per = ROUNDS * probes.UNROLLED * each
         results.append(_result(f"{name} latency", np.median(alone) / per, alone, operations=per))
         full = _time(probes.arithmetic(operation, dtype, chains), 1024, (dtype(3), ROUNDS), repeats)
-        per *= chains * 1024 // WARP
+        per *= chains * 1024 // WARP_SIZE
         rate = per / np.median(full)
         results.append(_result(f"{name} rate", rate, full, "warp instructions per cycle", operations=per))
     return results
@@ -108,10 +108,10 @@ def pointers(repeats: int) -> list[Result]:
         results.append(_result(f"{level} latency", np.median(seen) / steps, seen, steps=steps))
         del memory
     results += neighbours(repeats) + lines(repeats)
-    seen = _time(probes.chase_shared, WARP, (ROUNDS,), repeats, out=np.int64)
+    seen = _time(probes.chase_shared, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
     steps = ROUNDS * probes.UNROLLED
     results.append(_result("shared latency", np.median(seen) / steps, seen, steps=steps))
-    seen = _time(probes.chase_constants, WARP, (ROUNDS,), repeats, out=np.int64)
+    seen = _time(probes.chase_constants, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
     return [*results, _result("constant latency", np.median(seen) / steps, seen, steps=steps)]
 
 
@@ -120,9 +120,9 @@ def lines(repeats: int) -> list[Result]:
     results: list[Result] = []
     for level, size, laps in (("L1", 16 * L1_LIST, 4), ("L2", L2_LIST, 2)):
         for apart in (8, 32, 128):
-            memory, nodes = _list(size, max(WARP * apart, 256))
+            memory, nodes = _list(size, max(WARP_SIZE * apart, 256))
             steps = len(nodes) // probes.UNROLLED * probes.UNROLLED
-            seen = _time(probes.chase, WARP, (nodes[0], apart, steps, laps), repeats, warmups=0, out=np.int64)
+            seen = _time(probes.chase, WARP_SIZE, (nodes[0], apart, steps, laps), repeats, warmups=0, out=np.int64)
             name = f"{level} latency of 32 lanes"
             results.append(_result(name, np.median(seen) / steps, seen, apart=apart, steps=steps))
             del memory
@@ -147,7 +147,7 @@ def neighbours(repeats: int) -> list[Result]:
 def shared_memory(repeats: int) -> list[Result]:
     """Requests of 32 warps to shared memory: free of conflicts, with them, wide, stores."""
     results: list[Result] = []
-    requests = ROUNDS * probes.UNROLLED * 1024 // WARP
+    requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
     cases = [("read", probes.read_shared, stride) for stride in (0, 1, 2, 4, 8, 16, 32)]
     cases += [("read 16 bytes", probes.read_shared4, stride) for stride in (0, 1)]
     cases += [("write", probes.write_shared, stride) for stride in (1, 2, 4)]
@@ -163,8 +163,8 @@ def first_level(repeats: int) -> list[Result]:
     """Requests of 32 warps that the first-level cache serves: lanes 0, 1, 2, 4, 8, 16, 32 words apart."""
     cuda = require()
     results: list[Result] = []
-    requests = ROUNDS * probes.UNROLLED * 1024 // WARP
-    array = cuda.to_device(np.ones(WARP * WARP * probes.UNROLLED, np.float32))
+    requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
+    array = cuda.to_device(np.ones(WARP_SIZE * WARP_SIZE * probes.UNROLLED, np.float32))
     for stride in (0, 1, 2, 4, 8, 16, 32):
         seen = _time(probes.read_global(stride), 1024, (array, 0, ROUNDS), repeats)
         value = np.median(seen) / requests
@@ -203,13 +203,13 @@ def waiting(repeats: int) -> list[Result]:
     memory, nodes = _list(2 * L2_LIST, 256 * max(WARPS))
     steps = len(nodes)
     for warps in WARPS:
-        lanes = warps * WARP
+        lanes = warps * WARP_SIZE
         seen = _time(probes.chase, lanes, (nodes[0], 8, steps, 2), repeats, out=np.int64)
         value = np.median(seen) / steps
         results.append(_result("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps))
     del memory
     for warps in WARPS:
-        seen = _time(probes.barriers, warps * WARP, (ROUNDS,), repeats)
+        seen = _time(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats)
         value = np.median(seen) / ROUNDS / probes.UNROLLED
         results.append(_result("barrier", value, seen, warps=warps))
     return results
@@ -234,16 +234,16 @@ def indexing(repeats: int) -> list[Result]:
     }
     for kind, access in kinds.items():
         kernel = probes.index_rate(access)
-        seen = _time(kernel, (WARP, WARP), (row, row), repeats)
-        value = np.median(seen) / (row.shape[1] * WARP / 4)
+        seen = _time(kernel, (WARP_SIZE, WARP_SIZE), (row, row), repeats)
+        value = np.median(seen) / (row.shape[1] * WARP_SIZE / 4)
         results.append(_result(f"{kind} index rate", value, seen, unit, instructions=_turn(kernel)))
         if access:
-            seen = _time(probes.index_chase(access), (WARP, 1), (zeros, 256), repeats)
+            seen = _time(probes.index_chase(access), (WARP_SIZE, 1), (zeros, 256), repeats)
             results.append(_result(f"{kind} index latency", np.median(seen) / 256, seen))
     for written_out in (False, True):
         kernel = probes.shared_index_rate(written_out)
-        seen = _time(kernel, (WARP, WARP), (tile,), repeats)
-        value = np.median(seen) / (probes.ROWS * (WARP if written_out else 1) * WARP / 4)
+        seen = _time(kernel, (WARP_SIZE, WARP_SIZE), (tile,), repeats)
+        value = np.median(seen) / (probes.ROWS * (WARP_SIZE if written_out else 1) * WARP_SIZE / 4)
         name = f"shared index rate, {'written out' if written_out else 'in a loop'}"
         results.append(_result(name, value, seen, unit, instructions=_turn(kernel)))
     return results
@@ -258,8 +258,8 @@ def _turn(kernel: Any) -> float:
 def copies(repeats: int) -> list[Result]:
     """An asynchronous copy from L1 to the read of what it brought, one after the other."""
     cuda = require()
-    array = cuda.to_device(np.arange(WARP, dtype=np.int64)[None])
-    seen = _time(probes.chase_copies, WARP, (array, 1024), repeats, out=np.int64)
+    array = cuda.to_device(np.arange(WARP_SIZE, dtype=np.int64)[None])
+    seen = _time(probes.chase_copies, WARP_SIZE, (array, 1024), repeats, out=np.int64)
     results = [_result("asynchronous copy and read", np.median(seen) / 1024, seen)]
     requests = ROUNDS * probes.UNROLLED
     row = cuda.to_device(np.ones((1, 2**16), np.float32))
@@ -268,7 +268,7 @@ def copies(repeats: int) -> list[Result]:
         ("asynchronous copies of 16 bytes", probes.copies4_of),
     ):
         for warps in WARPS:
-            seen = _time(kernel, warps * WARP, (row, 0, ROUNDS), repeats)
+            seen = _time(kernel, warps * WARP_SIZE, (row, 0, ROUNDS), repeats)
             value = np.median(seen) / requests / warps
             results.append(_result(name, value, seen, "cycles per request", warps=warps, requests=requests * warps))
     return results

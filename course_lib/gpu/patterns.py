@@ -16,6 +16,7 @@ from numba import cuda, float32, float64, int8, uint16
 from ..kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
 from ..kernels.tensor_core_loads import load_matrices, load_matrices_transposed
 from ..kernels.vector import load4
+from ..simulator.hardware import BANKS, WARP_SIZE
 
 ELEMENTS = 2048
 ROWS_OF_4, ROWS_OF_8 = ELEMENTS // 4, ELEMENTS // 8
@@ -227,7 +228,7 @@ def matrices(rows, out):
     """Lane i brings row rows[i] of 16 bytes to a load of four matrices."""
     tile = cuda.shared.array((ROWS_OF_4, 4), float32)
     i = cuda.threadIdx.x
-    for word in range(i, ELEMENTS, 32):
+    for word in range(i, ELEMENTS, WARP_SIZE):
         tile[word // 4, word % 4] = word
     cuda.syncthreads()
     out[i] = load_matrices(tile, rows[i], 0)[0]
@@ -238,7 +239,7 @@ def matrices_transposed(rows, out):
     """The same of 16-bit elements, each matrix transposed."""
     tile = cuda.shared.array((ROWS_OF_8, 8), uint16)
     i = cuda.threadIdx.x
-    for element in range(i, ELEMENTS, 32):
+    for element in range(i, ELEMENTS, WARP_SIZE):
         tile[element // 8, element % 8] = element
     cuda.syncthreads()
     out[i] = load_matrices_transposed(tile, rows[i], 0)[0]
@@ -257,16 +258,16 @@ class AccessPattern:
 
 def _indices(seed: int = 0) -> dict[str, np.ndarray]:
     """Which element each lane reads, by the name of the pattern."""
-    lanes = np.arange(32)
+    lanes = np.arange(WARP_SIZE)
     return {
         "pairs": lanes // 2,
         "halves": lanes // 16,
         "mirror": lanes ^ 16,
         "interleaved": lanes % 2 * 16 + lanes // 2,
-        "random": np.random.default_rng(seed).integers(0, ELEMENTS // 4, 32),
-        "random in 64": np.random.default_rng(seed).integers(0, 64, 32),
+        "random": np.random.default_rng(seed).integers(0, ELEMENTS // 4, WARP_SIZE),
+        "random in 64": np.random.default_rng(seed).integers(0, 64, WARP_SIZE),
         "one in two halves": np.where(lanes < 16, lanes, lanes + 240),
-        "same bank": lanes % 4 * 32,
+        "same bank": lanes % 4 * BANKS,
         "quads": lanes // 4,
         "modulo 2": lanes % 2,
         "modulo 4": lanes % 4,
@@ -282,7 +283,7 @@ def _indices(seed: int = 0) -> dict[str, np.ndarray]:
 
 def _masks() -> dict[str, np.ndarray]:
     """Which lanes are active, by name."""
-    lanes = np.arange(32)
+    lanes = np.arange(WARP_SIZE)
     chosen = {
         "even lanes": lanes % 2 == 0,
         "odd lanes": lanes % 2 == 1,
@@ -291,7 +292,7 @@ def _masks() -> dict[str, np.ndarray]:
         "last half": lanes >= 16,
         "every other eight": lanes // 8 % 2 == 0,
         "all but lane 5": lanes != 5,
-        **{f"random mask {seed}": np.random.default_rng(seed).random(32) < 0.5 for seed in range(3)},
+        **{f"random mask {seed}": np.random.default_rng(seed).random(WARP_SIZE) < 0.5 for seed in range(3)},
     }
     return {name: mask.astype(np.int32) for name, mask in chosen.items()}
 
@@ -374,60 +375,72 @@ def patterns() -> tuple[AccessPattern, ...]:
             f"shared float32, stride {stride}",
             shared_strided(float32),
             1,
-            32,
-            lambda s=stride: (s, 0, np.zeros(32, "f4")),
+            WARP_SIZE,
+            lambda s=stride: (s, 0, np.zeros(WARP_SIZE, "f4")),
         )
         add(
             f"shared float64, stride {stride}",
             shared_strided(float64),
             1,
-            32,
-            lambda s=stride: (s, 0, np.zeros(32, "f8")),
+            WARP_SIZE,
+            lambda s=stride: (s, 0, np.zeros(WARP_SIZE, "f8")),
         )
     for stride in (1, 3, 4, 32):
-        add(f"shared int8, stride {stride}", shared_strided(int8), 1, 32, lambda s=stride: (s, 0, np.zeros(32, "i1")))
+        add(
+            f"shared int8, stride {stride}",
+            shared_strided(int8),
+            1,
+            WARP_SIZE,
+            lambda s=stride: (s, 0, np.zeros(WARP_SIZE, "i1")),
+        )
     for kind in _indices():
         for name, dtype in (("float32", float32), ("float64", float64)):
             add(
                 f"shared {name}, {kind}",
                 shared_gathered(dtype),
                 1,
-                32,
-                lambda k=kind, d=name: (_indices()[k], np.zeros(32, d)),
+                WARP_SIZE,
+                lambda k=kind, d=name: (_indices()[k], np.zeros(WARP_SIZE, d)),
             )
-        add(f"shared 16 bytes, {kind}", wide_shared, 1, 32, lambda k=kind: (_indices()[k], np.zeros(32, "f4")))
+        add(
+            f"shared 16 bytes, {kind}",
+            wide_shared,
+            1,
+            WARP_SIZE,
+            lambda k=kind: (_indices()[k], np.zeros(WARP_SIZE, "f4")),
+        )
     for seed in range(4):
         for name, dtype in (("float32", float32), ("float64", float64)):
             add(
                 f"shared {name}, random {seed}",
                 shared_gathered(dtype),
                 1,
-                32,
-                lambda s=seed, d=name: (_indices(s + 10)["random"], np.zeros(32, d)),
+                WARP_SIZE,
+                lambda s=seed, d=name: (_indices(s + 10)["random"], np.zeros(WARP_SIZE, d)),
             )
         add(
             f"shared 16 bytes, random {seed}",
             wide_shared,
             1,
-            32,
-            lambda s=seed: (_indices(s + 10)["random"], np.zeros(32, "f4")),
+            WARP_SIZE,
+            lambda s=seed: (_indices(s + 10)["random"], np.zeros(WARP_SIZE, "f4")),
         )
     for stride in (0, 1, 2, 3, 8):
         add(
             f"shared 16 bytes, stride {stride}",
             wide_shared,
             1,
-            32,
-            lambda s=stride: (np.arange(32) * s, np.zeros(32, "f4")),
+            WARP_SIZE,
+            lambda s=stride: (np.arange(WARP_SIZE) * s, np.zeros(WARP_SIZE, "f4")),
         )
         add(
             f"global 16 bytes, stride {stride}",
             wide_strided,
             1,
-            32,
-            lambda s=stride: (np.zeros((1, 4096), "f4"), s, np.zeros(32, "f4")),
+            WARP_SIZE,
+            lambda s=stride: (np.zeros((1, 4096), "f4"), s, np.zeros(WARP_SIZE, "f4")),
         )
-    indices = {"stride 1": np.arange(32), **_indices()}
+    indices = {"stride 1": np.arange(WARP_SIZE), **_indices()}
     for kind in (
         "stride 1",
         "pairs",
@@ -444,15 +457,15 @@ def patterns() -> tuple[AccessPattern, ...]:
                 f"shared float64, {kind}, {mask}",
                 shared_masked(float64),
                 1,
-                32,
-                lambda k=kind, a=active: (indices[k], a, np.zeros(32, "f8")),
+                WARP_SIZE,
+                lambda k=kind, a=active: (indices[k], a, np.zeros(WARP_SIZE, "f8")),
             )
             add(
                 f"shared 16 bytes, {kind}, {mask}",
                 wide_masked,
                 1,
-                32,
-                lambda k=kind, a=active: (indices[k], a, np.zeros(32, "f4")),
+                WARP_SIZE,
+                lambda k=kind, a=active: (indices[k], a, np.zeros(WARP_SIZE, "f4")),
             )
     return tuple(result) + _copies() + _matrices()
 
@@ -465,12 +478,16 @@ def _copies() -> tuple[AccessPattern, ...]:
     cases += [(copied_some, f"by {mask}", active) for mask, active in _masks().items()]
     single = tuple(
         AccessPattern(
-            f"copied {name}", kernel, 1, 32, lambda a=about: (np.zeros((1, ELEMENTS), "f4"), a, np.zeros(32, "f4"))
+            f"copied {name}",
+            kernel,
+            1,
+            WARP_SIZE,
+            lambda a=about: (np.zeros((1, ELEMENTS), "f4"), a, np.zeros(WARP_SIZE, "f4")),
         )
         for kernel, name, about in cases
     )
     return single + tuple(
-        AccessPattern(f"copied {size} bytes, {name}", kernel, 1, 32, lambda p=places, d=kind: _of_places(p, d))
+        AccessPattern(f"copied {size} bytes, {name}", kernel, 1, WARP_SIZE, lambda p=places, d=kind: _of_places(p, d))
         for size, kind, kernel in (
             (4, "f4", copied_pairs(float32, 1)),
             (8, "f8", copied_pairs(float64, 1)),
@@ -482,14 +499,14 @@ def _copies() -> tuple[AccessPattern, ...]:
 
 def _of_places(places: tuple[np.ndarray, ...], dtype: str) -> tuple[Any, ...]:
     """Return the arguments of a launch of `copied_pairs`: places to and from, and who takes part."""
-    return np.zeros((1, 4 * ELEMENTS), dtype), *places, np.zeros(32, dtype)
+    return np.zeros((1, 4 * ELEMENTS), dtype), *places, np.zeros(WARP_SIZE, dtype)
 
 
 def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
     """Return (to, from, active) by name, for copies of so many bytes: places are counted in copies."""
-    lanes, everybody = np.arange(32), np.ones(32, np.int32)
-    random = [np.random.default_rng(seed).permutation(512)[:32] for seed in range(6)]
-    near = [np.random.default_rng(seed).permutation(64)[:32] for seed in range(2)]
+    lanes, everybody = np.arange(WARP_SIZE), np.ones(WARP_SIZE, np.int32)
+    random = [np.random.default_rng(seed).permutation(512)[:WARP_SIZE] for seed in range(6)]
+    near = [np.random.default_rng(seed).permutation(64)[:WARP_SIZE] for seed in range(2)]
     found: dict[str, tuple[np.ndarray, ...]] = {
         f"to stride {s}": (s * lanes, lanes, everybody) for s in (1, 2, 3, 4, 5, 8, 9, 15, 16)
     }
@@ -522,7 +539,7 @@ def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
 
 def _matrices() -> tuple[AccessPattern, ...]:
     """Loads of matrices whose rows lie side by side, in one bank, on each other or anywhere."""
-    lanes = np.arange(32)
+    lanes = np.arange(WARP_SIZE)
     rows = {
         "side by side": lanes,
         "two apart": 2 * lanes,
@@ -534,10 +551,12 @@ def _matrices() -> tuple[AccessPattern, ...]:
         "the same in each": lanes % 8,
         "columns of eight": lanes % 4 * 8 + lanes // 4,
         "turned by the row": lanes // 8 * 64 + (lanes % 8 * 8 + (lanes % 8 ^ lanes // 8)),
-        **{f"random {seed}": np.random.default_rng(seed).integers(0, 256, 32) for seed in range(4)},
+        **{f"random {seed}": np.random.default_rng(seed).integers(0, 256, WARP_SIZE) for seed in range(4)},
     }
     return tuple(
-        AccessPattern(f"matrices{form}, {name}", kernel, 1, 32, lambda r=where, k=kind: (r, np.zeros(32, k)))
+        AccessPattern(
+            f"matrices{form}, {name}", kernel, 1, WARP_SIZE, lambda r=where, k=kind: (r, np.zeros(WARP_SIZE, k))
+        )
         for form, kernel, kind in (("", matrices, "f4"), (" transposed", matrices_transposed, "u4"))
         for name, where in rows.items()
     )
