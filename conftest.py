@@ -18,6 +18,8 @@ import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
 
+from course_lib.png import packed_in
+
 #: Two pictures are the same if no more than this share of their pixels differs visibly: letters are drawn a little
 #: differently from machine to machine.
 MAY_DIFFER = 0.002
@@ -79,7 +81,7 @@ class Cell(IPyNbCell):
 
 def pictures(outputs: Any) -> list[str]:
     """The PNGs of a cell's outputs, in base64."""
-    return [output["data"]["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    return [packed for output in outputs if (packed := packed_in(output.get("data", {}).get("text/html", "")))]
 
 
 def same_picture(one: str, other: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 NEWS = "@jupyterlab/apputils-extension:announcements"
-#: Keeps the pictures of widgets in the pages that JupyterLab exports.
+#: Keeps the pictures of widgets in the pages and documents that JupyterLab exports.
 STILLS = "course_lib.publish.stills.Stills"
 
 
@@ -33,7 +33,7 @@ def settings(folder: Path) -> dict[str, dict[str, Any]]:
     # containers run as root, and Jupyter refuses that without a flag
     told: dict[str, dict[str, Any]] = {
         "ServerApp": {"allow_root": True, "tornado_settings": {"page_config_hook": quiet}},
-        "HTMLExporter": {"preprocessors": [STILLS]},
+        "TemplateExporter": {"preprocessors": [STILLS]},
     }
     lessons = sorted((folder / "notebooks").glob("[0-9][0-9]_*.ipynb"))
     if lessons:

@@ -1,5 +1,6 @@
 """The figures: what is in the Axes is what went in, and the words beside a picture say the same."""
 
+import base64
 import io
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from course_lib.look import COLOURS, GROUND, WASH
 from course_lib.measurements.report import ladder_axes, series_axes
 from course_lib.model import waiting
 from course_lib.model.instructions import Instruction
+from course_lib.png import element, height_of, packed_in, quantized
 from course_lib.trace.reading import slacks, timeline_rows
 
 
@@ -288,17 +290,30 @@ def test_every_text_and_line_stands_out_from_a_light_and_from_a_dark_page(ground
 
 def test_a_picture_is_a_small_png_and_a_stable_text():
     picture = figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1)))
-    png, size = picture._repr_png_()
+    png = picture.png
     drawn = Image.open(io.BytesIO(png))
-    assert (round(drawn.width / 1.25), round(drawn.height / 1.25)) == (size["width"], size["height"])
+    shown = picture._repr_html_()
+    assert shown == element(png, repr(picture), round(drawn.width / 1.25))
+    assert abs(height_of(shown) - drawn.height / 1.25) < 1 and packed_in(shown) == base64.b64encode(png).decode()
     assert len(png) < 60_000
     assert drawn.convert("RGBA").getpixel((0, 0))[3] == 0
     colours = [colour[:3] for _, colour in drawn.convert("RGBA").getcolors(1000) if colour[3] == 255]
     for name in "ABC":  # the letters, small as they are, keep their colours in the palette
         wanted = np.multiply(to_rgb(COLOURS[name]), 255)
         assert min(np.abs(np.subtract(colour, wanted)).max() for colour in colours) <= 4
-    assert size["alt"] == repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
+    assert repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
     assert " at 0x" not in repr(picture)
+
+
+@pytest.mark.parametrize(("mode", "method"), [("RGB", "MAXCOVERAGE"), ("RGBA", "FASTOCTREE")])
+def test_the_colours_of_a_picture_stand_in_order(mode, method):
+    """So that the same picture is the same file; no pixel changes."""
+    pixels = np.random.default_rng(1).choice([0, 64, 128, 255], (40, 30, len(mode))).astype(np.uint8)
+    image, chosen = Image.fromarray(pixels), Image.Quantize[method]
+    ours = quantized(image, 50, chosen)
+    colours = np.array(ours.getpalette(mode)).reshape(-1, len(mode)).tolist()
+    assert colours == sorted(colours)
+    assert ours.convert(mode).tobytes() == image.quantize(50, method=chosen).convert(mode).tobytes()
 
 
 def test_row_major_without_outlines_says_nothing_of_sectors():

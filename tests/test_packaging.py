@@ -95,7 +95,7 @@ def test_jupyter_opens_the_first_lesson_in_the_courses_folder_alone(tmp_path, mo
     lab._link_jupyter_server_extension(here)
     assert here.config.LabApp.default_url == f"/lab/tree/notebooks/{first}"
     assert here.config.ServerApp.allow_root is True
-    assert here.config.HTMLExporter.preprocessors == [lab.STILLS]
+    assert here.config.TemplateExporter.preprocessors == [lab.STILLS]
     shown = here.config.ServerApp.tornado_settings["page_config_hook"](None, {"disabledExtensions": ["other"]})
     assert shown == {"disabledExtensions": ["other", lab.NEWS], "buildCheck": False, "buildAvailable": False}
 

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4ad19ffe0c6fcc22 bundle 42330bd12b83f28c */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 8cf44108d3de7c44 bundle d07b42847f4306d5 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;
@@ -41,8 +41,7 @@ function outputBefore(el, mark) {
   return null;
 }
 function isStill(node, mark) {
-  if (!(node instanceof HTMLImageElement)) return true;
-  return node.src.endsWith(mark) || node.src.startsWith("blob:");
+  return !(node instanceof HTMLImageElement) || node.src.endsWith(mark);
 }
 
 // predict.js

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from matplotlib.ticker import NullLocator
 from PIL import Image
 
 from course_lib.look import EDGE, GROUND, INK, WASH
+from course_lib.png import element, quantized
 
 #: A name or #rrggbb, or red, green, blue and perhaps opacity, from 0 to 1.
 Colour = str | tuple[float, ...]
@@ -31,8 +33,9 @@ class Picture:
     def __repr__(self) -> str:
         return str(self.ax.get_label())
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, int | str]]:
-        """The file, and how Jupyter is to show it: its size, and the text for those who do not see it."""
+    @functools.cached_property
+    def png(self) -> bytes:
+        """The file. It is drawn once: Axes that are drawn again may have moved by a pixel."""
         figure = self.ax.get_figure(root=True)
         assert isinstance(figure, Figure)
         drawn = io.BytesIO()
@@ -41,8 +44,11 @@ class Picture:
         image = _with_palette(Image.open(drawn).convert("RGBA"))
         packed = io.BytesIO()
         image.save(packed, format="png", optimize=True)
-        width, height = (round(n * _SHOWN_DPI / _DRAWN_DPI) for n in image.size)
-        return packed.getvalue(), {"width": width, "height": height, "alt": repr(self)}
+        return packed.getvalue()
+
+    def _repr_html_(self) -> str:
+        width = Image.open(io.BytesIO(self.png)).width
+        return element(self.png, repr(self), round(width * _SHOWN_DPI / _DRAWN_DPI))
 
 
 def _with_palette(image: Image.Image) -> Image.Image:
@@ -54,7 +60,7 @@ def _with_palette(image: Image.Image) -> Image.Image:
     pixels = np.asarray(image)
     opacity = (pixels[..., 3].astype(np.uint16) + 8) // 17  # 0 to 15
     opaque = Image.fromarray(np.where(opacity[..., None], pixels[..., :3], 0).astype(np.uint8))
-    colours = opaque.quantize(64, method=Image.Quantize.MAXCOVERAGE)
+    colours = quantized(opaque, 64, Image.Quantize.MAXCOVERAGE)
     both = 16 * np.asarray(colours).astype(np.uint16) + opacity
     counts = np.bincount(both.ravel(), minlength=64 * 16)
     found = np.flatnonzero(counts)

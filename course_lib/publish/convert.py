@@ -18,8 +18,9 @@ from nbconvert.exporters import HTMLExporter, SlidesExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
+from ..png import height_of
 from ..viewer.page import PLACES, module, place, style
-from ..viewer.still import VIEW, mark_of
+from ..viewer.still import HTML, VIEW, mark_of
 from ..viewer.waiting import recorded
 from .stills import STATE, Stills, is_view
 
@@ -29,6 +30,8 @@ WIDTH, HEIGHT = 1280, 720
 #: Lines of text that a slide holds, and characters of a line; how much smaller a slide may be drawn to fit.
 LINES, CHARACTERS = 19, 105
 SMALLEST = 0.7
+#: The most pixels in height that a picture takes.
+PICTURE = 600
 #: Seconds that a cell may take.
 CELL_SECONDS = 600
 
@@ -60,7 +63,9 @@ _SLIDES = (
 {%- endblock header -%}
 """
 )
-_SLIDES_STYLE = """<style>
+_SLIDES_STYLE = (
+    f"<style>.reveal {{ --picture: {PICTURE}px; }}</style>"
+    + """<style>
 body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 19px; --jp-ui-font-size1: 19px; overflow: hidden;
   background: var(--jp-layout-color0); color: var(--jp-content-font-color1); }
 .reveal .slides { text-align: left; }
@@ -70,21 +75,29 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 19px; --j
 .reveal .jp-Cell { padding: 4px 0; }
 .reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
 .reveal .jp-InputArea pre { white-space: pre-wrap; }
-.reveal .jp-OutputArea-output img { max-width: 100%; max-height: 600px; height: auto; width: auto; }
+.reveal .jp-OutputArea-output img { max-width: 100%; max-height: var(--picture); height: auto; width: auto; }
 .reveal .jp-Cell:has(.tt-root) .jp-InputArea { --jp-code-font-size: 15px; }
 .reveal aside.notes { display: none; }
+.reveal .tile-by-tile-still > p:has(+ details) { display: none; } /* where to type a guess: not here */
 .reveal .controls { font-size: 5px; }
 .reveal .slide-number { right: auto; left: 8px; }
 </style>"""
+)
 _START = """<script>
 Reveal.initialize({
   width: %d, height: %d, margin: 0.02, center: false, hash: true, transition: "none", slideNumber: "c/t",
   plugins: [RevealNotes],
 });
-// What is a little too tall for its slide is drawn smaller; a live stepper has a height of its own.
+// What is a little too tall for its slide is drawn smaller; a live stepper takes the height that is left.
 const fit = () => {
   const slide = Reveal.getCurrentSlide();
-  if (!slide || slide.querySelector(".tt-root")) return;
+  if (!slide) return;
+  const stepper = slide.querySelector(".tt-root");
+  if (stepper) {
+    const over = slide.scrollHeight - slide.clientHeight;
+    if (over > 0) stepper.style.maxHeight = `${stepper.offsetHeight - over}px`;
+    return;
+  }
   slide.style.zoom = "";
   if (slide.scrollHeight > slide.clientHeight + 1)
     slide.style.zoom = Math.max(%s, Math.floor((100 * slide.clientHeight) / slide.scrollHeight) / 100);
@@ -146,14 +159,18 @@ def lines_of(cell: Any) -> float:
         return sum(1.0 + len(line) // CHARACTERS for line in cell.source.splitlines() if line.strip()) + 1
     hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
     lines = 0.0 if hidden else cell.source.count("\n") + 1.5
-    for output in cell.get("outputs", ()):
+    outputs = cell.get("outputs", ())
+    for output, following in zip(outputs, [*outputs[1:], {}], strict=True):
         if is_view(output):
-            continue  # in the place of what stands for it, which is about as high
+            continue  # in the place of what stands for it
         data = output.get("data", {"text/plain": output.get("text", "")})
-        if VIEW in data or any(kind.startswith("image/") for kind in data):
-            lines += 18
-        elif "text/html" in data:
-            shown = data["text/html"]
+        shown = data.get(HTML, "")
+        high = height_of(shown)
+        if VIEW in data or any(kind.startswith("image/") for kind in data) or (high and is_view(following)):
+            lines += LINES - 1  # a picture of unknown height, or a widget that fills what there is
+        elif high:
+            lines += min(PICTURE, high) * LINES / HEIGHT
+        elif shown:
             lines += 1 + max(shown.count("<tr"), shown.count("<p") + shown.count("<li") + shown.count("<summary"))
         else:
             lines += data.get("text/plain", "").count("\n") + 1
@@ -212,7 +229,7 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any]) -> list[Any]:
         if found and kept and any(state.get("_still") == mark_of(kept[-1].get("data", {})) for state, _ in found):
             kept.pop()
         if found:
-            output.data = {"text/html": "\n".join(place(state, bundle) for state, bundle in found)}
+            output.data = {HTML: "\n".join(place(state, bundle) for state, bundle in found)}
         if output.get("data") != {}:
             kept.append(output)
     return kept
@@ -233,4 +250,4 @@ def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str,
 def _holds(notebook: Any, text: str) -> bool:
     """Whether some output is HTML with this text in it."""
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
-    return any(text in output.get("data", {}).get("text/html", "") for output in outputs)
+    return any(text in output.get("data", {}).get(HTML, "") for output in outputs)

@@ -15,7 +15,7 @@ from ..simulate import simulate
 from ..simulator.hardware import ceil_div
 from .scene import PANELS
 from .stepper import Stepper
-from .still import Still
+from .still import HTML, Still
 
 SIZES = (1, 64)
 TILE_WIDTHS = (1, 2, 4, 8, 16, 32)
@@ -139,7 +139,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         by_n = {size: self.counts(size, width) for size in sizes}
         by_width = {each: self.counts(n, each) for each in TILE_WIDTHS if each <= max(2, n)}
         picture = explored(by_n, by_width, n, width)
-        self._plot.value = picture._repr_png_()[0]
+        self._plot.value = picture.png
         self._plot.alt = repr(picture)
         self._plot.layout.display, self._counting.layout.display = None, "none"
 
@@ -153,8 +153,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the controls and the stepper, and its picture to readers who have not run the notebook."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
-        data, metadata = self.stepper._repr_mimebundle_()
-        return bundle | {"text/plain": repr(self), "image/png": data["image/png"]}, metadata
+        return bundle | {"text/plain": repr(self), HTML: self.stepper.picture()._repr_html_()}, {}
 
 
 def run_product(

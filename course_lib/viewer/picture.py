@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from ..png import element, quantized
 from .layout import WIDTH, Box, Disc, Layout, Pixels, Text, lay_out
 from .scene import Scene
 
@@ -46,15 +47,17 @@ class StillPicture:
         both.paste(below, (0, image.height))
         return both
 
-    def _repr_png_(self) -> tuple[bytes, dict[str, int | str]]:
-        """The file, and how Jupyter is to show it: its size, and the text for those who do not see it."""
-        image = self.image()
+    @functools.cached_property
+    def png(self) -> bytes:
+        """The file."""
         # The picture has few colours; a palette makes it a third of the size, and notebooks carry many.
-        packed = image.quantize(128, method=Image.Quantize.FASTOCTREE)
+        packed = quantized(self.image(), 128, Image.Quantize.FASTOCTREE)
         buffer = io.BytesIO()
         packed.save(buffer, format="png", optimize=True)
-        shown: dict[str, int | str] = {"width": WIDTH, "height": round(image.height / SCALE), "alt": repr(self)}
-        return buffer.getvalue(), shown
+        return buffer.getvalue()
+
+    def _repr_html_(self) -> str:
+        return element(self.png, repr(self), WIDTH)
 
     def __repr__(self) -> str:
         scenes = filter(None, (self.scene, self.other))

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4ad19ffe0c6fcc22 bundle e9a0df20a81ee4ee */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 8cf44108d3de7c44 bundle bd11eadcecece63a */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3644,8 +3644,7 @@ function outputBefore(el, mark) {
   return null;
 }
 function isStill(node, mark) {
-  if (!(node instanceof HTMLImageElement)) return true;
-  return node.src.endsWith(mark) || node.src.startsWith("blob:");
+  return !(node instanceof HTMLImageElement) || node.src.endsWith(mark);
 }
 
 // index.js

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import pathlib
@@ -18,7 +17,7 @@ from .page import page
 from .payload import encode
 from .picture import StillPicture
 from .scene import PANELS, Scene, wrong_elements
-from .still import Still
+from .still import HTML, Still
 from .words import summary
 
 if TYPE_CHECKING:
@@ -176,9 +175,7 @@ class Stepper(Still, anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the widget, and for readers who have not run the notebook the picture and the text."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        png, size = self.picture()._repr_png_()
-        pictures = {"text/plain": repr(self), "image/png": base64.b64encode(png).decode("ascii")}
-        return data | pictures, metadata | {"image/png": size}
+        return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
 
 
 def _payload(run: Any) -> str:

@@ -1,8 +1,8 @@
 """What stands for a widget where none comes to life: on a page without a network, or in a notebook that was not run.
 
 A page that nbconvert makes shows a widget's view before anything else that the same output holds, and such a view takes
-its code from the network: without one the page shows nothing at all. So our widgets show themselves in two outputs: a
-picture or a text, and the view alone, which, once it lives, hides the output before it (``web/still.js``).
+its code from the network: without one the page shows nothing at all. So our widgets show themselves in two outputs:
+HTML, a picture or a text, and the view alone, which, once it lives, hides the output before it (``web/still.js``).
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from typing import Any
 
 import traitlets
 
+from ..png import packed_in
+
 VIEW = "application/vnd.jupyter.widget-view+json"
-PNG = "image/png"
+HTML = "text/html"
 #: Characters by which the browser knows a picture; at a PNG's end stands a checksum of all its pixels.
 MARK = 32
 #: The class of an element of HTML that stands for a widget.
@@ -20,7 +22,9 @@ CLASS = "tile-by-tile-still"
 
 
 class Still(traitlets.HasTraits):
-    """For a widget whose ``_repr_mimebundle_`` holds a view, and beside it a picture or HTML of class `CLASS`."""
+    """For a widget whose ``_repr_mimebundle_`` holds a view, and beside it HTML: a picture, or an element of class
+    `CLASS`.
+    """
 
     _still = traitlets.Unicode("").tag(sync=True)
 
@@ -42,4 +46,5 @@ class Still(traitlets.HasTraits):
 
 def mark_of(data: dict[str, Any]) -> str:
     """By what the browser knows this output."""
-    return str(data[PNG]).strip()[-MARK:] if PNG in data else CLASS
+    packed = packed_in(data.get(HTML, ""))
+    return packed[-MARK:] if packed else CLASS

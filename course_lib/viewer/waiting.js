@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 4ad19ffe0c6fcc22 bundle 12c3dd41b16ff61c */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 8cf44108d3de7c44 bundle 396c149514b499f8 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {
@@ -70,8 +70,7 @@ function outputBefore(el, mark) {
   return null;
 }
 function isStill(node, mark) {
-  if (!(node instanceof HTMLImageElement)) return true;
-  return node.src.endsWith(mark) || node.src.startsWith("blob:");
+  return !(node instanceof HTMLImageElement) || node.src.endsWith(mark);
 }
 
 // waiting.js
@@ -204,8 +203,9 @@ function render({ model, el }) {
     buffers: slider("buffers", [1, 2], (n) => n === 1 ? "one buffer: tiled" : "two buffers: prefetched", ask("buffers"))
   };
   const root = html(
-    "section",
-    { class: "tt-schedule", "aria-label": "Waiting, as a model plays it" },
+    "div",
+    // reveal.js takes every section for a slide
+    { class: "tt-schedule", role: "region", "aria-label": "Waiting, as a model plays it" },
     html("div", { class: "tt-sliders" }, ...Object.values(sliders).map((each) => each.label)),
     ...plays ? [html("p", { class: "tt-recorded" }, RECORDED)] : [],
     html("div", { class: "tt-plan" }),

@@ -21,7 +21,7 @@ from ..model.instructions import Instruction, programs
 from ..simulate import simulate
 from ..simulator.hardware import SECTOR_BYTES
 from .page import page
-from .still import Still
+from .still import HTML, Still
 
 _HERE = pathlib.Path(__file__).parent
 
@@ -284,9 +284,7 @@ class Waiting(Still, anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Offer the widget, and for readers who have not run the notebook the picture and the text."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        png, size = self.picture()._repr_png_()
-        still = {"text/plain": repr(self), "image/png": base64.b64encode(png).decode("ascii")}
-        return data | still, metadata | {"image/png": size}
+        return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
 
 
 def _one_of(name: str, value: int, offered: Sequence[int]) -> int:

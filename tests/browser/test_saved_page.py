@@ -16,7 +16,7 @@ from course_lib.model.waiting import Machine
 from course_lib.publish.convert import STATE, VIEW, html_page, slides
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper, Waiting, compare
-from course_lib.viewer.still import mark_of
+from course_lib.viewer.still import HTML, mark_of
 from course_lib.viewer.waiting import RECORDED_LATENCIES, plan
 from course_lib.viewer.words import sentence
 
@@ -99,9 +99,9 @@ def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp
     cells = []
     for widget in (Stepper(launch("tiled"), step=21), Waiting(H200, 600)):
         cells.append(nbformat.v4.new_code_cell("shown", metadata={"slideshow": {"slide_type": "slide"}}))
-        data, metadata = widget._repr_mimebundle_()
+        data, _ = widget._repr_mimebundle_()
         widget._mark(mark_of(data))
-        still = nbformat.v4.new_output("display_data", {"image/png": data["image/png"]}, metadata=metadata)
+        still = nbformat.v4.new_output("display_data", {HTML: data[HTML]})
         view = nbformat.v4.new_output("display_data", {VIEW: {"model_id": type(widget).__name__}})
         cells[-1].outputs = [still, view]
         cells[-1].state = {"state": widget.get_state()}

@@ -1,6 +1,5 @@
 """A lesson's cells run forth and back, and what they show is compared with what is stored: a difference is seen."""
 
-import base64
 import io
 from pathlib import Path
 
@@ -8,12 +7,15 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
+from course_lib.png import element
+
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[2]
 
 SHOWN_PICTURE = """
-from IPython.display import Image, display
-display(Image(data={data!r}, format="png"))
+from IPython.display import HTML
+from course_lib.png import element
+HTML(element({data!r}, "a square", 100))
 """
 
 
@@ -29,8 +31,8 @@ def picture(colour):
 def shows(source, text=None, png=None):
     """A cell, with a text or a picture stored below it."""
     if png is not None:
-        data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": "<IPython.core.display.Image object>"}
-        outputs = [new_output("display_data", data)]
+        data = {"text/html": element(png, "a square", 100), "text/plain": "<IPython.core.display.HTML object>"}
+        outputs = [new_output("execute_result", data, execution_count=1)]
     else:
         outputs = [new_output("execute_result", {"text/plain": text}, execution_count=1)] if text else []
     return new_code_cell(source, execution_count=1, outputs=outputs)

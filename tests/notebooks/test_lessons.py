@@ -385,6 +385,10 @@ def test_outputs_are_stored_small_and_stable(path):
         assert "application/vnd.jupyter.widget-view+json" not in output.get("data", {})
         text = "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
         assert text and "at 0x" not in text
+        # pages of nbconvert and JupyterLab show the text of a picture in HTML alone
+        assert not any(kind.startswith("image/") for kind in output.get("data", {}))
+        for picture in re.findall(r"<img [^>]*>", "".join(output.get("data", {}).get("text/html", ""))):
+            assert re.search(r' alt="[^"]{10}', picture)
         assert not re.search(r"/(home|root|tmp|Users|work)/", json.dumps(output))
 
 

@@ -17,7 +17,7 @@ from course_lib import export, slides
 from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
 from course_lib.publish.convert import slides as as_slides
 from course_lib.publish.stills import Stills
-from course_lib.viewer.still import VIEW
+from course_lib.viewer.still import HTML, VIEW
 
 SETUP = """\
 import numpy as np
@@ -85,7 +85,7 @@ def test_every_stepper_lives_and_nothing_is_fetched(notebook, convert):
 def test_a_widget_shows_in_two_outputs(notebook):
     """First what stands for it, then its view alone, which nbconvert would put in the place of all beside it."""
     shown = {cell.source: [set(output.data) for output in cell.get("outputs", ())] for cell in notebook.cells[2:]}
-    assert [{"image/png", "text/plain"}, {VIEW}] == shown[STEPPER] == shown[OTHERS[0]]
+    assert [{HTML, "text/plain"}, {VIEW}] == shown[STEPPER] == shown[OTHERS[0]]
     assert [{VIEW, "text/plain"}] == shown[OTHERS[1]]
 
 
@@ -203,6 +203,14 @@ def test_nbconvert_alone_executes_and_shows_the_pictures(tmp_path):
     assert "Alternative text is missing" not in said
     assert f'<script type="{VIEW}">' not in text
     assert re.search(r'<img [^>]*alt="tiled, step 7: Line \d+', text) and "How many?" in text
+
+
+def test_documents_without_html_have_the_pictures_too(notebook):
+    changed, _ = Stills().preprocess(copy.deepcopy(notebook), {})
+    pictures = [
+        o.data.get("image/png") for c in changed.cells for o in c.get("outputs", ()) if HTML in o.get("data", {})
+    ]
+    assert len(pictures) == 2 and all(picture.startswith("iVBOR") for picture in pictures)
 
 
 def test_widgets_of_others_stay():

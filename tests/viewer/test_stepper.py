@@ -10,9 +10,11 @@ from launches.samples import launch
 from traitlets import TraitError
 
 import course_lib.viewer
+from course_lib.png import packed_in
 from course_lib.viewer import Stepper, compare
 from course_lib.viewer.layout import Text
 from course_lib.viewer.scene import PANELS
+from course_lib.viewer.still import HTML
 
 
 def matrices(M, K, N, seed=0):
@@ -45,15 +47,15 @@ def test_text_gives_the_range_where_threads_differ(naive_run):
 def test_mimebundle_has_widget_picture_and_text(tiled_run):
     """Readers who have not run the notebook get a PNG of the text's step; the same one every time."""
     stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
-    data, metadata = stepper._repr_mimebundle_()
+    data, _ = stepper._repr_mimebundle_()
     again, _ = stepper._repr_mimebundle_()
 
     assert stepper.model_id == data["application/vnd.jupyter.widget-view+json"]["model_id"]
     assert str(stepper) == data["text/plain"]
-    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
-    assert data["image/png"] == again["image/png"]
-    assert len(data["image/png"]) < 60_000
-    assert metadata["image/png"]["width"] == 1000
+    assert base64.b64decode(packed_in(data[HTML])).startswith(b"\x89PNG")
+    assert data[HTML] == again[HTML]
+    assert len(data[HTML]) < 60_000
+    assert data[HTML].endswith('width="1000">')
 
 
 def test_positions_are_checked(tiled_run):

@@ -1,6 +1,7 @@
 """The model of waiting with sliders: its plan is the model's, it comes at once, and text and picture say the same."""
 
 import base64
+import html
 import json
 import re
 import statistics
@@ -16,6 +17,7 @@ from course_lib import measurements
 from course_lib.model import waiting as model
 from course_lib.simulator.hardware import SECTOR_BYTES
 from course_lib.viewer import Waiting
+from course_lib.viewer.still import HTML
 from course_lib.viewer.waiting import RECORDED_LATENCIES, SHOWN, TILE_WIDTHS, instructions, plan, recorded
 
 H200 = model.Machine.measured(measurements.load("latencies"))
@@ -111,12 +113,12 @@ def test_text_and_picture_are_the_same_every_time():
     """They say what the browser says, hold no address, and do not depend on what was dragged before."""
     widget, other = Waiting(H200), Waiting(H200, 600, 8, 16, 2)
     other.latency, other.tile_width, other.warps, other.buffers = 280, 8, 2, 1
-    data, metadata = widget._repr_mimebundle_()
+    data, _ = widget._repr_mimebundle_()
     again, _ = other._repr_mimebundle_()
     assert data["text/plain"] == again["text/plain"] == repr(widget)
-    assert data["image/png"] == again["image/png"]
-    assert len(data["image/png"]) < 60_000
-    assert metadata["image/png"]["alt"] == repr(widget)
+    assert data[HTML] == again[HTML]
+    assert len(data[HTML]) < 60_000
+    assert f'alt="{html.escape(repr(widget))}"' in data[HTML]
     for sentence in json.loads(widget._plan)["says"]:
         assert sentence in repr(widget)
     assert "Bytes in flight = latency × bandwidth" in repr(widget)

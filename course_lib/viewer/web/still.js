@@ -69,7 +69,5 @@ function outputBefore(el, mark) {
  * @param {string} mark
  */
 function isStill(node, mark) {
-  if (!(node instanceof HTMLImageElement)) return true;
-  // VS Code gives pictures addresses that say nothing of them.
-  return node.src.endsWith(mark) || node.src.startsWith("blob:");
+  return !(node instanceof HTMLImageElement) || node.src.endsWith(mark);
 }

@@ -182,8 +182,8 @@ function render({ model, el }) {
     buffers: slider("buffers", [1, 2], (n) => (n === 1 ? "one buffer: tiled" : "two buffers: prefetched"), ask("buffers")),
   };
   const root = html(
-    "section",
-    { class: "tt-schedule", "aria-label": "Waiting, as a model plays it" },
+    "div", // reveal.js takes every section for a slide
+    { class: "tt-schedule", role: "region", "aria-label": "Waiting, as a model plays it" },
     html("div", { class: "tt-sliders" }, ...Object.values(sliders).map((each) => each.label)),
     ...(plays ? [html("p", { class: "tt-recorded" }, RECORDED)] : []),
     html("div", { class: "tt-plan" }),
