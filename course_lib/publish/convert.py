@@ -160,7 +160,7 @@ def lines_of(cell: Any) -> float:
     hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
     lines = 0.0 if hidden else cell.source.count("\n") + 1.5
     outputs = cell.get("outputs", ())
-    for output, following in zip(outputs, [*outputs[1:], {}], strict=True):
+    for output, following in zip(outputs, [*outputs[1:], {}], strict=False):
         if is_view(output):
             continue  # in the place of what stands for it
         data = output.get("data", {"text/plain": output.get("text", "")})
