@@ -28,9 +28,9 @@ from . import (
 from .exercise import Exercise
 from .explain import Explanation, compare
 from .grading import grade
-from .missing_gpu import explain_missing_gpu
 from .predict import count_points, predict, score
 from .routines import Routine, judge
+from .short_errors import shorten_errors
 from .verdict import Verdict
 
 LESSONS = {
@@ -53,7 +53,7 @@ EXERCISES: dict[str, Exercise | Routine | Explanation] = {
     exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises
 }
 
-explain_missing_gpu()
+shorten_errors()
 
 
 def check(name: str, kernel: Any) -> Verdict:

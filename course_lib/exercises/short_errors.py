@@ -1,0 +1,52 @@
+"""One sentence in a notebook for two mistakes: a launch on a GPU that is not there, where numba's traceback has
+87 lines, and a cell that is run before the ones above it, where the traceback shows the answer of a prediction."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+NO_GPU = (
+    "there is no GPU here to launch this kernel on. The simulator runs the same kernel: write "
+    "simulate(kernel)[grid, block](...) instead of kernel[grid, block](...)."
+)
+NO_NAME = (
+    "{error}, and line {line} of this cell uses it. A cell above may define it: choose Run → Run All Above Selected "
+    "Cell, and then run this one. Or is it misspelt?"
+)
+
+
+def shorten_errors() -> None:
+    """Let the notebook that runs this say such a sentence; outside of a notebook, do nothing."""
+    try:
+        from IPython import get_ipython
+    except ImportError:  # the course's Python without Jupyter
+        return
+    shell = get_ipython()
+    if shell is None:
+        return
+    from numba.cuda.cudadrv.error import CudaSupportError
+
+    shell.set_custom_exc((CudaSupportError, NameError), _say)
+
+
+def _say(
+    shell: Any, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: int | None = None
+) -> None:
+    """What IPython calls instead of showing a traceback (`InteractiveShell.set_custom_exc`)."""
+    if not isinstance(error, NameError):
+        said = NO_GPU
+    elif (line := _line_of_the_cell(shell, trace)) is not None:
+        said = NO_NAME.format(error=error, line=line)
+    else:
+        shell.showtraceback((kind, error, trace), running_compiled_code=True)
+        return
+    shell._showtraceback(kind, error, [f"{kind.__name__}: {said}"])
+
+
+def _line_of_the_cell(shell: Any, trace: TracebackType) -> int | None:
+    """The line where the error was raised; None where that is not in the cell itself, but in what it calls."""
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    frame = trace.tb_frame
+    return trace.tb_lineno if frame.f_globals is shell.user_ns and frame.f_code.co_name == "<module>" else None
