@@ -13,6 +13,9 @@ from course_lib.viewer import Stepper
 
 from .exercise import Array, Outcome
 
+#: What helps to find a mistake; requests, banks and waiting are matters of cost, and of later lessons.
+_PANELS = ("findings", "fragments", "launch")
+
 
 def at_finding(outcome: Outcome, finding: Finding, output: str) -> Stepper:
     """The viewer after the first step in which the finding's last thread executes its line."""
@@ -53,7 +56,7 @@ def _numbered(outcome: Outcome) -> Iterator[tuple[int, Any]]:
 
 
 def _opened(outcome: Outcome, output: str, **place: Any) -> Stepper:
-    return Stepper(outcome.run, wanted=_right(outcome, output), **place)
+    return Stepper(outcome.run, wanted=_right(outcome, output), panels=_PANELS, **place)
 
 
 def _right(outcome: Outcome, output: str) -> dict[str, Array]:

@@ -15,6 +15,8 @@ import traitlets
 
 from course_lib.viewer.still import CLASS, Still
 
+from .verdict import as_code
+
 _HERE = pathlib.Path(__file__).parent
 
 #: A number with a fraction is right within this share of the truth; a whole number only exactly.
@@ -254,4 +256,4 @@ def _equal(guess: float, truth: float) -> bool:
 
 def _marked(text: str) -> str:
     """HTML of a sentence; words in backquotes become code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    return as_code(html.escape(text))

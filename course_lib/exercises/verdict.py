@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -125,4 +126,9 @@ def _row(check: Check) -> str:
 
 
 def _text(text: str) -> str:
-    return html.escape(text, quote=False)
+    return as_code(html.escape(text, quote=False))
+
+
+def as_code(sentence: str) -> str:
+    """The HTML sentence with words in backquotes as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", sentence)

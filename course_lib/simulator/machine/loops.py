@@ -52,6 +52,10 @@ class Steps:
             if all(map(np.array_equal, (before, *values), (mask, *variables))) and all(
                 np.array_equal(array.storage(), copy) for array, copy in zip(written, copies, strict=True)
             ):
+                if not sites:
+                    raise KernelError(
+                        "this loop never ends: nothing that it asks for changes from one turn to the next", line=line
+                    )
                 raise KernelError(
                     "this loop waits for something that no longer changes. A warp runs alone up to its next barrier "
                     "here, so no other thread ends the wait, and on a GPU threads that wait for each other can hang "
