@@ -24,7 +24,7 @@ def cause_in_text(source: Submission, output: str, alone: bool = False) -> Cause
     """The first mistake in the text that no right kernel contains, or None; ``alone``: there is only one thread."""
     if source.tree is None:
         return None
-    for look in (_without_brackets, _without_cuda, _unknown_width, _bits_for_and):
+    for look in (_without_brackets, _without_cuda, _unknown_width, _bits_for_and, _shared_array_renamed):
         for cause in look(source.tree, source):
             return cause
     return None if alone else next(_whole_result_in_every_thread(source.tree, output), None)
@@ -87,6 +87,20 @@ def _bits_for_and(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
                     )
 
 
+def _shared_array_renamed(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
+    """``tile = A[row, col]``, where an element of the tile should be stored."""
+    arrays = shared_arrays(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in arrays:
+            name = node.targets[0].id
+            if not ast.unparse(node.value).startswith("cuda."):
+                yield Cause(
+                    node.lineno,
+                    f"line {node.lineno}: `{name} = …` stores nothing into the shared array, and gives its name to "
+                    f"something else: store an element, `{name}[…] = …`.",
+                )
+
+
 def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterator[Cause]:
     """A store whose indices are all counted by loops from 0: then every thread stores all of the output."""
     counted = {
@@ -136,4 +150,5 @@ def _unknown_names(tree: ast.FunctionDef, source: Submission) -> list[tuple[str,
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     bound |= {argument.arg for argument in tree.args.args} | set(source.known)
-    return sorted({(node.id, node.lineno) for node in names if node.id not in bound}, key=lambda found: found[1])
+    unknown = [node for node in names if node.id not in bound]
+    return [(node.id, node.lineno) for node in sorted(unknown, key=lambda node: (node.lineno, node.col_offset))]

@@ -166,8 +166,8 @@ class Exercise:
     """What `grade` needs to know: a task, and how a kernel is judged that does it.
 
     The first of ``diagnoses`` that gives advice is heard. ``given`` is the kernel as the lesson shows it, for an
-    exercise that changes one; in the others the place to fill holds three dots. The functions below make one of
-    each kind.
+    exercise that changes one; in the others the place to fill holds three dots. ``fixed`` are lines of the lesson's
+    beside those dots, which no hint may blame. The functions below make one of each kind.
     """
 
     name: str
@@ -177,6 +177,7 @@ class Exercise:
     hints: Hints
     diagnoses: tuple[Diagnosis, ...] = ()
     given: str = ""
+    fixed: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -190,10 +191,15 @@ class Exercise:
 
 
 def fill_in(
-    name: str, task: Task, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
+    name: str,
+    task: Task,
+    budgets: tuple[Budget, ...],
+    hints: Hints,
+    diagnoses: tuple[Diagnosis, ...] = (),
+    fixed: tuple[str, ...] = (),
 ) -> Exercise:
     """An exercise in which a few lines of a kernel are missing."""
-    return Exercise(name, FILL_IN, task, budgets, hints, diagnoses)
+    return Exercise(name, FILL_IN, task, budgets, hints, diagnoses, fixed=fixed)
 
 
 def write(

@@ -29,7 +29,7 @@ from .exercise import Budget, Exercise, Outcome, Shape
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
 from .places import cause_by_place
-from .repairs import cause_by_repair
+from .repairs import cause_by_length, cause_by_repair
 from .source import Submission
 from .verdict import FAILED, PASSED, Check, Verdict
 
@@ -102,7 +102,7 @@ def _refused(
     """The simulator did not launch it, or stopped it: then nothing else can be judged."""
     said = error.without_option()  # which a student cannot give to check
     line = cause.line if cause else error.line
-    cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended))
+    cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended), exercise.fixed)
     hint = cause.advice if cause else said
     checks = [Check(False, "the simulator can run it" if hint == said else said, source.quoted(line))]
     checks.append(Check(None, f"{exercise.task.output} and its costs: not judged, since the kernel did not finish"))
@@ -145,7 +145,7 @@ def _judged(
         return Verdict(exercise.name, PASSED, tuple(checks), None, remarks, exercise.points, exercise.points)
     points = 0 if wrong else sum(check.passed is True for check in checks)
     if broken or wrong:
-        cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended))
+        cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended), exercise.fixed)
     if cause and (broken or wrong):
         hint = cause.advice
     elif rules.passed is False and not broken:
@@ -153,7 +153,7 @@ def _judged(
             f"{_inputs_of(exercise)} only to be read: keep what you compute in variables, and store it into {output}."
         )
     elif broken:
-        hint = exercise.hints.get(broken.kind) or _place(exercise, source) or broken.message
+        hint = _advice_on_a_rule(exercise, source, outcomes, broken)
     elif wrong and not any(outcome.count("accesses", "store", output) for outcome in outcomes):
         hint = f"your kernel never stores into {output}: the last line of a thread is usually {output}[row, col] = …"
     elif wrong:
@@ -198,7 +198,10 @@ def _rules(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> t
             False, f"line {line} stores into {array}, which the kernel was given to read", source.quoted(line)
         ), None
     if not found:
-        return Check(True, "no race, no access out of bounds, no barrier that part of a block misses"), None
+        kept = "no access out of bounds"
+        if not _is_alone(exercise):
+            kept = f"no race, {kept}, no barrier that part of a block misses"
+        return Check(True, kept), None
     worst = found[0]
     return Check(False, str(worst), source.quoted(worst.other_line, worst.line)), worst
 
@@ -257,14 +260,26 @@ def _place(exercise: Exercise, source: Submission) -> str | None:
     return cause.advice if cause else None
 
 
+def _advice_on_a_rule(exercise: Exercise, source: Submission, outcomes: list[Outcome], broken: Finding) -> str:
+    advice = None
+    if broken.kind == "out-of-bounds":
+        # What is wrong in every launch may leave the matrices in only some of them: the others show the cause.
+        advice = _diagnosed(exercise, [outcome for outcome in outcomes if not outcome.run.findings])
+        if not advice and (cause := cause_by_length(source, lambda mended: _is_right(exercise, mended))):
+            advice = cause.advice
+    return advice or exercise.hints.get(broken.kind) or _place(exercise, source) or broken.message
+
+
+def _diagnosed(exercise: Exercise, outcomes: list[Outcome]) -> str | None:
+    """The first advice of a diagnosis, of those launches that gave wrong values: on tiny shapes they may be right."""
+    found = (diagnosis(o) for o in outcomes if o.differs.any() for diagnosis in exercise.diagnoses)
+    return next(filter(None, found), None)
+
+
 def _advice_on_values(exercise: Exercise, source: Submission, outcomes: list[Outcome], wrong: Outcome) -> str:
-    for outcome in outcomes:
-        if not outcome.differs.any():
-            continue  # a diagnosis tells wrong values from right ones: on tiny shapes they may be the same
-        for diagnosis in exercise.diagnoses:
-            advice = diagnosis(outcome) if outcome.differs.any() else None
-            if advice:
-                return advice
+    advice = _diagnosed(exercise, outcomes)
+    if advice:
+        return advice
     output = exercise.task.output
     if wrong.count("accesses", "load", output):
         return f"{output} holds no zeros when the kernel starts: sum in a variable of the thread, and store it once."

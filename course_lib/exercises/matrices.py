@@ -94,7 +94,7 @@ TURNS_OF_TILES = iterations(
 def last_term_missing(outcome: Outcome) -> str | None:
     """The sums stop at k = K - 2."""
     A, B = outcome.inputs
-    if np.array_equal(outcome.got, A[:, :-1] @ B[:-1]):
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :-1] @ B[:-1]):
         return "each sum lacks its last term: range(K) already stops at K - 1."
     return None
 
@@ -111,7 +111,7 @@ def last_tile_missing(outcome: Outcome) -> str | None:
     """The sums stop where the last tile of A and of B begins."""
     A, B = outcome.inputs
     whole = (A.shape[1] - 1) // TILE * TILE
-    if np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
+    if whole > 0 and np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
         return "the last pair of tiles is missing from every sum: after which round is the last pair multiplied?"
     return None
 

@@ -19,7 +19,7 @@ def _inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ..
 
 def _last_term_missing(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
-    if np.array_equal(outcome.got, A[:, :-1] @ B[:, :-1].T):
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :-1] @ B[:, :-1].T):
         return "each sum lacks its last term: range(K) already stops at K - 1."
     return None
 
@@ -64,6 +64,13 @@ TRANSPOSED = fill_in(
 )
 
 
+def _first_of_A_alone(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :1] * B.sum(axis=0)):
+        return "every step multiplies with the same element of A: load A[row, k] in each turn of the loop, once."
+    return None
+
+
 def _same_column_twice(outcome: Outcome) -> str | None:
     if outcome.got.shape[1] > 1 and np.array_equal(outcome.got[:, 0::2], outcome.got[:, 1::2]):
         return "both columns hold the same sums: the right one needs B[k, left + 1]."
@@ -86,7 +93,7 @@ TWO_COLUMNS = fill_in(
         ),
     ),
     hints={"out-of-bounds": "the columns of this thread are left and left + 1, and k runs over range(K)."},
-    diagnoses=(_same_column_twice, last_term_missing),
+    diagnoses=(_same_column_twice, _first_of_A_alone, last_term_missing),
 )
 
 #: The sum grows in C, in global memory.

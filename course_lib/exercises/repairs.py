@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 import linecache
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 
 from .causes import Cause, shared_arrays, tile_width
@@ -22,13 +23,26 @@ Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
 _MOST = 40
 
 
-def cause_by_repair(source: Submission, is_right: Callable[[FunctionType], bool]) -> Cause | None:
-    """The first likely mistake whose repair makes ``is_right(kernel)`` true, or None."""
+def cause_by_repair(
+    source: Submission, is_right: Callable[[FunctionType], bool], fixed: tuple[str, ...] = ()
+) -> Cause | None:
+    """The first likely mistake whose repair makes ``is_right(kernel)`` true, or None; no line of ``fixed`` is one."""
     if source.tree is None:
         return None
-    for number, (changes, cause) in enumerate(_candidates(source.tree, source)):
-        if number == _MOST:
-            break
+    candidates = _candidates(source.tree, source)
+    own = (found for found in candidates if source.lines.get(found[1].line, "").strip() not in fixed)
+    return _first_right(source, own, is_right)
+
+
+def cause_by_length(source: Submission, is_right: Callable[[FunctionType], bool]) -> Cause | None:
+    """The loop over one size of the matrices that is right over another one, or None."""
+    return _first_right(source, _other_lengths(source.tree), is_right) if source.tree else None
+
+
+def _first_right(
+    source: Submission, candidates: Iterable[Candidate], is_right: Callable[[FunctionType], bool]
+) -> Cause | None:
+    for changes, cause in itertools.islice(candidates, _MOST):
         if is_right(repaired(source, changes)):
             return cause
     return None
@@ -124,6 +138,21 @@ def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
                 yield ((length, ast.Name(width, ast.Load())),), Cause(loop.lineno, advice)
 
 
+def _other_lengths(tree: ast.FunctionDef) -> Iterator[Candidate]:
+    """Another size, of those that the kernel takes from a shape, where a loop ends."""
+    shaped = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and ".shape" in ast.unparse(node.value)]
+    targets = [part for node in shaped for target in node.targets for part in ast.walk(target)]
+    sizes = sorted({part.id for part in targets if isinstance(part, ast.Name)})
+    for loop in ast.walk(tree):
+        if isinstance(loop, ast.For) and _is_short_range(loop.iter):
+            assert isinstance(loop.iter, ast.Call)
+            length = loop.iter.args[0]
+            for size in sizes if isinstance(length, ast.Name) and length.id in sizes else ():
+                advice = f"line {loop.lineno}: this loop goes over {ast.unparse(length)}, and must go over {size}."
+                if ast.unparse(length) != size:
+                    yield ((length, ast.Name(size, ast.Load())),), Cause(loop.lineno, advice)
+
+
 def _is_short_range(called: ast.expr) -> bool:
     return isinstance(called, ast.Call) and ast.unparse(called.func) == "range" and len(called.args) == 1
 
@@ -145,10 +174,16 @@ def _swapped_indices(tree: ast.FunctionDef) -> Iterator[Candidate]:
         for chosen in [[place] for place in places] + ([places] if len(places) > 1 else []):
             changes = tuple((place, _exchanged(place)) for place in chosen)
             shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
-            advice = (
-                f"line {statement.lineno}: the indices of {shown} are the wrong way round: the first counts rows of "
-                "the tile, the second columns."
-            )
+            if isinstance(statement, ast.Assign) and chosen == [statement.targets[0]] and places == chosen:
+                advice = (
+                    f"line {statement.lineno}: the two sides of `{ast.unparse(statement)}` do not go together: the "
+                    "indices of one of them are the wrong way round."
+                )
+            else:
+                advice = (
+                    f"line {statement.lineno}: the indices of {shown} are the wrong way round: the first counts rows "
+                    "of the tile, the second columns."
+                )
             yield changes, Cause(statement.lineno, advice)
 
 

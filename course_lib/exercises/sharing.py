@@ -17,6 +17,7 @@ _WAIT = "a thread reads a place of the table that another one has not filled yet
 TO_THE_TABLE = fill_in(
     "to-the-table",
     PRODUCT.but(shapes=((8, 8, 8),), grows=False),
+    fixed=("acc += A_shared[row, k] * B_shared[k, col]",),
     budgets=(
         global_loads(
             "2", lambda shape: 2, "each thread carries one element of A and one of B; the others do the rest."
@@ -91,7 +92,8 @@ NEIGHBOURS = fill_in(
         "and near[0] and near[65] need somebody who fills them.",
         "barrier-divergence": "threads without an element must reach the barrier as well: keep it out of any if.",
         "out-of-bounds": "A has n elements: load A[i] only where i < n, and A[i + 1] only where i + 1 < n.",
-        "negative-index": "A[i - 1] of the first element is A[-1], which numba takes for the last one: ask for i > 0.",
+        "negative-index": "numba takes an index of -1 for the last element: ask for i > 0 before A[i - 1], and on the "
+        "table, where near[t + 1] is the thread's own, its neighbours are near[t] and near[t + 2].",
     },
     diagnoses=(_without_ends, _moved),
 )

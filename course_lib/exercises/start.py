@@ -10,12 +10,17 @@ from .explain import Explanation
 from .matrices import PRODUCT, each_element, last_term_alone, last_term_missing
 
 
-def first_term_missing(outcome: Outcome) -> str | None:
-    """The sums begin at k = 1."""
+def _first_terms_missing(outcome: Outcome) -> str | None:
+    """The sums begin at k = 1, or later, but take more than the last term."""
     A, B = outcome.inputs
-    if np.array_equal(outcome.got, A[:, 1:] @ B[1:]):
-        return "the first product of every sum is missing: with which k does the innermost loop begin?"
+    if any(np.array_equal(outcome.got, A[:, first:] @ B[first:]) for first in range(1, A.shape[1] - 1)):
+        return "the first products of every sum are missing: with which k does the innermost loop begin?"
     return None
+
+
+def _last_term_of_many(outcome: Outcome) -> str | None:
+    """Where the terms are few, a loop that begins too late leaves the last one too."""
+    return last_term_alone(outcome) if outcome.inputs[0].shape[1] > 4 else None
 
 
 def _added(outcome: Outcome) -> str | None:
@@ -72,8 +77,10 @@ LOST_TERM = find_bug(
         global_loads("2·M·N·K", lambda shape: 2 * shape[0] * shape[1] * shape[2], "each element once in each sum."),
         global_stores("M·N", each_element, "store each element once, after its loop."),
     ),
-    hints={"out-of-bounds": "the last k is K - 1, and range(K) stops there by itself: mend where the loop begins."},
-    diagnoses=(first_term_missing, last_term_alone, last_term_missing),
+    hints={
+        "out-of-bounds": "k counts the columns of A, and A.shape[1] stops it in time: mend where the loop begins.",
+    },
+    diagnoses=(_first_terms_missing, _last_term_of_many, last_term_missing),
 )
 
 FORTY_EIGHT = Explanation(

@@ -38,6 +38,19 @@ def _sums_run_on(outcome: Outcome) -> str | None:
     return None
 
 
+def _stored_behind_the_loop(outcome: Outcome) -> str | None:
+    """The store has slipped out of the loop, so that only its last turn leaves a value."""
+    stored = np.isfinite(outcome.got)
+    rows, columns = np.flatnonzero(stored.any(axis=1)), np.flatnonzero(stored.any(axis=0))
+    for loop, kept, size in (("rows", rows, stored.shape[0]), ("columns", columns, stored.shape[1])):
+        if size > 1 and kept.tolist() == [size - 1]:
+            return (
+                f"only the last of the {loop} was stored: the store stands behind the loop over the {loop}, and "
+                "belongs into it, behind the loop over k."
+            )
+    return None
+
+
 # ---- one thread per column ------------------------------------------------------------------------------------
 
 
@@ -69,7 +82,7 @@ COLUMN_THREAD = fill_in(
         "is the first index, the column the second.",
         "race": "all threads store into the same elements: the loop is over rows, and the column is the thread's own.",
     },
-    diagnoses=(_sums_run_on, _rows_left_out, last_term_alone, last_term_missing),
+    diagnoses=(_sums_run_on, _stored_behind_the_loop, _rows_left_out, last_term_alone, last_term_missing),
 )
 
 
@@ -132,6 +145,11 @@ def _other_place(outcome: Outcome) -> str | None:
         return "this takes A by columns: element k of a row lies k places behind its first one, A[row * width + k]."
     if np.array_equal(outcome.got, A.T @ B.T):
         return "both are the wrong way round: along a row the place grows by 1, down a column by width."
+    if np.array_equal(outcome.got, np.broadcast_to((A * B).sum(axis=1)[:, None], A.shape)):
+        return (
+            "B is read along the row of the thread, and col has no part in it: element k of its column is "
+            "B[k * width + col]."
+        )
     if np.array_equal(outcome.got, np.broadcast_to((A * B.T).sum(axis=1)[:, None], A.shape)):
         return "every thread of a row takes the same column of B: element k of this thread's is B[k * width + col]."
     return None
@@ -186,7 +204,7 @@ GUARDED_ROWS = write(
         "If they are guarded, look at the order of the indices.",
         "race": "threads of two blocks store into the same row: the number of the block is missing from it.",
     },
-    diagnoses=(_sums_run_on, _rows_without_thread, last_term_alone, last_term_missing),
+    diagnoses=(_sums_run_on, _stored_behind_the_loop, _rows_without_thread, last_term_alone, last_term_missing),
 )
 
 

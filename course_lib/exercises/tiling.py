@@ -171,6 +171,7 @@ TILES_OF_TRANSPOSE = fill_in(
         launch_per_element,
         shapes=_EVEN_SHAPES,
     ),
+    fixed=("acc += A_tile[ty, k] * B_tile[k, tx]",),
     budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
     hints={
         "out-of-bounds": "At has K rows and M columns: its first index goes with start, its second is the row of C. In "

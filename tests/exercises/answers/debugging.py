@@ -5,7 +5,7 @@ LOADS = "            A_tiles[1 - now, ty, tx] = A[row, start + TILE + tx]\n     
 IF = "        if start + TILE < A.shape[1]:\n"
 
 WRONG = [
-    ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "indices in the wrong order"),
+    ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "the loop walks along a row of B"),
     ("rows-of-b", "only B mended", [(STORE, "    C[row, col] = acc")], "a store that the guard does not cover"),
     ("rows-of-b", "stored in the loop", [(STORE, "            C[row, col] = acc")], "stored once"),
     ("rows-of-b", "A by columns", [("A[row, k]", "A[k, row]")], "beyond an array"),

@@ -16,7 +16,9 @@ WRONG = [
     ),
     ("report-kernel", "the row of C for the column of B", [("B[k, y]", "B[k, x]")], "look at `B[k, x]`"),
     ("transposed", "no guard", [("if row < M and col < N", "if row >= 0 or col >= 0")], "reach beyond C"),
-    ("transposed", "B by columns", [("B[col, k]", "B[k, col]")], "order of B's indices"),
+    ("transposed", "B by columns", [("B[col, k]", "B[k, col]")], "this is A·B"),
+    ("transposed", "as many turns as columns", [("range(K)", "range(N)")], "goes over N, and must go over K"),
+    ("transposed", "begins at 1", [("range(K)", "range(1, K)")], "look at `range(1, K)`"),
     (
         "transposed",
         "x and y swapped",
@@ -53,6 +55,12 @@ WRONG = [
         "keep it in a variable",
     ),
     ("two-columns", "same column twice", [("k, left + 1", "k, left")], "both columns hold the same"),
+    (
+        "two-columns",
+        "A loaded before the loop",
+        [("        for k", "        a = A[row, 0]\n        for k"), ("            a = A[row, k]\n", "")],
+        "the same element of A",
+    ),
     ("two-columns", "two columns further", [("left + 1", "left + 2")], "left and left + 1"),
     ("transposed", "nothing stored", [("        C[row, col] = acc", "")], "never stores into C"),
     ("transposed", "forgets the sum", [("acc += A", "acc = A")], "add to it with `acc += …`"),

@@ -4,6 +4,18 @@ CARRY_A, CARRY_B = "    A_shared[row, col] = A[row, col]\n", "    B_shared[row, 
 BARRIER = "    cuda.syncthreads()\n"
 
 WRONG = [
+    (
+        "to-the-table",
+        "B turned as it is carried",
+        [("B_shared[row, col] = B[row, col]", "B_shared[row, col] = B[col, row]")],
+        "the two sides of `B_shared[row, col] = B[col, row]`",
+    ),
+    (
+        "to-the-table",
+        "another thing by the table's name",
+        [("B_shared[row, col] = B[row, col]", "B_shared = B[row, col]")],
+        "stores nothing into the shared array",
+    ),
     ("neighbours", "asked of the thread", [("if i > 0", "if t > 0")], "look at `t > 0`"),
     ("to-the-table", "A transposed", [("A_shared[row, col] =", "A_shared[col, row] =")], "the wrong way round"),
     ("to-the-table", "B forgotten", [(CARRY_B, "")], "each thread carries one element of A and one of B"),

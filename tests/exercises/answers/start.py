@@ -15,12 +15,13 @@ WRONG = [
         "one element of A and one of B",
     ),
     ("lost-term", "one further", [("range(A.shape[1])", "range(1, A.shape[1] + 1)")], "mend where the loop begins"),
+    ("lost-term", "begins at 2", [("range(A.shape[1])", "range(2, A.shape[1])")], "first products of every sum"),
     ("lost-term", "the other end", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
     (
         "lost-term",
         "another loop",
         [("range(A.shape[1])", "range(1, A.shape[1])"), ("float32(0)", "float32(0) * A[row, 0]")],
-        "first product of every sum",
+        "first products of every sum",
     ),
     (
         "lost-term",

@@ -22,6 +22,7 @@ WRONG = [
         [("    for row", "    for col in range(B.shape[1]):\n     for row")],
         "go through all of C",
     ),
+    ("column-thread", "stores behind both loops", [("        C[", "    C[")], "the store stands behind the loop"),
     ("column-thread", "stores in the loop", [("        C[", "            C[")], "store it once"),
     (
         "own-element",
@@ -51,6 +52,7 @@ WRONG = [
         "both are the wrong way round",
     ),
     ("flat", "the column of row", [("B[k * width + col]", "B[k * width + row]")], "the same column of B"),
+    ("flat", "B along the thread's row", [("k * width + col", "row * width + k")], "col has no part in it"),
     ("flat", "two indices", [("A[row * width + k]", "A[row, k]")], "A has 1 dimension"),
     ("flat", "beyond the line", [("k * width + col", "(k + 1) * width + col")], "has left the line"),
     ("flat", "forgets the sum", [("acc += ", "acc = ")], "add to it with `acc += …`"),
