@@ -44,6 +44,7 @@ def execute(path: Path, timeout: float = 120) -> None:
         if cell.cell_type == "code":
             cell.outputs = kept(cell.outputs)
     fold_predictions(notebook)
+    fold_answers(notebook)
     nbformat.validate(notebook)
     # newline: the same bytes on every system
     path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
@@ -54,6 +55,26 @@ def fold_predictions(notebook) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code" and re.search(r"^predict\(", cell.source, re.MULTILINE):
             cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
+
+
+def fold_answers(notebook) -> None:
+    """Fold the stored outputs that show, further down in its section, what a prediction asks for.
+
+    JupyterLab unfolds an output when its cell is run. Pages and slides show it.
+    """
+    asked = False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            asked = asked and not re.search(r"^## ", cell.source, re.MULTILINE)
+            continue
+        jupyter = cell.metadata.pop("jupyter", {})
+        jupyter.pop("outputs_hidden", None)
+        if re.search(r"^predict\(", cell.source, re.MULTILINE):
+            asked = True
+        elif asked and cell.outputs and not re.search(r"^(check|explain|score)\(", cell.source, re.MULTILINE):
+            jupyter["outputs_hidden"] = True
+        if jupyter:
+            cell.metadata["jupyter"] = jupyter
 
 
 def kept(outputs):

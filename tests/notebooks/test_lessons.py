@@ -168,12 +168,30 @@ def test_predictions_are_taken_before_their_answers(path):
 
 @lessons
 def test_a_prediction_does_not_show_its_reason_beside_the_question(path):
-    """``because`` stands in the cell, so its code is folded. JupyterLab still shows the first line of it."""
+    """The truth stands in the cell too, so its code is folded. JupyterLab still shows the first line of it."""
     for cell in _read(path)["cells"]:
         source = "".join(cell["source"])
-        if cell["cell_type"] == "code" and _calls(source, "predict"):
+        for call in _calls(source, "predict") if cell["cell_type"] == "code" else ():
             assert cell["metadata"].get("jupyter", {}).get("source_hidden"), source
+            assert call.args[1].lineno > 1, source
             assert "because" not in source.splitlines()[0], source
+
+
+@lessons
+def test_a_stored_output_does_not_show_the_answer_below_its_question(path):
+    """What a cell shows after a prediction of its section is folded until the cell is run."""
+    asked, folded = False, 0
+    for cell in _read(path)["cells"]:
+        source, hidden = "".join(cell["source"]), cell["metadata"].get("jupyter", {}).get("outputs_hidden", False)
+        if cell["cell_type"] == "markdown":
+            asked = asked and not re.search(r"^## ", source, re.MULTILINE)
+        elif _calls(source, "predict"):
+            asked = True
+        else:
+            shows = bool(cell["outputs"]) and not any(_calls(source, name) for name in ("check", "explain", "score"))
+            assert hidden == (asked and shows), source
+            folded += hidden
+    assert folded
 
 
 @lessons
