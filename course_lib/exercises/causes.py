@@ -24,7 +24,7 @@ def cause_in_text(source: Submission, output: str, alone: bool = False) -> Cause
     """The first mistake in the text that no right kernel contains, or None; ``alone``: there is only one thread."""
     if source.tree is None:
         return None
-    for look in (_without_brackets, _without_cuda, _unknown_width, _bits_for_and, _shared_array_renamed):
+    for look in (_without_brackets, _without_cuda, _unknown_width, _bits_for_and, _shared_array_renamed, _grid_by_rows):
         for cause in look(source.tree, source):
             return cause
     return None if alone else next(_whole_result_in_every_thread(source.tree, output), None)
@@ -99,6 +99,16 @@ def _shared_array_renamed(tree: ast.FunctionDef, source: Submission) -> Iterator
                     f"line {node.lineno}: `{name} = …` stores nothing into the shared array, and gives its name to "
                     f"something else: store an element, `{name}[…] = …`.",
                 )
+
+
+def _grid_by_rows(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
+    """``row, col = cuda.grid(2)``, which gives x first."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and ast.unparse(node) == "row, col = cuda.grid(2)":
+            yield Cause(
+                node.lineno,
+                f"line {node.lineno}: cuda.grid(2) gives x first, which counts columns: `col, row = cuda.grid(2)`.",
+            )
 
 
 def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterator[Cause]:

@@ -80,6 +80,21 @@ def _diagonal_tiles_only(outcome: Outcome) -> str | None:
     return None
 
 
+def _one_row_for_a_column_of_threads(outcome: Outcome) -> str | None:
+    """The thread carries from row ``col``, which is that of tx, and not of ty."""
+    (A,) = outcome.inputs
+    M, K = A.shape
+    if M % TILE or K % TILE:
+        return None
+    carried = np.array([[A[col // TILE * TILE + k % TILE, k] for k in range(K)] for col in range(M)])
+    if np.array_equal(outcome.got, A @ carried.T):
+        return (
+            "cols[ty, tx] is filled from row `col`, which goes with tx: in row ty of the second tile belongs the row "
+            "of A that lies ty below blockIdx.x * TILE."
+        )
+    return None
+
+
 #: C = A·Aᵀ by tiles; both tiles come from A.
 GRAM = fill_in(
     "gram",
@@ -116,7 +131,7 @@ GRAM = fill_in(
         "out-of-bounds": "the second tile's load has a guard of its own: it tests the row that it really loads from, "
         "which is not `row`, and the column, start + tx < K.",
     },
-    diagnoses=(_square, _diagonal_tiles_only),
+    diagnoses=(_square, _diagonal_tiles_only, _one_row_for_a_column_of_threads),
 )
 
 # ---- tiles of a transposed matrix -----------------------------------------------------------------------------

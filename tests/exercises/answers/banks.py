@@ -9,6 +9,13 @@ B_PADDED = "B_tile = cuda.shared.array((SIDE, LONGER)"
 BANK = "return (row * width + col) % 32"
 
 WRONG = [
+    (
+        "transpose",
+        "x taken for the row",
+        "@cuda.jit\ndef transpose(A, C):\n    row, col = cuda.grid(2)\n"
+        "    if row < A.shape[0] and col < A.shape[1]:\n        C[col, row] = A[row, col]\n",
+        "gives x first",
+    ),
     ("skewed", "modulo 31", [("% 32]", "% 31]")], "look at `acc += tile[tx, (k + tx) % 31]`"),
     ("which-bank", "the column alone", [(BANK, "return col % 32")], "with word 33"),
     ("which-bank", "the word", [(BANK, "return row * width + col")], "modulo 32"),

@@ -54,7 +54,7 @@ WRONG = [
         "fragments",
         "B's indices exchanged",
         [(B_ITEMS, "        b = B[left + q, k + t], B[left + q, k + t + 4]")],
-        "its rows begin at k",
+        "t counts the rows, along K",
     ),
     (
         "fragments",

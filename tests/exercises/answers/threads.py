@@ -4,8 +4,8 @@ GUARD = "    if row < M"
 
 WRONG = [
     ("half-a-guard", "bits for and", [("row < M and col", "row < M & col")], "what is compared here is `M & col`"),
-    ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "there are A.shape[0] of them"),
-    ("column-thread", "as many rows as columns", [("A.shape[0]", "B.shape[1]")], "a row of C is a row of A"),
+    ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "as many turns as A has rows"),
+    ("column-thread", "as many rows as columns", [("A.shape[0]", "B.shape[1]")], "as many turns as A has rows"),
     (
         "column-thread",
         "one sum for all rows",

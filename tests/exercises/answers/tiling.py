@@ -44,6 +44,7 @@ WRONG = [
         "tx run along the row",
     ),
     ("gram", "rows of the block's own row", [("cuda.blockIdx.x * TILE + ty", "row")], "not at blockIdx.y"),
+    ("gram", "the row of tx", [("other = cuda.blockIdx.x * TILE + ty", "other = col")], "which goes with tx"),
     ("gram", "wrong guard", [("if other < M and", "if row < M and")], "not `row`"),
     ("gram", "no second barrier", [("[tx, k]\n        cuda.syncthreads()", "[tx, k]")], "finished with them"),
     (
@@ -101,7 +102,7 @@ WRONG = [
         "tiles-of-transpose",
         "as if it were A",
         [("At[start + tx, row]", "At[row, start + tx]")],
-        "first index goes with",
+        "At was read as if it were A",
     ),
     (
         "tiles-of-transpose",
