@@ -92,7 +92,7 @@ def nothing(A, C):
 
 
 ASKED = EXERCISES["own-element"]
-FIRST, SECOND, THIRD, FOURTH, FIFTH = (launch(ASKED, nothing, shape).want for shape in ASKED.launches)
+FIRST, SECOND, THIRD, FOURTH, FIFTH = (launch(ASKED, nothing, shape).want for shape in ASKED.task.launches)
 
 
 @cuda.jit
