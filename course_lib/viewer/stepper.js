@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 8cf44108d3de7c44 bundle bd11eadcecece63a */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1105339e1862ad96 bundle 8a0a0fa506042d29 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -40,6 +40,13 @@ function part(root, name) {
 }
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
+}
+function set(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+function fill(place, nodes) {
+  const there = place.children;
+  if (there.length !== nodes.length || nodes.some((node, i) => node !== there[i])) place.replaceChildren(...nodes);
 }
 
 // keys.js
@@ -225,6 +232,12 @@ var Plane = class {
   get dot() {
     return 4;
   }
+  /** Take the size that the page gives. */
+  measure() {
+  }
+  /** Take the colours of the theme. */
+  repaint() {
+  }
   /** @param {number} i */
   ring(i) {
     const [x, y] = this.corner(i);
@@ -293,6 +306,138 @@ var Plane = class {
     throw new Error("a plane of some kind");
   }
 };
+
+// heat.js
+var SQUARE = 3;
+var MOST_SQUARES = 4096;
+var UNKNOWN = 255;
+var MOST_DOTS = 256;
+var Heat = class extends Plane {
+  /** @param {import("./plane.js").PlaneOptions} options */
+  constructor(options) {
+    super(options);
+    this.canvas = /** @type {HTMLCanvasElement} */
+    html("canvas", { class: "tt-pixels", role: "img", "aria-label": this.name });
+    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
+    this.node.style.setProperty("--hue", options.hue);
+    const share = (part2, of) => `${100 * part2 / of}%`;
+    Object.assign(this.canvas.style, {
+      left: share(this.margin, this.width + 2),
+      top: share(this.margin, this.height + 2),
+      width: share(this.columns * UNIT, this.width + 2),
+      height: share(this.rows * UNIT, this.height + 2)
+    });
+    this.looks.fill(UNKNOWN);
+    this.stale = /* @__PURE__ */ new Set();
+    this.side = 0;
+    this.paints = null;
+  }
+  /**
+   * @param {number} i
+   * @param {number} look
+   */
+  cell(i, look) {
+    look &= ~FAINT;
+    if (this.looks[i] === look) return;
+    this.looks[i] = look;
+    this.stale.add(i);
+  }
+  /**
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
+    this.paint();
+  }
+  /** Take the size that the page gives: a canvas has as many pixels as the screen. */
+  measure() {
+    const wide = this.canvas.clientWidth / this.columns * devicePixelRatio;
+    const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
+    if (side === this.side || !wide) return;
+    this.side = side;
+    Object.assign(this.canvas, { width: this.columns * side, height: this.rows * side });
+    this.node.classList.toggle("tt-tiny", side === 1);
+    this.repaint();
+  }
+  /** The theme changed, or the size: draw all of it again. */
+  repaint() {
+    this.paints = null;
+    this.looks.forEach((look, i) => look === UNKNOWN || this.stale.add(i));
+    this.paint();
+  }
+  paint() {
+    const context = this.side && this.stale.size ? this.canvas.getContext("2d") : null;
+    if (!context || !this.node.isConnected) return;
+    this.paints ??= paintsOf(this.node);
+    if (this.side === 1) this.pixels(context, this.paints);
+    else for (const i of this.stale) this.square(context, i, this.paints[this.looks[i]]);
+    this.stale.clear();
+  }
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Paint[]} paints
+   */
+  pixels(context, paints) {
+    if (!this.image || this.stale.size === this.size) {
+      this.image = new ImageData(this.columns, this.rows);
+      this.colours = paints.map(({ fill: fill2 }) => pixel(fill2));
+    }
+    const pixels = new Uint32Array(this.image.data.buffer);
+    const { colours, looks } = this;
+    if (colours) for (const i of this.stale) pixels[i] = colours[looks[i]];
+    context.putImageData(this.image, 0, 0);
+  }
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} i
+   * @param {Paint} paint
+   */
+  square(context, i, { fill: fill2, stroke, width: width2, dash, round }) {
+    const { side } = this;
+    const gap = side / UNIT;
+    const [x, y] = [i % this.columns * side, Math.floor(i / this.columns) * side];
+    const inner = side - gap;
+    context.clearRect(x, y, side, side);
+    context.beginPath();
+    if (round) context.arc(x + side / 2, y + side / 2, inner / 2, 0, 2 * Math.PI);
+    else context.rect(x + gap / 2, y + gap / 2, inner, inner);
+    context.fillStyle = fill2;
+    context.fill();
+    if (!stroke) return;
+    context.strokeStyle = stroke;
+    context.lineWidth = width2 * side / UNIT;
+    context.setLineDash(dash.map((part2) => part2 * side / UNIT));
+    context.stroke();
+  }
+};
+function pixel(colour) {
+  const context = (
+    /** @type {CanvasRenderingContext2D} */
+    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
+  );
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+}
+function paintsOf(place) {
+  const probe = svg("rect");
+  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
+  place.append(layer);
+  const paints = LOOKS.map((look) => {
+    probe.setAttribute("class", `tt-c${look}`);
+    const { fill: fill2, stroke, strokeWidth, strokeDasharray, rx } = getComputedStyle(probe);
+    return {
+      fill: fill2,
+      stroke: stroke === "none" ? "" : stroke,
+      width: Number.parseFloat(strokeWidth),
+      dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
+      round: Number.parseFloat(rx) > 0
+    };
+  });
+  layer.remove();
+  return paints;
+}
 
 // trace.js
 var VERSION = 2;
@@ -635,11 +780,11 @@ var Trace = class {
    * @param {number} flat
    * @param {number} width
    */
-  elements(array, flat, width) {
-    if (width === 1) return this.element(array, flat);
+  elements(array, flat, width2) {
+    if (width2 === 1) return this.element(array, flat);
     const index = this.index(array, flat);
     const column = index.pop() ?? 0;
-    return `${array.name}[${[...index, `${column}:${column + width}`].join(", ")}]`;
+    return `${array.name}[${[...index, `${column}:${column + width2}`].join(", ")}]`;
   }
   /**
    * The byte at which an element starts, from the start of its array.
@@ -767,36 +912,38 @@ function highlight(text, hues) {
 
 // grid.js
 var WRAP = 16;
-var MOST_SQUARES = 1100;
+var MOST_NUMBERS = 1100;
+var GAP = 1;
+var width = (text) => Math.min(4, Math.max(2, text.length));
 var Grid = class extends Plane {
   /** @param {PlaneOptions} options */
-  constructor({ text = true, ...options }) {
-    super({ ...options, text });
-    this.text = text;
+  constructor(options) {
+    super({ ...options, text: true });
     this.layer.setAttribute("role", "img");
     this.layer.setAttribute("aria-label", this.name);
-    const gap = this.size > 1024 ? 0.4 : 1;
+    const side = UNIT - GAP;
     this.cells = [];
     this.texts = [];
     const cells = svg("g", { class: "tt-cells" });
     this.labels = svg("g", { class: "tt-texts" });
     for (let i = 0; i < this.size; i++) {
       const [x, y] = this.corner(i);
-      const side = UNIT - gap;
-      this.cells.push(svg("rect", { x: x + gap / 2, y: y + gap / 2, width: side, height: side, class: "tt-c" }));
-      if (text) this.texts.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
+      this.cells.push(svg("rect", { x: x + GAP / 2, y: y + GAP / 2, width: side, height: side, class: "tt-c" }));
+      this.texts.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
     }
     cells.append(...this.cells);
     this.labels.append(...this.texts);
     this.below.append(cells);
     this.above.append(this.labels);
     this.held = new Array(this.size).fill(null);
+    this.written = new Array(this.size).fill("");
+    this.widths = [0, 0, this.size, 0, 0];
   }
   get dot() {
-    return this.text ? 2 : 4;
+    return 2;
   }
   state() {
-    return { ...super.state(), texts: this.text ? this.texts.map((text) => text.textContent ?? "") : null };
+    return { ...super.state(), texts: this.texts.map((text) => text.textContent ?? "") };
   }
   /**
    * @param {number} i
@@ -807,14 +954,15 @@ var Grid = class extends Plane {
     if (this.looks[i] !== look) {
       if ((this.looks[i] ^ look) & ~FAINT) this.cells[i].setAttribute("class", `tt-c${LOOKS[look & ~FAINT]}`);
       this.looks[i] = look;
-      if (this.text) {
-        const on = look === NOW_READ || look === NOW_WRITTEN;
-        this.texts[i].setAttribute("class", `tt-t${look & FAINT ? " tt-faint" : ""}${on ? " tt-on" : ""}`);
-      }
+      const on = look === NOW_READ || look === NOW_WRITTEN;
+      this.texts[i].setAttribute("class", `tt-t${look & FAINT ? " tt-faint" : ""}${on ? " tt-on" : ""}`);
     }
-    if (!this.text || this.held[i] === value) return;
+    if (this.held[i] === value) return;
     this.held[i] = value;
-    this.texts[i].textContent = short(value);
+    const text = short(value);
+    this.widths[width(this.written[i])] -= 1;
+    this.widths[width(text)] += 1;
+    this.texts[i].textContent = this.written[i] = text;
   }
   /**
    * One text size for the whole grid.
@@ -822,82 +970,11 @@ var Grid = class extends Plane {
    * @param {number[]} rings
    */
   finish(dots, rings) {
-    const longest = this.texts.reduce((most, text) => Math.max(most, text.textContent?.length ?? 0), 0);
-    const size = `tt-texts tt-wide-${Math.min(4, Math.max(2, longest))}`;
+    const size = `tt-texts tt-wide-${this.widths[4] ? 4 : this.widths[3] ? 3 : 2}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
     super.finish(dots, rings);
   }
 };
-var Heat = class extends Plane {
-  /** @param {PlaneOptions} options */
-  constructor(options) {
-    super(options);
-    this.canvas = /** @type {HTMLCanvasElement} */
-    html("canvas", { width: this.columns, height: this.rows, class: "tt-pixels", role: "img", "aria-label": this.name });
-    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
-    this.node.style.setProperty("--hue", options.hue);
-    const share = (part2, of) => `${100 * part2 / of}%`;
-    Object.assign(this.canvas.style, {
-      left: share(this.margin, this.width + 2),
-      top: share(this.margin, this.height + 2),
-      width: share(this.columns * UNIT, this.width + 2),
-      height: share(this.rows * UNIT, this.height + 2)
-    });
-    this.looks.fill(255);
-    this.stale = true;
-    this.colours = null;
-    this.image = new ImageData(this.columns, this.rows);
-    this.pixels = new Uint32Array(this.image.data.buffer);
-  }
-  /**
-   * @param {number} i
-   * @param {number} look
-   */
-  cell(i, look) {
-    look &= ~FAINT;
-    if (this.looks[i] === look) return;
-    this.looks[i] = look;
-    this.stale = true;
-  }
-  /**
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
-  finish(dots, rings) {
-    super.finish(dots.length > 256 ? [] : dots, rings);
-    if (!this.stale || !this.node.isConnected) return;
-    this.stale = false;
-    this.colours ??= looksAsPixels(this.node);
-    for (let i = 0; i < this.size; i++) this.pixels[i] = this.colours[this.looks[i]];
-    this.canvas.getContext("2d")?.putImageData(this.image, 0, 0);
-  }
-  /** The theme changed: take its colours. */
-  repaint() {
-    this.colours = null;
-    this.stale = true;
-    this.finish(JSON.parse(this.shown.get(this.dots) ?? "[]"), JSON.parse(this.shown.get(this.rings) ?? "[]"));
-  }
-};
-function pixel(colour) {
-  const context = (
-    /** @type {CanvasRenderingContext2D} */
-    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
-  );
-  context.fillStyle = colour;
-  context.fillRect(0, 0, 1, 1);
-  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
-}
-function looksAsPixels(place) {
-  const probe = svg("rect");
-  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
-  place.append(layer);
-  const colours = LOOKS.map((look) => {
-    probe.setAttribute("class", `tt-c${look}`);
-    return pixel(getComputedStyle(probe).fill);
-  });
-  layer.remove();
-  return Uint32Array.from(colours);
-}
 function layout({ shape, size }) {
   if (shape.length >= 2) {
     const [rows, columns3] = shape.slice(-2);
@@ -911,7 +988,7 @@ function planes(array, options) {
   return Array.from({ length: planes2 }, (_, s) => {
     const name = planes2 === 1 ? array.name : `${array.name}[${s}]`;
     const all = { name, rows, columns: columns2, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
-    return each > MOST_SQUARES ? new Heat({ ...all, text: false }) : new Grid(all);
+    return options.text && each <= MOST_NUMBERS ? new Grid(all) : new Heat({ ...all, text: false });
   });
 }
 function figure(array, budget, options = {}) {
@@ -920,14 +997,14 @@ function figure(array, budget, options = {}) {
   const side = Math.max(4, Math.min(most, budget / columns2));
   const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
   const em = 13.5;
-  const width = (pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
-  for (const plane of found) plane.node.style.width = width((plane.width + 2) / UNIT * side);
+  const width2 = (pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
+  for (const plane of found) plane.node.style.width = width2((plane.width + 2) / UNIT * side);
   const caption = html("figcaption", {}, array.name);
   caption.style.setProperty("--hue", array.hue);
   const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
   const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
   const node = html("figure", {}, caption, content);
-  node.style.setProperty("--tt-side", width(side));
+  node.style.setProperty("--tt-side", width2(side));
   return { planes: found, node };
 }
 var LEGEND = [
@@ -1009,14 +1086,14 @@ var Survey = class {
     const count = popcount(columns2.access_lanes[row]);
     this.counts[space][op === LOAD ? 0 : 1][position] += count;
     const first = (op === LOAD ? this.loaded : this.stored)[number];
-    const [base, width] = [columns2.access_base[row], columns2.access_width[row]];
+    const [base, width2] = [columns2.access_base[row], columns2.access_width[row]];
     const pattern = (
       /** @type {ArrayLike<number>} */
       trace.vector(columns2.access_pattern[row])
     );
     for (let k = 0; k < pattern.length; k++) {
       const element = base + pattern[k];
-      for (let w = 0; w < width; w++) if (first[element + w] > position) first[element + w] = position;
+      for (let w = 0; w < width2; w++) if (first[element + w] > position) first[element + w] = position;
     }
     if (space === "local") return;
     this.totals.requests[position] += 1;
@@ -1192,7 +1269,7 @@ var Machine = class {
   store(row, first) {
     const { columns: columns2, arrays: arrays2 } = this.trace;
     const number = columns2.access_array[row];
-    const [mask, width, base] = [columns2.access_lanes[row], columns2.access_width[row], columns2.access_base[row]];
+    const [mask, width2, base] = [columns2.access_lanes[row], columns2.access_width[row], columns2.access_base[row]];
     const pattern = (
       /** @type {ArrayLike<number>} */
       this.trace.vector(columns2.access_pattern[row])
@@ -1204,7 +1281,7 @@ var Machine = class {
     for (let lane = 0; lane < WARP; lane++) {
       if (!(mask >>> lane & 1)) continue;
       const slot = base + (pattern.length === 1 ? pattern[0] : pattern[k]) + (first + lane) * local;
-      for (let w = 0; w < width; w++) held[slot + w] = values[values.length === width ? w : k * width + w];
+      for (let w = 0; w < width2; w++) held[slot + w] = values[values.length === width2 ? w : k * width2 + w];
       k += 1;
     }
   }
@@ -1212,20 +1289,20 @@ var Machine = class {
   show() {
     const { trace } = this;
     for (const access of this.accesses) {
-      const { array: number, loading, width } = access;
+      const { array: number, loading, width: width2 } = access;
       const local = trace.arrays[number].space === "local";
       const how = loading ? READ : WRITTEN;
       access.lanes.forEach((lane, k) => {
         const mine = WARP * access.warp + lane === this.thread;
         const element = access.element(k);
-        for (let w = 0; w < width; w++) {
+        for (let w = 0; w < width2; w++) {
           const add = (marks) => marks.set(element + w, (marks.get(element + w) ?? 0) | how);
           if (!local || mine) add(this.now[number]);
           if (mine) add(this.nowMine[number]);
         }
         if (!mine) return;
         const values = Array.from(
-          { length: width },
+          { length: width2 },
           (_, w) => loading ? this.value(number, element + w) : access.stored(k, w)
         );
         this.events.push({ loading, array: number, element, values });
@@ -1396,7 +1473,7 @@ var UNREADABLE = 0.8;
 var LENS = 8;
 var CALLOUT = 9;
 var LARGEST = 3.2;
-var GAP = 8;
+var GAP2 = 8;
 var BESIDE = 10;
 var WORTH = 0.5;
 var WIDE = 30;
@@ -1443,7 +1520,7 @@ var Arrays = class {
     this.locals = part(place, "locals");
     this.memory = part(place, "memory");
     this.magnifier = part(place, "magnified");
-    const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
+    const small = this.planes.flat().some((plane) => plane instanceof Heat);
     this.magnifier.hidden = !small;
     this.drawn = null;
     this.pointed = null;
@@ -1536,17 +1613,23 @@ var Arrays = class {
    * All three matrices in one scale: the largest that the width and the height leave.
    * @param {import("../panel.js").Size} size
    */
-  fit({ compact, width, height, em }) {
-    if (!this.sides) return;
-    const { M, K, N, beside: beside2 } = this.sides;
+  fit(size) {
+    if (this.sides) this.scale(this.sides, size);
+    for (const plane of this.planes.flat()) plane.measure();
+  }
+  /**
+   * @param {{M: number, K: number, N: number, beside: number}} sides
+   * @param {import("../panel.js").Size} size
+   */
+  scale({ M, K, N, beside: beside2 }, { compact, width: width2, height, em }) {
     const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
     const fitting = (room, other, least) => {
-      const scale2 = (room - GAP) / (K + other);
-      return scale2 * K < least ? Math.max(0, room - GAP - least) / other : scale2;
+      const scale2 = (room - GAP2) / (K + other);
+      return scale2 * K < least ? Math.max(0, room - GAP2 - least) / other : scale2;
     };
     const most = Math.min(fitting(compact ? height : height * (this.share ?? 1), M, high), LARGEST * em / UNIT);
     const within = (room) => Math.max(0.01, Math.min(fitting(room, N + beside2, wide), most));
-    const [whole, less] = [within(width), within(width - BESIDE * em)];
+    const [whole, less] = [within(width2), within(width2 - BESIDE * em)];
     const scale = compact && less > WORTH * whole ? less : whole;
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
@@ -1554,7 +1637,7 @@ var Arrays = class {
     style.setProperty("--tt-scale", String(scale));
   }
   repaint() {
-    for (const plane of this.planes.flat()) if (plane instanceof Heat) plane.repaint();
+    for (const plane of this.planes.flat()) plane.repaint();
   }
   choose() {
     const { machine, trace } = this.context;
@@ -1644,7 +1727,7 @@ var Arrays = class {
   /** Show with numbers the part of a large array that the pointer is on, or that the chosen thread touches. */
   magnify() {
     const { machine, trace } = this.context;
-    const small = (number) => this.planes[number].some((plane) => !(plane instanceof Grid && plane.text));
+    const small = (number) => this.planes[number].some((plane) => plane instanceof Heat);
     let target = this.pointed && small(this.pointed.array) ? this.pointed : null;
     if (!target) {
       const event = machine.events.filter(({ array }) => small(array)).pop();
@@ -1702,10 +1785,10 @@ var Arrays = class {
 
 // panels/costs.js
 function requestSays(access, array, used) {
-  const { sectors, wavefronts, conflicts, width, lanes: lanes2 } = access;
+  const { sectors, wavefronts, conflicts, width: width2, lanes: lanes2 } = access;
   const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const verb = OPS[access.op][0].toUpperCase() + OPS[access.op].slice(1);
-  const what = `${verb} of ${array.name}: ${lanes2.length} lanes × ${width * array.itemsize} bytes in`;
+  const what = `${verb} of ${array.name}: ${lanes2.length} lanes × ${width2 * array.itemsize} bytes in`;
   if (array.space === "shared") return `${what} ${plural(wavefronts, "wavefront")}, ${plural(conflicts, "bank conflict")}.`;
   return `${what} ${plural(sectors, "sector")}; ${used} of ${sectors * SECTOR_BYTES} bytes asked for.`;
 }
@@ -1766,7 +1849,8 @@ var Costs = class {
       const numbers = [requests, cost, ...this.cost === "wavefronts" ? [total(site.conflicts)] : []];
       const texts = [...numbers.map(String), requests ? String(Number(each.toFixed(2))) : ""];
       texts.forEach((text, i) => write(cells[i], text));
-      bar.style.setProperty("--part", String(Math.min(1, each / 32)));
+      const part2 = String(Math.min(1, each / WARP));
+      if (bar.style.getPropertyValue("--part") !== part2) bar.style.setProperty("--part", part2);
       row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
     }
   }
@@ -1791,12 +1875,15 @@ var Banks = class {
    */
   constructor(place, context) {
     this.context = context;
+    this.idle = html("p");
     this.said = html("div", { class: "tt-requests" });
     this.costs = new Costs(context, "shared", "wavefronts");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
-    this.shown = -1;
     this.beside = BANKS;
     this.tallest = TALLEST;
+    this.shown = -1;
+    this.empty = new Stacks(this.beside, this.tallest);
+    this.requests = [];
   }
   /** @param {import("../panel.js").Size} size */
   fit(size) {
@@ -1804,6 +1891,8 @@ var Banks = class {
     if (beside(size) === this.beside && tallest === this.tallest) return;
     this.beside = beside(size);
     this.tallest = tallest;
+    this.empty = new Stacks(this.beside, this.tallest);
+    this.requests = [];
     this.shown = -1;
     this.draw();
   }
@@ -1819,16 +1908,35 @@ var Banks = class {
     const { machine, trace } = this.context;
     if (this.shown === machine.position) return;
     this.shown = machine.position;
-    const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
-    requests.sort((x, y) => y.conflicts - x.conflicts);
-    const idle = machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`;
-    this.said.replaceChildren(
-      ...requests.length ? requests.map((access) => this.request(access)) : [html("p", {}, idle), this.picture([], "")]
-    );
+    const accesses = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
+    accesses.sort((x, y) => y.conflicts - x.conflicts);
+    while (this.requests.length < accesses.length) this.requests.push(new Request(this.beside, this.tallest));
+    const requests = this.requests.slice(0, accesses.length);
+    requests.forEach((request, i) => request.draw(machine, accesses[i]));
+    if (!requests.length) {
+      write(this.idle, machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`);
+      this.empty.draw([], -1, "The banks of shared memory");
+    }
+    fill(this.said, requests.length ? requests.map(({ node }) => node) : [this.idle, this.empty.node]);
   }
-  /** @param {import("../trace.js").Access} access */
-  request(access) {
-    const { trace, machine } = this.context;
+};
+var Request = class {
+  /**
+   * @param {number} beside
+   * @param {number} tallest
+   */
+  constructor(beside2, tallest) {
+    this.said = html("b");
+    this.busiest = html("span");
+    this.stacks = new Stacks(beside2, tallest);
+    this.node = html("div", { class: "tt-request" }, html("p", {}, this.said, this.busiest), this.stacks.node);
+  }
+  /**
+   * @param {import("../machine.js").Machine} machine
+   * @param {import("../trace.js").Access} access
+   */
+  draw(machine, access) {
+    const { trace } = machine;
     const array = trace.arrays[access.array];
     const stacks = Array.from({ length: BANKS }, () => /* @__PURE__ */ new Map());
     const size = access.width * array.itemsize;
@@ -1841,54 +1949,89 @@ var Banks = class {
         stacks[word % BANKS].set(word, lanes2);
       }
     });
-    const said = html("p", {}, html("b", {}, requestSays(access, array, 0)));
-    const busiest = Math.max(...stacks.map((stack) => stack.size));
-    said.append(` The busiest bank: ${busiest} word${busiest === 1 ? "" : "s"}.`);
-    const label = `The banks of shared memory and the words of ${array.name} that each is asked for`;
-    const place = html("div", { class: "tt-request" }, said, this.picture(stacks, label));
-    place.style.setProperty("--hue", array.hue);
-    place.dataset.wavefronts = String(access.wavefronts);
-    place.dataset.conflicts = String(access.conflicts);
-    place.dataset.lanes = JSON.stringify(spread(access, starts));
-    return place;
+    const most = Math.max(...stacks.map((stack) => stack.size));
+    write(this.said, requestSays(access, array, 0));
+    write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
+    const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
+    this.stacks.draw(stacks, mine, `The banks of shared memory and the words of ${array.name} that each is asked for`);
+    this.node.style.setProperty("--hue", array.hue);
+    set(this.node, "data-wavefronts", String(access.wavefronts));
+    set(this.node, "data-conflicts", String(access.conflicts));
+    set(this.node, "data-lanes", JSON.stringify(spread(access, starts)));
+  }
+};
+var Stacks = class {
+  /**
+   * @param {number} beside  banks in a row
+   * @param {number} tallest  words of full height in a bank
+   */
+  constructor(beside2, tallest) {
+    this.beside = beside2;
+    this.tallest = tallest;
+    this.frames = svg("g");
+    this.words = svg("g");
+    this.node = svg("svg", { class: "tt-banks", role: "img" }, this.frames, this.words);
+    this.heights = [];
+    this.drawn = "";
   }
   /**
    * @param {Map<number, number[]>[]} stacks
+   * @param {number} mine  the lane of the chosen thread, or -1
    * @param {string} label
    */
-  picture(stacks, label) {
+  draw(stacks, mine, label) {
+    set(this.node, "aria-label", label);
     const words = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
     const most = words(0, BANKS);
     const high = most <= this.tallest ? CELL * 0.8 : Math.max(2, this.tallest * CELL * 0.8 / most);
-    const bottoms = Array.from(
-      { length: BANKS / this.beside },
-      (_, row) => Math.max(1.6 * CELL, words(row * this.beside, (row + 1) * this.beside) * high) + 2
-    );
-    const tops = bottoms.map((_, row) => bottoms.slice(0, row).reduce((sum, bottom) => sum + bottom + NUMBERS, 0));
-    const height = bottoms.reduce((sum, bottom) => sum + bottom + NUMBERS, 0);
-    const node = svg("svg", {
-      class: "tt-banks",
-      viewBox: `0 0 ${this.beside * CELL + 2} ${height}`,
-      role: "img",
-      "aria-label": label || "The banks of shared memory"
+    const rows = Array.from({ length: BANKS / this.beside }, (_, row) => words(row * this.beside, (row + 1) * this.beside));
+    this.frame(rows.map((row) => Math.max(1.6 * CELL, row * high) + 2));
+    const what = JSON.stringify([mine, stacks.map((stack) => [...stack])]);
+    if (what === this.drawn) return;
+    this.drawn = what;
+    this.words.replaceChildren(...stacks.flatMap((stack, bank) => this.stack(bank, [...stack], high, mine)));
+  }
+  /** @param {number[]} heights */
+  frame(heights) {
+    if (String(heights) === String(this.heights)) return;
+    this.heights = heights;
+    this.drawn = "";
+    this.node.setAttribute("viewBox", `0 0 ${this.beside * CELL + 2} ${this.top(heights.length)}`);
+    const banks2 = Array.from({ length: BANKS }, (_, bank) => {
+      const { x, top, bottom } = this.place(bank);
+      const box = { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - top - 1, class: "tt-bank" };
+      const at2 = { x: x + CELL / 2, y: bottom + NUMBERS / 2, class: "tt-address" };
+      return [svg("rect", box), svg("text", at2, String(bank))];
     });
-    const { machine } = this.context;
-    const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    for (let bank = 0; bank < BANKS; bank++) {
-      const x = 1 + bank % this.beside * CELL;
-      const [top, bottom] = [tops, bottoms].map((rows) => rows[Math.floor(bank / this.beside)]);
-      node.append(svg("rect", { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
-      node.append(svg("text", { x: x + CELL / 2, y: top + bottom + 8, class: "tt-address" }, String(bank)));
-      [...stacks[bank] ?? []].forEach(([word, lanes2], i) => {
-        const look = `tt-word${i ? " tt-again" : ""}${lanes2.includes(mine) ? " tt-mine-lane" : ""}`;
-        const y = top + bottom - (i + 1) * high;
-        const who = `word ${word}: ${lanes2.length === 1 ? "lane" : "lanes"} ${lanes2.join(", ")}`;
-        node.append(svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who)));
-        const [text, size] = lanes2.length === 1 ? [String(lanes2[0]), ""] : [`${lanes2.length}×`, " tt-crowd"];
-        if (high > 10) node.append(svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text));
-      });
-    }
-    return node;
+    this.frames.replaceChildren(...banks2.flat());
+  }
+  /** Where a row begins. @param {number} row */
+  top(row) {
+    return this.heights.slice(0, row).reduce((sum, height) => sum + height + NUMBERS, 0);
+  }
+  /** @param {number} bank */
+  place(bank) {
+    const row = Math.floor(bank / this.beside);
+    const top = this.top(row);
+    return { x: 1 + bank % this.beside * CELL, top, bottom: top + this.heights[row] };
+  }
+  /**
+   * @param {number} bank
+   * @param {[number, number[]][]} words  with the lanes that ask for each
+   * @param {number} high  a word, in SVG units
+   * @param {number} mine
+   */
+  stack(bank, words, high, mine) {
+    const { x, bottom } = this.place(bank);
+    return words.flatMap(([word, lanes2], i) => {
+      const look = `tt-word${i ? " tt-again" : ""}${lanes2.includes(mine) ? " tt-mine-lane" : ""}`;
+      const y = bottom - (i + 1) * high;
+      const who = `word ${word}: ${lanes2.length === 1 ? "lane" : "lanes"} ${lanes2.join(", ")}`;
+      const box = svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who));
+      if (high <= 10) return [box];
+      const [text, size] = lanes2.length === 1 ? [String(lanes2[0]), ""] : [`${lanes2.length}×`, " tt-crowd"];
+      return [box, svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text)];
+    });
   }
 };
 
@@ -2364,6 +2507,7 @@ var Registers = class {
 };
 
 // panels/source.js
+var GROUP = 10;
 var source = {
   wants: () => true,
   build: (place, context) => new Source(part(place, "source"), context)
@@ -2395,7 +2539,11 @@ var Source = class {
       this.lines.set(number, { node, runs, loads });
       return node;
     });
-    place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...rows));
+    const groups = Array.from(
+      { length: Math.ceil(rows.length / GROUP) },
+      (_, i) => html("div", { class: "tt-group" }, ...rows.slice(i * GROUP, (i + 1) * GROUP))
+    );
+    place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...groups));
     this.current = void 0;
     this.truth = html("span", { class: "tt-truth" });
     this.wrong = [];
@@ -2487,6 +2635,12 @@ var Threads = class {
     section.querySelector(".tt-row")?.replaceChildren(...this.rows.map((row) => row.figure));
     const heading = section.querySelector(".tt-heading");
     if (heading) heading.textContent = held.length ? "All threads" : "Threads of the block";
+  }
+  fit() {
+    for (const { plane } of this.rows) plane.measure();
+  }
+  repaint() {
+    for (const { plane } of this.rows) plane.repaint();
   }
   choose() {
   }
@@ -2653,10 +2807,10 @@ var Waits = class {
     this.rows.forEach(({ name, spans }, i) => {
       const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
       for (const [from, to, what] of spans) {
-        const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
+        const width2 = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
         const part2 = PART[what.split(" ")[0]];
         context.fillStyle = colours(what === "held" ? `load ${buffer(name)}` : what);
-        context.fillRect(from * scale, top + row * (1 - part2), width, row * part2);
+        context.fillRect(from * scale, top + row * (1 - part2), width2, row * part2);
       }
     });
     this.painted = true;
@@ -2723,13 +2877,17 @@ var Warp = class {
     this.said = html("div", { class: "tt-requests" });
     this.costs = new Costs(context, "global", "sectors");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
-    this.shown = -1;
     this.beside = WARP;
+    this.shown = -1;
+    this.idle = new Idle(this.beside);
+    this.requests = [];
   }
   /** @param {import("../panel.js").Size} size */
   fit(size) {
     if (beside(size) === this.beside) return;
     this.beside = beside(size);
+    this.idle = new Idle(this.beside);
+    this.requests = [];
     this.shown = -1;
     this.draw();
   }
@@ -2745,48 +2903,94 @@ var Warp = class {
     const { machine, trace } = this.context;
     if (this.shown === machine.position) return;
     this.shown = machine.position;
-    const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "global");
-    this.said.replaceChildren(...requests.length ? requests.map((access) => this.request(access)) : [this.idle()]);
+    const accesses = machine.accesses.filter(({ array }) => trace.arrays[array].space === "global");
+    while (this.requests.length < accesses.length) this.requests.push(new Request2(this.beside));
+    const requests = this.requests.slice(0, accesses.length);
+    requests.forEach((request, i) => request.draw(machine, accesses[i]));
+    if (!requests.length) this.idle.draw(machine);
+    fill(this.said, requests.length ? requests.map(({ node }) => node) : [this.idle.node]);
   }
-  idle() {
-    const { machine, trace } = this.context;
-    const lanes2 = machine.line === null ? 0 : machine.mask;
-    const node = this.frame("The lanes of the warp", CELL3 + 2);
-    for (let lane = 0; lane < WARP; lane++) {
-      node.append(...this.lane(lane, lanes2 >>> lane & 1 ? "tt-on-lane" : "", CELL3 + 2));
-    }
-    const text = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} asks nothing of global memory on line ${machine.line}. Its 32 lanes:`;
-    return html("div", {}, html("p", {}, text), node);
-  }
+};
+var Lanes = class {
   /**
-   * The place of the 32 lanes.
-   * @param {string} label
+   * @param {number} beside  lanes in a row
    * @param {number} height  of a row of them
    */
-  frame(label, height) {
-    const box = `0 0 ${this.beside * CELL3 + 2} ${WARP / this.beside * height}`;
-    return svg("svg", { class: "tt-lanes", viewBox: box, role: "img", "aria-label": label });
+  constructor(beside2, height) {
+    const box = `0 0 ${beside2 * CELL3 + 2} ${WARP / beside2 * height}`;
+    this.node = svg("svg", { class: "tt-lanes", viewBox: box, role: "img" });
+    this.size = 0;
+    this.lanes = Array.from({ length: WARP }, (_, lane) => {
+      const [x, y] = [1 + lane % beside2 * CELL3, 1 + Math.floor(lane / beside2) * height];
+      const cell = svg("rect", { x: x + 0.5, y, width: CELL3 - 1.5, height: CELL3 - 1 });
+      const number = svg("text", { x: x + CELL3 / 2, y: y + CELL3 / 2 }, String(lane));
+      const [byte, title] = [document.createTextNode(""), svg("title")];
+      const address = svg("text", { x: x + CELL3 / 2, y: y + CELL3 + 7, class: "tt-address" }, byte, title);
+      this.node.append(cell, number, address);
+      return { cell, number, address, byte, title };
+    });
   }
   /**
-   * @param {number} lane
-   * @param {string} look
-   * @param {number} height  of a row of lanes
+   * @param {string} label
+   * @param {number} active  lanes, a bit each
+   * @param {number} mine  the lane of the chosen thread, or -1
    */
-  lane(lane, look, height) {
-    const { machine } = this.context;
-    const mine = machine.line !== null && machine.thread === WARP * machine.warp + lane ? " tt-mine-lane" : "";
-    const x = 1 + lane % this.beside * CELL3;
-    const y = 1 + Math.floor(lane / this.beside) * height;
-    return [
-      svg("rect", { x: x + 0.5, y, width: CELL3 - 1.5, height: CELL3 - 1, class: `tt-lane ${look}${mine}` }),
-      svg("text", { x: x + CELL3 / 2, y: y + CELL3 / 2, class: look ? "tt-lane-on" : "tt-lane-off" }, String(lane))
-    ];
+  draw(label, active, mine) {
+    set(this.node, "aria-label", label);
+    this.lanes.forEach(({ cell, number }, lane) => {
+      const on = active >>> lane & 1;
+      set(cell, "class", `tt-lane ${on ? "tt-on-lane" : ""}${lane === mine ? " tt-mine-lane" : ""}`);
+      set(number, "class", on ? "tt-lane-on" : "tt-lane-off");
+    });
   }
-  /** @param {import("../trace.js").Access} access */
-  request(access) {
-    const { trace, machine } = this.context;
+  /**
+   * @param {Map<number, [number, string]>} addresses  lane -> the byte at which it asks, and what it asks for
+   */
+  ask(addresses) {
+    const digits = Math.max(...[...addresses.values()].map(([byte]) => String(byte).length));
+    const size = Math.min(7.5, CELL3 * 0.92 / (digits * 0.6));
+    this.lanes.forEach(({ address, byte, title }, lane) => {
+      const asked = addresses.get(lane);
+      if (size !== this.size) address.setAttribute("style", `font-size: ${size}px`);
+      write(byte, asked ? String(asked[0]) : "");
+      write(title, asked ? `${asked[1]}, byte ${asked[0]}` : "");
+    });
+    this.size = size;
+  }
+};
+var laneOf = (machine) => machine.line !== null && machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
+var Idle = class {
+  /** @param {number} beside */
+  constructor(beside2) {
+    this.said = html("p");
+    this.lanes = new Lanes(beside2, CELL3 + 2);
+    this.node = html("div", {}, this.said, this.lanes.node);
+  }
+  /** @param {import("../machine.js").Machine} machine */
+  draw(machine) {
+    const text = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} asks nothing of global memory on line ${machine.line}. Its 32 lanes:`;
+    write(this.said, text);
+    this.lanes.draw("The lanes of the warp", machine.line === null ? 0 : machine.mask, laneOf(machine));
+  }
+};
+var Request2 = class {
+  /** @param {number} beside */
+  constructor(beside2) {
+    this.said = html("b");
+    this.lanes = new Lanes(beside2, CELL3 + 14);
+    this.sectors = picture(/* @__PURE__ */ new Map(), -1);
+    this.node = html("div", { class: "tt-request" }, html("p", {}, this.said), this.lanes.node, this.sectors);
+    this.drawn = "";
+  }
+  /**
+   * @param {import("../machine.js").Machine} machine
+   * @param {import("../trace.js").Access} access
+   */
+  draw(machine, access) {
+    const { trace } = machine;
     const array = trace.arrays[access.array];
     const bytes = access.width * array.itemsize;
+    const mine = laneOf(machine);
     const sectors = /* @__PURE__ */ new Map();
     const used = /* @__PURE__ */ new Set();
     const starts = access.lanes.map((_, k) => trace.address(array, access.element(k)));
@@ -2796,86 +3000,65 @@ var Warp = class {
         const sector = Math.floor(byte / SECTOR_BYTES);
         const words = sectors.get(sector) ?? /* @__PURE__ */ new Map();
         sectors.set(sector, words);
-        const word = Math.floor(byte % SECTOR_BYTES / 4);
+        const word = Math.floor(byte % SECTOR_BYTES / WORD_BYTES);
         const lanes2 = words.get(word) ?? [];
         if (lanes2[lanes2.length - 1] !== lane) lanes2.push(lane);
         words.set(word, lanes2);
       }
     });
-    const said = html("p", {}, html("b", {}, requestSays(access, array, used.size)));
-    const place = html("div", { class: "tt-request" }, said, this.lanes(access, starts), this.sectors(sectors, machine.thread >> 5 === access.warp ? machine.thread % WARP : -1));
-    place.style.setProperty("--hue", array.hue);
-    place.dataset.sectors = String(access.sectors);
-    place.dataset.used = String(used.size);
-    place.dataset.lanes = JSON.stringify(spread(access, starts));
-    return place;
-  }
-  /**
-   * @param {import("../trace.js").Access} access
-   * @param {number[]} starts
-   */
-  lanes(access, starts) {
-    const { trace } = this.context;
-    const array = trace.arrays[access.array];
-    const row = CELL3 + 14;
-    const node = this.frame(`The lanes of the warp and where each asks in ${array.name}`, row);
-    const digits = String(Math.max(...starts)).length;
-    const size = Math.min(7.5, CELL3 * 0.92 / (digits * 0.6));
-    for (let lane = 0; lane < WARP; lane++) {
-      const k = access.lanes.indexOf(lane);
-      node.append(...this.lane(lane, k < 0 ? "" : "tt-on-lane", row));
-      if (k < 0) continue;
-      const y = Math.floor(lane / this.beside) * row + CELL3 + 8;
-      const at2 = { x: 1 + (lane % this.beside + 0.5) * CELL3, y, class: "tt-address", style: `font-size: ${size}px` };
-      const what = trace.elements(array, access.element(k), access.width);
-      node.append(svg("text", at2, String(starts[k]), svg("title", {}, `${what}, byte ${starts[k]}`)));
+    write(this.said, requestSays(access, array, used.size));
+    this.lanes.draw(`The lanes of the warp and where each asks in ${array.name}`, access.mask, mine);
+    this.lanes.ask(new Map(access.lanes.map((lane, k) => [lane, [starts[k], trace.elements(array, access.element(k), access.width)]])));
+    const where = JSON.stringify([starts, bytes, access.mask, mine]);
+    if (this.drawn !== where) {
+      const old = this.sectors;
+      old.replaceWith(this.sectors = picture(sectors, mine));
+      this.drawn = where;
     }
-    return node;
-  }
-  /**
-   * The sectors in lines of the cache, those that nobody asks for too; where there are many lines, only the sectors.
-   * @param {Map<number, Map<number, number[]>>} sectors
-   * @param {number} mine  the lane of the chosen thread, or -1
-   */
-  sectors(sectors, mine) {
-    const numbers = [...sectors.keys()].sort((x, y) => x - y);
-    const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
-    const beside2 = many ? 1 : LINE;
-    const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside2)))];
-    const words = SECTOR_BYTES / 4;
-    const [width, height] = [words * WORD + 4, WORD + 5];
-    const columns2 = many ? LINE : groups.length > 4 ? 2 : 1;
-    const rows = Math.ceil(groups.length / columns2);
-    const gutter = 34;
-    const across = beside2 * width + gutter;
-    const node = svg("svg", {
-      class: "tt-sectors",
-      viewBox: `0 0 ${columns2 * across} ${rows * height + 2}`,
-      role: "img",
-      "aria-label": `${numbers.length} sectors of ${SECTOR_BYTES} bytes, with the words that are used`
-    });
-    node.style.maxWidth = `${columns2 * across * 1.45 / 13.5}em`;
-    groups.forEach((group, i) => {
-      const [left, top] = [i % columns2 * across, Math.floor(i / columns2) * height];
-      node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside2 * SECTOR_BYTES)));
-      for (let s = 0; s < beside2; s++) {
-        const asked = sectors.get(group * beside2 + s);
-        const x = left + gutter + s * width;
-        const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
-        node.append(svg("rect", frame));
-        if (!asked) continue;
-        for (let w = 0; w < words; w++) {
-          const lanes2 = asked.get(w);
-          const look = !lanes2 ? "tt-unused" : lanes2.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
-          const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
-          const who = lanes2 ? `lanes ${lanes2.join(", ")}` : "no lane asks for it";
-          node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside2 + s) * SECTOR_BYTES + 4 * w}: ${who}`)));
-        }
-      }
-    });
-    return node;
+    this.node.style.setProperty("--hue", array.hue);
+    set(this.node, "data-sectors", String(access.sectors));
+    set(this.node, "data-used", String(used.size));
+    set(this.node, "data-lanes", JSON.stringify(spread(access, starts)));
   }
 };
+function picture(sectors, mine) {
+  const numbers = [...sectors.keys()].sort((x, y) => x - y);
+  const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
+  const beside2 = many ? 1 : LINE;
+  const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside2)))];
+  const words = SECTOR_BYTES / WORD_BYTES;
+  const [width2, height] = [words * WORD + 4, WORD + 5];
+  const columns2 = many ? LINE : groups.length > 4 ? 2 : 1;
+  const rows = Math.ceil(groups.length / columns2);
+  const gutter = 34;
+  const across = beside2 * width2 + gutter;
+  const node = svg("svg", {
+    class: "tt-sectors",
+    viewBox: `0 0 ${columns2 * across} ${rows * height + 2}`,
+    role: "img",
+    "aria-label": `${numbers.length} sectors of ${SECTOR_BYTES} bytes, with the words that are used`
+  });
+  node.style.maxWidth = `${columns2 * across * 1.45 / 13.5}em`;
+  groups.forEach((group, i) => {
+    const [left, top] = [i % columns2 * across, Math.floor(i / columns2) * height];
+    node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside2 * SECTOR_BYTES)));
+    for (let s = 0; s < beside2; s++) {
+      const asked = sectors.get(group * beside2 + s);
+      const x = left + gutter + s * width2;
+      const frame = { x, y: top + 1, width: width2 - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
+      node.append(svg("rect", frame));
+      if (!asked) continue;
+      for (let w = 0; w < words; w++) {
+        const lanes2 = asked.get(w);
+        const look = !lanes2 ? "tt-unused" : lanes2.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
+        const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
+        const who = lanes2 ? `lanes ${lanes2.join(", ")}` : "no lane asks for it";
+        node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside2 + s) * SECTOR_BYTES + WORD_BYTES * w}: ${who}`)));
+      }
+    }
+  });
+  return node;
+}
 
 // stage.js
 var PANELS = [arrays, threads, source, registers, counts];

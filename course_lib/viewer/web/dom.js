@@ -64,3 +64,23 @@ export function part(root, name) {
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
+
+/**
+ * The same of an attribute, whose style would be worked out anew.
+ * @param {Element} node
+ * @param {string} name
+ * @param {string} value
+ */
+export function set(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+/**
+ * The same of what stands in a place.
+ * @param {Element} place
+ * @param {readonly Element[]} nodes
+ */
+export function fill(place, nodes) {
+  const there = place.children;
+  if (there.length !== nodes.length || nodes.some((node, i) => node !== there[i])) place.replaceChildren(...nodes);
+}

@@ -1,7 +1,8 @@
 // Elements with their values: a matrix, one buffer of a shared array, or the threads of a block. Small ones are
-// squares with numbers in them; large ones are a picture with a pixel for each element.
+// squares with numbers in them; those without room for numbers are a picture (heat.js).
 
 import { html, svg } from "./dom.js";
+import { Heat } from "./heat.js";
 import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 import { short } from "./text.js";
 
@@ -9,16 +10,19 @@ import { short } from "./text.js";
 /** @typedef {import("./plane.js").PlaneOptions} PlaneOptions */
 
 const WRAP = 16; // elements a row of an array of one dimension, so that numbers fit
-const MOST_SQUARES = 1100; // a padded tile of 32×33 still has squares
+const MOST_NUMBERS = 1100; // a padded tile of 32×33 still has numbers
+const GAP = 1; // between elements, in SVG units
+
+/** The class of a text by its length. @param {string} text */
+const width = (text) => Math.min(4, Math.max(2, text.length));
 
 export class Grid extends Plane {
   /** @param {PlaneOptions} options */
-  constructor({ text = true, ...options }) {
-    super({ ...options, text });
-    this.text = text;
+  constructor(options) {
+    super({ ...options, text: true });
     this.layer.setAttribute("role", "img");
     this.layer.setAttribute("aria-label", this.name);
-    const gap = this.size > 1024 ? 0.4 : 1;
+    const side = UNIT - GAP;
     /** @type {SVGElement[]} */
     this.cells = [];
     /** @type {SVGElement[]} */
@@ -27,9 +31,8 @@ export class Grid extends Plane {
     this.labels = svg("g", { class: "tt-texts" });
     for (let i = 0; i < this.size; i++) {
       const [x, y] = this.corner(i);
-      const side = UNIT - gap;
-      this.cells.push(svg("rect", { x: x + gap / 2, y: y + gap / 2, width: side, height: side, class: "tt-c" }));
-      if (text) this.texts.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
+      this.cells.push(svg("rect", { x: x + GAP / 2, y: y + GAP / 2, width: side, height: side, class: "tt-c" }));
+      this.texts.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
     }
     cells.append(...this.cells);
     this.labels.append(...this.texts);
@@ -37,14 +40,16 @@ export class Grid extends Plane {
     this.above.append(this.labels);
     /** @type {Value[]} */
     this.held = new Array(this.size).fill(null);
+    this.written = new Array(this.size).fill("");
+    this.widths = [0, 0, this.size, 0, 0]; // how many texts have at most two characters, three, four or more
   }
 
   get dot() {
-    return this.text ? 2 : 4;
+    return 2;
   }
 
   state() {
-    return { ...super.state(), texts: this.text ? this.texts.map((text) => text.textContent ?? "") : null };
+    return { ...super.state(), texts: this.texts.map((text) => text.textContent ?? "") };
   }
 
   /**
@@ -56,14 +61,15 @@ export class Grid extends Plane {
     if (this.looks[i] !== look) {
       if ((this.looks[i] ^ look) & ~FAINT) this.cells[i].setAttribute("class", `tt-c${LOOKS[look & ~FAINT]}`);
       this.looks[i] = look;
-      if (this.text) {
-        const on = look === NOW_READ || look === NOW_WRITTEN;
-        this.texts[i].setAttribute("class", `tt-t${look & FAINT ? " tt-faint" : ""}${on ? " tt-on" : ""}`);
-      }
+      const on = look === NOW_READ || look === NOW_WRITTEN;
+      this.texts[i].setAttribute("class", `tt-t${look & FAINT ? " tt-faint" : ""}${on ? " tt-on" : ""}`);
     }
-    if (!this.text || this.held[i] === value) return;
+    if (this.held[i] === value) return;
     this.held[i] = value;
-    this.texts[i].textContent = short(value);
+    const text = short(value);
+    this.widths[width(this.written[i])] -= 1;
+    this.widths[width(text)] += 1;
+    this.texts[i].textContent = this.written[i] = text;
   }
 
   /**
@@ -72,95 +78,10 @@ export class Grid extends Plane {
    * @param {number[]} rings
    */
   finish(dots, rings) {
-    const longest = this.texts.reduce((most, text) => Math.max(most, text.textContent?.length ?? 0), 0);
-    const size = `tt-texts tt-wide-${Math.min(4, Math.max(2, longest))}`;
+    const size = `tt-texts tt-wide-${this.widths[4] ? 4 : this.widths[3] ? 3 : 2}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
     super.finish(dots, rings);
   }
-}
-
-/** A pixel an element, drawn only where one has changed. */
-export class Heat extends Plane {
-  /** @param {PlaneOptions} options */
-  constructor(options) {
-    super(options);
-    this.canvas = /** @type {HTMLCanvasElement} */ (
-      html("canvas", { width: this.columns, height: this.rows, class: "tt-pixels", role: "img", "aria-label": this.name })
-    );
-    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
-    this.node.style.setProperty("--hue", options.hue);
-    const share = (/** @type {number} */ part, /** @type {number} */ of) => `${(100 * part) / of}%`;
-    Object.assign(this.canvas.style, {
-      left: share(this.margin, this.width + 2),
-      top: share(this.margin, this.height + 2),
-      width: share(this.columns * UNIT, this.width + 2),
-      height: share(this.rows * UNIT, this.height + 2),
-    });
-    this.looks.fill(255); // none yet
-    this.stale = true;
-    /** @type {Uint32Array | null} */
-    this.colours = null;
-    this.image = new ImageData(this.columns, this.rows);
-    this.pixels = new Uint32Array(this.image.data.buffer);
-  }
-
-  /**
-   * @param {number} i
-   * @param {number} look
-   */
-  cell(i, look) {
-    look &= ~FAINT;
-    if (this.looks[i] === look) return;
-    this.looks[i] = look;
-    this.stale = true;
-  }
-
-  /**
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
-  finish(dots, rings) {
-    // dots on thousands of pixels would hide what they mark
-    super.finish(dots.length > 256 ? [] : dots, rings);
-    if (!this.stale || !this.node.isConnected) return;
-    this.stale = false;
-    this.colours ??= looksAsPixels(this.node);
-    for (let i = 0; i < this.size; i++) this.pixels[i] = this.colours[this.looks[i]];
-    this.canvas.getContext("2d")?.putImageData(this.image, 0, 0);
-  }
-
-  /** The theme changed: take its colours. */
-  repaint() {
-    this.colours = null;
-    this.stale = true;
-    this.finish(JSON.parse(this.shown.get(this.dots) ?? "[]"), JSON.parse(this.shown.get(this.rings) ?? "[]"));
-  }
-}
-
-/**
- * A colour of the stylesheet as a pixel.
- * @param {string} colour  as the page computes it
- */
-export function pixel(colour) {
-  const context = /** @type {CanvasRenderingContext2D} */ (
-    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
-  );
-  context.fillStyle = colour;
-  context.fillRect(0, 0, 1, 1);
-  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
-}
-
-/** @param {HTMLElement | SVGElement} place */
-function looksAsPixels(place) {
-  const probe = svg("rect");
-  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
-  place.append(layer);
-  const colours = LOOKS.map((look) => {
-    probe.setAttribute("class", `tt-c${look}`);
-    return pixel(getComputedStyle(probe).fill);
-  });
-  layer.remove();
-  return Uint32Array.from(colours);
 }
 
 /**
@@ -187,7 +108,7 @@ export function planes(array, options) {
   return Array.from({ length: planes }, (_, s) => {
     const name = planes === 1 ? array.name : `${array.name}[${s}]`;
     const all = { name, rows, columns, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
-    return each > MOST_SQUARES ? new Heat({ ...all, text: false }) : new Grid(all);
+    return options.text && each <= MOST_NUMBERS ? new Grid(all) : new Heat({ ...all, text: false });
   });
 }
 

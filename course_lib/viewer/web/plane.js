@@ -188,6 +188,12 @@ export class Plane {
     return 4;
   }
 
+  /** Take the size that the page gives. */
+  measure() {}
+
+  /** Take the colours of the theme. */
+  repaint() {}
+
   /** @param {number} i */
   ring(i) {
     const [x, y] = this.corner(i);

@@ -1,7 +1,8 @@
 // The product A·B = C with what the block, the warp and the thread did to it, and the arrays beside it.
 
 import { html, part } from "../dom.js";
-import { figure, Grid, Heat, layout, planes } from "../grid.js";
+import { figure, Grid, layout, planes } from "../grid.js";
+import { Heat } from "../heat.js";
 import { READ, WRITTEN } from "../machine.js";
 import { EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
 import { full } from "../text.js";
@@ -77,7 +78,7 @@ class Arrays {
     this.locals = part(place, "locals");
     this.memory = part(place, "memory");
     this.magnifier = part(place, "magnified");
-    const small = this.planes.flat().some((plane) => !(plane instanceof Grid && plane.text));
+    const small = this.planes.flat().some((plane) => plane instanceof Heat);
     this.magnifier.hidden = !small;
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, now: Map<number, number>[]} | null} */
     this.drawn = null;
@@ -175,9 +176,16 @@ class Arrays {
    * All three matrices in one scale: the largest that the width and the height leave.
    * @param {import("../panel.js").Size} size
    */
-  fit({ compact, width, height, em }) {
-    if (!this.sides) return;
-    const { M, K, N, beside } = this.sides;
+  fit(size) {
+    if (this.sides) this.scale(this.sides, size);
+    for (const plane of this.planes.flat()) plane.measure();
+  }
+
+  /**
+   * @param {{M: number, K: number, N: number, beside: number}} sides
+   * @param {import("../panel.js").Size} size
+   */
+  scale({ M, K, N, beside }, { compact, width, height, em }) {
     // The counts stand above A and left of B, and may need more room than these leave them.
     const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
     /** @type {(room: number, other: number, least: number) => number} */
@@ -196,7 +204,7 @@ class Arrays {
   }
 
   repaint() {
-    for (const plane of this.planes.flat()) if (plane instanceof Heat) plane.repaint();
+    for (const plane of this.planes.flat()) plane.repaint();
   }
 
   choose() {
@@ -299,8 +307,7 @@ class Arrays {
   /** Show with numbers the part of a large array that the pointer is on, or that the chosen thread touches. */
   magnify() {
     const { machine, trace } = this.context;
-    const small = (/** @type {number} */ number) =>
-      this.planes[number].some((plane) => !(plane instanceof Grid && plane.text));
+    const small = (/** @type {number} */ number) => this.planes[number].some((plane) => plane instanceof Heat);
     let target = this.pointed && small(this.pointed.array) ? this.pointed : null;
     if (!target) {
       const event = machine.events.filter(({ array }) => small(array)).pop();

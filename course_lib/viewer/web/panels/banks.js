@@ -1,6 +1,6 @@
 // The request of a warp to shared memory: the 32 banks, the words that the lanes ask of each, and the wavefronts.
 
-import { html, svg } from "../dom.js";
+import { fill, html, set, svg, write } from "../dom.js";
 import { BANKS, WARP, WORD_BYTES } from "../trace.js";
 import { beside, Costs, requestSays, requestState, spread } from "./costs.js";
 
@@ -25,12 +25,16 @@ class Banks {
    */
   constructor(place, context) {
     this.context = context;
+    this.idle = html("p");
     this.said = html("div", { class: "tt-requests" });
     this.costs = new Costs(context, "shared", "wavefronts");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
-    this.shown = -1;
     this.beside = BANKS; // banks in a row
     this.tallest = TALLEST;
+    this.shown = -1;
+    this.empty = new Stacks(this.beside, this.tallest);
+    /** @type {Request[]}  one for each request that a step has made so far */
+    this.requests = [];
   }
 
   /** @param {import("../panel.js").Size} size */
@@ -39,6 +43,8 @@ class Banks {
     if (beside(size) === this.beside && tallest === this.tallest) return;
     this.beside = beside(size);
     this.tallest = tallest;
+    this.empty = new Stacks(this.beside, this.tallest);
+    this.requests = [];
     this.shown = -1;
     this.draw();
   }
@@ -57,17 +63,37 @@ class Banks {
     const { machine, trace } = this.context;
     if (this.shown === machine.position) return;
     this.shown = machine.position;
-    const requests = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
-    requests.sort((x, y) => y.conflicts - x.conflicts);
-    const idle = machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`;
-    this.said.replaceChildren(
-      ...(requests.length ? requests.map((access) => this.request(access)) : [html("p", {}, idle), this.picture([], "")]),
-    );
+    const accesses = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
+    accesses.sort((x, y) => y.conflicts - x.conflicts);
+    while (this.requests.length < accesses.length) this.requests.push(new Request(this.beside, this.tallest));
+    const requests = this.requests.slice(0, accesses.length);
+    requests.forEach((request, i) => request.draw(machine, accesses[i]));
+    if (!requests.length) {
+      write(this.idle, machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`);
+      this.empty.draw([], -1, "The banks of shared memory");
+    }
+    fill(this.said, requests.length ? requests.map(({ node }) => node) : [this.idle, this.empty.node]);
+  }
+}
+
+class Request {
+  /**
+   * @param {number} beside
+   * @param {number} tallest
+   */
+  constructor(beside, tallest) {
+    this.said = html("b");
+    this.busiest = html("span");
+    this.stacks = new Stacks(beside, tallest);
+    this.node = html("div", { class: "tt-request" }, html("p", {}, this.said, this.busiest), this.stacks.node);
   }
 
-  /** @param {import("../trace.js").Access} access */
-  request(access) {
-    const { trace, machine } = this.context;
+  /**
+   * @param {import("../machine.js").Machine} machine
+   * @param {import("../trace.js").Access} access
+   */
+  draw(machine, access) {
+    const { trace } = machine;
     const array = trace.arrays[access.array];
     // For each bank, its words and the lanes that ask for them.
     /** @type {Map<number, number[]>[]} */
@@ -82,55 +108,97 @@ class Banks {
         stacks[word % BANKS].set(word, lanes);
       }
     });
-    const said = html("p", {}, html("b", {}, requestSays(access, array, 0)));
-    const busiest = Math.max(...stacks.map((stack) => stack.size));
-    said.append(` The busiest bank: ${busiest} word${busiest === 1 ? "" : "s"}.`);
-    const label = `The banks of shared memory and the words of ${array.name} that each is asked for`;
-    const place = html("div", { class: "tt-request" }, said, this.picture(stacks, label));
-    place.style.setProperty("--hue", array.hue);
-    place.dataset.wavefronts = String(access.wavefronts);
-    place.dataset.conflicts = String(access.conflicts);
-    place.dataset.lanes = JSON.stringify(spread(access, starts));
-    return place;
+    const most = Math.max(...stacks.map((stack) => stack.size));
+    write(this.said, requestSays(access, array, 0));
+    write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
+    const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
+    this.stacks.draw(stacks, mine, `The banks of shared memory and the words of ${array.name} that each is asked for`);
+    this.node.style.setProperty("--hue", array.hue);
+    set(this.node, "data-wavefronts", String(access.wavefronts));
+    set(this.node, "data-conflicts", String(access.conflicts));
+    set(this.node, "data-lanes", JSON.stringify(spread(access, starts)));
+  }
+}
+
+/** The banks beside each other, in each the words that it is asked for. */
+class Stacks {
+  /**
+   * @param {number} beside  banks in a row
+   * @param {number} tallest  words of full height in a bank
+   */
+  constructor(beside, tallest) {
+    this.beside = beside;
+    this.tallest = tallest;
+    this.frames = svg("g");
+    this.words = svg("g");
+    this.node = svg("svg", { class: "tt-banks", role: "img" }, this.frames, this.words);
+    /** @type {number[]}  of each row of banks, its height in SVG units: that of what stands in it */
+    this.heights = [];
+    this.drawn = "";
   }
 
   /**
    * @param {Map<number, number[]>[]} stacks
+   * @param {number} mine  the lane of the chosen thread, or -1
    * @param {string} label
    */
-  picture(stacks, label) {
+  draw(stacks, mine, label) {
+    set(this.node, "aria-label", label);
     /** @type {(first: number, end: number) => number} */
     const words = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
     const most = words(0, BANKS);
     const high = most <= this.tallest ? CELL * 0.8 : Math.max(2, (this.tallest * CELL * 0.8) / most);
-    // Each row of banks is as high as what stands in it.
-    const bottoms = Array.from({ length: BANKS / this.beside }, (_, row) =>
-      Math.max(1.6 * CELL, words(row * this.beside, (row + 1) * this.beside) * high) + 2,
-    );
-    const tops = bottoms.map((_, row) => bottoms.slice(0, row).reduce((sum, bottom) => sum + bottom + NUMBERS, 0));
-    const height = bottoms.reduce((sum, bottom) => sum + bottom + NUMBERS, 0);
-    const node = svg("svg", {
-      class: "tt-banks",
-      viewBox: `0 0 ${this.beside * CELL + 2} ${height}`,
-      role: "img",
-      "aria-label": label || "The banks of shared memory",
+    const rows = Array.from({ length: BANKS / this.beside }, (_, row) => words(row * this.beside, (row + 1) * this.beside));
+    this.frame(rows.map((row) => Math.max(1.6 * CELL, row * high) + 2));
+    const what = JSON.stringify([mine, stacks.map((stack) => [...stack])]);
+    if (what === this.drawn) return;
+    this.drawn = what;
+    this.words.replaceChildren(...stacks.flatMap((stack, bank) => this.stack(bank, [...stack], high, mine)));
+  }
+
+  /** @param {number[]} heights */
+  frame(heights) {
+    if (String(heights) === String(this.heights)) return;
+    this.heights = heights;
+    this.drawn = "";
+    this.node.setAttribute("viewBox", `0 0 ${this.beside * CELL + 2} ${this.top(heights.length)}`);
+    const banks = Array.from({ length: BANKS }, (_, bank) => {
+      const { x, top, bottom } = this.place(bank);
+      const box = { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - top - 1, class: "tt-bank" };
+      const at = { x: x + CELL / 2, y: bottom + NUMBERS / 2, class: "tt-address" };
+      return [svg("rect", box), svg("text", at, String(bank))];
     });
-    const { machine } = this.context;
-    const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    for (let bank = 0; bank < BANKS; bank++) {
-      const x = 1 + (bank % this.beside) * CELL;
-      const [top, bottom] = [tops, bottoms].map((rows) => rows[Math.floor(bank / this.beside)]);
-      node.append(svg("rect", { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - 1, class: "tt-bank" }));
-      node.append(svg("text", { x: x + CELL / 2, y: top + bottom + 8, class: "tt-address" }, String(bank)));
-      [...(stacks[bank] ?? [])].forEach(([word, lanes], i) => {
-        const look = `tt-word${i ? " tt-again" : ""}${lanes.includes(mine) ? " tt-mine-lane" : ""}`;
-        const y = top + bottom - (i + 1) * high;
-        const who = `word ${word}: ${lanes.length === 1 ? "lane" : "lanes"} ${lanes.join(", ")}`;
-        node.append(svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who)));
-        const [text, size] = lanes.length === 1 ? [String(lanes[0]), ""] : [`${lanes.length}×`, " tt-crowd"];
-        if (high > 10) node.append(svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text));
-      });
-    }
-    return node;
+    this.frames.replaceChildren(...banks.flat());
+  }
+
+  /** Where a row begins. @param {number} row */
+  top(row) {
+    return this.heights.slice(0, row).reduce((sum, height) => sum + height + NUMBERS, 0);
+  }
+
+  /** @param {number} bank */
+  place(bank) {
+    const row = Math.floor(bank / this.beside);
+    const top = this.top(row);
+    return { x: 1 + (bank % this.beside) * CELL, top, bottom: top + this.heights[row] };
+  }
+
+  /**
+   * @param {number} bank
+   * @param {[number, number[]][]} words  with the lanes that ask for each
+   * @param {number} high  a word, in SVG units
+   * @param {number} mine
+   */
+  stack(bank, words, high, mine) {
+    const { x, bottom } = this.place(bank);
+    return words.flatMap(([word, lanes], i) => {
+      const look = `tt-word${i ? " tt-again" : ""}${lanes.includes(mine) ? " tt-mine-lane" : ""}`;
+      const y = bottom - (i + 1) * high;
+      const who = `word ${word}: ${lanes.length === 1 ? "lane" : "lanes"} ${lanes.join(", ")}`;
+      const box = svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who));
+      if (high <= 10) return [box];
+      const [text, size] = lanes.length === 1 ? [String(lanes[0]), ""] : [`${lanes.length}×`, " tt-crowd"];
+      return [box, svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text)];
+    });
   }
 }

@@ -91,7 +91,8 @@ export class Costs {
       const numbers = [requests, cost, ...(this.cost === "wavefronts" ? [total(site.conflicts)] : [])];
       const texts = [...numbers.map(String), requests ? String(Number(each.toFixed(2))) : ""];
       texts.forEach((text, i) => write(cells[i], text));
-      bar.style.setProperty("--part", String(Math.min(1, each / 32)));
+      const part = String(Math.min(1, each / WARP));
+      if (bar.style.getPropertyValue("--part") !== part) bar.style.setProperty("--part", part);
       row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
     }
   }

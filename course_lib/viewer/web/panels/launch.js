@@ -1,7 +1,8 @@
 // The whole launch: how often each element of global memory is loaded, and what each line cost.
 
 import { html, svg } from "../dom.js";
-import { layout, pixel } from "../grid.js";
+import { layout } from "../grid.js";
+import { pixel } from "../heat.js";
 import { LOAD } from "../trace.js";
 
 /** @type {import("../panel.js").Lens} */

@@ -3,6 +3,8 @@
 import { html, part, write } from "../dom.js";
 import { highlight, truth } from "../text.js";
 
+const GROUP = 10; // lines
+
 /** @type {import("../panel.js").Panel} */
 export const source = {
   wants: () => true,
@@ -37,7 +39,11 @@ class Source {
       this.lines.set(number, { node, runs, loads });
       return node;
     });
-    place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...rows));
+    // A group is painted again only where one of its lines has changed.
+    const groups = Array.from({ length: Math.ceil(rows.length / GROUP) }, (_, i) =>
+      html("div", { class: "tt-group" }, ...rows.slice(i * GROUP, (i + 1) * GROUP)),
+    );
+    place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...groups));
     /** @type {HTMLElement | undefined} */
     this.current = undefined;
     this.truth = html("span", { class: "tt-truth" });

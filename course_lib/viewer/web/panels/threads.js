@@ -40,6 +40,14 @@ class Threads {
     if (heading) heading.textContent = held.length ? "All threads" : "Threads of the block";
   }
 
+  fit() {
+    for (const { plane } of this.rows) plane.measure();
+  }
+
+  repaint() {
+    for (const { plane } of this.rows) plane.repaint();
+  }
+
   choose() {}
 
   draw() {

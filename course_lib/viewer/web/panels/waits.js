@@ -1,7 +1,8 @@
 // Where warps wait: a row for each warp over the statements of the block, and the life of each shared buffer.
 
 import { html, write } from "../dom.js";
-import { layout, pixel } from "../grid.js";
+import { layout } from "../grid.js";
+import { pixel } from "../heat.js";
 import { countUpTo } from "../survey.js";
 import { BARRIER } from "../trace.js";
 

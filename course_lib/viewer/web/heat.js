@@ -1,0 +1,164 @@
+// Elements without their values: a canvas, in which only what has changed is drawn again. Where an element has room
+// for it, it is a square as those with numbers are; else a pixel.
+
+import { html, svg } from "./dom.js";
+import { FAINT, LOOKS, Plane, UNIT } from "./plane.js";
+
+const SQUARE = 3; // pixels of the screen that an element needs to be more than a pixel
+const MOST_SQUARES = 4096;
+const UNKNOWN = 255; // the look of an element before the first step
+const MOST_DOTS = 256; // on thousands of pixels they would hide what they mark
+
+/**
+ * @typedef {object} Paint  how the stylesheet has an element look
+ * @property {string} fill
+ * @property {string} stroke  empty without
+ * @property {number} width  of the stroke, in SVG units
+ * @property {number[]} dash
+ * @property {boolean} round
+ */
+
+export class Heat extends Plane {
+  /** @param {import("./plane.js").PlaneOptions} options */
+  constructor(options) {
+    super(options);
+    this.canvas = /** @type {HTMLCanvasElement} */ (html("canvas", { class: "tt-pixels", role: "img", "aria-label": this.name }));
+    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
+    this.node.style.setProperty("--hue", options.hue);
+    const share = (/** @type {number} */ part, /** @type {number} */ of) => `${(100 * part) / of}%`;
+    Object.assign(this.canvas.style, {
+      left: share(this.margin, this.width + 2),
+      top: share(this.margin, this.height + 2),
+      width: share(this.columns * UNIT, this.width + 2),
+      height: share(this.rows * UNIT, this.height + 2),
+    });
+    this.looks.fill(UNKNOWN);
+    /** @type {Set<number>}  elements that look otherwise than the canvas */
+    this.stale = new Set();
+    this.side = 0; // of an element, in pixels of the canvas; 0 before it is on the page
+    /** @type {Paint[] | null} */
+    this.paints = null;
+  }
+
+  /**
+   * @param {number} i
+   * @param {number} look
+   */
+  cell(i, look) {
+    look &= ~FAINT;
+    if (this.looks[i] === look) return;
+    this.looks[i] = look;
+    this.stale.add(i);
+  }
+
+  /**
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
+    this.paint();
+  }
+
+  /** Take the size that the page gives: a canvas has as many pixels as the screen. */
+  measure() {
+    const wide = (this.canvas.clientWidth / this.columns) * devicePixelRatio;
+    const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
+    if (side === this.side || !wide) return;
+    this.side = side;
+    Object.assign(this.canvas, { width: this.columns * side, height: this.rows * side });
+    this.node.classList.toggle("tt-tiny", side === 1);
+    this.repaint();
+  }
+
+  /** The theme changed, or the size: draw all of it again. */
+  repaint() {
+    this.paints = null;
+    this.looks.forEach((look, i) => look === UNKNOWN || this.stale.add(i));
+    this.paint();
+  }
+
+  paint() {
+    const context = this.side && this.stale.size ? this.canvas.getContext("2d") : null;
+    if (!context || !this.node.isConnected) return;
+    this.paints ??= paintsOf(this.node);
+    if (this.side === 1) this.pixels(context, this.paints);
+    else for (const i of this.stale) this.square(context, i, this.paints[this.looks[i]]);
+    this.stale.clear();
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Paint[]} paints
+   */
+  pixels(context, paints) {
+    if (!this.image || this.stale.size === this.size) {
+      this.image = new ImageData(this.columns, this.rows);
+      this.colours = paints.map(({ fill }) => pixel(fill));
+    }
+    const pixels = new Uint32Array(this.image.data.buffer);
+    const { colours, looks } = this;
+    if (colours) for (const i of this.stale) pixels[i] = colours[looks[i]];
+    context.putImageData(this.image, 0, 0);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} i
+   * @param {Paint} paint
+   */
+  square(context, i, { fill, stroke, width, dash, round }) {
+    const { side } = this;
+    const gap = side / UNIT;
+    const [x, y] = [(i % this.columns) * side, Math.floor(i / this.columns) * side];
+    const inner = side - gap;
+    context.clearRect(x, y, side, side);
+    context.beginPath();
+    if (round) context.arc(x + side / 2, y + side / 2, inner / 2, 0, 2 * Math.PI);
+    else context.rect(x + gap / 2, y + gap / 2, inner, inner);
+    context.fillStyle = fill;
+    context.fill();
+    if (!stroke) return;
+    context.strokeStyle = stroke;
+    context.lineWidth = (width * side) / UNIT;
+    context.setLineDash(dash.map((part) => (part * side) / UNIT));
+    context.stroke();
+  }
+}
+
+/**
+ * A colour of the stylesheet as a pixel.
+ * @param {string} colour  as the page computes it
+ */
+export function pixel(colour) {
+  const context = /** @type {CanvasRenderingContext2D} */ (
+    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
+  );
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+}
+
+/**
+ * What the stylesheet says of each look, in the theme of the moment.
+ * @param {HTMLElement | SVGElement} place
+ * @returns {Paint[]}
+ */
+function paintsOf(place) {
+  const probe = svg("rect");
+  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
+  place.append(layer);
+  const paints = LOOKS.map((look) => {
+    probe.setAttribute("class", `tt-c${look}`);
+    const { fill, stroke, strokeWidth, strokeDasharray, rx } = getComputedStyle(probe);
+    return {
+      fill,
+      stroke: stroke === "none" ? "" : stroke,
+      width: Number.parseFloat(strokeWidth),
+      dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
+      round: Number.parseFloat(rx) > 0,
+    };
+  });
+  layer.remove();
+  return paints;
+}
