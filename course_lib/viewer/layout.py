@@ -22,6 +22,7 @@ SMALL = 27.0
 LENS_CELL = 17.5
 LANE_CELL, LANE_GAP = 17.0, 14.0  # an element of a matrix in a warp's registers, and what is between two of them
 LEGIBLE = 15.0  # the least side of an element in which a number can be read
+LEAST = 0.7  # of an element without one: a pixel of the file
 GAP = 24.0
 HUES = {
     **{role: COLOURS[role] for role in "ABC"},
@@ -213,7 +214,7 @@ def _flow(shapes: list[Shape], places: dict[str, Any], grids: list[Grid], top: f
             continue
         side = min(most, (MEMORY - 24) / grid.columns)
         if side < LEGIBLE:  # without numbers it need not be large
-            side = min(side, max(1.0, 210 / max(grid.rows, grid.columns)))
+            side = min(side, max(LEAST, 210 / max(grid.rows, grid.columns)))
         title = grid.name + (" of all threads" if grid.hue == "register" and grid.name != "threads" else "")
         width = max(grid.columns * side, 7.3 * len(title))
         if x > 12 and x + width > MEMORY:
@@ -245,7 +246,9 @@ def _grid(shapes: list[Shape], places: dict[str, Any], grid: Grid, x: float, y: 
     places[grid.name] = x, y, side
     hue = HUES[grid.hue]
     if grid.texts is None and (side < 6 or grid.rows * grid.columns > 1500):
-        shapes.append(Pixels(x, y, grid.columns * side, grid.rows * side, _colours(grid, hue)))
+        size = grid.columns * side, grid.rows * side
+        shapes.append(Pixels(x, y, *size, _colours(grid, hue)))
+        shapes.append(Box(x, y, *size, None, tint(hue, 0.7)))  # for what is still empty
     else:
         size = side * (0.42 if max(map(len, grid.texts or [""])) <= 3 else 0.32)
         for i, look in enumerate(grid.looks):

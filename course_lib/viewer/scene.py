@@ -230,7 +230,7 @@ class Scene:
             key=lambda a: (0, self.roles[a.name]) if a.name in self.roles else (order[a.space], ""),
         )
         found = [grid for array in arrays for grid in self._array(array)]
-        variables = [name for name in accumulators(self.trace) if name in self.timeline.variables]
+        variables = [name for name in accumulators(self.trace) if name in self.trace.columns.names]
         return found + [self._variable(name) for name in variables or [""]]
 
     def _array(self, array: TraceArray) -> list[Grid]:

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1105339e1862ad96 bundle 8a0a0fa506042d29 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources a12966b1e56e9b71 bundle f8990013dc5c1ff9 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3145,6 +3145,7 @@ var Run = class {
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     this.memory = part(this.node, "memory");
     this.program = part(this.node, "program");
+    this.lenses = [];
     this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose, offers };
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
@@ -3191,6 +3192,7 @@ var Stage = class {
     this.compact = false;
     this.lens = "";
     this.held = { place: "", height: 0 };
+    this.said = [];
     part(root, "body").style.minHeight = "";
     this.asked = "";
     this.stale = /* @__PURE__ */ new Set();
@@ -3245,8 +3247,12 @@ var Stage = class {
         const place = html("div", { class: "tt-lens-run" });
         if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
         node.append(place);
-        if (lens.wants(run.trace)) views.push(lens.build(place, run.context));
-        else place.append(html("p", {}, lens.none ?? ""));
+        if (!lens.wants(run.trace)) {
+          place.append(html("p", {}, lens.none ?? ""));
+          continue;
+        }
+        run.lenses.push(lens.build(place, run.context));
+        views.push(run.lenses[run.lenses.length - 1]);
       }
     }
     part(root, "tabs").replaceChildren(...tabs);
@@ -3332,14 +3338,16 @@ var Stage = class {
   repaint() {
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
-  /** What the page shows of the first run, as course_lib/viewer/scene.py describes it. */
-  state() {
-    const lenses = [...this.open.values()].map(({ views: views2 }) => views2[0]);
-    for (const view of lenses) view?.choose();
-    for (const view of lenses) view?.draw();
-    const views = [...this.runs[0].views, ...lenses];
-    const said = [...this.root.querySelectorAll(".tt-sentence, .tt-say .tt-wrong")].map((node) => node.textContent);
-    return Object.assign({ says: said[0], findings: said.slice(1) }, ...views.map((view) => view?.state?.() ?? {}));
+  /**
+   * What the page shows of a run, as course_lib/viewer/scene.py describes it.
+   * @param {number} number
+   */
+  state(number) {
+    const run = this.runs[number];
+    for (const view of run.lenses) view.choose();
+    for (const view of run.lenses) view.draw();
+    const [says2, ...findings2] = this.said[number].map((node) => node.textContent);
+    return Object.assign({ says: says2, findings: findings2 }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
   /** The views in sight. */
   get views() {
@@ -3426,7 +3434,8 @@ var Stage = class {
     write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
-    part(root, "say").replaceChildren(...this.runs.flatMap((run) => this.says(run)));
+    this.said = this.runs.map((run) => this.says(run));
+    part(root, "say").replaceChildren(...this.said.flat());
     for (const view of this.views) view.scroll?.();
   }
 };
@@ -3541,8 +3550,9 @@ var Player = class {
     part(this.root, "text").value = String(nearest);
     this.stage?.fit();
   }
-  state() {
-    return { step: this.step, last: this.last, ...this.stage?.state() };
+  /** What the page shows of a run: of the first, or of the one beside it. */
+  state(run = 0) {
+    return { step: this.step, last: this.last, ...this.stage?.state(run) };
   }
   get last() {
     return this.stage?.last ?? 0;

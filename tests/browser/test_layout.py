@@ -163,11 +163,11 @@ def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
 
 @pytest.mark.parametrize(
     "name",
-    ["naive_16", "tiled_16", "prefetched", "outer_product", "best", "reduction", "racy", "bank_conflicts", "register_2d",
-     "tensor_cores"],
+    ["naive_16", "tiled_16", "prefetched", "outer_product", "best", "reduction", "racy", "bank_conflicts",
+     "register_2d", "tensor_cores"],
 )  # fmt: skip
 def test_a_step_is_fast(show, launch_of, ticks, record_property, name):
-    """From the key to the end of its painting at most 10 ms of the main thread, the quietest of eight rounds, in each view."""
+    """From the key to the end of its painting the main thread works 10 ms at most: in each view, the quietest round."""
     stepper = Stepper(launch_of(name))
     page = show(stepper, step=stepper.scene().position)
     root = page.locator(".tt-root").element_handle()

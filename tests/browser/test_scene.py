@@ -11,7 +11,8 @@ from course_lib.viewer.scene import Scene, heat
 STEPS = {"bank_conflicts": 4, "padded": 4, "outer_product": 6, "register_2d": 3, "vectorized": 3, "best": 2, "racy": 12,
          "tensor_cores": 6}  # fmt: skip
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
-         "device_function", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d", "divergent")  # fmt: skip
+         "device_function", "returns_early", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d",
+         "divergent")  # fmt: skip
 
 
 def steps_of(name, timeline):
@@ -25,10 +26,10 @@ def steps_of(name, timeline):
     return sorted(chosen | set(sorted(found)[:6]) | set(multiply[:2] + multiply[-2:]))
 
 
-def on_page(page, step):
-    """What the page shows at a step, without the hint at the keys that only a page gives."""
+def on_page(page, step, run=0):
+    """What the page shows at a step, without the hint at the keys and the kernel's name that only a page gives."""
     page.evaluate("step => window.model.set('step', step)", step)
-    state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+    state = page.evaluate("run => document.querySelector('.tt-root').stepper.state(run)", run)
     state["says"] = state["says"].removesuffix(" Press space to play, → to step.")
     return state
 
@@ -46,6 +47,26 @@ def compare_grid(shown, wanted):
     assert shown["outside"] == [list(place) for place in wanted["outside"]], where
 
 
+def compare_scene(shown, wanted, where):
+    """Sentence, findings, line, counts, registers, grids, requests and strips."""
+    assert shown["says"] == wanted["says"], where
+    assert shown["line"] == wanted["line"], where
+    assert shown["source"] == [[line, runs, loads] for line, _, runs, loads in wanted["source"]], where
+    assert shown["counts"] == {key: row[:2] for key, row in wanted["counts"].items()}, where
+    assert shown["registers"] == wanted["registers"], where
+    assert shown["strips"] == wanted["strips"], where
+    assert shown["waiting"] == wanted["waiting"], where
+    assert shown.get("matrices", []) == wanted["matrices"], where
+    assert len(shown["findings"]) == len(wanted["findings"]), where
+    grids = {grid["name"]: grid for grid in [*shown["grids"], *shown["variables"]]}
+    for grid in wanted["grids"]:
+        compare_grid(grids[grid["name"]], grid)
+    requests = [*shown["requests"], *shown.get("banked", [])]
+    wanted_requests = [{"says": r["says"], "lanes": r["lanes"]} for r in wanted["requests"]]
+    key = lambda request: (request["says"], str(request["lanes"]))  # noqa: E731
+    assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
+
+
 @pytest.mark.parametrize("name", [*SMALL, *STEPS])
 def test_page_shows_the_scene(show, launch_of, name):
     """Sentence, findings, line, counts, registers, grids and requests, in the last block, by a thread in its middle."""
@@ -57,23 +78,25 @@ def test_page_shows_the_scene(show, launch_of, name):
     page = show(Stepper(launch_of(name), block=block, thread=(x, y, 0)))
     for step in steps_of(name, timeline):
         shown, wanted = on_page(page, step), Scene(timeline, step, thread).data()
-        where = f"{name}, step {step}"
-        assert shown["says"] == wanted["says"], where
-        assert shown["line"] == wanted["line"], where
-        assert shown["source"] == [[line, runs, loads] for line, _, runs, loads in wanted["source"]], where
-        assert shown["counts"] == {key: row[:2] for key, row in wanted["counts"].items()}, where
-        assert shown["registers"] == wanted["registers"], where
-        assert shown["strips"] == wanted["strips"], where
-        assert shown["waiting"] == wanted["waiting"], where
-        assert shown.get("matrices", []) == wanted["matrices"], where
-        assert len(shown["findings"]) == len(wanted["findings"]), where
-        grids = {grid["name"]: grid for grid in [*shown["grids"], *shown["variables"]]}
-        for grid in wanted["grids"]:
-            compare_grid(grids[grid["name"]], grid)
-        requests = [*shown["requests"], *shown.get("banked", [])]
-        wanted_requests = [{"says": r["says"], "lanes": r["lanes"]} for r in wanted["requests"]]
-        key = lambda request: (request["says"], str(request["lanes"]))  # noqa: E731
-        assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
+        compare_scene(shown, wanted, f"{name}, step {step}")
+    assert page.page_errors == []
+
+
+def test_page_shows_the_scenes_of_two_runs(show, launch_of):
+    """Beside each other each is its own scene, the shorter one at its end; its strips and its buffers' life too."""
+    runs = launch_of("naive"), launch_of("prefetched")
+    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data)
+    timelines = [Timeline(run.trace, (0, 0, 0)) for run in runs]
+    for step in (0, 9, len(timelines[0]), len(timelines[1])):
+        for number, timeline in enumerate(timelines):
+            shown = on_page(page, step, number)
+            kernel = timeline.trace.kernel_name
+            assert shown["says"].startswith(f"{kernel}: ")
+            shown["says"] = shown["says"].removeprefix(f"{kernel}: ")
+            wanted = Scene(timeline, min(step, len(timeline)), 0).data()
+            compare_scene(shown, wanted, f"{kernel}, step {step}")
+    names = [[name for name, _ in Scene(timeline, 0, 0).strips] for timeline in timelines]
+    assert "A_tiles[1]" in names[1] and not any("A_tile" in name for name in names[0])
     assert page.page_errors == []
 
 

@@ -73,3 +73,14 @@ def beyond_the_end(x, out):
 def one_row_too_many(A, out):
     row, column = cuda.threadIdx.y, cuda.threadIdx.x
     out[row, column] = A[row + 1, column]
+
+
+@cuda.jit
+def row_sums(x, out):
+    i = cuda.grid(1)
+    if i >= x.shape[0]:
+        return
+    acc = float32(0)
+    for k in range(x.shape[1]):
+        acc += x[i, k]
+    out[i] = acc

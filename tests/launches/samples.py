@@ -76,6 +76,8 @@ LAUNCHES = {
     "histogram": plain(kernels.histogram, 2, 32, numbers(50).astype(np.int32), np.zeros(10, np.int32)),
     "transpose": plain(kernels.transpose, (2, 2), (8, 8), numbers(12, 10), np.zeros((10, 12), np.float32)),
     "device_function": plain(kernels.with_a_device_function, 2, 32, numbers(50), np.zeros(50, np.float32)),
+    # the second block returns before it assigns what the first gathers in
+    "returns_early": plain(kernels.row_sums, 2, 4, numbers(4, 3), np.zeros(4, np.float32)),
     "racy": bug("missing_second_barrier"),
     "race_in_a_warp": bug("missing_syncwarp"),
     "out_of_bounds": plain(kernels.beyond_the_end, 2, 32, numbers(50), np.zeros(50, np.float32)),

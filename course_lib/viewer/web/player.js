@@ -138,8 +138,9 @@ export class Player {
     this.stage?.fit();
   }
 
-  state() {
-    return { step: this.step, last: this.last, ...this.stage?.state() };
+  /** What the page shows of a run: of the first, or of the one beside it. */
+  state(run = 0) {
+    return { step: this.step, last: this.last, ...this.stage?.state(run) };
   }
 
   get last() {

@@ -109,6 +109,8 @@ class Run {
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     this.memory = part(this.node, "memory");
     this.program = part(this.node, "program");
+    /** @type {import("./panel.js").View[]}  of this run alone */
+    this.lenses = [];
     /** @type {import("./panel.js").Context} */
     this.context = { trace, machine: new Machine(trace, 0, 0), other: null, choose, offers };
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
@@ -160,6 +162,8 @@ export class Stage {
     this.compact = false;
     this.lens = "";
     this.held = { place: "", height: 0 };
+    /** @type {HTMLElement[][]}  of each run, what its step did and what that broke */
+    this.said = [];
     part(root, "body").style.minHeight = "";
     this.asked = ""; // the lens that the reader chose; none, and the size of the page decides
     /** @type {Set<string>}  lenses that have not been told of the chosen block and thread */
@@ -217,8 +221,12 @@ export class Stage {
         const place = html("div", { class: "tt-lens-run" });
         if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
         node.append(place);
-        if (lens.wants(run.trace)) views.push(lens.build(place, run.context));
-        else place.append(html("p", {}, lens.none ?? ""));
+        if (!lens.wants(run.trace)) {
+          place.append(html("p", {}, lens.none ?? ""));
+          continue;
+        }
+        run.lenses.push(lens.build(place, run.context));
+        views.push(run.lenses[run.lenses.length - 1]);
       }
     }
     part(root, "tabs").replaceChildren(...tabs);
@@ -311,14 +319,16 @@ export class Stage {
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
 
-  /** What the page shows of the first run, as course_lib/viewer/scene.py describes it. */
-  state() {
-    const lenses = [...this.open.values()].map(({ views }) => views[0]);
-    for (const view of lenses) view?.choose(); // those out of sight too
-    for (const view of lenses) view?.draw();
-    const views = [...this.runs[0].views, ...lenses];
-    const said = [...this.root.querySelectorAll(".tt-sentence, .tt-say .tt-wrong")].map((node) => node.textContent);
-    return Object.assign({ says: said[0], findings: said.slice(1) }, ...views.map((view) => view?.state?.() ?? {}));
+  /**
+   * What the page shows of a run, as course_lib/viewer/scene.py describes it.
+   * @param {number} number
+   */
+  state(number) {
+    const run = this.runs[number];
+    for (const view of run.lenses) view.choose(); // those out of sight too
+    for (const view of run.lenses) view.draw();
+    const [says, ...findings] = this.said[number].map((node) => node.textContent);
+    return Object.assign({ says, findings }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
 
   /** The views in sight. */
@@ -409,7 +419,8 @@ export class Stage {
     write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
-    part(root, "say").replaceChildren(...this.runs.flatMap((run) => this.says(run)));
+    this.said = this.runs.map((run) => this.says(run));
+    part(root, "say").replaceChildren(...this.said.flat());
     for (const view of this.views) view.scroll?.();
   }
 }
