@@ -15,8 +15,9 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from ..png import element, quantized
-from .layout import WIDTH, Box, Disc, Layout, Pixels, Text, lay_out
+from .layout import Layout, lay_out
 from .scene import Scene
+from .shapes import WIDTH, Box, Disc, Pixels, Text
 
 #: Pixels of the file for a shown one: sharp on a projector.
 SCALE = 1.5

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources a12966b1e56e9b71 bundle f8990013dc5c1ff9 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 39f87bfc68310929 bundle 4737ddc1a6bc3a56 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -2229,7 +2229,7 @@ var Fragments = class {
     this.context = context;
     this.said = html("div", { class: "tt-requests" });
     place.append(this.said);
-    this.shown = -1;
+    this.operations = context.trace.matrices.map((operation) => new Multiplied(operation));
     this.said.addEventListener("click", ({ target }) => {
       const cell = target instanceof Element ? target.closest("[data-lane]") : null;
       const lane = Number(cell?.getAttribute("data-lane"));
@@ -2241,39 +2241,53 @@ var Fragments = class {
     return { matrices: [...this.said.querySelectorAll(".tt-multiplied")].map(shown) };
   }
   choose() {
-    this.shown = -1;
   }
   draw() {
-    const { machine, trace } = this.context;
-    if (this.shown === machine.position) return;
-    this.shown = machine.position;
-    const here = trace.matrices.filter(({ line }) => line === machine.line);
-    this.said.replaceChildren(...here.length ? here.map((operation) => this.operation(operation)) : [this.idle()]);
+    const { machine } = this.context;
+    const here = this.operations.filter(({ operation }) => operation.line === machine.line);
+    const lane = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
+    for (const each of here) each.draw(says(each.operation, lane), "", lane);
+    if (!here.length) this.operations[0].draw("", this.elsewhere(), -1);
+    fill(this.said, (here.length ? here : [this.operations[0]]).map(({ node }) => node));
   }
-  /** What another line would multiply, and where. */
-  idle() {
+  /** What another line would multiply. */
+  elsewhere() {
     const { machine, trace } = this.context;
     const [next] = trace.matrices;
     const now = machine.line === null ? "No warp has run yet." : `Line ${machine.line} multiplies no matrices.`;
-    const text = `${now} Line ${next.line} does (${next.name}), and its warp holds them so, a lane's number in each element:`;
-    return html("div", {}, html("p", {}, text), this.matrices(next, -1));
+    return `${now} Line ${next.line} does (${next.name}), and its warp holds them so, a lane's number in each element:`;
   }
+};
+var Multiplied = class {
   /** @param {import("../trace.js").MatrixOperation} operation */
-  operation(operation) {
-    const { machine } = this.context;
-    const lane = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    const said = html("p", {}, html("b", {}, says(operation, lane)));
-    return html("div", { class: "tt-multiplied" }, said, this.matrices(operation, lane));
-  }
-  /**
-   * @param {import("../trace.js").MatrixOperation} operation
-   * @param {number} mine  the lane of the chosen thread, or -1
-   */
-  matrices({ fragments: held }, mine) {
-    const row = html("div", { class: "tt-fragments" }, ...held.map((fragment) => matrix(fragment, mine)));
+  constructor(operation) {
+    this.operation = operation;
+    this.words = { here: html("b"), elsewhere: html("span") };
+    const held = operation.fragments;
+    const row = html("div", { class: "tt-fragments" }, ...held.map(matrix));
     row.style.gridTemplateColumns = held.map(({ columns: columns2 }) => `minmax(0, ${columns2}fr)`).join(" ");
     row.style.maxWidth = `${SHARE * held.reduce((sum, { columns: columns2 }) => sum + columns2 + 1, 0)}em`;
-    return row;
+    this.node = html("div", {}, html("p", {}, this.words.here, this.words.elsewhere), row);
+    this.cells = [...row.querySelectorAll("[data-lane]")];
+    this.mine = -1;
+  }
+  /**
+   * @param {string} here  what the step's line multiplies
+   * @param {string} elsewhere  what another line would, if it multiplies nothing
+   * @param {number} mine  the lane of the chosen thread, or -1
+   */
+  draw(here, elsewhere, mine) {
+    write(this.words.here, here);
+    write(this.words.elsewhere, elsewhere);
+    this.node.classList.toggle("tt-multiplied", here !== "");
+    if (mine === this.mine) return;
+    this.mine = mine;
+    for (const cell of this.cells) {
+      const own = Number(cell.getAttribute("data-lane")) === mine;
+      const [box, number] = cell.children;
+      set(box, "class", own ? "tt-lane tt-on-lane tt-mine-lane" : "tt-lane");
+      set(number, "class", own ? "tt-lane-on" : "tt-lane-off");
+    }
   }
 };
 function says({ name, fragments: matrices }, lane) {
@@ -2284,7 +2298,7 @@ function says({ name, fragments: matrices }, lane) {
   });
   return `Lane ${lane} holds of ${name}'s ${parts.join("; of its ")}.`;
 }
-function matrix({ name, rows, columns: columns2, held }, mine) {
+function matrix({ name, rows, columns: columns2, held }) {
   const title = `${name}, ${rows}×${columns2}`;
   const node = svg("svg", {
     class: "tt-fragment",
@@ -2299,10 +2313,9 @@ function matrix({ name, rows, columns: columns2, held }, mine) {
   for (const [i, lane, item] of cells.sort(([x], [y]) => x - y)) {
     const [row, column] = [Math.floor(i / columns2), i % columns2];
     const [x, y] = [1 + column * CELL2, 1 + row * ROW];
-    const look = lane === mine ? "tt-lane tt-on-lane tt-mine-lane" : "tt-lane";
     const what = `row ${row}, column ${column}: value ${item} of lane ${lane}`;
-    const box = { x: x + 0.5, y: y + 0.5, width: CELL2 - 1.5, height: ROW - 1.5, class: look };
-    const at2 = { x: x + CELL2 / 2, y: y + ROW / 2, class: lane === mine ? "tt-lane-on" : "tt-lane-off" };
+    const box = { x: x + 0.5, y: y + 0.5, width: CELL2 - 1.5, height: ROW - 1.5, class: "tt-lane" };
+    const at2 = { x: x + CELL2 / 2, y: y + ROW / 2, class: "tt-lane-off" };
     node.append(
       svg("g", { "data-lane": lane }, svg("rect", box, svg("title", {}, what)), svg("text", at2, String(lane)))
     );

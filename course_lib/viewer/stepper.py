@@ -16,7 +16,8 @@ from ..trace.replay import Timeline
 from .page import page
 from .payload import encode
 from .picture import StillPicture
-from .scene import PANELS, Scene, wrong_elements
+from .results import wrong_elements
+from .scene import PANELS, Scene
 from .still import HTML, Still
 from .words import summary
 

@@ -5,7 +5,8 @@ import pytest
 
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
-from course_lib.viewer.scene import Scene, heat
+from course_lib.viewer.results import heat
+from course_lib.viewer.scene import Scene
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all.
 STEPS = {"bank_conflicts": 4, "padded": 4, "outer_product": 6, "register_2d": 3, "vectorized": 3, "best": 2, "racy": 12,

@@ -10,8 +10,8 @@ from numba import cuda, float32, int32
 from course_lib import simulate
 from course_lib.kernels.tensor_core import BF16, C_PLACES, TF32
 from course_lib.viewer import Stepper
-from course_lib.viewer.layout import Text
 from course_lib.viewer.payload import encode
+from course_lib.viewer.shapes import Text
 
 FORMS = {"tensor_cores": ("mma_tf32", TF32), "tensor_cores_bf16": ("mma_bf16", BF16)}
 

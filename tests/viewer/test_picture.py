@@ -7,24 +7,14 @@ import pytest
 from launches.samples import launch
 from PIL import ImageColor
 
+from course_lib.look import INK
 from course_lib.trace.replay import Timeline
-from course_lib.viewer.layout import (
-    CURRENT,
-    HEADING,
-    HUES,
-    INK,
-    LEGIBLE,
-    WIDTH,
-    Box,
-    Disc,
-    Layout,
-    Pixels,
-    Text,
-    tint,
-    wrapped,
-)
+from course_lib.viewer.grids import READ, SEEN, WRITTEN
+from course_lib.viewer.layout import Layout
+from course_lib.viewer.layout_arrays import LEGIBLE
 from course_lib.viewer.picture import SCALE, StillPicture, draw
-from course_lib.viewer.scene import READ, SEEN, WRITTEN, Scene
+from course_lib.viewer.scene import Scene
+from course_lib.viewer.shapes import CURRENT, HEADING, HUES, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
 
 NAMES = ["naive", "naive_ragged", "tiled_16", "prefetched", "register_2d", "best", "reduction", "stencil", "racy"]
 

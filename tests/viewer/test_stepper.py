@@ -12,8 +12,8 @@ from traitlets import TraitError
 import course_lib.viewer
 from course_lib.png import packed_in
 from course_lib.viewer import Stepper, compare
-from course_lib.viewer.layout import Text
 from course_lib.viewer.scene import PANELS
+from course_lib.viewer.shapes import Text
 from course_lib.viewer.still import HTML
 
 

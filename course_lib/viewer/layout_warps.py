@@ -1,0 +1,93 @@
+"""Where the still picture shows what warps hold together, and where they wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..look import INK
+from ..simulator.hardware import ceil_div
+from ..trace.strips import ARRIVES, HELD, WAITS, Span
+from .scene import Scene
+from .shapes import (
+    CURRENT,
+    HEADING,
+    HUES,
+    MEMORY,
+    PLAIN_CELL,
+    SOFT,
+    WIDTH,
+    Box,
+    Pixels,
+    Shape,
+    Text,
+    rgb,
+    tint,
+    wrapped,
+)
+
+LANE_CELL, LANE_GAP = 17.0, 14.0  # an element of a matrix in a warp's registers, and what is between two of them
+#: The rows of where warps wait: pixels for their names, for each, for all of them; tenths of its row that a span fills.
+STRIP_NAME, STRIP_PITCH, STRIPS = 96, 15, 160
+STRIP_PARTS = {"load": 6, "store": 10, "other": 3, ARRIVES: 10, WAITS: 1, HELD: 2}
+
+# --- matrices in a warp's registers -----------------------------------------------------------------------------------
+
+
+def lay_out_matrices(shapes: list[Shape], scene: Scene, top: float) -> float:
+    """The matrices of an operation beside each other, with the lane of each element; the thread's have a frame."""
+    for operation in scene.matrices:
+        for line in wrapped(operation.says, 80):
+            shapes.append(Text(MEMORY + 22, top, line, 12, HEADING))
+            top += 17
+        gaps = LANE_GAP * (len(operation.held) - 1)
+        side = min(LANE_CELL, (WIDTH - MEMORY - 24 - gaps) / sum(held.columns for held in operation.held))
+        x, top = MEMORY + 22.0, top + 4
+        for held in operation.held:
+            shapes.append(Text(x, top, held.title, 11, HEADING, mono=True, bold=True))
+            for i, lane in enumerate(held.lanes):
+                place = x + i % held.columns * side, top + 10 + i // held.columns * side
+                mine = i in held.mine
+                fill = tint(HUES["register"], 0.48) if mine else PLAIN_CELL
+                shapes.append(Box(place[0] + 0.5, place[1] + 0.5, side - 1, side - 1, fill))
+                middle = place[0] + side / 2, place[1] + side / 2
+                shapes.append(Text(*middle, str(lane), side * 0.55, INK if mine else SOFT, "middle"))
+                if mine:
+                    shapes.append(Box(place[0], place[1], side, side, None, INK, 1.4))
+            x += held.columns * side + LANE_GAP
+        top += 10 + max(held.rows for held in operation.held) * side + 20
+    return top
+
+
+# --- where warps wait -------------------------------------------------------------------------------------------------
+
+
+def lay_out_strips(shapes: list[Shape], scene: Scene, top: float) -> float:
+    """A row for each warp and each buffer over the statements of the block, with a line where the step stands."""
+    x, width = float(MEMORY + 20 + STRIP_NAME), WIDTH - MEMORY - 22 - STRIP_NAME
+    shapes.append(Text(MEMORY + 22, top, scene.waiting, 12, HEADING))
+    top += 14
+    pitch = min(STRIP_PITCH, max(5, STRIPS // len(scene.strips)))
+    every = ceil_div(STRIP_PITCH, pitch)  # of many rows, every third has its name
+    scale = width / len(scene.timeline)
+    for row, (name, spans) in enumerate(scene.strips):
+        if row % every == 0:
+            shapes.append(Text(x - 8, top + pitch * (row + 0.5), name, 11, HEADING, "right", mono=True))
+        shapes.append(Pixels(x, top + row * pitch, width, pitch - 1, _strip(scene, name, spans, width, scale)))
+    bottom = top + len(scene.strips) * pitch
+    shapes.append(Box(x + scene.position * scale - 1, top - 3, 2, bottom - top + 6, CURRENT))
+    return bottom + 4
+
+
+def _strip(scene: Scene, name: str, spans: Sequence[Span], width: int, scale: float) -> np.ndarray:
+    """The spans of a row as pixels; a span fills as many tenths of its row, from below, as it does on the page."""
+    pixels = np.zeros((10, width, 4), np.uint8)
+    for first, last, what in spans:
+        verb, _, array = what.partition(" ")
+        if what == HELD:
+            array = name.partition("[")[0]
+        hue = HUES[scene.roles.get(array) or scene.trace.arrays[array].space] if array else HEADING
+        here = slice(int(first * scale), max(int(first * scale) + 1, int(last * scale) - (scale > 4)))
+        pixels[10 - STRIP_PARTS[verb] :, here] = [*rgb(hue), 255]
+    return pixels
