@@ -94,7 +94,11 @@ WRONG_TILE_OF_B = find_bug(
         global_loads("2·⌈K/8⌉", two_each_tile, "one element of each tile per thread is enough."),
         iterations("⌈K/8⌉·9", turns_of_tiles, "8 turns along each tile, and one for the tile itself."),
     ),
-    hints={"out-of-bounds": "the guard of B must ask about the row and the column that are loaded."},
+    hints={
+        "out-of-bounds": "the guard of B must ask about the row and the column that are loaded.",
+        "race": "two barriers for each pair of tiles: when they are full, and when they have been used.",
+        "barrier-divergence": "every thread of the block must come to the barrier: keep it out of the if.",
+    },
     diagnoses=(last_of_each_tile_missing, _columns_of_block_y),
 )
 

@@ -283,6 +283,9 @@ def _advice_on_values(exercise: Exercise, source: Submission, outcomes: list[Out
     output = exercise.task.output
     if wrong.count("accesses", "load", output):
         return f"{output} holds no zeros when the kernel starts: sum in a variable of the thread, and store it once."
+    stored = wrong.got[~np.isnan(wrong.got)]
+    if stored.size and not stored.any():
+        return f"every element stored into {output} is 0: no product reaches the sum before it is stored."
     place = _place(exercise, source)
     if place:
         return place

@@ -92,6 +92,9 @@ class Prediction(Still, anywidget.AnyWidget):
 
     def __init__(self, question: str, truth: Any, choices: Sequence[Any] = (), because: str = "") -> None:
         self._truth, self._ranges = _plain(truth), _ranges(choices)
+        self._yes_or_no = isinstance(self._truth, bool)
+        if isinstance(self._truth, bool):
+            self._truth, choices = _shown(self._truth), ("yes", "no")
         names = list(self._ranges) if self._ranges else [str(choice) for choice in choices]
         answer = _answer(self._truth, names, self._ranges)
         because = because[:1].upper() + because[1:]
@@ -112,12 +115,12 @@ class Prediction(Still, anywidget.AnyWidget):
         self.problem, self.right, self.score = "", "yes" if right else "no", str(SCORE).splitlines()[0]
 
     def _is_right(self, text: str) -> bool | None:
+        if self._yes_or_no:
+            text = {"true": "yes", "false": "no"}.get(text.lower(), text.lower())
         if self.choices:
             return text == (_range_of(self._truth, self._ranges) or self._truth) if text in self.choices else None
-        if isinstance(self._truth, bool | str):
-            words = {"yes": "true", "no": "false"}
-            given = words.get(text.lower(), text.lower())
-            return given == str(self._truth).lower()
+        if isinstance(self._truth, str):
+            return text.lower() == self._truth.lower()
         truths = self._truth if isinstance(self._truth, tuple) else (self._truth,)
         numbers = _numbers(text, len(truths))
         if numbers is None:
@@ -125,17 +128,22 @@ class Prediction(Still, anywidget.AnyWidget):
         return all(_equal(number, truth) for number, truth in zip(numbers, truths, strict=True))
 
     def __repr__(self) -> str:
-        offered = f" ({' · '.join(self.choices)})" if self.choices else ""
+        offered = f" ({' · '.join(self._offered)})" if self._offered else ""
         told = {"yes": f"your guess {self.guess} is right", "no": f"your guess was {self.guess}"}
         lines = [f"Predict: {self.question}{offered}", f"  {told.get(self.right) or self.problem or _NO_GUESS}"]
         return "\n".join([*lines, f"  answer: {self._said()}"])
+
+    @property
+    def _offered(self) -> list[str]:
+        """The choices, where the question itself does not say them."""
+        return [] if self._yes_or_no else self.choices
 
     def _said(self) -> str:
         return f"{self.answer}. {self.because}".rstrip() if self.because else self.answer
 
     def _repr_html_(self) -> str:
         """For readers without widgets: the answer is folded until a guess was given."""
-        offered = "".join(f"<li>{html.escape(choice)}</li>" for choice in self.choices)
+        offered = "".join(f"<li>{html.escape(choice)}</li>" for choice in self._offered)
         head = f"<p><b>Predict:</b> {_marked(self.question)}</p>" + (f"<ul>{offered}</ul>" if offered else "")
         if not self.right:
             said = f"<p>{html.escape(self.problem or _NO_GUESS)}</p>"
@@ -231,7 +239,7 @@ def _shown(value: Any) -> str:
 def _wanted(truth: Any) -> str:
     if isinstance(truth, tuple):
         return f"{len(truth)} numbers with a space between them"
-    return "yes or no" if isinstance(truth, bool) else "a number"
+    return "a number"
 
 
 def _numbers(text: str, count: int) -> list[float] | None:

@@ -77,7 +77,8 @@ OUTER = fill_in(
         global_loads(
             "K + ⌈K/8⌉",
             lambda shape: shape[2] + ceil_div(shape[2], R),
-            "one element of B for each k is enough: load it before the loop over i, and use it for all eight results.",
+            "one element of B for each k is enough, and none where B has ended: load it before the loop over i, "
+            "and use it for all eight results.",
         ),
         shared_loads(
             "8·8·⌈K/8⌉",
@@ -86,7 +87,8 @@ OUTER = fill_in(
         ),
     ),
     hints={
-        "out-of-bounds": "the last tile reaches below B, the last block to the right of it: take 0 there.",
+        "out-of-bounds": "B takes its row first; and the last tile reaches below B, the last block to the right of it: "
+        "take 0 there. (A's elements lie in A_tile, with such zeros.)",
         "uninitialized-read": "acc has elements 0 to 7; each begins at 0 and is added to.",
     },
     diagnoses=(_same_row_of_b, _only_last_step),
@@ -111,6 +113,19 @@ def _quadrants(outcome: Outcome) -> str | None:
         return (
             "the upper left quarter of the tile is right and another is not: result (i, j) takes a[i], from row "
             "ty + 8·i, and b[j], from column tx + 8·j."
+        )
+    return None
+
+
+def _in_other_places(outcome: Outcome) -> str | None:
+    """The right numbers, in other places of the same tile."""
+    got, want = outcome.got[:TILE, :TILE], outcome.want[:TILE, :TILE]
+    if got.shape == (TILE, TILE) and np.array_equal(
+        np.sort(got, axis=None), np.sort(want.astype(got.dtype), axis=None)
+    ):
+        return (
+            "all results of a tile are right, and stand in the wrong places: acc[i, j] belongs to the row and the "
+            "column from which its A and its B were read."
         )
     return None
 
@@ -140,7 +155,7 @@ TWO_BY_TWO = fill_in(
         "out-of-bounds": "A's tile has 16 rows and 8 columns, B's has 8 rows and 16 columns.",
         "uninitialized-read": "acc has the elements [0, 0] to [1, 1], and all of them begin at 0.",
     },
-    diagnoses=(_quadrants,),
+    diagnoses=(_quadrants, _in_other_places),
 )
 
 _FOUR_ROWS = """
@@ -206,19 +221,6 @@ def scattered(A, B, C):
 """
 
 
-def _stored_elsewhere(outcome: Outcome) -> str | None:
-    """The right numbers, in other places of the same tile."""
-    got, want = outcome.got[:TILE, :TILE], outcome.want[:TILE, :TILE]
-    if got.shape == (TILE, TILE) and np.array_equal(
-        np.sort(got, axis=None), np.sort(want.astype(got.dtype), axis=None)
-    ):
-        return (
-            "all results of a tile are right, and stand in the wrong places: acc[i, j] belongs to the row and the "
-            "column from which its A and its B were read."
-        )
-    return None
-
-
 #: The results of a register tile are computed for some rows and stored to others.
 SCATTERED = find_bug(
     "scattered",
@@ -235,7 +237,7 @@ SCATTERED = find_bug(
     hints={
         "out-of-bounds": "the guard must ask about the same row and column that the store uses.",
     },
-    diagnoses=(_stored_elsewhere, _quadrants),
+    diagnoses=(_in_other_places, _quadrants),
 )
 
 SQUARE = Explanation(

@@ -67,9 +67,13 @@ def _called(function: Any, case: Case) -> tuple[Check, str]:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         raised = f"{type(error).__name__}: {said}".rstrip(": ")
         hint = f"the function must return an answer, and for {case.said} it raised {raised}."
+        if "for ^:" in said:
+            hint = "^ is no power in Python: 10⁹ is 10**9, or 1e9."
         return Check(False, f"{case.said}: {raised}"), hint
     if got is None:
         hint = "the function returns nothing: end it in `return` and the answer."
+    elif isinstance(got, str):
+        hint = "the function returns a text: return the answer itself."
     elif isinstance(got, list | tuple | dict) or getattr(got, "ndim", 0) > 0:
         hint = "the function returns many answers, an array or a list: make one of them, as with .all()."
     else:
@@ -86,11 +90,13 @@ class _Endless(BaseException):
 
 def _run(function: Any, arguments: tuple[Any, ...]) -> Any:
     """The result of the call; _Endless where it takes too many lines."""
-    left, file = _MOST_LINES, function.__code__.co_filename
+    left, file = float(_MOST_LINES), function.__code__.co_filename
 
     def look(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal left
-        left -= 1
+        # A loop that stands on one line is one line to Python 3.11: there its instructions count, ten for a line.
+        frame.f_trace_opcodes = frame.f_code.co_filename == file
+        left -= 0.1 if event == "opcode" else 1
         if left < 0 and frame.f_code.co_filename == file:
             raise _Endless(frame.f_lineno)
         return look

@@ -126,7 +126,12 @@ TYPICAL = Routine(
     parameters=("milliseconds", "warmups"),
     given=_TYPICAL,
     cases=(
-        Case("[2, 2, 2] without warm-ups", ([2.0, 2.0, 2.0], 0), 2.0, "three times the same is that."),
+        Case(
+            "[4, 2, 3] without warm-ups",
+            ([4.0, 2.0, 3.0], 0),
+            3.0,
+            "without warm-ups every repeat counts, and the median is the one in the middle once they are sorted.",
+        ),
         Case(
             "[900, 2, 2, 2] with 1 warm-up",
             ([900.0, 2.0, 2.0, 2.0], 1),
@@ -139,7 +144,7 @@ TYPICAL = Routine(
             2.0,
             "one disturbed repeat of 50 moves a mean, and not a median.",
         ),
-        Case("[1, 2, 3, 6] without warm-ups", ([3.0, 1.0, 6.0, 2.0], 0), 2.5, "the median of four is between two."),
+        Case("[3, 1, 6, 2] without warm-ups", ([3.0, 1.0, 6.0, 2.0], 0), 2.5, "the median of four is between two."),
         Case(
             "[9, 1, 2, 3] with 1 warm-up",
             ([9.0, 1.0, 2.0, 3.0], 1),

@@ -35,6 +35,47 @@ def _rest_missing(outcome: Outcome) -> str | None:
     return None
 
 
+def _one_of_four_missing(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    for left_out in range(1, TIMES):
+        kept = [k for k in range(A.shape[1]) if k % TIMES != left_out]
+        if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
+            return f"a term is missing in every turn: that of k + {left_out}."
+    return None
+
+
+def _one_matrix_stays(outcome: Outcome) -> str | None:
+    """A's four elements of a turn all meet B's first, or B's meet A's."""
+    A, B = outcome.inputs
+    M, K = A.shape
+    if K % TIMES:
+        return None
+    turns = {
+        "B": A.reshape(M, -1, TIMES).sum(axis=2) @ B[::TIMES],
+        "A": A[:, ::TIMES] @ B.reshape(K // TIMES, TIMES, -1).sum(axis=1),
+    }
+    for name, sums in turns.items():
+        if np.array_equal(outcome.got, sums):
+            return f"{name} stays at k where it should go on: the second term is A[row, k + 1] * B[k + 1, col]."
+    return None
+
+
+def _rest_begins_elsewhere(outcome: Outcome) -> str | None:
+    """The single steps begin where the whole fours do not end."""
+    A, B = outcome.inputs
+    K = A.shape[1]
+    fours = K // TIMES
+    whole, again = list(range(fours * TIMES)), list(range(K % TIMES))
+    in_turns = [k + i for k in range(0, fours, TIMES) for i in range(TIMES)]
+    for steps, advice in (
+        (whole + again, "0 again: the rest is what the fours left, from K // 4 * 4 on."),
+        (in_turns + list(range(fours, K)), "K // 4, which says how many fours there are, not how far they go."),
+    ):
+        if sorted(steps) != list(range(K)) and np.array_equal(outcome.got, A[:, steps] @ B[steps]):
+            return f"the single steps begin at {advice}"
+    return None
+
+
 #: The naive kernel's loop, unrolled four times by hand.
 BY_FOUR = fill_in(
     "by-four",
@@ -43,8 +84,11 @@ BY_FOUR = fill_in(
         iterations("K/4", lambda shape: shape[2] // TIMES, "four terms in each turn: no loop inside the loop."),
         global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
     ),
-    hints={"out-of-bounds": "k goes up in fours: a turn takes k, k + 1, k + 2 and k + 3, and no further."},
-    diagnoses=(_every_fourth, _first_four_times),
+    hints={
+        "out-of-bounds": "k goes up in fours: a turn takes k, k + 1, k + 2 and k + 3, and no further; and B takes its "
+        "row first, B[k + 1, col].",
+    },
+    diagnoses=(_every_fourth, _first_four_times, _one_of_four_missing, _one_matrix_stays),
 )
 
 _HOISTED = """
@@ -109,8 +153,10 @@ REMAINDER = find_bug(
     hints={
         "out-of-bounds": "with K = 26 the last turn starts at 24 and reads k = 26 and 27: how many whole fours are "
         "there, and what is left?",
+        "uninitialized-read": "where K is less than 4 the first loop makes no turn and gives k no value: the rest "
+        "begins at K // 4 * 4, whatever k is.",
     },
-    diagnoses=(_rest_missing, _every_fourth),
+    diagnoses=(_rest_missing, _every_fourth, _rest_begins_elsewhere),
 )
 
 RESIDENT = Explanation(

@@ -48,6 +48,7 @@ def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
         ((1, 4), "4 1", "no"),
         ((1, 4), "1", ""),
         (True, "yes", "yes"),
+        (True, "3", ""),
         (np.True_, False, "no"),
         ("line 12", "Line 12", "yes"),
         (8, "many", ""),

@@ -118,7 +118,8 @@ def _stated(part: Part) -> Reason:
 
 def meeting(a: Type, b: Type) -> str:
     """The reason of a type that holds two others, neither of double precision."""
-    return f"an {a} and a {b} that meet"
+    one, other = (f"an {kind}" if str(kind).startswith("int") else f"a {kind}" for kind in (a, b))
+    return f"{one} and {other} that meet"
 
 
 def culprit(parts: Sequence[Part]) -> str:

@@ -52,7 +52,7 @@ WRONG = [
         "wrong-tile-of-b",
         "tiles not synchronised",
         [("k, tx]\n        cuda.syncthreads()", "k, tx]")],
-        "nothing orders the two",
+        "when they have been used",
     ),
     (
         "one-barrier",

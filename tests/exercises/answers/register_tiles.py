@@ -17,6 +17,7 @@ WRONG = [
         [(SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])')],
         "one of the two",
     ),
+    ("useful-share", "without end", [(SHARE, "while mix: pass")], "was still running"),
     ("useful-share", "rounded", [(SHARE, 'return mix["FFMA"] // sum(mix.values())')], "1/2"),
     ("useful-share", "names added", [(SHARE, 'return mix["FFMA"] / sum(mix)')], "it raised TypeError"),
     ("outer", "no guard for B", [(f"b = {B_ELEMENT}", "b = B[start + k, col]")], "0 there"),
@@ -57,6 +58,16 @@ WRONG = [
         [("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]")],
         "takes a[i]",
     ),
+    (
+        "two-by-two",
+        "results that touch",
+        [
+            ("A_tile[ty, k], A_tile[ty + 8, k]", "A_tile[2 * ty, k], A_tile[2 * ty + 1, k]"),
+            ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]"),
+        ],
+        "stand in the wrong places",
+    ),
+    ("two-by-two", "nothing added", ["        for k in range(8):\n            pass"], "no product reaches the sum"),
     (
         "two-by-two",
         "i and j exchanged",

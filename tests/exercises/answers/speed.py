@@ -19,6 +19,8 @@ WRONG = [
     ("rate", "TFLOP/s", [(RATE, "    return 2 * M * N * K / milliseconds / 1e9")], "a thousand million flop"),
     ("rate", "printed", [(RATE, "    print(2 * M * N * K / milliseconds / 1e6)")], "returns nothing"),
     ("rate", "another name", [(RATE, "    return 2 * size**3 / milliseconds / 1e6")], "name 'size' is not defined"),
+    ("rate", "a power by ^", [(RATE, "    return 2 * M * N * K / (milliseconds / 1000) / 10^9")], "10**9, or 1e9"),
+    ("rate", "a text", [(RATE, "    return f'{2e-6 * M * N * K / milliseconds} GFLOP/s'")], "returns a text"),
     ("rate", "whole numbers", [(RATE, "    return 2 * M * N * K // (milliseconds * 10**6)")], "whole number"),
     (
         "same-result",
@@ -105,7 +107,14 @@ WRONG = [
         [(MEDIAN, "    return float(np.median(sorted(milliseconds)[warmups:]))")],
         "the least ones are gone",
     ),
-    ("typical", "the least", [(MEDIAN, "    return min(milliseconds[warmups:])")], "the median of four"),
+    ("typical", "the least", [(MEDIAN, "    return min(milliseconds[warmups:])")], "once they are sorted"),
+    ("typical", "one too many", [(MEDIAN, "    return np.median(milliseconds[warmups + 1:])")], "every repeat counts"),
+    (
+        "typical",
+        "not sorted",
+        [(MEDIAN, "    rest = milliseconds[warmups:]\n    return rest[len(rest) // 2]")],
+        "in the middle once",
+    ),
     (
         "typical",
         "the largest left out",

@@ -14,6 +14,14 @@ WRONG = [
     ("by-four", "k four times", ["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
     ("by-four", "one too far", [(LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n")], "and no further"),
     ("by-four", "= for +=", [("acc += A[row, k] *", "acc = A[row, k] *")], "add to it with `acc += …`"),
+    ("by-four", "a term forgotten", [("            acc += A[row, k + 2] * B[k + 2, col]\n", "")], "that of k + 2"),
+    (
+        "by-four",
+        "only A goes on",
+        [(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)],
+        "B stays at k where it should go on",
+    ),
+    ("by-four", "B's indices exchanged", [("B[k + 1, col]", "B[col, k + 1]")], "B takes its row first"),
     ("by-four", "in steps of one", [("range(0, K, 4)", "range(0, K - 3)")], "pencil"),
     (
         "hoisted",
@@ -40,6 +48,21 @@ WRONG = [
         "let the loop stand inside the if",
     ),
     ("hoisted", "one term short", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
+    (
+        "hoisted",
+        "begun in the loop",
+        [("    acc = float32(0)\n", ""), ("            acc +=", "            acc = float32(0)\n            acc +=")],
+        "starts again in every turn",
+    ),
+    (
+        "hoisted",
+        "grid exchanged",
+        [
+            ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
+            ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
+        ],
+        "write col, row = cuda.grid(2)",
+    ),
     ("hoisted", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
     ("remainder", "the rest left out", [(REST, "")], "need a loop of their own"),
     (
@@ -49,6 +72,9 @@ WRONG = [
         "keep the unrolled loop",
     ),
     ("remainder", "the rest twice", [("range(whole, K)", "range(whole - 1, K)")], "look at `range(whole - 1, K)`"),
+    ("remainder", "fours counted", [("K // 4 * 4", "K // 4")], "how many fours there are"),
+    ("remainder", "the rest from 0", [("range(whole, K)", "range(K % 4)")], "begin at 0 again"),
+    ("remainder", "the rest from k", [("range(whole, K)", "range(k + 4, K)")], "whatever k is"),
     ("remainder", "whole rounded up", [("K // 4 * 4", "(K + 3) // 4 * 4")], "how many whole fours"),
     (
         "remainder",
