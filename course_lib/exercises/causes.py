@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -24,7 +26,7 @@ def cause_in_text(source: Submission, output: str, alone: bool = False) -> Cause
     """The first mistake in the text that no right kernel contains, or None; ``alone``: there is only one thread."""
     if source.tree is None:
         return None
-    for look in (_without_brackets, _without_cuda, _unknown_width, _bits_for_and, _shared_array_renamed, _grid_by_rows):
+    for look in _LOOKS:
         for cause in look(source.tree, source):
             return cause
     return None if alone else next(_whole_result_in_every_thread(source.tree, output), None)
@@ -74,6 +76,16 @@ def _unknown_width(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]
             yield Cause(line, f"line {line}: {name} is not known here; the width of the tiles is called {width}.")
 
 
+def _misspelt(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
+    """A name that nobody defined, and the most similar one of those that the kernel itself uses."""
+    unknown = [(name, line) for name, line in _unknown_names(tree, source) if not hasattr(builtins, name)]
+    wrong = {name for name, _ in unknown}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(_arguments(tree))
+    for name, line in unknown:
+        for similar in difflib.get_close_matches(name, sorted(used - wrong), 1):
+            yield Cause(line, f"line {line}: the name {name} is not known here; did you mean {similar}?")
+
+
 def _bits_for_and(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
@@ -109,6 +121,18 @@ def _grid_by_rows(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
                 node.lineno,
                 f"line {node.lineno}: cuda.grid(2) gives x first, which counts columns: `col, row = cuda.grid(2)`.",
             )
+
+
+#: In the order in which they are asked.
+_LOOKS = (
+    _without_brackets,
+    _without_cuda,
+    _unknown_width,
+    _misspelt,
+    _bits_for_and,
+    _shared_array_renamed,
+    _grid_by_rows,
+)
 
 
 def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterator[Cause]:
@@ -156,9 +180,13 @@ def shared_arrays(tree: ast.FunctionDef) -> set[str]:
     }
 
 
+def _arguments(tree: ast.FunctionDef) -> list[str]:
+    return [argument.arg for argument in tree.args.args]
+
+
 def _unknown_names(tree: ast.FunctionDef, source: Submission) -> list[tuple[str, int]]:
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    bound |= {argument.arg for argument in tree.args.args} | set(source.known)
+    bound |= {*_arguments(tree), *source.known}
     unknown = [node for node in names if node.id not in bound]
     return [(node.id, node.lineno) for node in sorted(unknown, key=lambda node: (node.lineno, node.col_offset))]

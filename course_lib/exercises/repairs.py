@@ -51,7 +51,6 @@ def _first_right(
 def _candidates(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate]:
     yield from _forgotten_sums(tree)
     yield from _sums_begun_in_the_loop(tree)
-    yield from _grid_exchanged(tree)
     yield from _other_widths(tree, source)
     yield from _too_long_ranges(tree)
     yield from _swapped_indices(tree)
@@ -108,20 +107,6 @@ def _sums_begun_in_the_loop(tree: ast.FunctionDef) -> Iterator[Candidate]:
 def _is_number(value: ast.expr) -> bool:
     """0, 0.0, float32(0)."""
     return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
-
-
-def _grid_exchanged(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """``row, col = cuda.grid(2)``."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and ast.unparse(node.value) == "cuda.grid(2)":
-            pair = node.targets[0]
-            if isinstance(pair, ast.Tuple) and len(pair.elts) == 2:
-                turned = ast.Tuple(pair.elts[::-1], ast.Store())
-                advice = (
-                    f"line {node.lineno}: cuda.grid(2) gives a thread's x first and its y second; x counts columns "
-                    f"here: write {ast.unparse(turned).strip('()')} = cuda.grid(2)."
-                )
-                yield ((pair, turned),), Cause(node.lineno, advice)
 
 
 #: What a sum may be kept in: a variable, or an element of an array.

@@ -8,6 +8,7 @@ WRONG = [
     ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "the loop walks along a row of B"),
     ("rows-of-b", "only B mended", [(STORE, "    C[row, col] = acc")], "a store that the guard does not cover"),
     ("rows-of-b", "stored in the loop", [(STORE, "            C[row, col] = acc")], "stored once"),
+    ("rows-of-b", "a name misspelt", [("B[k, col]", "B[k, coll]")], "did you mean col?"),
     ("rows-of-b", "A by columns", [("A[row, k]", "A[k, row]")], "beyond an array"),
     ("rows-of-b", "the row of C in B", [("B[k, col]", "B[k, row]")], "look at `B[k, row]`"),
     ("rows-of-b", "one row too many", [("row < C.shape[0]", "row <= C.shape[0]")], "one row or column too many"),

@@ -61,7 +61,7 @@ WRONG = [
             ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
             ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
         ],
-        "write col, row = cuda.grid(2)",
+        "`col, row = cuda.grid(2)`",
     ),
     ("hoisted", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
     ("remainder", "the rest left out", [(REST, "")], "need a loop of their own"),
