@@ -367,6 +367,8 @@ def test_all_kernels_against_n_and_tile_width():
     assert points[2] == {"naive": [[4, 8], [40, 300]], "tiled": [[4], [20]]}
     assert points[3] == {"naive": [[2], [40]], "tiled": [[2, 4], [20, 8]]}
     assert "naive: 128 loads, 40 sectors" in repr(picture)
+    before_sectors = figures.explored(by_n, by_width, 4, 2, sectors=False)
+    assert len(before_sectors.ax.figure.axes) == 2 and "sector" not in repr(before_sectors)
 
 
 # ---- banks, bars and lines

@@ -7,6 +7,7 @@ One file per lesson; `EXERCISES` lists them all, in the order of the course.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from . import (
@@ -28,6 +29,7 @@ from . import (
 from .exercise import Exercise
 from .explain import Explanation, compare
 from .grading import grade
+from .opening import explained
 from .predict import count_points, predict, score
 from .routines import Routine, judge
 from .short_errors import shorten_errors
@@ -52,6 +54,7 @@ LESSONS = {
 EXERCISES: dict[str, Exercise | Routine | Explanation] = {
     exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises
 }
+_LESSON = {exercise.name: int(lesson[:2]) for lesson, exercises in LESSONS.items() for exercise in exercises}
 
 shorten_errors()
 
@@ -64,7 +67,8 @@ def check(name: str, kernel: Any) -> Verdict:
     exercise = _exercise(name, "check")
     if isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
-    return _counted(judge(exercise, kernel) if isinstance(exercise, Routine) else grade(exercise, kernel))
+    verdict = judge(exercise, kernel) if isinstance(exercise, Routine) else grade(exercise, kernel)
+    return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 
 def explain(name: str, answer: str) -> Verdict:

@@ -10,11 +10,18 @@ import numpy as np
 
 from course_lib.simulator.findings import Finding
 from course_lib.viewer import Stepper
+from course_lib.viewer.scene import PANELS
 
 from .exercise import Array, Outcome
 
-#: What helps to find a mistake; requests, banks and waiting are matters of cost, and of later lessons.
-_PANELS = ("findings", "fragments", "launch")
+#: The lesson that explains what a view shows: counts by line, sectors, banks, and which warp waits for which.
+#: Fragments are offered only where the kernel has the instruction that they explain.
+EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9, "fragments": 0}
+
+
+def explained(lesson: int) -> tuple[str, ...]:
+    """The views that the reader of a lesson, 0 to 13, can understand."""
+    return tuple(name for name in PANELS if EXPLAINED[name] <= lesson)
 
 
 def at_finding(outcome: Outcome, finding: Finding, output: str) -> Stepper:
@@ -56,7 +63,7 @@ def _numbered(outcome: Outcome) -> Iterator[tuple[int, Any]]:
 
 
 def _opened(outcome: Outcome, output: str, **place: Any) -> Stepper:
-    return Stepper(outcome.run, wanted=_right(outcome, output), panels=_PANELS, **place)
+    return Stepper(outcome.run, wanted=_right(outcome, output), **place)
 
 
 def _right(outcome: Outcome, output: str) -> dict[str, Array]:

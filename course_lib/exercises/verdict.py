@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from course_lib.viewer.scene import PANELS
 from course_lib.viewer.still import VIEW
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
@@ -35,7 +36,8 @@ class Verdict:
     that lack an idea of the model answer; only a passed verdict is true.
 
     ``hint`` is the advice on the first check that failed, ``remarks`` say what is no fault and still worth
-    knowing; ``points`` of ``of`` were reached. `show` opens the viewer at the step that went wrong.
+    knowing; ``points`` of ``of`` were reached. `show` opens the viewer at the step that went wrong, and it offers
+    ``views``.
     """
 
     exercise: str
@@ -46,6 +48,7 @@ class Verdict:
     points: int = 0
     of: int = 0
     opens: Callable[[], Any] | None = field(default=None, compare=False)
+    views: tuple[str, ...] = field(default=PANELS, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -58,7 +61,9 @@ class Verdict:
         """The viewer at the step that went wrong; ValueError where there is nothing to show."""
         if self.opens is None:
             raise ValueError(f"there is no step to show: {self.exercise} is {self.status!r}")
-        return self.opens()
+        viewer = self.opens()
+        viewer.panels = self.views
+        return viewer
 
     def _head(self) -> str:
         points = f", {self.points} of {self.of} points" if self.status != NOT_YET else ""

@@ -94,20 +94,23 @@ def explored(
     by_width: Mapping[int, Mapping[str, tuple[int, int]]],
     n: int,
     tile_width: int,
+    sectors: bool = True,
 ) -> Picture:
-    """Global loads (above) and their sectors (below) of whole launches, per kernel: against n, and against T.
+    """Global loads (above) and their sectors (below, unless ``sectors`` is false) of whole launches, per kernel:
+    against n, and against T.
 
     ``by_n`` maps n to {kernel: (loads, sectors)} at ``tile_width``, ``by_width`` a tile width to the same at ``n``.
     Kernels that ask for the same in every launch share a dashed line; all axes are logarithmic.
     """
-    figure = Figure(figsize=(10, 6.4), facecolor="none", layout="constrained")
-    axes = figure.subplots(2, 2, sharey="row", subplot_kw={"facecolor": "none"})
+    rows = ("global loads", "sectors of them")[: 1 + sectors]
+    figure = Figure(figsize=(10, 1.2 + 2.6 * len(rows)), facecolor="none", layout="constrained")
+    axes = figure.subplots(len(rows), 2, sharey="row", squeeze=False, subplot_kw={"facecolor": "none"})
     columns = ((by_n, n, f"n (T = {tile_width})"), (by_width, tile_width, f"tile width T (n = {n})"))
     alike: dict[tuple[object, ...], list[str]] = {}
     for kernel in dict.fromkeys(name for counts in (*by_n.values(), *by_width.values()) for name in counts):
         asks = tuple((x, found.get(kernel)) for counts, *_ in columns for x, found in counts.items())
         alike.setdefault(asks, []).append(kernel)
-    for row, what in enumerate(("global loads", "sectors of them")):
+    for row, what in enumerate(rows):
         for column, (counts, chosen, label) in enumerate(columns):
             ax = axes[row, column]
             for place, kernels in enumerate(alike.values()):
@@ -121,7 +124,7 @@ def explored(
             log2_axis(ax.xaxis, list(counts))
             ax.set_yscale("log")
             ax.yaxis.set_minor_locator(NullLocator())
-            ax.set_xlabel(label if row else "")
+            ax.set_xlabel(label if what == rows[-1] else "")
             ax.set_ylabel("" if column else what)
             for side in ("top", "right"):
                 ax.spines[side].set_visible(False)
@@ -130,8 +133,12 @@ def explored(
     figure.legend(*shown, loc="outside lower center", fontsize=11, frameon=False, labelcolor=GROUND)
     figure.suptitle("What every kernel asks of global memory in a whole launch", size=14, weight="bold", color=GROUND)
     here = by_n.get(n, {})
-    lines = [f"  {kernel}: {loads:,} loads, {sectors:,} sectors." for kernel, (loads, sectors) in here.items()]
-    axes[0, 0].set_label("\n".join([f"Figure: loads and sectors at n = {n}, T = {tile_width}.", *lines]))
+    words = ("loads", "sectors")[: len(rows)]
+    lines = [
+        f"  {kernel}: {', '.join(f'{count:,} {word}' for count, word in zip(asked, words, strict=False))}."
+        for kernel, asked in here.items()
+    ]
+    axes[0, 0].set_label("\n".join([f"Figure: {' and '.join(words)} at n = {n}, T = {tile_width}.", *lines]))
     return Picture(axes[0, 0])
 
 

@@ -39,7 +39,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
     A change launches the kernel on the simulator again and replaces the trace. A combination that cannot be
     launched is answered with one sentence, and the stepper keeps the launch it had. The matrices hold small
     whole numbers, the same ones every time. Below the stepper, once it is opened, stand plots of what all its kernels
-    ask of memory, against n and against the tile width.
+    ask of memory, against n and against the tile width: loads, and where the view "warp" is offered, sectors.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         self._plot = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
         self._plot.layout.display = "none"
         self._counting = ipywidgets.HTML("Every kernel is launched at several sizes; the plots come in a moment.")
-        self.plots = ipywidgets.Accordion(
-            [ipywidgets.VBox([self._counting, self._plot])], titles=("Loads and sectors of all kernels",)
-        )
+        self._sectors = "warp" in panels  # the view that explains them
+        title = "Loads and sectors of all kernels" if self._sectors else "Loads of all kernels"
+        self.plots = ipywidgets.Accordion([ipywidgets.VBox([self._counting, self._plot])], titles=(title,))
         self.plots.observe(self._draw_plots, names="selected_index")
         for control in self._controls:
             control.observe(self._relaunch, names="value")
@@ -138,7 +138,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         sizes = sorted({size for size in (4, 8, 16, 32) if size <= max(16, n)} | {n})
         by_n = {size: self.counts(size, width) for size in sizes}
         by_width = {each: self.counts(n, each) for each in TILE_WIDTHS if each <= max(2, n)}
-        picture = explored(by_n, by_width, n, width)
+        picture = explored(by_n, by_width, n, width, self._sectors)
         self._plot.value = picture.png
         self._plot.alt = repr(picture)
         self._plot.layout.display, self._counting.layout.display = None, "none"

@@ -7,12 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course_lib.exercises.opening import explained
 from course_lib.viewer.scene import PANELS
 
 NOTEBOOKS = sorted(Path(__file__).parents[2].joinpath("notebooks").glob("[0-9]*.ipynb"))
-#: The lesson that explains what a view shows: counts by line, sectors, banks, and which warp waits for
-#: which. Fragments are offered only where the kernel has the instruction that they explain.
-EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9, "fragments": 0}
 
 
 def steppers(path):
@@ -27,10 +25,10 @@ def steppers(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_views_are_explained_before_they_are_offered(path):
-    lesson = int(path.name[:2])
+    taught = explained(int(path.name[:2]))
     for call in steppers(path):
         given = [ast.literal_eval(word.value) for word in call.keywords if word.arg == "panels"]
-        early = [name for name in (given[0] if given else PANELS) if EXPLAINED[name] > lesson]
+        early = [name for name in (given[0] if given else PANELS) if name not in taught]
         assert not early, f"{ast.unparse(call)}: {', '.join(early)} come later"
 
 

@@ -129,13 +129,16 @@ def test_padding_is_a_number_of_elements():
 def test_plots_are_drawn_when_they_are_opened():
     """Nothing is counted before; then every kernel is, against n and against the tile width."""
     explorer = explore(("naive", "tiled"), n=8, tile_width=4)
-    assert b"" == explorer._plot.value
+    assert b"" == explorer._plot.value and ("Loads and sectors of all kernels",) == explorer.plots.titles
     explorer.plots.selected_index = 0
     assert bytes(explorer._plot.value).startswith(b"\x89PNG")
     assert {"One thread per element": (1024, 160), "Tiles in shared memory": (256, 64)} == explorer.counts(8, 4)
     before = bytes(explorer._plot.value)
     explorer.n.value = 16
     assert before != bytes(explorer._plot.value)
+    untaught = explore(("naive", "tiled"), n=8, tile_width=4, panels=["launch"])
+    untaught.plots.selected_index = 0
+    assert "sector" not in untaught.plots.titles[0] + untaught._plot.alt
 
 
 def test_a_launch_too_large_to_trace_is_answered_in_a_sentence():
