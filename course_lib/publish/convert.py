@@ -114,7 +114,9 @@ def executed(notebook: Any, folder: pathlib.Path) -> Any:
     Raises nbconvert's CellExecutionError where a cell fails.
     """
     notebook = copy.deepcopy(notebook)
-    runner: Any = ExecutePreprocessor(timeout=CELL_SECONDS, store_widget_state=True)  # type: ignore[no-untyped-call]
+    runner: Any = ExecutePreprocessor(  # type: ignore[no-untyped-call]
+        timeout=CELL_SECONDS, store_widget_state=True, extra_arguments=["--log-level=ERROR"]
+    )
     runner.preprocess(notebook, {"metadata": {"path": str(folder)}})
     return notebook
 
