@@ -95,6 +95,7 @@ ROW_SUMS = fill_in(
             _shared_words,
             lambda shape: 33 * 32,
             "one word more in each of the 32 rows is enough.",
+            traced=True,
         ),
         sectors_per_request(
             "A",
@@ -144,6 +145,7 @@ SKEWED = make_cheaper(
             _shared_words,
             lambda shape: TILE * TILE,
             "this time without padding: the tile stays 32×32.",
+            traced=True,
         ),
         shared_stores("32·⌈K/32⌉", _once_per_element, "each element goes to the tile once."),
         sectors_per_request(
@@ -211,6 +213,7 @@ WRONG_TILE = find_bug(
             _shared_words,
             lambda shape: SIDE * SIDE + SIDE * (SIDE + 1),
             "one word more in each row of one tile is enough, and the other tile needs none.",
+            traced=True,
         ),
     ),
     hints={

@@ -56,14 +56,14 @@ def conflicts(hint: str, formula: str = "none", limit: Limit = lambda shape: 0) 
 
 def barriers(formula: str, limit: Limit, hint: str) -> Budget:
     """Barriers at which one warp waits."""
-    return Budget("barriers per warp", formula, Outcome.barriers, limit, hint)
+    return Budget("barriers per warp", formula, Outcome.barriers, limit, hint, traced=True)
 
 
 def iterations(formula: str, limit: Limit, hint: str) -> Budget:
     """Turns of all loops of one warp: a kernel that only keeps quiet in most of its turns takes them all the same."""
-    return Budget("turns of the loops", formula, Outcome.iterations, limit, hint)
+    return Budget("turns of the loops", formula, Outcome.iterations, limit, hint, traced=True)
 
 
 def statements(formula: str, limit: Limit, hint: str) -> Budget:
     """Statements that one warp executes: what the source makes a GPU do, before its compiler tidies up."""
-    return Budget("statements per warp", formula, Outcome.statements, limit, hint)
+    return Budget("statements per warp", formula, Outcome.statements, limit, hint, traced=True)

@@ -89,7 +89,7 @@ class Budget:
     """A limit on what a kernel may cost: ``measure(outcome)`` ≤ ``limit(shape)``, or the student reads ``hint``.
 
     ``name`` says what is counted, ``formula`` the limit as the exercise states it. Where ``limit`` returns None,
-    the shape is not measured.
+    the shape is not measured. ``traced``: ``measure`` reads the launch's trace.
     """
 
     name: str
@@ -97,6 +97,7 @@ class Budget:
     measure: Callable[[Outcome], float]
     limit: Callable[[Shape], float | None]
     hint: str
+    traced: bool = False
 
 
 def _one_each(*shape: int) -> int:
@@ -183,6 +184,11 @@ class Exercise:
     def parameters(self) -> tuple[str, ...]:
         """Those of the kernel."""
         return self.task.parameters
+
+    @property
+    def traced(self) -> bool:
+        """Whether a budget reads the trace; recording one takes a third of the time of a launch."""
+        return any(budget.traced for budget in self.budgets)
 
     @property
     def points(self) -> int:

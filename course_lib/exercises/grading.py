@@ -30,7 +30,7 @@ from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
 from .places import cause_by_place
 from .repairs import cause_by_length, cause_by_repair
-from .source import Submission
+from .source import Submission, is_empty
 from .verdict import FAILED, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
@@ -46,7 +46,9 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
         return source
     cause = cause_in_text(source, exercise.task.output, alone=_is_alone(exercise))
     try:
-        outcomes = [launch(exercise, kernel, shape, source.loops) for shape in exercise.task.launches]
+        outcomes = [
+            launch(exercise, kernel, shape, source.loops, trace=exercise.traced) for shape in exercise.task.launches
+        ]
     except _REFUSALS as error:
         return _refused(exercise, kernel, source, cause, error)
     return _judged(exercise, kernel, source, cause, outcomes)
@@ -64,7 +66,7 @@ def launch(
     shape: Shape,
     loops: Iterable[int] = (),
     *,
-    trace: bool = True,
+    trace: bool,
     seed: int | None = None,
 ) -> Outcome:
     """Launch on matrices of eighths, whose products and sums float32 holds exactly, with the output full of NaN.
@@ -160,7 +162,7 @@ def _judged(
         hint = _advice_on_values(exercise, source, outcomes, wrong)
     else:
         hint = next(advice for check, advice in costs if check.passed is False)
-    opens = _viewer(outcomes, broken, wrong, output)
+    opens = _viewer(exercise, kernel, source, outcomes, broken, wrong)
     return Verdict(exercise.name, FAILED, tuple(checks), hint, remarks, points, exercise.points, opens)
 
 
@@ -247,7 +249,7 @@ def _doubt(
             hint = f"the launch has more threads than work: let each of them compute its own part of {output}."
             return 0, Check(False, text), hint
     shape = exercise.task.launches[-1]
-    other = launch(exercise, kernel, shape, source.loops, seed=secrets.randbits(32))
+    other = launch(exercise, kernel, shape, trace=False, seed=secrets.randbits(32))
     if other.differs.any():
         names = " and ".join(exercise.parameters[:-1])
         text = f"{output} is right for the numbers that check always takes, and wrong for others of the same shapes"
@@ -314,12 +316,26 @@ def _named(exercise: Exercise, shape: Shape) -> str:
     return f"{exercise.task.sizes} = {shape if len(shape) > 1 else shape[0]}"
 
 
-def _viewer(outcomes: list[Outcome], broken: Finding | None, wrong: Outcome | None, output: str) -> Any:
+def _viewer(
+    exercise: Exercise,
+    kernel: Any,
+    source: Submission,
+    outcomes: list[Outcome],
+    broken: Finding | None,
+    wrong: Outcome | None,
+) -> Any:
     """A function that opens the viewer at the first broken rule, else at the first wrong store; None without either,
-    and where the kernel took no step that one could look at."""
+    and where the kernel takes no step that one could look at."""
+
+    def traced(outcome: Outcome) -> Outcome:
+        if outcome.run.trace is not None:
+            return outcome
+        return launch(exercise, kernel, outcome.shape, source.loops, trace=True)
+
+    output = exercise.task.output
     if broken is not None:
         outcome = next(outcome for outcome in outcomes if broken in outcome.run.findings)
-        return lambda: at_finding(outcome, broken, output)
-    if wrong is None or not wrong.run.trace.steps:
+        return lambda: at_finding(traced(outcome), broken, output)
+    if wrong is None or (source.tree is not None and is_empty(source.tree)):
         return None
-    return lambda: at_wrong_store(wrong, output)
+    return lambda: at_wrong_store(traced(wrong), output)

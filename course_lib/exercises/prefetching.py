@@ -52,6 +52,7 @@ ONE_BUFFER = fill_in(
             _hidden_behind_too_little,
             lambda shape: 0,
             "load into a_next and b_next before the multiplies, and store those two to the tiles after them.",
+            traced=True,
         ),
         barriers(
             "2·(⌈K/T⌉ + 1)",

@@ -78,6 +78,15 @@ def is_unfilled(tree: ast.FunctionDef) -> bool:
     return False
 
 
+def is_empty(tree: ast.FunctionDef) -> bool:
+    """Whether the body does nothing: a docstring, `pass`, a name."""
+    return all(isinstance(node, ast.Pass | ast.Expr) and not _has_call(node) for node in tree.body)
+
+
+def _has_call(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Call) for part in ast.walk(node))
+
+
 def same_body(tree: ast.FunctionDef, given: str) -> bool:
     """Whether the function does, word for word, what the text of ``given`` does, comments aside."""
     other = next((node for node in ast.walk(ast.parse(given)) if isinstance(node, ast.FunctionDef)), None)
