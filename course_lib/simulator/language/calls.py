@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..machine.arithmetic import cast as machine_cast
-from . import conditions, forms, intrinsics, refusals, types
+from . import allocations, conditions, forms, intrinsics, refusals, types
 from .names import COORDINATES, Symbol, dtype_name
 from .nodes import Apply, Const, Elementwise, Expr, Operation, Static
 from .operators import cast, function_of
@@ -321,7 +321,7 @@ CUDA: dict[str, Row | forms.Form] = {
     ),
     "cbrt": Row("cuda.cbrt", (1,), _math(""), "np.cbrt({0})", widened="math of"),
     "rsqrt": Row("cuda.rsqrt", (1,), _math(""), "rsqrt({0})", widened="math of"),
-    "const.array_like": forms.constant_array,
+    "const.array_like": allocations.constant_array,
     "grid": forms.grid,
     "gridsize": forms.gridsize,
     "syncthreads": forms.syncthreads,
@@ -362,7 +362,7 @@ def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
         return forms.conjugate(x, node)
     thing = x.constant_object(node.func)
     if thing is None and isinstance(node.func, ast.Attribute) and node.func.attr == "fill":
-        return forms.fill(x, node, used)
+        return allocations.fill(x, node, used)
     if thing is None:
         target = x.expr(node.func)
         if not isinstance(target, Static):

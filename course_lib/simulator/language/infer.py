@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..findings import UnsupportedKernelError
-from . import conditions, forms, tuples
+from . import allocations, conditions, forms, tuples
 from .calls import call
 from .expressions import Expressions
 from .nodes import Const, Expr, MakeTuple, Nothing, Saved, Static, Store, once
@@ -322,7 +322,7 @@ class Statements(Expressions):
     # --- assignments ---------------------------------------------------------------------------------------
 
     def _assignment(self, node: ast.Assign) -> None:
-        allocation = forms.allocation(self, node)
+        allocation = allocations.allocation(self, node)
         if allocation is not None:
             assert isinstance(node.targets[0], ast.Name)
             self.assign_name(node.targets[0].id, allocation)

@@ -1,0 +1,175 @@
+"""Arrays that a kernel makes: shared, local and constant ones, with what must be known of them when it is compiled."""
+
+from __future__ import annotations
+
+import ast
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..hardware import LOCAL_LIMIT
+from . import tuples
+from .names import Symbol, dtype_name
+from .nodes import Allocate, Const, Expr, Frozen, Static
+from .refusals import UnknownShape, refuse
+from .types import DTYPE, NONE, ArrayType, TupleType, describe_type, is_int
+
+if TYPE_CHECKING:
+    from .expressions import Expressions
+
+
+def allocation(x: Expressions, node: ast.Assign) -> Expr | None:
+    """``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``, or None for other assignments."""
+    if not isinstance(node.value, ast.Call):
+        return None
+    thing = x.constant_object(node.value.func)
+    if not isinstance(thing, Symbol) or thing.path not in (("shared", "array"), ("local", "array")):
+        return None
+    space = thing.path[0]
+    target = node.targets[0]
+    if len(node.targets) != 1 or not isinstance(target, ast.Name):
+        refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
+    given = _array_arguments(node.value, space)
+    shape = _static_shape(x, given["shape"], space)
+    dtype = _static_dtype(x, given["dtype"])
+    if "alignment" in given:
+        _check_alignment(x, node, given["alignment"])
+    size = prod(shape) * DTYPE[dtype].itemsize
+    if space == "local" and size > LOCAL_LIMIT:
+        refuse(
+            node,
+            f"the local array {target.id!r} takes {size:,} bytes a thread, and a GPU allows "
+            f"{LOCAL_LIMIT:,}; use a smaller one",
+        )
+    if shape == (0,) and space == "shared":
+        return _dynamic(x, node, target.id, dtype)
+    if min(shape) < 1:
+        refuse(node, f"the {space} array {target.id!r} has shape {shape}; every dimension must be at least 1")
+    return Allocate(space=space, name=target.id, shape=shape, type=ArrayType(dtype, len(shape)), line=node.lineno)
+
+
+def _dynamic(x: Expressions, node: ast.Assign, name: str, dtype: str) -> Expr:
+    """The dynamic shared memory, all of it, as an array; every such array is the same memory."""
+    analysis = x.analysis
+    count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
+    if not count:
+        refuse(
+            node,
+            f"{name!r} has shape 0: it is the launch's dynamic shared memory, which is none; give its bytes as the "
+            "fourth number, as in [grid, block, 0, bytes]",
+        )
+    if analysis.dynamic not in (None, dtype):
+        refuse(
+            node,
+            f"the dynamic shared memory is an array of {analysis.dynamic} already; the simulator needs one type for "
+            "it: cut parts of one array",
+        )
+    analysis.dynamic = dtype
+    kind = ArrayType(dtype, 1)
+    return Allocate(space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True)
+
+
+def constant_array(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    """``cuda.const.array_like(array)`` of an array from outside."""
+    value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    if not isinstance(value, Frozen):
+        refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
+    return value
+
+
+def fill(x: Expressions, node: ast.Call, used: bool) -> Expr:
+    """``array.fill(number)``."""
+    assert isinstance(node.func, ast.Attribute)
+    array = x.expr(node.func.value)
+    if not isinstance(array.type, ArrayType):
+        refuse(node, f"{ast.unparse(node.func.value)} is {describe_type(array.type)}, and no array to fill; assign it")
+    if used:
+        refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
+    return x.filled(node.func.value, array, value)
+
+
+def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
+    names = ("shape", "dtype", "alignment")
+    given = dict(zip(names, call.args, strict=False))
+    for keyword in call.keywords:
+        if keyword.arg not in names or keyword.arg in given:
+            refuse(call, f"cuda.{space}.array() takes shape, dtype and alignment, once each; leave out {keyword.arg!r}")
+        given[keyword.arg] = keyword.value
+    if "shape" not in given or "dtype" not in given or len(call.args) > 3:
+        refuse(
+            call,
+            f"cuda.{space}.array() takes a shape, a dtype and perhaps an alignment, as in "
+            f"cuda.{space}.array((16, 16), float32)",
+        )
+    return given
+
+
+def _check_alignment(x: Expressions, node: ast.Assign, part: ast.expr) -> None:
+    value = x.expr(part)
+    if value.type == NONE:
+        return
+    if not (isinstance(value, Const) and is_int(str(value.type))):
+        refuse(node, "the alignment must be a literal number of bytes, such as 16")
+    if int(value.value) < 1 or int(value.value) & (int(value.value) - 1):
+        refuse(node, "the alignment must be a power of two, such as 16")
+
+
+def _static_shape(x: Expressions, node: ast.expr, space: str) -> tuple[int, ...]:
+    """The shape of a shared or local array, of what numba knows when it types the kernel."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if not isinstance(node, ast.Tuple):
+        value = x.expr(node)
+        if isinstance(value.type, TupleType):
+            items = tuples.items(value)
+            if all(isinstance(i, Const) for i in items):
+                return tuple(int(i.value) for i in items if isinstance(i, Const))
+    shape = []
+    for part in parts:
+        value = x.expr(part)
+        if isinstance(part, ast.BinOp) and not all(
+            isinstance(n, (ast.Constant, ast.operator, ast.BinOp)) for n in ast.walk(part)
+        ):
+            refuse(
+                part,
+                f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "
+                "a name outside the kernel and use the name",
+            )
+        if not (isinstance(value, Const) and value.literal and is_int(str(value.type))):
+            raise UnknownShape(
+                f"the shape of a {space} array must be known when the kernel is compiled, and "
+                f"{ast.unparse(part)} is not: use a literal, a global or a closure variable",
+                part.lineno,
+            )
+        shape.append(int(value.value))
+    return tuple(shape)
+
+
+def _static_dtype(x: Expressions, node: ast.expr) -> str:
+    """The element type of a shared or local array."""
+    if isinstance(node, ast.Call) and x.constant_object(node.func) is np.dtype and len(node.args) == 1:
+        node = node.args[0]
+    if isinstance(node, ast.Constant):
+        thing: object = node.value
+    else:
+        value = x.expr(node)
+        thing = value.thing if isinstance(value, Static) else None
+    if isinstance(thing, str):
+        try:
+            thing = np.dtype(thing)
+        except TypeError:
+            thing = None
+    name = dtype_name(thing)
+    if name is None:
+        refuse(
+            node,
+            f"{ast.unparse(node)} is not a type that the simulator runs; use float32, float64, an integer type or bool",
+        )
+    if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one
+        refuse(
+            node,
+            f"numba does not take {ast.unparse(node)} as the type of an array; write "
+            f"{'boolean' if thing is bool else name}",
+        )
+    return name
