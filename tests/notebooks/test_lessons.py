@@ -252,10 +252,10 @@ def test_a_section_begins_a_slide(path):
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?")
 
 
-def _figures(text):
-    """Numbers of three digits or more, and those with a fraction: what somebody measured or counted."""
+def _figures(text, digits=3):
+    """Numbers of so many digits or more, and those with a fraction: what somebody measured or counted."""
     numbers = [number.rstrip(",").replace(",", "") for number in NUMBER.findall(text)]
-    return {number for number in numbers if "." in number or len(number) >= 3}
+    return {number for number in numbers if "." in number or len(number) >= digits}
 
 
 def _has(number, known):
@@ -304,10 +304,16 @@ def unfounded_figures(notebook):
     known += [32 * n for n in (4, 32)]  # a warp's 4-byte elements, and a block's 1,024 threads
     prose = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     prose += "\n" + "\n".join(sentence for source in code for sentence in _told(source))
+    notes = "\n".join("".join(cell["source"]) for cell in cells if _slide(cell) == "notes")  # they give the answers
     sections = set(re.findall(r"^## (\d+\.\d+) ", prose, re.MULTILINE))
-    prose = re.sub(r"^#.*$|`[^`]*`|\]\([^)]*\)|<[^>]*>", " ", prose, flags=re.MULTILINE)
-    years = {number for number in _figures(prose) if re.fullmatch(r"(19|20)\d\d", number)}
-    return sorted(n for n in _figures(prose) - years - sections if not _has(n, known))
+    figures = _figures(_without_code(prose)) | _figures(re.sub(r"Time: [^.]*\.", "", _without_code(notes)), digits=2)
+    years = {number for number in figures if re.fullmatch(r"(19|20)\d\d", number)}
+    return sorted(n for n in figures - years - sections if not _has(n, known))
+
+
+def _without_code(text):
+    """Prose without headings, code, addresses and tags."""
+    return re.sub(r"^#.*$|`[^`]*`|\]\([^)]*\)|<[^>]*>", " ", text, flags=re.MULTILINE)
 
 
 @lessons
@@ -325,6 +331,9 @@ def test_an_unfounded_figure_is_seen():
         ]
     }
     assert unfounded_figures(notebook) == ["4096", "7.5"]
+    notes = {"slideshow": {"slide_type": "notes"}}
+    notebook["cells"] += [{"cell_type": "markdown", "source": "Time: 12 min. 33, not 34.", "metadata": notes}]
+    assert unfounded_figures(notebook) == ["34", "4096", "7.5"]
 
 
 _PART = (
