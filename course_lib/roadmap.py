@@ -28,6 +28,9 @@ LESSONS = {
     "vectorized": "10_to_the_limit",
     "warp_tiled": "10_to_the_limit",
     "staged": "10_to_the_limit",
+    "software_pipelined": "10_to_the_limit",
+    "large_tiles": "10_to_the_limit",
+    "whole_tiles": "10_to_the_limit",
     "best": "10_to_the_limit",
 }
 

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "png": set(),
     "lab": set(),
     "model": {"simulator", "trace"},
-    "measurements": {"look"},
+    "measurements": {"look", "model"},
     "roadmap": {"kernels", "measurements", "model"},
     "gpu": {"kernels", "model", "measurements", "simulate", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},

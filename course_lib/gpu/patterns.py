@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -534,6 +535,41 @@ def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
         found[f"stride 1, {mask}"] = lanes, lanes, active
         found[f"to stride 2, {mask}"] = 2 * lanes, lanes, active
         found[f"random to random, {mask}"] = random[0], random[3], active
+    return found | (_wide_places() if size == 16 else _narrow_places(size))
+
+
+def _wide_places() -> dict[str, tuple[np.ndarray, ...]]:
+    """Places of 16 bytes turned within lines by exclusive or, and the four sectors of each line in every order."""
+    lanes, everybody = np.arange(32), np.ones(32, np.int32)
+    masks = {name: _masks()[name] for name in ("even lanes", "random mask 0")}
+    found: dict[str, tuple[np.ndarray, ...]] = {}
+    for turn in range(1, 8):
+        found[f"turned by {turn}"] = lanes ^ turn, lanes, everybody
+        found |= {f"turned by {turn}, {mask}": (lanes ^ turn, lanes, active) for mask, active in masks.items()}
+    for order in permutations(range(4)):
+        to = lanes // 8 * 8 + np.array(order)[lanes // 2 % 4] * 2 + lanes % 2
+        found[f"sectors in order {order}"] = to, lanes, everybody
+    for source in ((0, 0, 1, 1), (0, 1, 0, 1), (0, 1, 1, 0)):
+        of = lanes // 8 * 8 + np.array(source)[lanes // 2 % 4] * 2 + lanes % 2
+        found[f"two sectors to four, {source}"] = lanes, of, everybody
+    return found
+
+
+def _narrow_places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
+    """Few lanes that meet in few banks on both sides, and the first lanes of a random pattern."""
+    lanes, banks = np.arange(32), 128 // size
+    of, to = (np.random.default_rng(seed).permutation(512)[:32] for seed in (3, 0))
+    found: dict[str, tuple[np.ndarray, ...]] = {
+        f"random to random, first {count} lanes": (to, of, (lanes < count).astype(np.int32))
+        for count in (2, 4, 6, 8, 10, 12, 14, 20, 24, 28)
+    }
+    for count, width in ((3, 2), (4, 2), (4, 3), (6, 3), (8, 3), (8, 6), (16, 4)):
+        for seed in range(4):
+            chosen = np.random.default_rng(seed).integers(0, width, (2, 32)) + banks * lanes % 512
+            found[f"random to random in {width} banks, {count} lanes, {seed}"] = (
+                *chosen,
+                (lanes < count).astype(np.int32),
+            )
     return found
 
 

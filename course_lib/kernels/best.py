@@ -1,36 +1,32 @@
-"""Everything together, and tuned: 128 results per thread, fragments fetched one step ahead.
+"""The order of the multiplications: down one column of results and up the next, so that operands stay where they are.
 
-Idea: 8×16 results per thread reuse every element of a fragment 8 or 16 times. The fragments of step k + 1 are
-loaded while step k multiplies, in two sets of registers whose names are fixed when compiling, so nothing is
-indexed at run time; the sixteen steps of a tile are written out in pairs. One buffer in shared memory is
-enough: the next tiles wait in registers until everyone has finished reading.
-Launch: blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles of A and B are 16 deep.
+Idea: registers lie in two banks, even and odd. A multiply-add that reads two of its three operands from one bank holds
+up the next instruction for a cycle, unless the register was read just before and is kept for reuse. Down one column and
+up the next, every multiplication shares an operand with the one before it. B's fragment, the longer one, is loaded
+first, and every result has 0 added before it is stored. The machine code of the loop counts as many instructions as
+that of whole_tiles, 2,350; 14 in 100 of its multiply-adds read two operands from one bank, where there 21 did.
+Measured on an H200: 12 % over whole_tiles at n = 4096, the last step of the ladder.
+Launch: as large_tiles, blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles are 16 deep.
 One block fills the register file of a multiprocessor: 239 registers per thread.
-Edges: a block with up to 4 rows or columns of C computes them as inner products, which is far less than a tile. At
-n = 4097 49 of 561 blocks are such; as tiles they would take the GPU a fifth round after four.
-Loads: K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory; the few rows and
-columns at the edges cost more (course_lib.model.global_loads_of_best).
-Limit: 93 of 100 instructions are multiply-adds. Registers lie in two banks, even and odd, and one that reads two
-operands from the same bank holds up the next instruction for a cycle. The compiler assigns the registers, and
-differently for every order in which this file could be written. Hundreds of orders, block shapes and ways to copy
-were measured at n = 4096, from 33 to 52.7 TFLOP/s, and 0.4 to 4.6 where loops over the results stayed loops and the
-results went to local memory: course_lib/measurements/nvidia-h200/attempts.json.
-Source: the files before it. cuBLAS multiplies this size with tiles of 256×128 too, as Nsight Compute's name of its
-kernel says (tilesize256x128x8, stage3).
+Loads: as whole_tiles, K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory, and
+more for the few rows and columns at the edges (course_lib.model.global_loads_of_best).
+Limit: 93 of 100 instructions are multiply-adds. The compiler assigns the registers, and differently for every order in
+which this file could be written. Hundreds of orders, block shapes and ways to copy were measured at n = 4096, from 33
+to 53.1 TFLOP/s, and 0.4 to 4.6 where loops over the results stayed loops and the results went to local memory:
+course_lib/measurements/nvidia-h200/attempts.json.
+Source: Gray, "SGEMM" (maxas wiki, 2014), where registers are assigned by hand against the same conflicts. cuBLAS
+multiplies this size with tiles of 256×128 too, as Nsight Compute's name of its kernel says (tilesize256x128x8, stage3).
 """
 
 from numba import cuda, float32, uint64
 
 from .edges import last_columns, last_rows
-from .vector import element_or_zero, load4, store4
+from .large_tiles import COLUMNS, DEPTH, PITCH, ROWS, keep, launch, shared_bytes
+from .vector import load4, store4
+from .whole_tiles import FEW, fetch
 
-ROWS = 128
-COLUMNS = 256
-DEPTH = 16
-PITCH = ROWS + 4
-THREADS = 256
-#: A block with this many rows or columns of C or fewer computes them as inner products.
-FEW = 4
+__all__ = ["best", "launch", "shared_bytes"]
+
 #: Added to a result before it is stored, so that the sum moves to another register: else the vector stores bind
 #: the registers of the results to groups of four in order, and more multiplications find two operands in one bank.
 ZERO = float32(0)
@@ -65,42 +61,6 @@ def two_steps(A_tile, B_tile, k, m, n, a0, b0, a1, b1, acc):
     add_outer_product(a0, b0, acc)
     load_fragments(A_tile, B_tile, k + 2, m, n, a0, b0)
     add_outer_product(a1, b1, acc)
-
-
-@cuda.jit(device=True)
-def fetch(A, B, inside, top, left, start, a_next, b_next):
-    """Load the thread's part of the tiles at `start` into registers, zeros outside the matrices.
-
-    Tiles that lie inside, in matrices whose rows begin on 16-byte boundaries, need no test and little arithmetic.
-    """
-    a_row, a_k = cuda.threadIdx.x // 4, cuda.threadIdx.x % 4 * 4
-    b_k, b_col = cuda.threadIdx.x // 64, cuda.threadIdx.x % 64 * 4
-    if inside and start + DEPTH <= A.shape[1]:
-        for i in range(2):
-            row = top + a_row + 64 * i
-            a_next[4 * i], a_next[4 * i + 1], a_next[4 * i + 2], a_next[4 * i + 3] = load4(A, row, start + a_k)
-        for j in range(4):
-            k, col = start + b_k + 4 * j, left + b_col
-            b_next[4 * j], b_next[4 * j + 1], b_next[4 * j + 2], b_next[4 * j + 3] = load4(B, k, col)
-    else:
-        for e in range(4):
-            for i in range(2):
-                a_next[4 * i + e] = element_or_zero(A, top + a_row + 64 * i, start + a_k + e)
-            for j in range(4):
-                b_next[4 * j + e] = element_or_zero(B, start + b_k + 4 * j, left + b_col + e)
-
-
-@cuda.jit(device=True)
-def keep(A_tile, B_tile, a_next, b_next):
-    """Store what `fetch` loaded into the tiles, A's transposed."""
-    a_row, a_k = cuda.threadIdx.x // 4, cuda.threadIdx.x % 4 * 4
-    b_k, b_col = cuda.threadIdx.x // 64, cuda.threadIdx.x % 64 * 4
-    for i in range(2):
-        for e in range(4):
-            A_tile[uint64(a_k + e), uint64(a_row + 64 * i)] = a_next[4 * i + e]
-    for j in range(4):
-        values = b_next[4 * j], b_next[4 * j + 1], b_next[4 * j + 2], b_next[4 * j + 3]
-        store4(B_tile, b_k + 4 * j, b_col, values)
 
 
 @cuda.jit
@@ -164,13 +124,3 @@ def best(A, B, C):
                 col = left + n + j // 4 * 16 + j % 4
                 if row < C.shape[0] and col < N:
                     C[uint64(row), uint64(col)] = acc[i, j]
-
-
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: 256 threads per 128×256 tile of C."""
-    return (max(1, -(-N // COLUMNS)), max(1, -(-M // ROWS))), (THREADS, 1)
-
-
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A with its padding and one of B."""
-    return DEPTH * (PITCH + COLUMNS) * itemsize

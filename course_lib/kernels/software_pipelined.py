@@ -3,6 +3,9 @@
 Idea: in `staged` every step begins with its loads from shared memory, and the multiplications wait for them. Here a
 thread has two sets of registers: while the products of step k are added up from one, the fragments of step k + 1
 arrive in the other. Nothing is indexed at run time, for the steps are written out in pairs.
+Two sets and the sums would be 167 registers, and one block would fill a multiprocessor; capped at 128, which the
+compiler keeps to without local memory, two share it, as before, and the kernel is 5 % faster than with one.
+Measured on an H200: 30 % over staged at n = 4096.
 Launch: as staged, blocks of 256 threads, 2×4 warps, for a 128×128 tile of C; the tiles of A and B are 8 deep, two of
 each.
 Loads: as staged, 2 K / 128 per element of C from global memory and 2 K / 8 from shared memory, and those of one step
@@ -57,7 +60,7 @@ def keep(A_tiles, B_tiles, at, a4, b4):
     store4(B_tiles, at + thread // 32, thread % 32 * 4, b4)
 
 
-@cuda.jit
+@cuda.jit(max_registers=128)
 def software_pipelined(A, B, C):
     """Compute C = A @ B; A is M×K, B is K×N, C is M×N, all float32 and C-ordered, in blocks of 256 threads."""
     A_tiles = cuda.shared.array((TWICE, PITCH), float32)

@@ -31,7 +31,7 @@ A_ROWS, B_ROWS = STAGES * ROWS, STAGES * DEPTH
 @cuda.jit(device=True)
 def start_copies(A, B, A_tiles, B_tiles, stage, top, left, start, end):
     """Start to copy the tiles at `start` to a stage, 16 bytes at a time; beyond the last tiles these again, unused."""
-    row, k = cuda.threadIdx.x // 4, cuda.threadIdx.x // 16
+    row, k = uint32(cuda.threadIdx.x) // uint32(4), uint32(cuda.threadIdx.x) // uint32(16)
     a, b = cuda.threadIdx.x % 4 * 8, cuda.threadIdx.x % 16 * 8
     start = start if start < end else end - DEPTH
     for i in range(4):
@@ -107,8 +107,8 @@ def advance(A, B, A_tiles, B_tiles, now, following, free, top, left, start, end,
     Meanwhile the tiles at `start` are on their way to the stage that was used before.
     """
     load_fragments(A_tiles, B_tiles, now, 1, a1, b1)
-    start_copies(A, B, A_tiles, B_tiles, free, top, left, start, end)
     multiply(a0, b0, acc)
+    start_copies(A, B, A_tiles, B_tiles, free, top, left, start, end)
     wait_copies(1)
     cuda.syncthreads()  # the following stage is there for all, and this one is read
     load_fragments(A_tiles, B_tiles, following, 0, a0, b0)

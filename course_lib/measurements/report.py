@@ -14,7 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
-from course_lib.look import GROUND, KERNELS, STYLES, WASH
+from course_lib import model
+from course_lib.look import GROUND, INK, KERNELS, STYLES, WASH
 
 from . import Recording, load
 
@@ -28,9 +29,17 @@ def measured(recording: Recording) -> list[dict[str, Any]]:
     return [result for result in recording.results if "gflops" in result]
 
 
-def table(recording: Recording, counters: Recording) -> str:
+def limit_of(ceilings: Recording) -> float:
+    """Return the GFLOP/s in float32 of multiply-adds alone, as measured."""
+    (limit,) = (result["flop_per_second"] / 1e9 for result in ceilings.results if result["ceiling"] == "float32")
+    return float(limit)
+
+
+def table(recording: Recording, counters: Recording, ceilings: Recording) -> str:
     """Return the ladder as a Markdown table, with the sentence that says where it was measured."""
-    best = recording.result("cublas")["gflops"]
+    best, limit = recording.result("cublas")["gflops"], limit_of(ceilings)
+    chip = ceilings.provenance
+    paper = model.peak_flop_per_second(chip["multiprocessors"], chip["clock_hertz"]) / 1e12
     gpu = recording.provenance
     n = recording.result("cublas")["M"]
     lines = [
@@ -38,18 +47,21 @@ def table(recording: Recording, counters: Recording) -> str:
         f"float32, n = {n}: median of up to 20 launches, each kernel first verified against float64.",
         "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
         f"beyond both caches, is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
+        f"The ladder ends at the chip: {chip['multiprocessors']} multiprocessors can do {paper:.1f} TFLOP/s,",
+        f"on paper at {chip['clock_hertz'] / 1e9:.2f} GHz, and did {limit / 1e3:.1f} with multiply-adds alone.",
         "",
-        "| kernel | block | registers | occupancy | GB from DRAM | GFLOP/s | of cuBLAS |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        "| kernel | block | registers | occupancy | GB from DRAM | GFLOP/s | of the limit | of cuBLAS |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
     reads = {r["rung"]: r["dram_read_bytes"] for r in counters.results if r["M"] == n and "skipped" not in r}
     for result in measured(recording):
         block = "×".join(str(size) for size in result.get("block", ()))
         name = result["title"] if result["rung"] == "cublas" else f"`{result['rung']}` {result['title']}"
-        speed, share = f"{result['gflops']:,.0f}", f"{result['gflops'] / best:.1%}"
+        speed = f"{result['gflops']:,.0f} | {result['gflops'] / limit:.1%} | {result['gflops'] / best:.1%}"
         occupancy = f"{result['occupancy_percent']:.3g}%" if "occupancy_percent" in result else ""
         dram = f"{reads[result['rung']] / 1e9:.2f}" if result["rung"] in reads else ""
-        lines.append(f"| {name} | {block} | {result.get('registers', '')} | {occupancy} | {dram} | {speed} | {share} |")
+        lines.append(f"| {name} | {block} | {result.get('registers', '')} | {occupancy} | {dram} | {speed} |")
+    lines.append(f"| multiply-adds alone, the limit | | | | | {limit:,.0f} | 100.0% | {limit / best:.1%} |")
     return "\n".join(lines)
 
 
@@ -109,21 +121,23 @@ def tensor_axes(recording: Recording) -> Axes:
     return axes
 
 
-def section(recording: Recording, counters: Recording, tensor: Recording) -> str:
+def section() -> str:
     """Return what stands between the two marks in the README."""
+    ladder, counters, ceilings, tensor = (load(what) for what in ("ladder", "counters", "ceilings", "tensor"))
     picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
-    bars = "![GFLOP/s of every kernel of the ladder, and of cuBLAS](docs/ladder.svg)"
+    bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](docs/ladder.svg)"
     chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](docs/tensor.svg)"
-    parts = (table(recording, counters), bars, picture, tensor_table(tensor), chips)
+    shapes = "![Speed of product on all its shapes, beside the fastest of cuBLAS and cuBLASLt](docs/product.svg)"
+    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, shapes)
     return "\n".join([BEGIN, "\n\n".join(parts), END])
 
 
-def with_section(readme: str, recording: Recording, counters: Recording, tensor: Recording) -> str:
+def with_section(readme: str) -> str:
     """Return the README's text with its measured section renewed; ValueError if the marks are missing."""
     if BEGIN not in readme or END not in readme:
         raise ValueError("the README has lost the marks of its measured section")
     before, rest = readme.split(BEGIN)
-    return before + section(recording, counters, tensor) + rest.split(END)[1]
+    return before + section() + rest.split(END)[1]
 
 
 def _card(width: float, height: float, **margins: float) -> Axes:
@@ -147,24 +161,23 @@ def _svg(axes: Axes) -> str:
     return "\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n"
 
 
-def ladder_axes(recording: Recording) -> Axes:
-    """The ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top."""
-    results = measured(recording)
+def ladder_axes(recording: Recording, ceilings: Recording) -> Axes:
+    """The ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top, the chip's limit below."""
+    results, limit = measured(recording), limit_of(ceilings)
     cublas = recording.result("cublas")
     names = ["cuBLAS" if result["rung"] == "cublas" else result["rung"] for result in results]
-    speeds = [result["gflops"] for result in results]
-    colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
-    axes = _card(8, 0.6 + 0.3 * len(results), left=0.19, right=0.97, top=0.94, bottom=0.02)
+    names.append("multiply-adds alone")
+    speeds = [*(result["gflops"] for result in results), limit]
+    colours = [KERNELS["best" if name in model.TRAFFIC else "cublas"] for name in names]
+    axes = _card(8, 0.6 + 0.3 * len(names), left=0.2, right=0.97, top=0.94, bottom=0.02)
     bars = axes.barh(names, speeds, color=colours, height=0.75)
-    axes.bar_label(
-        bars, [f"{speed:,.0f} ({speed / cublas['gflops']:.1%})" for speed in speeds], padding=4, color=GROUND
-    )
+    axes.bar_label(bars, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in speeds], padding=4, color=GROUND)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.25 * max(speeds))
     axes.spines["bottom"].set_visible(False)
     axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
     axes.set_title(
-        f"GFLOP/s (and share of cuBLAS) on an {recording.provenance['gpu']}, float32, n = {cublas['M']}",
+        f"GFLOP/s (and share of multiply-adds alone) on an {recording.provenance['gpu']}, float32, n = {cublas['M']}",
         loc="left",
         fontsize=11,
         color=GROUND,
@@ -221,13 +234,41 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
         )
 
 
+def product_axes(recording: Recording) -> Axes:
+    """`product` on all its shapes: its speed beside the fastest of cuBLAS and cuBLASLt, squares first, then by work."""
+    speeds: dict[tuple[int, ...], dict[str, float]] = {}
+    for result in measured(recording):
+        speeds.setdefault(tuple(result[axis] for axis in "MNK"), {})[result["rung"]] = result["gflops"]
+    shapes = sorted(speeds, key=lambda shape: (len(set(shape)) > 1, model.flop(*shape)))
+    shares = [
+        of["product"] / max(speed for name, speed in of.items() if name != "product")
+        for of in (speeds[shape] for shape in shapes)
+    ]
+    axes = _card(8, 0.9 + 0.19 * len(shapes), left=0.2, right=0.93, top=0.955, bottom=0.01)
+    names = ["×".join(map(str, shape if len(set(shape)) > 1 else shape[:1])) for shape in shapes]
+    bars = axes.barh(names, shares, color=KERNELS["best"], height=0.75)
+    axes.bar_label(bars, [f"{share:.0%}" for share in shares], label_type="center", color=INK, fontsize=8)
+    axes.axvline(1, color=GROUND, lw=1)
+    axes.invert_yaxis()
+    axes.margins(y=0.01)
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND, labelsize=8)
+    axes.set_title(
+        f"product beside the fastest of cuBLAS and cuBLASLt, M×N×K (or n), {recording.provenance['gpu']}",
+        loc="left",
+        fontsize=11,
+        color=GROUND,
+    )
+    return axes
+
+
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of everything that is made from the recordings."""
-    ladder, series, tensor = load("ladder"), load("series"), load("tensor")
-    readme = root / "README.md"
+    readme, docs = root / "README.md", root / "docs"
     return {
-        readme: with_section(readme.read_text(encoding="utf-8"), ladder, load("counters"), tensor),
-        root / "docs" / "ladder.svg": _svg(ladder_axes(ladder)),
-        root / "docs" / "series.svg": _svg(series_axes(series)),
-        root / "docs" / "tensor.svg": _svg(tensor_axes(tensor)),
+        readme: with_section(readme.read_text(encoding="utf-8")),
+        docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
+        docs / "series.svg": _svg(series_axes(load("series"))),
+        docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),
+        docs / "product.svg": _svg(product_axes(load("product"))),
     }

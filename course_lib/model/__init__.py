@@ -3,7 +3,7 @@
 from .counts import flop, flop_per_byte, global_loads, global_loads_of_best, global_stores, loads_per_output
 from .occupancy import Occupancy, occupancy
 from .requests import Count
-from .roofline import Bound, attainable
+from .roofline import Bound, attainable, peak_flop_per_second
 from .traffic import TRAFFIC, traffic
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "global_stores",
     "loads_per_output",
     "occupancy",
+    "peak_flop_per_second",
     "traffic",
 ]

@@ -279,3 +279,24 @@ class _Emitter:
         if op.kind == "copy":
             self.groups[-1].append(len(self.out))
         return made
+
+
+def register_bank_conflicts(code: Sequence[str]) -> tuple[int, int]:
+    """Return how many multiply-adds read two registers of one bank, and how many multiply-adds there are.
+
+    Registers of even and of odd number are a bank each. An operand that the instruction before kept (.reuse) in the
+    same place is not read again.
+    """
+    conflicts = multiply_adds = 0
+    kept: list[str | None] = [None] * 3
+    for line in code:
+        found = re.search(r"FFMA \w+, (\w+)(\.reuse)?, (\w+)(\.reuse)?, (\w+)(\.reuse)?$", line)
+        if found is None:
+            kept = [None] * 3
+            continue
+        operands, reused = found.groups()[::2], found.groups()[1::2]
+        read = {name for name, before in zip(operands, kept, strict=True) if name not in ("RZ", before)}
+        conflicts += len(read) > len({int(name[1:]) % 2 for name in read})
+        multiply_adds += 1
+        kept = [name if again else None for name, again in zip(operands, reused, strict=True)]
+    return conflicts, multiply_adds

@@ -24,3 +24,15 @@ def attainable(flop_per_byte: float | Fraction, flop_per_second: float, bytes_pe
     if by_memory < flop_per_second:
         return Bound(by_memory, "memory")
     return Bound(flop_per_second, "arithmetic")
+
+
+#: The lanes of a multiprocessor that can each start a float32 multiply-add in every cycle (compute capability 9.0).
+FLOAT32_LANES = 128
+
+
+def peak_flop_per_second(multiprocessors: int, clock_hertz: float) -> float:
+    """Return what a GPU can do at most in float32, on paper: a multiply-add, two operations, a lane and cycle.
+
+    Source: NVIDIA, "CUDA C++ Programming Guide", the throughput of arithmetic instructions.
+    """
+    return 2 * FLOAT32_LANES * multiprocessors * clock_hertz

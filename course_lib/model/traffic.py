@@ -291,7 +291,7 @@ TRAFFIC: dict[str, Callable[..., Traffic]] = {
     "staged": register_tiles.staged,
     "software_pipelined": register_tiles.software_pipelined,
     "large_tiles": register_tiles.large_tiles,
-    "serpentine": register_tiles.serpentine,
+    "whole_tiles": register_tiles.whole_tiles,
     "best": register_tiles.best,
     "tensor_cores": tensor_cores.tensor_cores,
     "tensor_cores_tiled": tensor_cores.tensor_cores_tiled,

@@ -4,18 +4,19 @@ A copy takes its elements out of the first-level cache, which lies in the same 3
 once. The rules were found by, and agree with, the access patterns that were measured on an H200
 (``course_lib/measurements/nvidia-h200/patterns.json``, the names that begin with "copied"):
 
-- Copies of 4 and 8 bytes, the latter half a warp at a time: the lanes are stored in rounds, in the k-th round each
-  bank's k-th lane; a round needs a wavefront for each of its lanes that take from one bank, even for the same word.
+- Copies of 4 and 8 bytes, the latter half a warp at a time: a lane must go alone among all those that come from its
+  bank or go to its bank, and the lane with the most such neighbours says how many wavefronts there are. It is as if
+  a bank were taken or filled once in each wavefront, even with the same word, and nobody passed a lane that waits.
 - Copies of 16 bytes pass by the cache and move sectors of 32 bytes. One wavefront moves sectors from one line of 128
   bytes to one line, each to another sector, in any order that keeps two things alike for all of them: whether they
   change between even and odd sectors, and whether their halves are exchanged (the lowest two bits of a place, counted
   in copies, change alike). It moves the same halves of all of them. Their sectors are counted where they go to, once
   for each line that they come from.
 
-244 of those 256 patterns are counted exactly so, and all 78 of 16 bytes among them. In 12, whose 4 or 8 bytes are
-scattered at random on both sides, the GPU needs one wavefront less than this rule says (in one of them two more). The
-kernels on tensor cores, which turn the places of 16 bytes by exclusive or and take them from rows that begin anywhere
-in a line, are counted exactly, too (``exact.json`` and ``counters.json``, beside the patterns).
+379 of those 380 patterns are counted exactly so. In one, where two sectors of a line go to two neighbouring sectors
+each, the GPU needs 16 wavefronts and this rule says 8. The kernels on tensor cores, which turn the places of 16 bytes
+by exclusive or and take them from rows that begin anywhere in a line, are counted exactly, too (``exact.json`` and
+``counters.json``, beside the patterns).
 """
 
 from __future__ import annotations
@@ -87,13 +88,10 @@ def narrow(lanes: Places, size: int) -> int:
     group = WARP_SIZE * WORD_BYTES // size
     total = 0
     for start in range(0, len(lanes), group):
-        seen: Counter[int] = Counter()
-        rounds: dict[int, Counter[int]] = {}
-        for to, of in lanes[start : start + group]:
-            if to >= 0:
-                rounds.setdefault(seen[to % in_line], Counter())[of % in_line] += 1
-                seen[to % in_line] += 1
-        total += sum(max(banks.values()) for banks in rounds.values())
+        banks = [(to % in_line, of % in_line) for to, of in lanes[start : start + group] if to >= 0]
+        filled, taken = (Counter(side) for side in zip(*banks, strict=True)) if banks else (Counter(), Counter())
+        both = Counter(banks)
+        total += max((filled[to] + taken[of] - both[to, of] for to, of in both), default=0)
     return total
 
 
