@@ -53,11 +53,12 @@ class Milestone:
 
 @dataclass(frozen=True, repr=False)
 class Roadmap:
-    """The steps as a table: Markdown with links to the lessons in a notebook, else text."""
+    """The steps as a table, and where they end: Markdown with links to the lessons in a notebook, else text."""
 
     gpu: str
     n: int
     steps: tuple[Milestone, ...]
+    end: str
 
     def __iter__(self) -> Iterator[Milestone]:
         return iter(self.steps)
@@ -89,7 +90,7 @@ class Roadmap:
             first, *others = row
             counts = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
             lines.append("  ".join([first.ljust(widths[0]), *counts]))
-        return "\n".join(lines)
+        return "\n".join([*lines, self.end])
 
     def _repr_markdown_(self) -> str:
         lines = [
@@ -101,7 +102,7 @@ class Roadmap:
         for step, cells in zip(self.steps, self._cells(), strict=True):
             number, name = step.lesson[:2], step.lesson[3:].replace("_", " ")
             lines.append(f"| [{number} {name}]({step.lesson}.ipynb) | {' | '.join(cells)} |")
-        return "\n".join(lines)
+        return "\n".join([*lines, "", self.end])
 
 
 def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
@@ -124,4 +125,19 @@ def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
                 result["gflops"],
             )
         )
-    return Roadmap(ladder.provenance["gpu"], n, tuple(steps))
+    return Roadmap(ladder.provenance["gpu"], n, tuple(steps), _end(gpu))
+
+
+def _end(gpu: str) -> str:
+    """Where the ladder ends: at what multiply-adds alone reach; and what tensor cores do with other numbers."""
+    (limit,) = (r["flop_per_second"] for r in measurements.load("ceilings", gpu).results if r["ceiling"] == "float32")
+    speeds: dict[str, float] = {}
+    for result in measurements.load("tensor", gpu).results:
+        if result.get("rung", "").startswith("tensor_cores") and "gflops" in result:
+            form = result["format"].split(",")[0]
+            speeds[form] = max(speeds.get(form, 0), result["gflops"])
+    beyond = ", ".join(f"{speed:,.0f} in {form}" for form, speed in speeds.items())
+    return (
+        f"The ladder ends at the chip: multiply-adds alone reach {limit / 1e9:,.0f} GFLOP/s in float32. "
+        f"Tensor cores multiply shorter numbers, less exactly: up to {beyond} (lesson 13)."
+    )
