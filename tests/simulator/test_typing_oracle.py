@@ -1,4 +1,7 @@
-"""The simulator's scalar types are numba's: its own typer is asked, operator by operator and kernel by kernel."""
+"""The simulator's scalar types are numba's: its own typer is asked, operator by operator and kernel by kernel.
+
+The types of the per-thread reference are judged in the same compilations.
+"""
 
 import itertools
 import operator
@@ -7,6 +10,7 @@ import numpy as np
 import pytest
 from numba import cuda, int8, typeof, types, uint8
 from oracles import numba_typing as oracle
+from oracles import reference
 from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, arguments, kernel_with, threads
 
 from course_lib import UnsupportedKernelError, simulate
@@ -86,12 +90,23 @@ def test_what_numba_refuses_is_refused(expression, tmp_path):
         simulate(kernel)[1, 32](*launch)
 
 
+def type_in_reference(kernel, launch, name):
+    """The static type of a variable at the kernel's end, by the reference's rules."""
+    values = [
+        reference.Array(a, "", "global", ()) if isinstance(a, np.ndarray) else reference.scalar.literal(a)
+        for a in launch
+    ]
+    return reference.Function.of(kernel).merges(tuple(map(reference.kind_of_value, values))).end[name]
+
+
 @pytest.mark.parametrize("body", [*BODIES, *(f"v = cuda.fp16.{call}" for call in HALF_FUNCTIONS)])
 def test_variables(body, tmp_path):
-    """The last value of v in a kernel has the type that numba's compiler infers for it."""
+    """The last value of v in a kernel has the type that numba's compiler infers for it, in the reference too."""
     kernel, launch = kernel_with(body + "\nend = v", tmp_path), arguments()
     wanted = oracle.oracle_variable(kernel, [typeof(a) for a in launch], "end")
     assert wanted is not None, "numba refuses this kernel"
+    if body in BODIES:
+        assert type_in_reference(kernel, launch, "end") == wanted
     run = simulate(kernel, strict=False, trace=True)[1, threads(body)](*launch)
     values = [step.variables["end"] for step in run.trace.steps if "end" in step.variables]
     assert values[-1].dtype == wanted
