@@ -2,6 +2,7 @@
 
 import base64
 import io
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -223,8 +224,9 @@ def _contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def _drawn(ground):
-    """Every kind of figure, and the colour of the page under it."""
+@cache
+def _drawn():
+    """Every kind of figure, drawn: its name, and its Axes."""
     machine = waiting.Machine.measured(measurements.load("latencies"))
     ladder, judged = measurements.load("ladder"), measurements.load("waiting").results
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
@@ -254,9 +256,7 @@ def _drawn(ground):
     for name, ax in axes.items():
         FigureCanvasAgg(ax.figure).draw()
         assert ax.figure.get_facecolor()[3] == 0, name
-        for each in ax.figure.axes:
-            assert each.get_facecolor()[3] == 0, name
-            yield name, each, np.array(to_rgb(ground))
+    return [(name, each) for name, ax in axes.items() for each in ax.figure.axes]
 
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
@@ -265,7 +265,9 @@ def test_every_text_and_line_stands_out_from_a_light_and_from_a_dark_page(ground
 
     What stands on a fill is measured against that; on the veil, which is translucent, 3.5 are left.
     """
-    for name, ax, page in _drawn(ground):
+    page = np.array(to_rgb(ground))
+    for name, ax in _drawn():
+        assert ax.get_facecolor()[3] == 0, name
         labels = [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
         legend = ax.get_legend() or (ax.figure.legends[0] if ax.figure.legends else None)
         patches = sorted(ax.patches, key=lambda patch: patch.get_zorder())
