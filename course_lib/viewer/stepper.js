@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 39f87bfc68310929 bundle 4737ddc1a6bc3a56 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 06fdb2c4d83e33d0 bundle 2cfb286e86c84737 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -678,7 +678,10 @@ var Trace = class {
     this.vectors = new Array(columns2.vector_kind.length);
     this.pools = [columns2.ints, columns2.floats, columns2.doubles, this.texts];
     this.blocks = sent.blocks.map((block) => new Block(this, block));
-    if (!this.blocks.length || this.blocks.some((block) => !(block.length > 0))) throw new RangeError("no steps");
+    const steps = columns2.step_line.length;
+    if (!this.blocks.length || this.blocks.some(({ first, length }) => !(length > 0 && first + length <= steps))) {
+      throw new RangeError("no steps");
+    }
     this.owner = this.arrays.findIndex((array) => array.name === sent.owner && array.space === "global");
     this.owned = this.findOwners();
   }
@@ -3533,10 +3536,11 @@ var Player = class {
       this.sizes.disconnect();
       this.sizes.observe(this.root);
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
       if (this.loading !== texts) return;
       this.stage = null;
-      this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, error.message));
+      if (!(error instanceof Unreadable)) console.error(error);
+      const says2 = error instanceof Unreadable ? error.message : BROKEN;
+      this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says2));
     }
   }
   choose() {

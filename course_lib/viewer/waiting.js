@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 39f87bfc68310929 bundle 396c149514b499f8 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 06fdb2c4d83e33d0 bundle 396c149514b499f8 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {

@@ -56,7 +56,7 @@ CHROMIUM_ARGUMENTS = (
 START_SECONDS = 120
 VIEWER = Path(course_lib.viewer.__file__).parent
 # As much of anywidget's model as the module uses.
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Stepper</title>
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>Stepper</title>
 <style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>
 <script type="module">
   const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
@@ -303,9 +303,14 @@ def themes():
 
 @pytest.fixture
 def show(new_page):
-    """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states."""
+    """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states.
 
-    def show(*steppers: Stepper | dict, theme: str = "", size: tuple[int, int] = (1280, 900), **more) -> Page:
+    `head` is HTML for the page's head.
+    """
+
+    def show(
+        *steppers: Stepper | dict, theme: str = "", size: tuple[int, int] = (1280, 900), head: str = "", **more
+    ) -> Page:
         page = new_page()
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.page_errors = []
@@ -315,6 +320,7 @@ def show(new_page):
         page.set_content(
             PAGE
             % {
+                "head": head,
                 "theme": theme,
                 "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
                 "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),

@@ -1,5 +1,6 @@
 """Every control of the stepper, by mouse and by key: where it goes, what it says, and that nothing leaks."""
 
+import json
 import re
 
 import numpy as np
@@ -310,6 +311,31 @@ def test_a_trace_that_cannot_be_read(show, text, says):
     page = show({"_data": text, "step": 0, "block": [0, 0, 0], "thread": [0, 0, 0]})
     expect(page.locator(".tt-unreadable")).to_have_text(says)
     assert page.locator(".tt-root").count() == 0
+    assert page.page_errors == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda head: head.pop("arrays"),
+        lambda head: head["arrays"][0].update(shape=None),
+        lambda head: head["arrays"].pop(),  # the accesses name one array more
+        lambda head: head.update(source=None),
+        lambda head: head["blocks"][0].update(steps=10**6),
+        lambda head: head.update(packed=head["packed"][:-400]),
+    ],
+    ids=["no arrays", "no shape", "an array less", "no source", "more steps than there are", "cut off"],
+)
+def test_a_trace_that_is_damaged_is_refused_in_the_same_sentence(show, launch_of, change):
+    """Wherever the damage shows: on reading, or only when the page is built from it; then a good one is drawn."""
+    stepper = Stepper(launch_of("tiled"))
+    head = json.loads(stepper._data)
+    change(head)
+    page = show({"_data": json.dumps(head), "step": 0, "block": [0, 0, 0], "thread": [0, 0, 0]})
+    expect(page.locator(".tt-unreadable")).to_have_text("This trace can't be read; run the cell again.")
+    assert page.locator(".tt-root").count() == 0
+    page.evaluate("text => window.model.set('_data', text)", stepper._data)
+    expect(page.locator(".tt-count")).to_have_text(f"step 0 of {len(stepper.timeline)}")
     assert page.page_errors == []
 
 

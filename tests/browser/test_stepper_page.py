@@ -183,3 +183,29 @@ def test_a_shorter_block_ends_the_walk(show):
     expect(page.locator(".tt-count")).to_have_text(f"step {lengths[1]} of {lengths[1]}")
     page.locator(".tt-root").press("b")
     expect(page.locator(".tt-count")).to_have_text(f"step {lengths[1]} of {lengths[0]}")
+
+
+# As VS Code writes it for the outputs of a notebook (notebook.experimental.enableCsp), with blob: for the module,
+# which anywidget imports from one wherever it runs.
+VS_CODE = """default-src 'none'; script-src https://*.vscode-cdn.net 'unsafe-inline' 'unsafe-eval' blob:;
+style-src https://*.vscode-cdn.net 'unsafe-inline'; img-src https://*.vscode-cdn.net https: http: data:;
+font-src https://*.vscode-cdn.net https:; connect-src https:; child-src https: data:;"""
+
+
+def test_it_keeps_the_rules_of_vs_code(show):
+    """Nothing that the page's policy forbids is tried, in no view, and nothing at all is asked of the network."""
+    requests = []
+    watch = (
+        "addEventListener('securitypolicyviolation', (event) => (window.broken ??= []).push(event.violatedDirective))"
+    )
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{VS_CODE}"><script>{watch}</script>'
+    page = show(Stepper(launch(tiled(8), (2, 1), (8, 8), 7, 6, 10)), head=policy)
+    page.on("request", lambda request: requests.append(request.url))
+    root = page.locator(".tt-root")
+    for lens in page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names"):
+        page.evaluate("lens => window.model.set('panel', lens)", lens)
+        root.press("ArrowRight")
+    assert page.locator(".tt-count").text_content().startswith("step 4 of")
+    assert [] == page.evaluate("() => window.broken ?? []") == requests == page.page_errors
+    page.evaluate("() => fetch('data:,').catch(() => {})")
+    assert ["connect-src"] == page.evaluate("() => window.broken")  # the policy holds

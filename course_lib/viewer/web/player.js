@@ -3,7 +3,7 @@
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { layOut, Stage } from "./stage.js";
-import { open, Unreadable } from "./trace.js";
+import { BROKEN, open, Unreadable } from "./trace.js";
 
 /**
  * @typedef {object} Model  as much of the widget's model as is used here
@@ -104,10 +104,12 @@ export class Player {
       this.sizes.disconnect();
       this.sizes.observe(this.root);
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
       if (this.loading !== texts) return;
       this.stage = null;
-      this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, error.message));
+      // What reads well and cannot be shown is no trace of this version either; the console has the cause.
+      if (!(error instanceof Unreadable)) console.error(error);
+      const says = error instanceof Unreadable ? error.message : BROKEN;
+      this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says));
     }
   }
 

@@ -69,7 +69,7 @@ const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 const SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 
 const NEWER = "This trace is of a newer version of the course; update and run the cell again.";
-const BROKEN = "This trace can't be read; run the cell again.";
+export const BROKEN = "This trace can't be read; run the cell again.";
 
 /** What the reader is told in place of a picture. */
 export class Unreadable extends Error {}
@@ -371,7 +371,10 @@ export class Trace {
     this.pools = [columns.ints, columns.floats, columns.doubles, this.texts];
     /** @type {Block[]} */
     this.blocks = sent.blocks.map((/** @type {any} */ block) => new Block(this, block));
-    if (!this.blocks.length || this.blocks.some((block) => !(block.length > 0))) throw new RangeError("no steps");
+    const steps = columns.step_line.length;
+    if (!this.blocks.length || this.blocks.some(({ first, length }) => !(length > 0 && first + length <= steps))) {
+      throw new RangeError("no steps");
+    }
     this.owner = this.arrays.findIndex((array) => array.name === sent.owner && array.space === "global");
     this.owned = this.findOwners();
   }

@@ -5,9 +5,9 @@ import test from "node:test";
 
 import { Machine, READ, WRITTEN } from "../../../course_lib/viewer/web/machine.js";
 import { countUpTo } from "../../../course_lib/viewer/web/survey.js";
-import { full, lanes, short, truth } from "../../../course_lib/viewer/web/text.js";
+import { full, lanes, short, truth, wrongNow } from "../../../course_lib/viewer/web/text.js";
 import { open, popcount, Unreadable } from "../../../course_lib/viewer/web/trace.js";
-import { tiny } from "./tiny.mjs";
+import { tiny, wide } from "./tiny.mjs";
 
 const machine = async (thread = 0) => new Machine(await open(await tiny()), 0, thread);
 
@@ -107,6 +107,7 @@ test("a trace that is newer, cut off or no trace at all is refused in a sentence
   await refused(await tiny((head) => (head.packed = head.packed.slice(0, 40))), /can't be read/);
   await refused(await tiny((head) => (head.columns[0][2] = 1e6)), /can't be read/);
   await refused(await tiny((head) => (head.blocks = [])), /can't be read/);
+  await refused(await tiny((head) => (head.blocks[0].steps = 9)), /can't be read/);
   await refused("no json", /can't be read/);
   await refused("null", /can't be read/);
 });
@@ -127,4 +128,68 @@ test("small things", () => {
   assert.equal(lanes(1, 0b1), "thread 32");
   assert.equal(lanes(1, 0b110), "threads 33–34");
   assert.equal(lanes(0, 0b101), "2 threads");
+});
+
+const wideMachine = async (thread = 0, block = 0) => new Machine(await open(await wide()), block, thread);
+
+test("a wide store fills neighbours of the lanes that take part, and each thread has its own local array", async () => {
+  const at = await wideMachine(2);
+  at.seek(4);
+  const C = [0, 11, 12, 0, 0, 0, 0, 0, 0, 13, 14, 0, 0, 0, 0, 0];
+  assert.deepEqual(at.values[0], C);
+  assert.deepEqual(at.values[1], [null, null, 20, null, null, 21, null, null, 22, null, null, 23]);
+  assert.deepEqual([at.value(1, 2), at.value(1, 0), at.value(0, 9)], [22, null, 13]);
+});
+
+test("who stores an element of the result owns it; nobody owns the rest", async () => {
+  const { trace } = await wideMachine();
+  assert.deepEqual([...trace.owned], [-1, 1, 1, -1, -1, -1, -1, -1, -1, 3, 3, -1, -1, -1, -1, 4]);
+  assert.deepEqual([trace.blockNumber([1, 0, 0]), trace.blockNumber([0, 0, 0]), trace.blockNumber([7, 0, 0])], [1, 0, 0]);
+  assert.deepEqual([trace.threads, trace.warps, trace.threadPosition(3), trace.threadNumber([1, 1, 0])], [4, 1, [1, 1, 0], 3]);
+  assert.equal(trace.address(trace.arrays[0], 9), 4 * (1 + 2 * 1));
+  assert.equal(trace.elements(trace.arrays[0], 9, 2), "C[1, 1:3]");
+});
+
+test("what a thread has loaded, and what requests cost so far, line by line and array by array", async () => {
+  const at = await wideMachine(3);
+  at.seek(4);
+  assert.deepEqual(at.elementsLoadedByThread(0), [0, 9, 10]);
+  at.seek(3);
+  assert.deepEqual(at.elementsLoadedByThread(0), []);
+  at.choose(2);
+  at.seek(4);
+  assert.deepEqual(at.elementsLoadedByThread(0), [0, 1, 2]);
+  assert.deepEqual([0, 1, 2, 3].map((e) => at.touched(0, e)), [true, true, true, false]);
+  const sites = [...at.survey.sites.values()].map(({ line, array, op, positions, sectors }) => [line, array, op, positions, sectors]);
+  assert.deepEqual(sites, [[3, 0, 1, [1], [1]], [6, 0, 0, [4, 4], [2, 5]]]);
+  assert.deepEqual([at.count("global", 0), at.count("global", 1), at.count("local", 1)], [{ thread: 2, block: 4 }, { thread: 0, block: 2 }, { thread: 1, block: 4 }]);
+  assert.deepEqual(at.onLine(6), { runs: 1, loads: 2 });
+  assert.deepEqual(at.onLine(5), { runs: 0, loads: 0 }); // it goes on with a line that was counted before
+});
+
+test("accesses beyond the edge name each lane's own place", async () => {
+  const at = await wideMachine();
+  at.seek(3);
+  const places = at.outside.map(({ thread, index, loading }) => [thread, index, loading]);
+  assert.deepEqual(places, [[1, [2, 0], true], [2, [0, 8], true], [0, [2, 8], false], [3, [2, 8], false]]);
+});
+
+test("the next turn is that of the loop around the line, or of the one around that", async () => {
+  const at = await wideMachine();
+  at.seek(3); // in the inner loop
+  assert.deepEqual(at.loopsAround(5), [3, 2]);
+  assert.deepEqual(at.loopsAround(6), []);
+  assert.deepEqual([at.turnFrom(-1), at.turnFrom(1)], [1, 4]);
+  at.seek(4); // in no loop: any turn
+  assert.deepEqual([at.turnFrom(-1), at.turnFrom(1)], [2, 4]);
+});
+
+test("a wrong element is said at the step that stores it, to the thread that does", async () => {
+  const at = await wideMachine(1);
+  at.trace.wanted = { C: { 2: ["12", "5"] } };
+  at.seek(1);
+  assert.deepEqual(wrongNow(at), ["C[0, 2] holds 12 in the end, and 5 was wanted."]);
+  at.choose(3);
+  at.seek(1);
+  assert.deepEqual(wrongNow(at), []);
 });

@@ -3,7 +3,26 @@
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
 const ALL = 0xffffffff;
 
-/** What `payload.py` would write of it; `change` may alter the head before it is put into text. */
+/**
+ * What `payload.py` would write: the columns one after another, each from a multiple of eight bytes on.
+ * @param {object} head
+ * @param {Record<string, [keyof typeof TYPES, number[]]>} columns
+ * @param {(head: any) => void} change  may alter the head before it is put into text
+ */
+async function written(head, columns, change) {
+  const parts = [];
+  const named = Object.entries(columns).map(([name, [type, values]]) => {
+    const bytes = new Uint8Array(TYPES[type].from(values).buffer);
+    parts.push(bytes, new Uint8Array((8 - (bytes.length % 8)) % 8));
+    return [name, type, values.length];
+  });
+  const stream = new Blob(parts).stream().pipeThrough(new CompressionStream("deflate"));
+  const packed = Buffer.from(await new Response(stream).arrayBuffer()).toString("base64");
+  const whole = { version: 2, ...head, columns: named, packed };
+  change(whole);
+  return JSON.stringify(whole);
+}
+
 export async function tiny(change = () => {}) {
   const lanes = Array.from({ length: 32 }, (_, lane) => lane);
   // vectors: 0 thread numbers from 0, 1 of the second warp, 2 one 7, 3 one 5, 4 a float for all
@@ -45,16 +64,7 @@ export async function tiny(change = () => {}) {
     floats: ["f4", [0.1]],
     doubles: ["f8", []],
   };
-  const parts = [];
-  const named = Object.entries(columns).map(([name, [type, values]]) => {
-    const bytes = new Uint8Array(TYPES[type].from(values).buffer);
-    parts.push(bytes, new Uint8Array((8 - (bytes.length % 8)) % 8));
-    return [name, type, values.length];
-  });
-  const stream = new Blob(parts).stream().pipeThrough(new CompressionStream("deflate"));
-  const packed = Buffer.from(await new Response(stream).arrayBuffer()).toString("base64");
   const head = {
-    version: 2,
     kernel: "tiny",
     grid: [1, 1, 1],
     block: [64, 1, 1],
@@ -69,9 +79,74 @@ export async function tiny(change = () => {}) {
     traffic: [],
     texts: [],
     tests: [["t < 5", ["t", "<", "5"]]],
-    columns: named,
-    packed,
   };
-  change(head);
-  return JSON.stringify(head);
+  return written(head, columns, change);
+}
+
+/**
+ * Two blocks of 2×2 threads: the first stores two elements a lane into C, from two of its lanes, keeps numbers of its
+ * own, asks beyond the edge of C twice, and loads; the second stores one element.
+ */
+export async function wide(change = () => {}) {
+  const columns = {
+    step_line: ["u4", [3, 4, 5, 6, 3]],
+    step_warp: ["u2", [0, 0, 0, 0, 0]],
+    step_lanes: ["u4", [15, 15, 15, 15, 15]],
+    step_flags: ["u1", [2, 2, 4, 0, 0]],
+    step_access: ["u4", [0, 1, 2, 2, 4, 5]],
+    step_variable: ["u4", [0, 0, 0, 0, 0, 0]],
+    step_test: ["u4", [0, 0, 0, 0, 0, 0]],
+    step_outside: ["u4", [0, 0, 0, 2, 2, 2]],
+    access_op: ["u1", [1, 1, 0, 0, 1]],
+    access_array: ["u2", [0, 1, 0, 0, 0]],
+    access_lanes: ["u4", [0b1010, 15, 0b1100, 0b1100, 1]],
+    access_width: ["u1", [2, 1, 2, 1, 1]],
+    access_base: ["i4", [1, 2, 1, 0, 15]],
+    access_pattern: ["i4", [0, 1, 0, 1, 1]],
+    access_values: ["i4", [2, 3, -1, -1, 4]],
+    access_sectors: ["u2", [1, 0, 2, 3, 1]],
+    access_wavefronts: ["u2", [0, 0, 0, 0, 0]],
+    access_conflicts: ["u2", [0, 0, 0, 0, 0]],
+    variable_name: ["u2", []],
+    variable_values: ["i4", []],
+    test_text: ["u2", []],
+    test_lanes: ["u4", []],
+    test_truth: ["u4", []],
+    test_left: ["i4", []],
+    test_right: ["i4", []],
+    outside_op: ["u1", [0, 1]],
+    outside_array: ["u2", [0, 0]],
+    outside_lanes: ["u4", [0b0110, 0b1001]],
+    outside_index: ["i4", [5, 6]],
+    // vectors: 0 where each lane's pair begins, 1 one 0, 2 two values for each of two lanes, 3 a value for each of
+    // four, 4 one 9, 5 an index for each of two lanes, 6 the same index for both
+    vector_kind: ["u1", [0, 0, 0, 0, 0, 0, 0]],
+    vector_start: ["u4", [0, 2, 3, 7, 11, 12, 16]],
+    vector_length: ["u4", [2, 1, 4, 4, 1, 4, 2]],
+    ints: ["i4", [0, 8, 0, 11, 12, 13, 14, 20, 21, 22, 23, 9, 2, 0, 0, 8, 2, 8]],
+    floats: ["f4", []],
+    doubles: ["f8", []],
+  };
+  const phases = [[[1, "store"], [3, "compute"], [4, "load"]]];
+  const head = {
+    kernel: "wide",
+    grid: [2, 1, 1],
+    block: [2, 2, 1],
+    source: [[2, "for i in range(2):", 2], [3, "    for j in range(2):", 3], [4, "    m[2] = i", 2], [5, "    x", 3], [6, "y", 0]],
+    loops: [[2, 0], [3, 2]],
+    names: [],
+    accumulators: [],
+    owner: "C",
+    arrays: [
+      { name: "C", space: "global", dtype: "float32", itemsize: 4, shape: [2, 8], strides: [1, 2], role: "C", tile: null, initial: 1 },
+      { name: "m", space: "local", dtype: "float32", itemsize: 4, shape: [3], strides: [1], role: null, tile: null, initial: -1 },
+    ],
+    blocks: [{ at: [0, 0, 0], first: 0, steps: 4, releases: [], phases }, { at: [1, 0, 0], first: 4, steps: 1, releases: [], phases: [[[1, "store"]]] }],
+    matrices: [],
+    findings: [],
+    traffic: [],
+    texts: [],
+    tests: [],
+  };
+  return written(head, columns, change);
 }
