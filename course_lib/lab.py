@@ -26,6 +26,21 @@ def quiet(handler: Any, page_config: dict[str, Any]) -> dict[str, Any]:
     return page_config
 
 
+def without_views(model: dict[str, Any], **_: Any) -> None:
+    """Save a notebook without the views of the course's widgets, whose kernel nobody finds when it is opened again.
+
+    The picture before each stays. A notebook that holds the widgets' states, which is the user's choice, keeps them.
+    """
+    from .publish.stills import is_view
+
+    content = model.get("content")
+    if model.get("type") != "notebook" or not isinstance(content, dict) or "widgets" in content.get("metadata", {}):
+        return
+    for cell in content.get("cells", ()):
+        if "outputs" in cell:
+            cell["outputs"] = [output for output in cell["outputs"] if not is_view(output)]
+
+
 def settings(folder: Path) -> dict[str, dict[str, Any]]:
     """What JupyterLab is told when it starts in ``folder``, by application; nothing where that is not the course."""
     if not (folder / "course_lib" / "__init__.py").is_file():
@@ -34,6 +49,7 @@ def settings(folder: Path) -> dict[str, dict[str, Any]]:
     told: dict[str, dict[str, Any]] = {
         "ServerApp": {"allow_root": True, "tornado_settings": {"page_config_hook": quiet}},
         "TemplateExporter": {"preprocessors": [STILLS]},
+        "ContentsManager": {"pre_save_hook": without_views},
     }
     lessons = sorted((folder / "notebooks").glob("[0-9][0-9]_*.ipynb"))
     if lessons:

@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "trace": {"simulator"},
     "look": set(),
     "png": set(),
-    "lab": set(),
+    "lab": {"publish"},  # when a notebook is saved
     "model": {"simulator", "trace"},
     "measurements": {"look", "model"},
     "roadmap": {"kernels", "measurements", "model"},

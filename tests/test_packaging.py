@@ -16,6 +16,7 @@ from traitlets.config import Config
 
 import course_lib
 from course_lib import lab
+from course_lib.viewer.still import VIEW
 
 REPOSITORY = Path(__file__).parents[1]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -96,8 +97,25 @@ def test_jupyter_opens_the_first_lesson_in_the_courses_folder_alone(tmp_path, mo
     assert here.config.LabApp.default_url == f"/lab/tree/notebooks/{first}"
     assert here.config.ServerApp.allow_root is True
     assert here.config.TemplateExporter.preprocessors == [lab.STILLS]
+    assert here.config.ContentsManager.pre_save_hook is lab.without_views
     shown = here.config.ServerApp.tornado_settings["page_config_hook"](None, {"disabledExtensions": ["other"]})
     assert shown == {"disabledExtensions": ["other", lab.NEWS], "buildCheck": False, "buildAvailable": False}
+
+
+def test_a_notebook_is_saved_without_views_that_nothing_brings_to_life():
+    """Those of the course stand alone in their outputs; others, and those whose states are saved, stay."""
+    view, picture = {"data": {VIEW: {}}}, {"data": {"text/html": "<img>"}}
+    other = {"data": {VIEW: {}, "text/plain": "IntSlider()"}}
+
+    def saved(**metadata):
+        cells = [{"cell_type": "code", "outputs": [picture, view, other]}, {"cell_type": "markdown"}]
+        model = {"type": "notebook", "content": {"cells": cells, "metadata": metadata}}
+        lab.without_views(model, path="lesson.ipynb", contents_manager=None)
+        return cells[0]["outputs"]
+
+    assert saved() == [picture, other]
+    assert saved(widgets={}) == [picture, view, other]
+    lab.without_views({"type": "file", "content": "text"})
 
 
 def test_what_the_user_configured_stays(monkeypatch):
