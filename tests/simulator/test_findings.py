@@ -317,6 +317,18 @@ def test_a_loop_that_waits_for_another_thread_is_told_so():
             simulate(kernel)[1, 64](*arguments)
 
 
+def test_a_loop_in_which_nothing_changes_is_said_never_to_end():
+    @cuda.jit
+    def stuck(out):
+        acc = 0
+        while acc < 1:
+            pass
+        out[0] = acc
+
+    with pytest.raises(KernelError, match=f"line {line_of(stuck, 'while')}: this loop never ends"):
+        simulate(stuck)[1, 64](np.zeros(1, "i4"))
+
+
 def test_a_long_loop_that_changes_something_is_let_go_on():
     @cuda.jit
     def collatz(out):
