@@ -83,6 +83,8 @@ def _misspelt(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(_arguments(tree))
     for name, line in unknown:
         for similar in difflib.get_close_matches(name, sorted(used - wrong), 1):
+            if len(name) < 3 and name.lower() != similar.lower():
+                continue  # of two letters one is no likeness: As is more likely a tile of A than A
             yield Cause(line, f"line {line}: the name {name} is not known here; did you mean {similar}?")
 
 
