@@ -89,8 +89,8 @@ def _one_row_for_a_column_of_threads(outcome: Outcome) -> str | None:
     carried = np.array([[A[col // TILE * TILE + k % TILE, k] for k in range(K)] for col in range(M)])
     if np.array_equal(outcome.got, A @ carried.T):
         return (
-            "cols[ty, tx] is filled from row `col`, which goes with tx: in row ty of the second tile belongs the row "
-            "of A that lies ty below blockIdx.x * TILE."
+            "cols[ty, tx] is filled from row blockIdx.x * TILE + tx, which goes with tx: in row ty of the second tile "
+            "belongs the row of A that lies ty below blockIdx.x * TILE."
         )
     return None
 

@@ -11,7 +11,7 @@ WRONG = [
         "gram",
         "rows by tx",
         [("other = cuda.blockIdx.x * TILE + ty", "other = cuda.blockIdx.x * TILE + tx")],
-        "look at `other = ",
+        "which goes with tx",
     ),
     ("side-by-side", "four neighbours each", [(SIDE, "i = 4 * cuda.grid(1) + step")], "four apart, or more"),
     (

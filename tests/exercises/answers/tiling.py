@@ -44,7 +44,6 @@ WRONG = [
         "tx run along the row",
     ),
     ("gram", "rows of the block's own row", [("cuda.blockIdx.x * TILE + ty", "row")], "not at blockIdx.y"),
-    ("gram", "the row of tx", [("other = cuda.blockIdx.x * TILE + ty", "other = col")], "which goes with tx"),
     ("gram", "wrong guard", [("if other < M and", "if row < M and")], "not `row`"),
     ("gram", "no second barrier", [("[tx, k]\n        cuda.syncthreads()", "[tx, k]")], "finished with them"),
     (
