@@ -4,7 +4,7 @@ Idea: registers lie in two banks, even and odd. A multiply-add that reads two of
 up the next instruction for a cycle, unless the register was read just before and is kept for reuse. Down one column and
 up the next, every multiplication shares an operand with the one before it. B's fragment, the longer one, is loaded
 first, and every result has 0 added before it is stored. The machine code of the loop counts as many instructions as
-that of whole_tiles, 2,350; 14 in 100 of its multiply-adds read two operands from one bank, where there 21 did.
+that of whole_tiles, 2,350; 14 in 100 of its multiply-adds read two operands from one bank, there it is 20.
 Measured on an H200: 12 % over whole_tiles at n = 4096, the last step of the ladder.
 Launch: as large_tiles, blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles are 16 deep.
 One block fills the register file of a multiprocessor: 239 registers per thread.

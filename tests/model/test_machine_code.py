@@ -8,7 +8,7 @@ from course_lib.gpu.machine_code import CONTROL, loops, word
 from course_lib.kernels import rung
 from course_lib.model import waiting
 from course_lib.model.instructions import programs
-from course_lib.model.machine_code import machine_programs, operations, turns_of
+from course_lib.model.machine_code import machine_programs, operations, register_bank_conflicts, turns_of
 
 RECORDED = measurements.load("machine_code")
 H200 = waiting.Machine.measured(measurements.load("latencies"))
@@ -84,3 +84,23 @@ def test_code_of_another_kernel_is_refused():
     assert code != other
     with pytest.raises(ValueError, match="no way through the machine code"):
         machine_programs(other, lowered, H200)
+
+
+def test_the_order_of_the_multiplications_changes_the_registers_and_not_how_many_instructions():
+    """What the rung `best` says of itself and of `whole_tiles`, from the machine code and from the loops."""
+    loops_of = {r["rung"]: r["instructions"] for r in measurements.load("instructions").results}
+    assert loops_of["best"] == loops_of["whole_tiles"] == 2350
+    shares = []
+    for name in ("best", "whole_tiles"):
+        conflicts, multiply_adds = register_bank_conflicts(RECORDED.result(name)["code"])
+        shares.append(round(100 * conflicts / multiply_adds))
+    assert shares == [14, 20]
+
+
+def test_an_operand_that_was_kept_is_not_read_again():
+    """Nor after it was kept, unless another instruction stands between; zero is no register."""
+    again = "FFMA R1, R2, R5, R8"
+    assert register_bank_conflicts([again]) == (1, 1)
+    assert register_bank_conflicts(["FFMA R1, R2.reuse, R4, R7", again]) == (1, 2)
+    assert register_bank_conflicts(["FFMA R1, R2.reuse, R4, R7", "LDS R3, [R9]", again]) == (2, 2)
+    assert register_bank_conflicts(["FFMA R1, RZ, R2, R5"]) == (0, 1)
