@@ -271,7 +271,7 @@ class Ticks:
         metrics = self._session.send("Performance.getMetrics")["metrics"]
         return next(1000 * metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
-    def per_step(self, root, steps: int = 5, rounds: int = 8) -> list[float]:
+    def per_step(self, root, steps: int = 5, rounds: int = 6) -> list[float]:
         """For each round, forward and back in turn, the time from a key press to the end of its painting."""
         found = []
         self._page.evaluate(self.STEPS, [root, "ArrowRight", 3])

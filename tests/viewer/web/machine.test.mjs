@@ -142,10 +142,16 @@ test("a wide store fills neighbours of the lanes that take part, and each thread
 });
 
 test("who stores an element of the result owns it; nobody owns the rest", async () => {
-  const { trace } = await wideMachine();
+  const at = await wideMachine();
+  const { trace } = at;
+  at.seek(1);
+  assert.deepEqual([1, 2, 3, 9, 10].map((e) => at.stored(0, e)), [true, true, false, true, true]);
   assert.deepEqual([...trace.owned], [-1, 1, 1, -1, -1, -1, -1, -1, -1, 3, 3, -1, -1, -1, -1, 4]);
   assert.deepEqual([trace.blockNumber([1, 0, 0]), trace.blockNumber([0, 0, 0]), trace.blockNumber([7, 0, 0])], [1, 0, 0]);
   assert.deepEqual([trace.threads, trace.warps, trace.threadPosition(3), trace.threadNumber([1, 1, 0])], [4, 1, [1, 1, 0], 3]);
+  trace.block = [4, 2, 1];
+  assert.deepEqual([trace.threadPosition(5), trace.threadNumber([1, 1, 0])], [[1, 1, 0], 5]);
+  assert.deepEqual(trace.initial({ ...trace.arrays[0], initial: 0, size: 2 }), [0, 8]);
   assert.equal(trace.address(trace.arrays[0], 9), 4 * (1 + 2 * 1));
   assert.equal(trace.elements(trace.arrays[0], 9, 2), "C[1, 1:3]");
 });
@@ -160,6 +166,8 @@ test("what a thread has loaded, and what requests cost so far, line by line and 
   at.seek(4);
   assert.deepEqual(at.elementsLoadedByThread(0), [0, 1, 2]);
   assert.deepEqual([0, 1, 2, 3].map((e) => at.touched(0, e)), [true, true, true, false]);
+  assert.deepEqual([2, 3, 5, 10].map((e) => at.inRegion(0, e)), [true, false, false, true]);
+  assert.deepEqual([...at.survey.totals.requests], [0, 1, 1, 1, 3]);
   const sites = [...at.survey.sites.values()].map(({ line, array, op, positions, sectors }) => [line, array, op, positions, sectors]);
   assert.deepEqual(sites, [[3, 0, 1, [1], [1]], [6, 0, 0, [4, 4], [2, 5]]]);
   assert.deepEqual([at.count("global", 0), at.count("global", 1), at.count("local", 1)], [{ thread: 2, block: 4 }, { thread: 0, block: 2 }, { thread: 1, block: 4 }]);
