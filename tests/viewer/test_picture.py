@@ -10,12 +10,13 @@ from PIL import ImageColor
 from course_lib.look import INK
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
-from course_lib.viewer.grids import READ, SEEN, WRITTEN
+from course_lib.viewer.grids import READ, SEEN, WRITTEN, Grid, Grids
 from course_lib.viewer.layout import Layout
 from course_lib.viewer.layout_arrays import LEGIBLE
 from course_lib.viewer.picture import SCALE, StillPicture, draw
 from course_lib.viewer.scene import Scene
 from course_lib.viewer.shapes import CURRENT, HEADING, HUES, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
+from course_lib.viewer.words import short
 
 NAMES = ["naive", "naive_ragged", "tiled_16", "prefetched", "register_2d", "best", "reduction", "stencil", "racy"]
 
@@ -376,3 +377,16 @@ def test_requests_and_lines_of_the_source_keep_their_distance(picture):
         t.y for t in texts_of(picture) if t.mono and t.anchor == "left" and t.x > 590 and t.y < card.y + card.height
     ]
     assert min(lines) - card.y >= 28
+
+
+@pytest.mark.parametrize(
+    "element, corner", [(0, (0, 0)), (17 * 60 + 30, (13, 26)), (59 * 60 + 59, (52, 52)), (59, (0, 52))]
+)
+def test_a_lens_is_around_its_element_and_inside_the_array(element, corner):
+    """Four elements before it and three behind, at an edge as far as the array reaches."""
+    scene = still("naive").scene
+    grid = Grid("X", "A", "A", 60, 60, "." * 3600, None, mine=[element])
+    top, left, texts = Grids(scene.timeline, 0, 0)._lens(grid, np.ma.array(np.arange(3600)))
+    assert (top, left) == corner
+    assert texts[2][3] == short(60 * (top + 2) + left + 3)
+    assert (8, 8) == (len(texts), len(texts[0]))
