@@ -42,8 +42,10 @@ WHAT = {
     "waiting": "what the model of waiting predicts beside what was measured (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
 }
+#: What tells the results of one probe apart.
+PROBED = ("stride", "warps", "blocks", "apart", "spacing", "step", "requests", "rows", "pitch")
 #: What of a result stands elsewhere in its line of the printed table, or is too long for it.
-UNPRINTED = ("rung", "pattern", "loop", "code", "params", *"MNK")
+UNPRINTED = ("rung", "pattern", "loop", "code", "ends", "params", *"MNK")
 
 
 def size(text: str) -> tuple[int, int, int]:
@@ -70,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--rungs",
         type=lambda text: text.split(","),
-        help="names, separated by commas (default all); of patterns, how they begin",
+        help="names, separated by commas (default all); of patterns, how they begin; of latencies, the parts",
     )
     result.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
     result.add_argument(
@@ -137,7 +139,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     if what == "latencies":
         from .latencies import latencies
 
-        return latencies(repeats, progress)
+        return latencies(names, repeats, progress)
     if what == "residency":
         return profile.residency(repeats, progress)
     results: Results = getattr(experiments, what)(repeats, progress)
@@ -161,10 +163,10 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
     from .patterns import patterns
 
     def name(result: dict[str, Any]) -> str:
-        return result.get("rung") or result.get("pattern") or ""
+        return result.get("rung") or result.get("pattern") or result.get("probe") or ""
 
     def identity(result: dict[str, Any]) -> tuple[Any, ...]:
-        return name(result), str(result.get("params")), *(result.get(axis) for axis in "MNK")
+        return name(result), str(result.get("params")), *(result.get(about) for about in (*"MNK", *PROBED))
 
     def place(result: dict[str, Any]) -> tuple[Any, ...]:
         size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact") else ()
@@ -175,7 +177,7 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
     fresh = [
         {**result, "command": new["command"], "provenance": new["provenance"]}
         for result in new["results"]
-        if name(result).startswith(tuple(names or ("",)))
+        if "probe" in result or name(result).startswith(tuple(names or ("",)))
     ]
     replaced = {identity(result) for result in fresh}
     kept = [result for result in old["results"] if identity(result) not in replaced]

@@ -13,6 +13,7 @@ from ..simulator.hardware import WARP_SIZE
 from . import probes
 from .device import require
 from .profile import inner_loop
+from .types import Names
 
 #: A list of addresses that the first-level cache holds, one that only the second does, and one that none does.
 L1_LIST, L2_LIST, DRAM_LIST = 8 * 1024, 8 * 2**20, 256 * 2**20
@@ -23,13 +24,17 @@ Result = dict[str, Any]
 Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
 
 
-def latencies(repeats: int, progress: Progress) -> list[Result]:
-    """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all."""
-    parts = (arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies)
-    return [result for part in progress(parts, lambda part: part.__name__) for result in part(min(repeats, 7))]
+def latencies(names: Names, repeats: int, progress: Progress) -> list[Result]:
+    """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all; or the parts named."""
+    from . import sharing
+
+    parts = [arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies]
+    parts += [sharing.order, sharing.rates, sharing.paths, sharing.rows, sharing.banks, sharing.everywhere]
+    chosen = [part for part in parts if not names or part.__name__ in names]
+    return [result for part in progress(chosen, lambda part: part.__name__) for result in part(min(repeats, 7))]
 
 
-def _result(probe: str, value: Any, cycles: Sequence[int], unit: str = "cycles", **about: float) -> Result:
+def _result(probe: str, value: Any, cycles: Sequence[int], unit: str = "cycles", **about: Any) -> Result:
     return {"probe": probe, "value": float(value), "unit": unit, **about, "cycles": [int(c) for c in cycles]}
 
 

@@ -34,6 +34,8 @@ STALLS: dict[str, tuple[str, ...]] = {
 }
 #: Elements of K in a traced run: whole lines, so that rows begin at the banks at which those of large matrices do.
 DEPTH = 160
+#: Elements of a row of the matrices of which the traced ones are parts, as of those that were measured.
+PITCH = 2048
 DEPTHS = {
     "per_row": 64,
     "per_column": 64,
@@ -48,13 +50,13 @@ DEPTHS = {
     "outer_product": 64,
     "unrolled": 64,
 }
+#: Blocks that are played in each one's place, one after the other: the first begin in step, as later ones do not.
+ROUNDS = 3
 #: Kernels whose outermost loop goes through all of a large matrix: the first-level cache keeps nothing for its next
 #: turn, as it would in a small trace, so what counts is the first.
 ONE_TURN = ("per_row", "per_column")
-#: Multiply-adds of a multiprocessor in a cycle, at most: four schedulers, a warp each.
-MULTIPLY_ADDS = 128
-#: Speeds of the same case, measured on two days, differ by up to 2 %.
-SPREAD = 0.02
+#: Pairs of cases whose speeds differ by more have an order: measured again on another day one differs by up to 2 %.
+TELLS = 0.03
 #: A miss that needs a reason, and how close machine code must come to be the reason.
 MISS = 0.25
 #: Why the model misses the others, as far as is known.
@@ -109,21 +111,19 @@ def residency(progress: Progress) -> list[Row]:
     machine, recording = _machine(), measurements.load("residency")
     results: list[Row] = []
     traced: dict[Any, list[list[Instruction]]] = {}
+    gpu = recording.provenance
     for r in progress([r for r in recording.results if "gflops" in r], lambda r: f"{r['rung']} {r['warps']} warps"):
         key = r["rung"], tuple(r["params"].items())
         if key not in traced:
             traced[key] = _programs(rung(r["rung"]), r["params"])
-        # B comes from the second-level cache, which holds it since the first row of blocks. A row of A's tiles is new
-        # to every row of blocks, which wait for it together.
-        play = waiting.play_programs(traced[key], machine, r["blocks"], {"A": "DRAM", "B": "L2"}, _shared(r))
-        cycles = _cycles(play, traced[key], rung(r["rung"]), r["params"], r["blocks"], (N, N, N), recording.provenance)
-        speed = 2 * N**3 / cycles * clock() / 1e9
+        # From the second-level cache: it holds all three matrices, and all but the first to ask find them there.
+        cycles, play = _cycles(traced[key], machine, r, r["blocks"], "L2", gpu)
+        speed = 2 * N**3 / cycles * machine.hertz / 1e9
         about = {"what": "residency", **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
-        # Of the compiler's own instructions the latency needs no help: all but one block of a row find A there, too.
-        coded = _by_code(r, traced[key], machine, r["blocks"], "L2", (N, N, N), recording.provenance)
+        coded = _by_code(r, traced[key], machine, r["blocks"], "L2", gpu)
         if coded:
             cycles, play = coded
-            about["predicted_by_code"] = 2 * N**3 / cycles * clock() / 1e9
+            about["predicted_by_code"] = 2 * N**3 / cycles * machine.hertz / 1e9
             about["error_by_code"] = about["predicted_by_code"] / r["gflops"] - 1
         results.append({**about, **_beside(speed, r["gflops"], "GFLOP/s"), **_row(play, r)})
         _explain(results[-1])
@@ -141,12 +141,11 @@ def ladder(progress: Progress) -> list[Row]:
         fit = model.occupancy(prod(r["block"]), r["registers"], r["shared_bytes"], gpu).blocks
         blocks = min(fit, ceil_div(prod(r["grid"]), gpu["multiprocessors"]))
         # No matrix fits into the second-level cache twice, and every row of blocks reads B anew.
-        play = waiting.play_programs(warps, machine, blocks, "DRAM", r["shared_bytes"])
-        cycles = _cycles(play, warps, rung(r["rung"]), r["params"], blocks, tuple(r[k] for k in "MNK"), gpu)
+        cycles, play = _cycles(warps, machine, r, blocks, "DRAM", gpu)
         counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
         counted.sort(key=lambda c: c["M"] != r["M"])
         about = {"what": "ladder", **_of(r), "cycles": cycles, "gflops": r["gflops"]}
-        coded = _by_code(r, warps, machine, blocks, "DRAM", tuple(r[k] for k in "MNK"), gpu)
+        coded = _by_code(r, warps, machine, blocks, "DRAM", gpu)
         if coded:
             about["cycles_by_code"], play = coded
         results.append({**about, **_row(play, counted[0])})
@@ -169,21 +168,22 @@ def _explain(r: Row) -> None:
         r["why"] = MISSES.get(r["rung"], "unknown")
 
 
-def ordered(results: Iterable[Row], rungs: Iterable[str], key: str = "predicted") -> tuple[int, int]:
-    """Return (wrong, all) pairs of cases of residency whose order is told, of tile kernels called so.
+def ordered(results: Iterable[Row], rungs: Iterable[str], key: str = "predicted") -> tuple[list[tuple[Row, Row]], int]:
+    """Return the pairs of cases of residency, of kernels called so, whose order is wrong, and how many have one.
 
-    Pairs count where they differ by more than SPREAD: nothing that repeats of a launch differ by.
+    The case that was measured faster comes first in a pair, and the pair that is missed by most stands first.
     """
     chosen = [r for r in results if r["what"] == "residency" and r["rung"] in rungs and key in r]
-    pairs = [(a, b) for a, b in combinations(chosen, 2) if abs(a["measured"] / b["measured"] - 1) > SPREAD]
-    return sum((a["measured"] > b["measured"]) != (a[key] > b[key]) for a, b in pairs), len(pairs)
+    chosen.sort(key=lambda r: -r["measured"])
+    pairs = [(a, b) for a, b in combinations(chosen, 2) if a["measured"] / b["measured"] - 1 > TELLS]
+    wrong = [(a, b) for a, b in pairs if a[key] < b[key]]
+    return sorted(wrong, key=lambda pair: missed(pair, key)), len(pairs)
 
 
-def clock() -> float:
-    """Return the cycles a second at which the multiprocessors ran, from the most multiply-adds that they reached."""
-    recording = measurements.load("ceilings")
-    rate = next(r["flop_per_second"] for r in recording.results if r["ceiling"] == "float32")
-    return float(rate / 2 / MULTIPLY_ADDS / recording.provenance["multiprocessors"])
+def missed(pair: tuple[Row, Row], key: str = "predicted") -> float:
+    """Return the ratio of two predicted speeds as a part of the measured one: 1 where the model misses nothing."""
+    a, b = pair
+    return float(a[key] / b[key] / (a["measured"] / b["measured"]))
 
 
 def table(results: Iterable[Row]) -> str:
@@ -231,36 +231,46 @@ def _programs(r: Rung, params: Row) -> list[list[Instruction]]:
     kernel = r.make(dtype=np.float32, **params)
     grid, block = r.launch(M, N, depth, **params)
     run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32))
-    return programs(kernel, run.trace)
+    return programs(kernel, run.trace, pitch=PITCH)
 
 
 def _cycles(
-    play: waiting.Play, warps: list[list[Instruction]], r: Rung, params: Row, blocks: int, size: Any, gpu: Row
-) -> float:
-    """Return the cycles of a whole launch: as many turns as its multiply-adds need, for every round of blocks."""
-    counts = np.bincount([i.turn for i in warps[0] if i.kind == "multiply-add"])
+    warps: list[list[Instruction]], machine: waiting.Machine, r: Row, blocks: int, served: Any, gpu: Row
+) -> tuple[float, waiting.Play]:
+    """Play a launch; return its cycles, as many turns as its multiply-adds need for every round of blocks, and how.
+
+    What is played are the turns of the outermost loop, without the last ones, in which nothing is fetched any more.
+    """
+    chosen, params = rung(r["rung"]), r["params"]
+    once = chosen.name in ONE_TURN
+    loop = [_turns(warp, 0 if once else max(params.get("stages", 2) - 1, 1)) for warp in warps]
+    play = waiting.play_programs(loop, machine, blocks, served, _shared(r), rounds=1 if once else ROUNDS)
+    counts = np.bincount([i.turn for i in loop[0] if i.kind == "multiply-add"])
     each = counts[counts > 0].mean()  # multiply-adds of a warp in a turn
-    M, N, K = size
-    grid, block = r.launch(M, N, K, **params)
+    M, N, K = (r[k] for k in "MNK")
+    grid, block = chosen.launch(M, N, K, **params)
     of_block = M * N * K / prod(grid) / 32 / ceil_div(prod(block), 32)
-    if r.name in ONE_TURN:
-        turn = float(np.mean([turns[1] - turns[0] for turns in play.turns]))
-    else:
-        turn = play.cycles_per_turn(leave=max(0, params.get("stages", 1) - 2))
-    return waiting.time_of(turn, of_block / each, prod(grid), blocks, gpu["multiprocessors"])
+    turn = float(np.mean([turns[1] - turns[0] for turns in play.turns])) if once else play.cycles_per_turn()
+    return waiting.time_of(turn, of_block / each, prod(grid), blocks, gpu["multiprocessors"]), play
+
+
+def _turns(warp: list[Instruction], leave: int) -> list[Instruction]:
+    """Return the turns of a program's outermost loop, without the last ones and what stands around it."""
+    numbers = sorted({i.turn for i in warp} - {0})
+    inside = set(numbers[: len(numbers) - leave])
+    places = {place: n for n, place in enumerate(p for p, i in enumerate(warp) if i.turn in inside)}
+    return [warp[p]._replace(needs=tuple(places[q] for q in warp[p].needs if q in places)) for p in places]
 
 
 def _by_code(
-    r: Row, warps: list[list[Instruction]], machine: waiting.Machine, blocks: int, served: Any, size: Any, gpu: Row
+    r: Row, warps: list[list[Instruction]], machine: waiting.Machine, blocks: int, served: Any, gpu: Row
 ) -> tuple[float, waiting.Play] | None:
     """Return the cycles of a launch and how it went, of the machine code that was recorded for the rung; or None."""
     found = [
         c for c in measurements.load("machine_code").results if (c["rung"], c["params"]) == (r["rung"], r["params"])
     ]
     try:
-        coded = machine_programs(found[0]["code"], warps, machine)
-        play = waiting.play_programs(coded, machine, blocks, served, _shared(r))
-        return _cycles(play, coded, rung(r["rung"]), r["params"], blocks, size, gpu), play
+        return _cycles(machine_programs(found[0]["code"], warps, machine), machine, r, blocks, served, gpu)
     except (IndexError, ValueError):
         return None
 

@@ -37,7 +37,8 @@ class Instruction(NamedTuple):
     cycles: of the integer units, for an index; wavefronts: passes through shared memory or the first-level cache;
     sectors: the 32-byte sectors of global memory; arithmetic: the kind of index arithmetic ("signed", …, "").
     bytes: what a lane moves; turn: how many turns of the outermost loop have begun.
-    Machine code (`machine_code`) has other kinds beside them, and a `pace`: cycles until the warp's next instruction.
+    Machine code (`machine_code`) has other kinds beside them, a `pace`: cycles until the warp's next instruction, and
+    `reads`: how many operands it takes from the even and from the odd registers.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Instruction(NamedTuple):
     turn: int = 0
     bytes: int = 4
     pace: int = 1
+    reads: tuple[int, int] = (0, 0)
 
 
 @dataclass
@@ -78,6 +80,7 @@ class _Facts:
     adds_up: bool
     written_out: bool = False
     ends_region: bool = False
+    condition: int = 0  # the line of the innermost `if` around the statement, if any
 
 
 class Dataflow:
@@ -154,7 +157,15 @@ class Dataflow:
             isinstance(getattr(node, "value", None), ast.BinOp) and not _multiplies(node),
             isinstance(node, ast.For) and self.written_out(function, node),
             constant or "syncthreads" in ast.dump(node),
+            self._condition(function, node),
         )
+
+    def _condition(self, function: _Function, node: ast.AST) -> int:
+        """The line of the innermost `if` around a statement, 0 if there is none."""
+        parent = function.parents.get(node)
+        while parent is not None and not isinstance(parent, ast.If):
+            parent = function.parents.get(parent)
+        return parent.lineno if isinstance(parent, ast.If) else 0
 
     def _pass_on(self) -> None:
         """Let parameters move, or be constant, as the arguments of their calls do."""
@@ -265,8 +276,8 @@ class _Step:
     accesses: list[_Access]
 
 
-def _steps(trace: Trace, block: tuple[int, int, int]) -> dict[int, list[_Step]]:
-    """Return the steps of each warp of a block, straight from the trace's columns."""
+def _steps(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[_Step]]:
+    """Return the steps of each warp of a block, straight from the trace's columns; `pitch` as in `programs`."""
     columns = trace.columns
     at = np.flatnonzero((columns.blocks == block).all(axis=1))
     if not len(at):
@@ -280,6 +291,9 @@ def _steps(trace: Trace, block: tuple[int, int, int]) -> dict[int, list[_Step]]:
     names = ("step", "op", "array", "lanes", "width", "wavefronts", "base", "pattern")
     local = {name for name, array in trace.arrays.items() if array.space == "local"}
     order = {name: trace.arrays[name].strides for name in columns.arrays}
+    if pitch:
+        matrices = (name for name, a in trace.arrays.items() if a.space == "global" and len(a.shape) == 2)
+        order |= dict.fromkeys(matrices, (pitch, 1))
     for step, op, array, lanes, width, wavefronts, base, pattern in _part(
         columns.access, columns.rows("access", begin, end), *names
     ):
@@ -311,10 +325,16 @@ def program(kernel: Any, trace: Trace, warp: int = 0, block: tuple[int, int, int
     return _Lowering(Dataflow(kernel), trace).run(_steps(trace, block)[warp])
 
 
-def programs(kernel: Any, trace: Trace, block: tuple[int, int, int] = (0, 0, 0)) -> list[list[Instruction]]:
-    """Return the programs of all warps of one block."""
+def programs(
+    kernel: Any, trace: Trace, block: tuple[int, int, int] = (0, 0, 0), pitch: int | None = None
+) -> list[list[Instruction]]:
+    """Return the programs of all warps of one block.
+
+    pitch: elements from one row of a matrix in global memory to the next, where the traced ones stand for parts of
+    larger ones; None for the rows that they have.
+    """
     source = Dataflow(kernel)
-    return [_Lowering(source, trace).run(steps) for _, steps in sorted(_steps(trace, block).items())]
+    return [_Lowering(source, trace).run(steps) for _, steps in sorted(_steps(trace, block, pitch).items())]
 
 
 class _Lowering:
@@ -346,7 +366,8 @@ class _Lowering:
             self._header(facts, step)
         elif isinstance(facts.node, ast.If):
             if facts.guards:
-                self._emit(Instruction("index", step.line, arithmetic="guard", amount=facts.guards))
+                guard = self._emit(Instruction("index", step.line, arithmetic="guard", amount=facts.guards))
+                self.made["if", str(step.line)] = (guard,)
         else:
             self._simple(facts, step)
         if step.barrier:
@@ -455,21 +476,22 @@ class _Lowering:
         moving = facts.moving
         if not moving:
             return ()
+        met = self.made.get(("if", str(facts.condition)), ())
         kind, parts, guards = _subscript(facts.node, access.array)
         moved = sorted(set().union(*map(names_of, parts)) & moving) if parts else []
         if not moved:
-            return ()
+            return met
         key = (space, access.array if space == "global" else "", *moved)
         if key in self.moved and space == "shared":
-            return ()
+            return met
         self.moved.add(key)
         name = "shared" if space == "shared" else kind
         adds = sum(isinstance(n, ast.BinOp) and bool(names_of(n) & moving) for part in parts for n in ast.walk(part))
         if adds:
             self._emit(Instruction("index", step.line, arithmetic="add", amount=adds))
         if guards:
-            self._emit(Instruction("index", step.line, arithmetic="guard", amount=len(moved)))
-        return (self._emit(Instruction("index", step.line, arithmetic=name, amount=1)),)
+            met = (self._emit(Instruction("index", step.line, met, arithmetic="guard", amount=len(moved))),)
+        return (self._emit(Instruction("index", step.line, met, arithmetic=name, amount=1)),)
 
     # --- addresses --------------------------------------------------------------------------------------------
 
@@ -531,8 +553,10 @@ class _Lowering:
         base = len(self.out)
         last_use = {p: i for i, instruction in enumerate(self.region) for p in instruction.needs}
         early = {i for i, ins in enumerate(self.region) if ins.kind in ("load", "shared load", "copy")}
-        for i in sorted(early):  # the arithmetic of their indices goes with them
-            early |= {p - base for p in self.region[i].needs if p >= base and self.region[p - base].kind == "index"}
+        for i in reversed(range(len(self.region))):  # the arithmetic of their indices goes with them
+            if i in early:
+                needed = (p - base for p in self.region[i].needs if p >= base)
+                early |= {p for p in needed if self.region[p].kind == "index"}
         loads = [i for i in range(len(self.region)) if i in early]
         others = [i for i in range(len(self.region)) if i not in early]
         order: list[int] = []

@@ -19,7 +19,8 @@ class Machine:
     An index, a guard, an addition and a turn of a loop cost what numba makes of them: `index` cycles of a scheduler's
     integer units, `slots` instructions issued, `index_latency` until the result, each by kind. `barrier`: cycles from
     the last warp's arrival, and between the arrivals of two. DRAM gives `dram_bytes` at a time. `address`: what the
-    latency of shared memory holds for making an address; `constant`: the latency of a kernel's arguments.
+    latency of shared memory holds for making an address; `constant`: the latency of a kernel's arguments. `request`,
+    `constant_request`: from one request of a scheduler to the next, to memory and to those. `hertz`: cycles a second.
     """
 
     gpu: str
@@ -34,6 +35,9 @@ class Machine:
     copy: float
     address: float
     constant: float
+    request: float
+    constant_request: float
+    hertz: float
     schedulers: int = 4
     l1_bytes: int = 256 * 1024
     dram_bytes: int = 64
@@ -60,6 +64,10 @@ class Machine:
             guard = costs["guarded"] - costs["signed"]
             return {**costs, "shared": shared, "guard": guard, "loop": empty - 1}
 
+        # One warp alone, from its sixteenth request to its thirty-second.
+        asked = {
+            r["requests"]: r["value"] for r in recording.results if r["probe"] == "asked for, store" and r["warps"] == 1
+        }
         cycles, slots = each("value"), each("instructions")
         integer = 4 / of("integer multiply-add rate")
         # An addition of 64 bits is two instructions.
@@ -82,11 +90,15 @@ class Machine:
                 "signed": of("signed index latency") - l1,
                 "unsigned": of("unsigned index latency") - l1,
                 "shared": of("unsigned index latency") - l1,
-                **{kind: cycles[kind] for kind in ("loop", "guard", "add")},
+                "guard": of("guarded index latency") - of("signed index latency"),
+                **{kind: cycles[kind] for kind in ("loop", "add")},
             },
             dram_bytes=min(spacing for spacing, value in near.items() if value > 0.9 * far),
             address=of("integer add, xor latency"),
             constant=of("constant latency") - of("integer add, xor latency"),
+            request=(asked[32] - asked[16]) / 16,
+            constant_request=4 * of("constant read", 32),
+            hertz=of("clock"),
             copy=of("asynchronous copy and read") - l1 - shared - (of("unsigned index latency") - l1),
         )
 

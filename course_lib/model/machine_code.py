@@ -13,7 +13,7 @@ loop goes round. It tells apart what the model of the machine misses and what th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -44,6 +44,7 @@ KINDS = {
     "WARPSYNC": "other",
     "NOP": "other",
 }
+REGISTER = re.compile(r"\bR(\d+)")
 MEMORY = ("load", "store", "shared load", "shared store", "copy")
 #: Branches whose both ways are tried, at most.
 CHOICES = 10
@@ -62,6 +63,7 @@ class CodedOperation(NamedTuple):
     guarded: bool
     off: bool
     target: int
+    reads: tuple[int, int]
 
 
 def operations(code: Sequence[str]) -> list[CodedOperation]:
@@ -74,6 +76,7 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
         else:
             lines.append(line)
     found = []
+    kept: dict[int, str] = {}  # operands that the compiler keeps from the instruction before, by their place in it
     for line in lines:
         pace, result, operands, waits, text = line.split(maxsplit=4)
         words = text.split()
@@ -81,6 +84,7 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
         name = words[1 if guarded else 0]
         kind = next((kind for start, kind in KINDS.items() if name.startswith(start)), "integer")
         target = re.search(r"\.L\w+", text) if kind == "branch" else None
+        reads, kept = _reads(text, kept)
         width = next((int(bits) // 8 for bits in ("128", "64") if f".{bits}" in name), 4)
         found.append(
             CodedOperation(
@@ -94,9 +98,27 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
                 guarded,
                 words[0] == "@!PT",
                 places.get(target[0], -1) if target else -1,
+                reads,
             )
         )
     return found
+
+
+def _reads(text: str, kept: Mapping[int, str]) -> tuple[tuple[int, int], dict[int, str]]:
+    """Return how many operands an instruction takes from the even and the odd registers, and what it keeps of them.
+
+    An operand marked `.reuse` stays where the next instruction finds it, if it takes it in the same place.
+    """
+    operands = [operand.strip() for operand in text.partition(",")[2].split(",")]
+    banks = [0, 0]
+    for place, operand in enumerate(operands):
+        register = REGISTER.search(operand)
+        if register and kept.get(place) != register[1]:
+            banks[int(register[1]) % 2] += 1
+            if ".64" in operand:
+                banks[1 - int(register[1]) % 2] += 1
+    keeps = {place: REGISTER.search(o) for place, o in enumerate(operands) if ".reuse" in o}
+    return (banks[0], banks[1]), {place: register[1] for place, register in keeps.items() if register}
 
 
 @dataclass
@@ -239,7 +261,7 @@ class _Emitter:
         for counter in op.waits:
             needs += self.counters[counter]
             self.counters[counter] = []
-        made = Instruction("integer", 0, tuple(needs), pace=op.pace, turn=turn)
+        made = Instruction("integer", 0, tuple(needs), pace=op.pace, turn=turn, reads=op.reads)
         if kind in MEMORY:
             made = self._access(op, made, left)
         elif kind == "wait" and "," in op.text:

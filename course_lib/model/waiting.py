@@ -11,11 +11,17 @@ It is a model: it plays instructions that it thinks a compiler makes (:mod:`inst
 (:mod:`machine_code`), on a machine of a few queues, whose numbers are measured by kernels made for that. The simulator
 claims counts, never times; this claims times, and says beside every measured one how far off it is.
 
-What it knows: schedulers that issue one instruction a cycle, each to its own warps, the one that waits longest first;
-results that come after a latency; the integer units, the path to shared memory and the first-level cache (one
-wavefront a cycle), what the second-level cache and DRAM give per cycle; a first-level cache of whole sectors, in order
-of use; barriers. What it does not: banks of registers, the cache of instructions, collisions of requests on their way,
-and the blocks of other multiprocessors, except through the share of bandwidth that is measured with all of them busy.
+What it knows: schedulers that issue one instruction a cycle, each to its own warps, to the same one as long as it can,
+then to the youngest; results that come after a latency; the integer units; the banks of registers, where the machine
+code names them; each scheduler's queue of requests to memory, and the path on which all of them meet (one wavefront a
+cycle); what the second-level cache and DRAM give per cycle; a first-level cache of whole sectors, in order of use;
+barriers. What it does not: the cache of instructions, collisions of requests beyond the first-level cache, and the
+blocks of other multiprocessors, except through the share of bandwidth that is measured with all of them busy.
+
+That a scheduler stays with a warp is what `course_lib.gpu.sharing.order` measured: of eight warps that ask for nothing
+but issue slots, three are done when four could be. That it then takes the youngest is from Huerta, Abaie Shoushtary,
+Cruz, González, "Analyzing Modern NVIDIA GPU cores" (2025), section 5.1. Blocks that run at unlike pace do not meet at
+their barriers and their loads all at once, as those do of which the one goes first that waits longest.
 """
 
 from __future__ import annotations
@@ -35,15 +41,29 @@ from .machine import Machine as Machine
 
 #: What a warp can wait for; the first stands for the cycles in which it issues.
 REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")
-#: Wavefronts that may queue for shared memory and the first-level cache before the next instruction must wait.
-QUEUE = 32
+#: Requests that may queue at a scheduler for the memory's path before the next one must wait.
+QUEUE = 4
 INFINITE = float("inf")
 #: What goes by the path to shared memory and the first-level cache, and the units of a scheduler that are busy longer
 #: than a cycle with a warp.
 PATH = ("load", "copy", "store", "shared load", "shared store")
-UNITS = ("integer", "multiply", "uniform")
-UNIT_OF = {"index": "integer", "integer": "integer", "multiply": "multiply", "uniform": "uniform"}
-UNIT_REASON = {"load": 1, "copy": 1, "store": 1, "shared load": 2, "shared store": 2, **dict.fromkeys(UNIT_OF, 3)}
+UNITS = ("integer", "multiply", "uniform", "constant")
+UNIT_OF = {
+    "index": "integer",
+    "integer": "integer",
+    "multiply": "multiply",
+    "uniform": "uniform",
+    "constant": "constant",
+}
+UNIT_REASON = {
+    "load": 1,
+    "copy": 1,
+    "store": 1,
+    "shared load": 2,
+    "shared store": 2,
+    **dict.fromkeys(UNIT_OF, 3),
+    "constant": 2,
+}
 KIND_REASON = {"load": 1, "copy": 1, "shared load": 2, "constant": 2, "multiply-add": 3, "index": 3, "barrier": 4}
 
 
@@ -84,20 +104,18 @@ class Play:
         """The share of the warps' cycles that they wait for a reason."""
         return self.waits[reason]
 
-    def cycles_per_turn(self, skip: int = 1, leave: int = 0) -> float:
+    def cycles_per_turn(self, skip: float = 0.25) -> float:
         """Return the cycles in which every warp makes one turn of the outermost loop, while all of them run.
 
-        The first `skip` turns, the last `leave` ones and whatever happens after the first warp's last turn are left
-        out. Raise ValueError where the traced run has too few turns.
+        They run until the first begins its last turn; the part `skip` of that time, in which they fall out of the step
+        in which they begin, is left out. Raise ValueError where the traced run has too few turns.
         """
-        known = [turns[: len(turns) - leave] for turns in self.turns if len(turns) > skip + leave + 1]
-        if len(known) < len(self.turns):
-            raise ValueError(f"the loop has fewer than {skip + leave + 2} turns in this trace: trace a larger K")
-        first, last = max(turns[skip] for turns in known), min(turns[-1] for turns in known)
-        if last <= first:  # some are done before others begin
-            return float(np.mean([(turns[-1] - turns[skip]) / (len(turns) - 1 - skip) for turns in known]))
-        made = sum(float(np.diff(np.interp([first, last], turns, range(len(turns))))[0]) for turns in known)
-        return (last - first) * len(known) / made
+        if min(map(len, self.turns)) < 3:
+            raise ValueError("the loop has fewer than 3 turns in this trace: trace a larger K")
+        last = min(turns[-1] for turns in self.turns)
+        ends = skip * last, last
+        made = sum(float(np.diff(np.interp(ends, turns, range(len(turns))))[0]) for turns in self.turns)
+        return (1 - skip) * last * len(self.turns) / made
 
 
 def play(
@@ -123,11 +141,12 @@ def play_programs(
     blocks: int = 1,
     served: Mapping[str, str] | str = "L2",
     shared_bytes: int = 0,
+    rounds: int = 1,
 ) -> Play:
-    """Play `blocks` blocks of warps with these programs."""
+    """Play `blocks` blocks of warps with these programs; in each one's place so many, one after the other."""
     if blocks < 1:
         raise ValueError(f"a multiprocessor holds one block or more, not {blocks}")
-    player = _Player(warps, machine, blocks, served, machine.l1_bytes - blocks * shared_bytes)
+    player = _Player(warps, machine, blocks, served, machine.l1_bytes - blocks * shared_bytes, rounds)
     return player.run()
 
 
@@ -159,8 +178,10 @@ class _Player:
         blocks: int,
         served: Mapping[str, str] | str,
         l1_bytes: int,
+        rounds: int = 1,
     ) -> None:
         self.machine = machine
+        self.rounds = rounds
         self.programs = [program for _ in range(blocks) for program in warps]
         self.block_of = [block for block in range(blocks) for _ in warps]
         self.size = len(warps)
@@ -173,8 +194,14 @@ class _Player:
         self.free = [0.0] * count  # when the warp has issued what it issued last
         self.spans: list[list[tuple[int, float, float]]] = [[] for _ in range(count)]
         self.turns: list[list[float]] = [[] for _ in range(count)]
+        self.turn = [0] * count
         self.arrived: dict[int, list[tuple[int, float]]] = {}
+        self.running = [self.size] * blocks  # the warps of each that have not come to their end
+        self.round = [0] * blocks
         self.path = 0.0  # when shared memory and the first-level cache are free again
+        self.queues = [0.0] * machine.schedulers  # when what is asked for at each scheduler has left for there
+        self.last = [-1] * machine.schedulers
+        self.banks = [[0.0, 0.0] for _ in range(machine.schedulers)]
         self.from_memory = dict.fromkeys(machine.bytes_per_cycle, 0.0)
         self.barriers = 0.0
         self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, with the sector asked for
@@ -212,21 +239,36 @@ class _Player:
         return self._result()
 
     def _choose(self, s: int, now: float) -> tuple[int | None, float]:
-        """Return the warp that issues, of those that can the one that waits longest; or none, and until when."""
-        soonest = INFINITE
-        for warp in sorted(self.awake[s], key=self.since.__getitem__):
-            busy = self._busy_until(s, self.programs[warp][self.position[warp]].kind)
-            if busy <= now:
-                return warp, now
-            soonest = min(soonest, busy)
-        return None, soonest
+        """Return the warp that issues: the one that issued last if it can, else the youngest that can.
 
-    def _busy_until(self, s: int, kind: str) -> float:
-        """When the unit that an instruction goes to takes it."""
+        If none can, return when the first will.
+        """
+        soonest, chosen = INFINITE, -1
+        for warp in self.awake[s]:
+            if warp < chosen:
+                continue
+            busy = self._busy_until(s, self.programs[warp][self.position[warp]])
+            if busy > now:
+                soonest = min(soonest, busy)
+            elif warp == self.last[s]:
+                return warp, now
+            else:
+                chosen = warp
+        return (None, soonest) if chosen < 0 else (chosen, now)
+
+    def _busy_until(self, s: int, instruction: Instruction) -> float:
+        """When the unit that an instruction goes to takes it, and the registers' banks give its operands."""
+        kind = instruction.kind
         unit = UNIT_OF.get(kind)
+        busy = 0.0
         if unit is not None:
-            return self.units[unit][s]
-        return self.path - QUEUE if kind in PATH else 0.0
+            busy = self.units[unit][s]
+        elif kind in PATH:
+            busy = self.queues[s] - QUEUE * self.machine.request
+        for bank, reads in zip(self.banks[s], instruction.reads, strict=True):
+            if reads and bank > busy:
+                busy = bank
+        return busy
 
     def _issue(self, warp: int, s: int, now: float) -> None:
         """Issue the next instruction of a warp."""
@@ -236,7 +278,9 @@ class _Player:
         machine = self.machine
         slots = 1.0
         since = self.since[warp]
-        held = min(max(self._busy_until(s, kind), since), now)  # by the unit that it goes to, then by other warps
+        held = min(
+            max(self._busy_until(s, instruction), since), now
+        )  # by the unit that it goes to, then by other warps
         self._span(warp, UNIT_REASON.get(kind, 5), since, held)
         self._span(warp, 5, held, now)
         if kind == "multiply-add":
@@ -246,19 +290,24 @@ class _Player:
             slots = machine.slots[instruction.arithmetic] * instruction.amount
             finish = now + max(slots, machine.index_latency[instruction.arithmetic])
         elif kind == "shared load":
-            self.path = max(self.path, now) + instruction.wavefronts
+            self._pass(s, now, instruction.wavefronts)
             finish = self.path - 1 + machine.latency["shared"] - (machine.address if instruction.pace > 1 else 0)
         elif kind == "shared store":
-            self.path = max(self.path, now) + instruction.wavefronts
+            self._pass(s, now, instruction.wavefronts)
             finish = now + 1
         elif kind in ("load", "copy", "store"):
+            self._pass(s, now, max(instruction.wavefronts, 1))
             finish = self._memory(instruction, warp, now)
         elif kind == "constant":
+            self.units["constant"][s] = now + machine.constant_request
             finish = now + machine.constant
         else:
             finish = now + 1
             if kind in UNIT_OF:
                 self.units[UNIT_OF[kind]][s] = now + machine.integer
+        for bank, reads in enumerate(instruction.reads):
+            self.banks[s][bank] = max(self.banks[s][bank], now) + reads
+        self.last[s] = warp
         self.done[warp][position] = finish
         self.issued += slots
         self._span(warp, 0, now, now + slots)
@@ -268,17 +317,37 @@ class _Player:
             end = now + instruction.pace
         self.free[warp] = now + slots
         self.position[warp] = position + 1
-        if instruction.turn > len(self.turns[warp]):
+        if instruction.turn > self.turn[warp]:
+            self.turn[warp] = instruction.turn
             self.turns[warp].append(now)
         if kind == "barrier":
             self._barrier(warp, end)
         elif position + 1 < len(self.programs[warp]):
             self._next(warp, end)
+        if self.position[warp] == len(self.programs[warp]):
+            self._end(self.block_of[warp], end)
+
+    def _end(self, block: int, now: float) -> None:
+        """Let a block of the same follow one whose warps have all come to their end."""
+        self.running[block] -= 1
+        if self.running[block] or self.round[block] + 1 == self.rounds:
+            return
+        self.round[block] += 1
+        self.running[block] = self.size
+        for warp in range(block * self.size, (block + 1) * self.size):
+            self.position[warp] = self.turn[warp] = 0
+            self._next(warp, now)
+
+    def _pass(self, s: int, now: float, wavefronts: int) -> None:
+        """Queue a request at its scheduler, and let its wavefronts pass where those of all schedulers meet."""
+        leaves = max(self.queues[s], now)
+        self.path = max(self.path, leaves) + wavefronts
+        self.queues[s] = max(leaves + self.machine.request, self.path - wavefronts + 1)
 
     def _memory(self, instruction: Instruction, warp: int, now: float) -> float:
         """Pass the first-level cache, and fetch what it does not hold; return when all of it has arrived."""
         machine, block = self.machine, self.block_of[warp]
-        self.path = max(self.path, now) + max(instruction.wavefronts, 1)
+        block += self.round[block] * len(self.round)  # memory of its own
         start = self.path - 1
         if instruction.kind == "store":
             level = "L2"
