@@ -7,7 +7,6 @@ sector boundary. Terms are those of Nsight Compute.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE
+from ..simulator.wide_copies import wide_copy
 
 #: Positions, lanes or words.
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -62,22 +62,9 @@ def _wide_passes(words: Ints) -> int:
 
 
 def _copied(to: Ints, of: Ints) -> Count:
-    """Count one asynchronous copy of 16 bytes by each lane of a full warp, between places counted in 16 bytes.
-
-    A wavefront moves the same halves of sectors of 32 bytes from one line of 128 bytes to one other, each to a sector
-    of its own, where the lowest two bits of all places change alike. `course_lib.observers.copy_passes` has the
-    measurements behind the rule.
-    """
-    halves: dict[tuple[int, int, int], int] = {}
-    for a, b in zip(of.tolist(), to.tolist(), strict=True):
-        move = a // 2, b // 2, (a ^ b) % 4
-        halves[move] = halves.get(move, 0) | 1 << a % 2
-    alike = [(a // 4, b // 4, change, half) for (a, b, change), half in halves.items()]
-    ends = [[(*kind, side, move[side]) for kind, move in zip(alike, halves, strict=True)] for side in (0, 1)]
-    busiest: dict[Any, int] = {}
-    for end, times in Counter(ends[0] + ends[1]).items():
-        busiest[end[:4]] = max(busiest.get(end[:4], 0), times)
-    return Count(len(of), 1, len({(a // 4, b) for a, b, _ in halves}), sum(busiest.values()))
+    """Count one asynchronous copy of 16 bytes by each lane of a full warp, between places counted in 16 bytes."""
+    wavefronts, sectors = wide_copy(zip(to.tolist(), of.tolist(), strict=True))
+    return Count(len(of), 1, sectors, wavefronts)
 
 
 def _patches(

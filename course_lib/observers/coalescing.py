@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..simulator.hardware import SECTOR_BYTES
-from .copy_passes import WIDE_BYTES, CopyPasses, copied_places
+from ..simulator.wide_copies import WIDE_BYTES
+from .copy_passes import CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
 
 if TYPE_CHECKING:

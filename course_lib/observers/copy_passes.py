@@ -22,18 +22,17 @@ by exclusive or and take them from rows that begin anywhere in a line, are count
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
+from ..simulator.hardware import LINE_BYTES, WARP_SIZE, WORD_BYTES
+from ..simulator.wide_copies import WIDE_BYTES, wide_copy
 
 if TYPE_CHECKING:
     from ..simulator.machine.access import Pattern, Site
 
-LINE_BYTES = BANKS * WORD_BYTES
-WIDE_BYTES = 16
 #: Where a lane goes to and comes from, counted in copies.
 Places = Sequence[tuple[int, int]]
 
@@ -64,7 +63,7 @@ class CopyPasses:
             key = size, row.tobytes()
             if key not in self.known:
                 lanes = list(zip(*np.split(row, 2), strict=True))
-                self.known[key] = wide(lanes) if size == WIDE_BYTES else (narrow(lanes, size), 0)
+                self.known[key] = wide_copy(lanes) if size == WIDE_BYTES else (narrow(lanes, size), 0)
             total += np.multiply(self.known[key], count)
         return int(total[0]), int(total[1])
 
@@ -93,21 +92,3 @@ def narrow(lanes: Places, size: int) -> int:
         both = Counter(banks)
         total += max((filled[to] + taken[of] - both[to, of] for to, of in both), default=0)
     return total
-
-
-def wide(lanes: Places) -> tuple[int, int]:
-    """Return (wavefronts, sectors) of a copy of 16 bytes a lane; places below 0 are lanes that take no part."""
-    in_sector, in_line = SECTOR_BYTES // WIDE_BYTES, LINE_BYTES // SECTOR_BYTES
-    moves: dict[tuple[int, int, int], set[int]] = {}  # sector from, sector to, what changes in a place -> its halves
-    for to, of in lanes:
-        if to >= 0:
-            change = (to ^ of) % (2 * in_sector)
-            moves.setdefault((of // in_sector, to // in_sector, change), set()).add(of % in_sector)
-    together: dict[Hashable, tuple[Counter[int], Counter[int]]] = {}
-    for (of, to, change), halves in moves.items():
-        alike = of // in_line, to // in_line, change, frozenset(halves)
-        taken, filled = together.setdefault(alike, (Counter(), Counter()))
-        taken[of] += 1
-        filled[to] += 1
-    wavefronts = sum(max(*taken.values(), *filled.values()) for taken, filled in together.values())
-    return wavefronts, len({(of // in_line, to) for of, to, _ in moves})

@@ -12,6 +12,8 @@ SECTOR_BYTES = 32
 #: Banks of shared memory, and the bytes that each gives in one pass.
 BANKS = 32
 WORD_BYTES = 4
+#: Bytes of a line of a cache, which holds whole sectors, and of shared memory in one pass.
+LINE_BYTES = BANKS * WORD_BYTES
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
