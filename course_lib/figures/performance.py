@@ -91,7 +91,8 @@ def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None) -> 
 def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:
     """How many times as fast as tiled is prefetched, against the warps that share a multiprocessor.
 
-    ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled.
+    ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled, of
+    the compiler's own instructions.
     """
     ax = ax or new_axes(9, 4.6)
     tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
@@ -101,7 +102,7 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
         warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
         ratios = {
             what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
-            for what in ("measured", "predicted")
+            for what in ("measured", "predicted_by_code")
         }
         ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2)
         ax.annotate(
@@ -112,14 +113,14 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
             fontsize=12,
             color=GROUND,
         )
-        ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5)
+        ax.plot(warps, ratios["predicted_by_code"], "--", color=colour, lw=1.5)
         pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
         sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
     ax.axhline(1, color=GROUND, lw=1)
     log2_axis(ax.xaxis, (2, 4, 8, 16, 32, 64))
     ax.set(xlabel="warps on a multiprocessor", ylabel="speed of prefetched / tiled")
     ax.set_title("Prefetching pays where few warps share a multiprocessor")
-    note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model"
+    note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model, of the machine code"
     ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=GROUND, va="bottom")
     return describe(ax, *sentences)
 

@@ -16,7 +16,7 @@ from .. import measurements, model
 from ..kernels import Rung, rung
 from ..model import waiting
 from ..model.instructions import Instruction, programs
-from ..model.machine_code import machine_programs
+from ..model.machine_code import CodedOperation, machine_programs, operations
 from ..simulate import simulate
 from ..simulator.hardware import ceil_div
 from .residency import N
@@ -51,22 +51,28 @@ DEPTHS = {
     "unrolled": 64,
 }
 #: Blocks that are played in each one's place, one after the other: the first begin in step, as later ones do not.
-ROUNDS = 3
+ROUNDS = 2
 #: Kernels whose outermost loop goes through all of a large matrix: the first-level cache keeps nothing for its next
 #: turn, as it would in a small trace, so what counts is the first.
 ONE_TURN = ("per_row", "per_column")
 #: Pairs of cases whose speeds differ by more have an order: measured again on another day one differs by up to 2 %.
 TELLS = 0.03
+#: What tells the results of one microkernel apart.
+WHICH = ("warps", "stride", "requests")
+#: The kernels whose order over resident warps is told.
+TILES = ("tiled", "prefetched")
 #: A miss that needs a reason, and how close machine code must come to be the reason.
 MISS = 0.25
 #: Why the model misses the others, as far as is known.
 MISSES: dict[str, str] = {
-    "tiled": "the machine: blocks begin in step here, and drift apart in a long launch; how far decides",
-    "prefetched": "the machine: blocks begin in step here, and drift apart in a long launch; how far decides",
+    "tiled": "the machine: requests for parts of several lines may wait longer beyond the first-level cache",
+    "prefetched": "the machine: requests for parts of several lines may wait longer beyond the first-level cache",
+    "pipelined": "the machine: an asynchronous copy passes the path to shared memory twice, here once",
+    **dict.fromkeys(
+        ("vectorized", "warp_tiled", "staged"),
+        "the compiler: operands that meet in a bank of registers, which only its own instructions show",
+    ),
     "per_column": "the machine: which of its loads the second-level cache serves",
-    "warp_tiled": "the machine: dispatch stalls, of operands that meet in the registers' banks, which it lacks",
-    "staged": "the machine: dispatch stalls, of operands that meet in the registers' banks, which it lacks",
-    "vectorized": "the machine: dispatch stalls, of operands that meet in the registers' banks, which it lacks",
 }
 
 
@@ -78,11 +84,11 @@ def rows(progress: Progress) -> list[Row]:
 def probes() -> list[Row]:
     """Predict kernels that measured the machine: what the model makes of its own numbers."""
     machine, recording = _machine(), measurements.load("latencies")
-    measured = {(r["probe"], r.get("warps"), r.get("stride")): r["value"] for r in recording.results}
-    results = []
+    results: list[Row] = []
 
     def add(probe: str, predicted: float, **which: int) -> None:
-        value = measured[probe, which.get("warps"), which.get("stride")]
+        alike = (r for r in recording.results if r["probe"] == probe)
+        value = next(r["value"] for r in alike if all(r.get(k) == which.get(k, r.get(k)) for k in WHICH))
         results.append({"what": "probe", "probe": probe, **which, **_beside(predicted, value, "cycles")})
 
     turns = 64
@@ -103,7 +109,27 @@ def probes() -> list[Row]:
         add("shared read", waiting.play_programs([walk] * 32, machine).cycles / turns / 32, stride=stride)
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(turns)]
     add("multiply-add latency", waiting.play_programs([chain], machine).cycles / turns)
+    for warps in (1, 4):
+        walk = [Instruction("shared store", 0, wavefronts=1)] * 32
+        add("asked for, store", waiting.play_programs([walk] * warps, machine).cycles, warps=warps, requests=32)
+        results[-1]["why"] = "the machine: some 40 cycles pass once, before a request leaves every fourth"
+    for r in recording.results:
+        if r["probe"].startswith("outer product"):
+            loop = _inner(operations(r["code"]))
+            walk = [Instruction(op.kind, 0, pace=op.pace, reads=op.reads) for op in loop] * 4
+            products = sum(i.kind == "multiply-add" for i in walk) * r["warps"] // machine.schedulers
+            add(r["probe"], waiting.play_programs([walk] * r["warps"], machine).cycles / products, warps=r["warps"])
+    free = [[Instruction("multiply-add", 0)] * 1024 for _ in range(32)]
+    ends = [spans[-1][2] for spans in waiting.play_programs(free, machine).spans]
+    add("warps without turns", float(np.mean(ends)) / max(ends))
+    results[-1]["why"] = "the machine: at the end of its loop a warp gives way, while the next instructions are fetched"
     return results
+
+
+def _inner(ops: list[CodedOperation]) -> list[CodedOperation]:
+    """Return the loop that has the largest part of multiply-adds."""
+    loops = [ops[op.target : place + 1] for place, op in enumerate(ops) if 0 <= op.target <= place]
+    return max(loops, key=lambda loop: sum(op.kind == "multiply-add" for op in loop) / len(loop))
 
 
 def residency(progress: Progress) -> list[Row]:
@@ -198,13 +224,50 @@ def table(results: Iterable[Row]) -> str:
         lines.append(f"{what}: median error {100 * float(np.median([abs(r['error']) for r in part])):.0f} %{by_code}")
         for r in part:
             name = r.get("probe") or r["rung"]
-            which = {k: r[k] for k in ("warps", "stride") if k in r} | dict(r.get("params", {}))
+            which = {k: r[k] for k in WHICH if k in r} | dict(r.get("params", {}))
             lines.append(
                 f"  {100 * r['error']:+5.0f} %  {name:22}{which!s:48}predicted {r['predicted']:10.2f}"
                 f"  by code {r.get('predicted_by_code', np.nan):10.2f}  measured {r['measured']:10.2f} {r['unit']}"
                 f"  {r.get('why', '')}"
             )
+    for key, name in (("predicted", "of the source"), ("predicted_by_code", "of machine code")):
+        wrong, pairs = ordered(results, TILES, key)
+        lines.append(f"order, {name}: {len(wrong)} of {pairs} pairs that differ by over {100 * TELLS:.0f} % are wrong")
+        for a, b in wrong:
+            ratios = f"predicted {a[key] / b[key]:5.2f}  measured {a['measured'] / b['measured']:5.2f}"
+            lines.append(f"  {_case(a)} over {_case(b)}: {ratios}  {why_wrong((a, b), key)}")
     return "\n".join(lines)
+
+
+def why_wrong(pair: tuple[Row, Row], key: str = "predicted") -> str:
+    """Return why a pair has the wrong order: whose error it is, and whether the compiler or the machine made it."""
+    code = "predicted_by_code"
+    worse = max(pair, key=lambda r: abs(float(np.log(r[key] / r["measured"]))))
+    if key != code and all(code in r for r in pair) and pair[0][code] >= pair[1][code]:
+        return f"the compiler: its own instructions have the order right (most of the error is {_case(worse)}'s)"
+    return f"{_case(worse)} by {100 * (worse[key] / worse['measured'] - 1):+.0f} %: {MISSES[worse['rung']]}"
+
+
+def reasons(results: Iterable[Row]) -> str:
+    """Return the three largest reasons for waiting of each result, as Nsight Compute samples them and as modelled."""
+
+    def largest(waits: Row) -> str:
+        first = sorted(waits.items(), key=lambda item: -item[1])[:3]
+        return ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in first)
+
+    chosen = list(results)
+    names = [f"{r['rung']}{', T = ' + str(T) if (T := r['params'].get('tile_width')) else ''}" for r in chosen]
+    rows = [
+        (name, largest(r["measured_waits"]), largest(r["predicted_waits"]))
+        for name, r in zip(names, chosen, strict=True)
+    ]
+    table = [("", "measured", "modelled"), *rows]
+    widths = [max(len(row[i]) for row in table) for i in range(3)]
+    return "\n".join("  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in table)
+
+
+def _case(r: Row) -> str:
+    return f"{r['rung']} of T = {r['params'].get('tile_width')} with {r['warps']} warps"
 
 
 def _machine() -> waiting.Machine:

@@ -25,6 +25,7 @@ from ..trace.columns import BARRIER, OPS
 from ..trace.trace import Trace
 from .requests import _passes, _wide_passes
 
+NONE = np.zeros(0, np.int64)
 WRITTEN_OUT = 256
 TURNS = 4
 AHEAD = 6
@@ -252,7 +253,7 @@ def names_of(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
-@dataclass
+@dataclass(slots=True)
 class _Access:
     """What lowering needs of an access: `words` are the lanes' first elements, in the order of the array's memory."""
 
@@ -266,7 +267,7 @@ class _Access:
     words: np.ndarray
 
 
-@dataclass
+@dataclass(slots=True)
 class _Step:
     """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses."""
 
@@ -289,6 +290,7 @@ def _steps(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) 
     for step, name in _part(columns.variable, columns.rows("variable", begin, end), "step", "name"):
         steps[step - begin].variables.append(columns.names[name])
     names = ("step", "op", "array", "lanes", "width", "wavefronts", "base", "pattern")
+    first: dict[int, int] = {}
     local = {name for name, array in trace.arrays.items() if array.space == "local"}
     order = {name: trace.arrays[name].strides for name in columns.arrays}
     if pitch:
@@ -299,11 +301,15 @@ def _steps(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) 
     ):
         label: str = columns.arrays[array]
         count = lanes.bit_count()
+        if label in local:  # each thread's own, at the same place: the first one's is enough
+            if pattern not in first:
+                first[pattern] = int(columns.vector(pattern)[0])
+            own = _Access(OPS[op], label, count, width, wavefronts, first[pattern] + base, pattern, NONE)
+            steps[step - begin].accesses.append(own)
+            continue
         words = columns.vector(pattern) + base
         strides = order[label]
-        if label in local:  # each thread's own, at the same place: the first one's is enough
-            strides = None
-        elif len(words) == 1:
+        if len(words) == 1:
             words = np.repeat(words, count)
         if strides is not None:
             index = np.unravel_index(words, trace.arrays[label].shape)

@@ -52,6 +52,17 @@ def test_loops_are_cut_out_of_a_listing():
     assert (ops[2].guarded, ops[2].target) == (True, 0)
 
 
+def test_operands_come_from_two_banks():
+    """Even registers and odd ones; what is marked to be kept is not read again by the next instruction."""
+    code = [
+        "1 - - -  FFMA R60, R61.reuse, R64, R60",
+        "1 - - -  FFMA R59, R61, R66, R59",
+        "1 - - -  FFMA R58, R61, R75, R58",
+        "1 - - -  LDG.E R29, desc[UR14][R8.64]",
+    ]
+    assert [op.reads for op in operations(code)] == [(2, 1), (1, 1), (1, 2), (1, 1)]
+
+
 @pytest.mark.parametrize(("name", "T"), [("tiled", 8), ("tiled", 16), ("tiled", 32), ("prefetched", 16)])
 def test_machine_code_does_what_was_traced(name, T):
     """As many multiply-adds and barriers as the traced turns, and the sectors that they load."""
