@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numba import float32, uint32
 
+from ..simulator.hardware import WARP_SIZE
 from . import probes, shared_probes
 from .device import require
-from .latencies import L2_LIST, ROUNDS, WARP, Result, _list, _result, _time
+from .latencies import L2_LIST, ROUNDS, Result, _list, _result, _time
 from .machine_code import disassembly, loops
 from .probes import UNROLLED
 
@@ -30,7 +31,7 @@ def order(repeats: int) -> list[Result]:
     The value is their mean as a part of the last: 1 where all take turns, 9/16 where one after the other of eight goes.
     """
     device = require()
-    out, clocks = device.device_array(1024), device.device_array((2, 1, WARP), np.int64)
+    out, clocks = device.device_array(1024), device.device_array((2, 1, WARP_SIZE), np.int64)
     ends = []
     for _ in range(repeats + 1):
         shared_probes.compete[1, 1024](float32(0.5), ROUNDS, out, clocks)
@@ -44,7 +45,7 @@ def order(repeats: int) -> list[Result]:
 def rates(repeats: int) -> list[Result]:
     """The rate of the integer unit alone; constants, beside requests to shared memory too; one warp's empty loop."""
     seen = _time(probes.arithmetic(shared_probes.shift, uint32, 4), 1024, (uint32(3), ROUNDS), repeats)
-    per = ROUNDS * UNROLLED * 4 * WARP
+    per = ROUNDS * UNROLLED * 4 * WARP_SIZE
     unit = "warp instructions per cycle"
     results = [_result("integer shift rate", per / np.median(seen), seen, unit, operations=per)]
     readers = {
@@ -53,12 +54,12 @@ def rates(repeats: int) -> list[Result]:
     }
     for name, reader in readers.items():
         for warps in (1, 4, 32):
-            seen = _time(reader, warps * WARP, (ROUNDS,), repeats)
+            seen = _time(reader, warps * WARP_SIZE, (ROUNDS,), repeats)
             value = np.median(seen) / ROUNDS / UNROLLED / warps
             results.append(_result(name, value, seen, "cycles per request", warps=warps))
     kernel = probes.index_rate(None)
     row = require().to_device(np.ones((1, 4096), np.float32))
-    seen = _time(kernel, WARP, (row, row), repeats)
+    seen = _time(kernel, WARP_SIZE, (row, row), repeats)
     results.append(_result("loop of one warp", np.median(seen) / row.shape[1], seen, code=_code(kernel)))
     return results
 
@@ -71,7 +72,7 @@ def paths(repeats: int) -> list[Result]:
     for name, access, step in cases:
         for warps in (1, 4):
             for count in IN_A_ROW:
-                seen = _time(shared_probes.in_a_row(access, count), warps * WARP, (step, 3), 3)
+                seen = _time(shared_probes.in_a_row(access, count), warps * WARP_SIZE, (step, 3), 3)
                 about: dict[str, Any] = {"step": step, "warps": warps, "requests": count}
                 results.append(_result(f"asked for, {name}", np.median(seen), seen, **about))
     return results
@@ -81,22 +82,24 @@ def rows(repeats: int) -> list[Result]:
     """Requests of 32 warps for a few words of each of a few rows, of the first-level and of the second-level cache."""
     results: list[Result] = []
     device = require()
-    most = WARP * WARP // min(EACH)
+    most = WARP_SIZE * WARP_SIZE // min(EACH)
     array = device.to_device(np.ones(most * max(PITCHES), np.float32))
     everywhere = device.get_current_device().MULTIPROCESSOR_COUNT
     for each in EACH:
         for pitch in PITCHES:
             for warps in (1, 4, 32):
-                seen = _time(shared_probes.read_lines(each, True), warps * WARP, (array, pitch, 0, ROUNDS), repeats)
+                seen = _time(
+                    shared_probes.read_lines(each, True), warps * WARP_SIZE, (array, pitch, 0, ROUNDS), repeats
+                )
                 value = np.median(seen) / ROUNDS / UNROLLED / warps
-                about = {"rows": WARP // each, "pitch": pitch, "warps": warps}
+                about = {"rows": WARP_SIZE // each, "pitch": pitch, "warps": warps}
                 results.append(_result("L1 read of rows", value, seen, "cycles per request", **about))
         for blocks in (1, everywhere):
             rounds = PITCHES[0] // each // UNROLLED
             arguments = array, PITCHES[0], UNROLLED * each, rounds
             seen = _time(shared_probes.read_lines(each, False), 1024, arguments, 3, grid=blocks, warmups=0)
-            value = np.median(seen) / rounds / UNROLLED / WARP
-            about = {"rows": WARP // each, "blocks": blocks}
+            value = np.median(seen) / rounds / UNROLLED / WARP_SIZE
+            about = {"rows": WARP_SIZE // each, "blocks": blocks}
             results.append(_result("L2 read of rows", value, seen, "cycles per request", **about))
     return results
 
@@ -108,7 +111,7 @@ def banks(repeats: int) -> list[Result]:
     for m, n in OUTER:
         kernel = shared_probes.outer(m, n)
         for warps in (4, 16):
-            seen = _time(kernel, warps * WARP, (values, ROUNDS), repeats)
+            seen = _time(kernel, warps * WARP_SIZE, (values, ROUNDS), repeats)
             value = np.median(seen) / (ROUNDS * 8 * m * n * warps / 4)
             unit = "cycles per multiply-add of a scheduler"
             results.append(_result(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=_code(kernel)))
@@ -129,11 +132,11 @@ def everywhere(repeats: int) -> list[Result]:
     results = [_result("L2 latency, all at once", np.median(seen) / len(nodes), seen, blocks=count)]
     del memory
     for warps, blocks in ((2, 1), (2, 4), (2, 16), (8, 1), (8, 4), (8, 8)):
-        seen = _time(probes.barriers, warps * WARP, (ROUNDS,), repeats, grid=blocks * count)
+        seen = _time(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats, grid=blocks * count)
         value = np.median(seen) / ROUNDS / UNROLLED
         results.append(_result("barriers of blocks", value, seen, warps=warps, blocks=blocks))
     begin, end = device.event(timing=True), device.event(timing=True)
-    out, clocks = device.device_array(1024), device.device_array((2, count, WARP), np.int64)
+    out, clocks = device.device_array(1024), device.device_array((2, count, WARP_SIZE), np.int64)
     hertz = []
     for _ in range(repeats):
         begin.record()
