@@ -1,23 +1,25 @@
 """Products with a few rows or columns: every result an inner product of its own, split among the threads of a block.
 
 Idea: a result of four columns or fewer has no use for a tile: of the elements it would keep in shared memory, all but a
-few are read once. Here the long operand is read once, in whole sectors, and the arithmetic waits for memory.
+few are read once. Here the long operand is read once, in whole sectors, and the arithmetic waits for memory: what
+counts is how many bytes are on their way, so a thread asks for several vectors before it uses the first.
 `along_k` is for a long operand whose neighbours in memory follow each other along K: a block takes four of its rows,
-and its 256 threads take turns along K. `across` is for one that lies the other way: each lane has a column, or
-four, and the 8 warps take turns along K. Where that makes too few blocks for a GPU, K is split into parts.
+and its threads take turns along K. `across` is for one that lies the other way: each lane has a column, or four, and
+groups of lanes take turns along K. Where that makes too few blocks for a GPU, K is split into parts, and the last block to
+take its ticket adds them up, in their order.
 """
 
 from functools import cache
 
-from numba import cuda, float32, uint64
+from numba import cuda, float32, uint32, uint64
 
 from .vector import load4
 
-THREADS = 256
-WARPS = 8
-#: Rows of the long operand in a block of `along_k`.
-ROWS = 4
-#: A product with this many rows or columns, or with so many beyond the last whole tile, is one of inner products.
+#: Threads of a block of `along_k`, its warps, and its rows of the long operand.
+THREADS, WARPS, ROWS = 128, 4, 4
+#: Threads of a block of `across`, its warps, its columns, and the rows that a thread loads before it uses the first.
+THREADS_ACROSS, WARPS_ACROSS, COLUMNS, AHEAD = 512, 16, 32, 8
+#: A product with this many rows or columns, or with so many beyond the last whole tile, may be one of inner products.
 FEW = 4
 
 
@@ -42,14 +44,29 @@ def _access(short_along_k, flipped, onto):
     return short, store
 
 
+@cuda.jit(device=True)
+def is_last_part(ticket, tickets):
+    """Return whether this block is the last of a column of the grid to come here; what all of them stored is visible.
+
+    ticket: a uint32 in shared memory; tickets: one for each column of the grid, zero before and after.
+    """
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        cuda.threadfence()
+        ticket[0] = cuda.atomic.inc(tickets, cuda.blockIdx.x, cuda.gridDim.y - 1)  # after the last comes 0
+        cuda.threadfence()
+    cuda.syncthreads()
+    return ticket[0] == cuda.gridDim.y - 1
+
+
 @cache
 def along_k(count, wide, short_along_k, flipped, onto):
-    """Return the kernel for a long operand L of W×K: kernel[(ceil(W / 4), parts), 256](L, S, C, ...).
+    """Return the kernel for a long operand L of W×K: kernel[(ceil(W / 4), parts), 128](L, S, C, ...).
 
-    Its arguments after C: alpha, beta, end, first, chunk, partial. It computes the results of rows 0 … end - 1 of L
-    with `count` columns of S (rows, if short_along_k) from `first` on, stored in C[w, c] or, flipped, C[c, w].
-    Part p takes `chunk` elements of K, a multiple of 1024; with several parts the sums go to
-    partial[p count + c - first, w] instead.
+    Its arguments after C: alpha, beta, end, first, chunk, partial, tickets. It computes the results of rows 0 … end - 1
+    of L with `count` columns of S (rows, if short_along_k) from `first` on, stored in C[w, c] or, flipped, C[c, w].
+    Part p takes `chunk` elements of K, a multiple of 512; with several parts the sums go to
+    partial[p count + c - first, w] first. tickets: a uint32 for each block in x, zero before and after.
     """
     short, store = _access(short_along_k, flipped, onto)
     step = 4 * THREADS if wide else THREADS
@@ -57,9 +74,10 @@ def along_k(count, wide, short_along_k, flipped, onto):
     results = ROWS * count
 
     @cuda.jit
-    def products_along_k(L, S, C, alpha, beta, end, first, chunk, partial):
+    def products_along_k(L, S, C, alpha, beta, end, first, chunk, partial, tickets):
         sums = cuda.local.array((ROWS, count), float32)
         shared = cuda.shared.array((WARPS, results), float32)
+        ticket = cuda.shared.array(1, uint32)
         warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
         top, begin = cuda.blockIdx.x * ROWS, cuda.blockIdx.y * chunk
         for i in range(ROWS):
@@ -85,15 +103,27 @@ def along_k(count, wide, short_along_k, flipped, onto):
                 if lane == 0:
                     shared[warp, i * count + c] = total
         cuda.syncthreads()
-        if cuda.threadIdx.x < results:
-            w, c = top + cuda.threadIdx.x // count, cuda.threadIdx.x % count
-            total = float32(0)
+        w, c = top + cuda.threadIdx.x // count, cuda.threadIdx.x % count
+        inside = cuda.threadIdx.x < results and w < end
+        total = float32(0)
+        if inside:
             for other in range(WARPS):
                 total += shared[other, cuda.threadIdx.x]
-            if w < end:
-                if cuda.gridDim.y > 1:
-                    partial[cuda.blockIdx.y * count + c, w] = total
-                else:
+            if cuda.gridDim.y > 1:
+                partial[cuda.blockIdx.y * count + c, w] = total
+        if cuda.gridDim.y == 1:
+            if inside:
+                store(C, w, first + c, alpha, beta, total)
+        elif is_last_part(ticket, tickets):
+            for result in range(warp, results, WARPS):  # a warp a result, its lanes every 32nd part
+                w, c = top + result // count, result % count
+                total = float32(0)
+                if w < end:
+                    for part in range(lane, cuda.gridDim.y, 32):
+                        total += partial[part * count + c, w]
+                for halving in range(5):
+                    total += cuda.shfl_xor_sync(0xFFFFFFFF, total, 16 >> halving)
+                if w < end and lane == 0:
                     store(C, w, first + c, alpha, beta, total)
 
     return products_along_k
@@ -101,72 +131,67 @@ def along_k(count, wide, short_along_k, flipped, onto):
 
 @cache
 def across(count, wide, short_along_k, flipped, onto):
-    """Return the kernel for a long operand L of K×W: kernel[(ceil(W / 128), parts), 256](L, S, C, ...).
+    """Return the kernel for a long operand L of K×W: kernel[(ceil(W / 32), parts), 512](L, S, C, ...).
 
-    Blocks of 32 columns where it is not `wide`. The other arguments are those of `along_k`; `chunk` is a multiple of 8.
+    The other arguments are those of `along_k`; any `chunk` will do. A block has 32 columns, for as many blocks as can
+    be: a warp takes one row of them at a time or, if `wide`, four rows in 16-byte loads.
     """
     short, store = _access(short_along_k, flipped, onto)
     each = 4 if wide else 1
-    columns = 32 * each
-    sums_of_block = WARPS * count
+    lanes = COLUMNS // each
+    groups, turns = THREADS_ACROSS // lanes, 2 if wide else 0
+    sums_of_block = WARPS_ACROSS * count
 
     @cuda.jit
-    def products_across(L, S, C, alpha, beta, end, first, chunk, partial):
+    def products_across(L, S, C, alpha, beta, end, first, chunk, partial, tickets):
         sums = cuda.local.array((count, each), float32)
-        shared = cuda.shared.array((sums_of_block, columns), float32)
-        warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
-        left, begin = cuda.blockIdx.x * columns, cuda.blockIdx.y * chunk
+        ahead = cuda.local.array((AHEAD, each), float32)
+        shared = cuda.shared.array((sums_of_block, COLUMNS), float32)
+        ticket = cuda.shared.array(1, uint32)
+        warp, group, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x // lanes, cuda.threadIdx.x % lanes
+        left, begin = cuda.blockIdx.x * COLUMNS, cuda.blockIdx.y * chunk
+        stop = min(begin + chunk, L.shape[0])
         for c in range(count):
             for e in range(each):
                 sums[c, e] = 0
         column = min(left + each * lane, L.shape[1] - each)
-        for k in range(begin + warp, min(begin + chunk, L.shape[0]), WARPS):
-            if wide:
-                p, q, r, s = load4(L, k, column)
-                for c in range(count):
-                    value = short(S, k, first + c)
-                    sums[c, 0] += p * value
-                    sums[c, 1] += q * value
-                    sums[c, 2] += r * value
-                    sums[c, 3] += s * value
-            else:
-                value = L[uint64(k), uint64(column)]
-                for c in range(count):
-                    sums[c, 0] += value * short(S, k, first + c)
+        for start in range(begin + group, stop, AHEAD * groups):
+            for i in range(AHEAD):
+                k = min(start + groups * i, stop - 1)
+                if wide:
+                    ahead[i, 0], ahead[i, 1], ahead[i, 2], ahead[i, 3] = load4(L, k, column)
+                else:
+                    ahead[i, 0] = L[uint64(k), uint64(column)]
+            for i in range(AHEAD):
+                k = start + groups * i
+                if k < stop:
+                    for c in range(count):
+                        value = short(S, k, first + c)
+                        for e in range(each):
+                            sums[c, e] += ahead[i, e] * value
         for c in range(count):
             for e in range(each):
-                shared[warp * count + c, each * lane + e] = sums[c, e]
+                total = sums[c, e]
+                for turn in range(turns):  # a warp's groups of lanes add up their sums
+                    total += cuda.shfl_xor_sync(0xFFFFFFFF, total, lanes << turn)
+                if cuda.threadIdx.x % 32 < lanes:
+                    shared[warp * count + c, each * lane + e] = total
         cuda.syncthreads()
-        for i in range(cuda.threadIdx.x, count * columns, THREADS):
-            c, w = i // columns, left + i % columns
+        parts = cuda.gridDim.y
+        c, w = cuda.threadIdx.x // COLUMNS, left + cuda.threadIdx.x % COLUMNS
+        inside = c < count and w < end
+        if inside:
             total = float32(0)
-            for other in range(WARPS):
-                total += shared[other * count + c, i % columns]
-            if w < end:
-                if cuda.gridDim.y > 1:
-                    partial[cuda.blockIdx.y * count + c, w] = total
-                else:
-                    store(C, w, first + c, alpha, beta, total)
-
-    return products_across
-
-
-@cache
-def add_thin_parts(count, flipped, onto):
-    """Return the kernel that adds up the parts: kernel[ceil(count end / 256), 256](C, alpha, beta, ...).
-
-    Its arguments after beta: end, first, parts, partial, as above.
-    """
-    _, store = _access(False, flipped, onto)
-
-    @cuda.jit
-    def add_thin_parts(C, alpha, beta, end, first, parts, partial):
-        i = cuda.blockIdx.x * THREADS + cuda.threadIdx.x
-        if i < count * end:
-            c, w = i // end, i % end
+            for other in range(WARPS_ACROSS):
+                total += shared[other * count + c, cuda.threadIdx.x % COLUMNS]
+            if parts > 1:
+                partial[cuda.blockIdx.y * count + c, w] = total
+            else:
+                store(C, w, first + c, alpha, beta, total)
+        if parts > 1 and is_last_part(ticket, tickets) and inside:
             total = float32(0)
             for part in range(parts):
                 total += partial[part * count + c, w]
             store(C, w, first + c, alpha, beta, total)
 
-    return add_thin_parts
+    return products_across

@@ -17,7 +17,7 @@ for a few shapes of tile, how long the slowest multiprocessor takes, and takes t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -26,17 +26,26 @@ from numba import cuda
 
 from .best import best
 from .best import launch as best_launch
-from .inner_products import FEW, ROWS, THREADS, WARPS, across, add_thin_parts, along_k
-from .tile import ADDERS, UNIT, Form, Tile, add_parts, tile_kernel
+from .inner_products import AHEAD, COLUMNS, FEW, ROWS, THREADS, THREADS_ACROSS, across, along_k
+from .tile import Tile, tile_kernel
+from .tile_loads import UNIT, Form
+from .widened import launch as widened_launch
+from .widened import widened
 
 #: The shapes, from the fewest loads a multiplication to the most blocks a result; two of them for thin results.
 TILES = (
     Tile(128, 256, 8, 16, blocks=1),
+    Tile(128, 128, 8, 8, blocks=1),
     Tile(64, 128, 8, 8, blocks=3),
-    Tile(64, 64, 4, 8, blocks=5),
-    Tile(32, 32, 4, 4, blocks=10),
-    Tile(128, 16, 8, 4, blocks=6),
-    Tile(16, 128, 4, 8, blocks=6, lane_rows=4),
+    Tile(64, 64, 4, 8, blocks=4),
+    Tile(64, 64, 8, 8, blocks=2, slices=2),
+    Tile(64, 64, 8, 8, blocks=1, slices=4),
+    Tile(32, 64, 4, 8, blocks=1, slices=4),
+    Tile(32, 32, 4, 4, blocks=1, slices=4),
+    Tile(128, 32, 8, 8, blocks=1, slices=4),
+    Tile(32, 128, 8, 8, blocks=1, lane_rows=4, slices=4),
+    Tile(128, 16, 8, 4, blocks=1, slices=4),
+    Tile(16, 128, 4, 8, blocks=1, lane_rows=4, slices=4),
 )
 #: The shape of `best`.
 LARGEST = TILES[0]
@@ -44,25 +53,30 @@ LARGEST = TILES[0]
 THINNEST, THIN = 32, 2
 #: Multiply-adds that a multiprocessor does in a cycle.
 LANES = 128
-# The rest are cycles of a multiprocessor, fitted to the times of all candidates for 42 sizes on an H200.
+# The rest are cycles of a multiprocessor, fitted to the times of 900 candidates for 41 sizes on an H200.
 #: For each word that a thread reads from shared memory, times its 32 lanes and shared among the multiprocessor's.
-READ = 2.9
+READ = 1.6
 #: For each element, or four where rows begin on 16 bytes, on its way from global to shared memory; a lane's.
-MOVE = 0.4
+MOVE = 8.3
 #: The least for a unit of work, beyond its multiplications, however few warps there are.
-LATENCY = 430
-#: For a launch and its first loads; for storing each result of a thread; for adding each part of a tile.
-START, END, ADD = 11000, 13, 2
-#: Bytes of partial sums written and read in a cycle.
-PARTIAL_BYTES = 20
+LATENCY = 190
+#: For a launch; for the first loads of a round of blocks, and storing each result of a thread; for a shared tile's
+#: ticket.
+START, SECOND, FIRST, END, TICKET = 15000, 5000, 2400, 0.8, 4300
+#: Bytes that a multiprocessor's share of the memory moves in a cycle, to copy A and B.
+COPIED = 14
+#: Bytes of partial sums that a block writes, and that one adding them up reads, in a cycle.
+STORED, ADDED = 24, 60
 #: `best` has one path less through its loop than the tile of the same shape: the share of the time that it takes.
-BEST = 0.95
-#: The least work for a block, in units of K.
-LEAST_UNITS = 2
-#: Threads that share the adding of one result where at least so many blocks share a tile.
-GROUPS = 16
+BEST = 1.0
+#: The least work for a block, in units of K, and what no number of units times shares may reach.
+LEAST_UNITS, MOST_UNITS = 2, 2**32
 #: Blocks of inner products that keep a multiprocessor's share of the memory busy.
-THIN_BLOCKS = 8
+THIN_BLOCKS, THIN_BLOCKS_ACROSS = 4, 2
+#: Products with so few rows or columns, and those with no more of both, are inner products altogether.
+FEWEST, TINY = 2, 8
+#: Tickets that are made at least.
+TICKETS = 4096
 
 
 @dataclass(frozen=True)
@@ -77,8 +91,8 @@ class ProductPlan:
     """How an M×N product over K is computed.
 
     tile, or None where `best` computes it all, by `rows`, or inner products do; rows and columns of C in tiles, the
-    rest being inner products; blocks with a `whole` tile each and blocks with equal `shares` of the rest; `cycles` is
-    the prediction it was chosen by.
+    rest being inner products; blocks with a `whole` tile each and blocks with equal `shares` of the rest; whether A and
+    B are `copied` into rows on 16-byte boundaries before; `cycles` is the prediction it was chosen by.
     """
 
     M: int
@@ -89,12 +103,13 @@ class ProductPlan:
     columns: int = 0
     whole: int = 0
     shares: int = 0
+    copied: bool = False
     cycles: float = 0.0
 
     @property
     def units(self):
         """K in units of work, at least one."""
-        return max(1, ceil(self.K / UNIT))
+        return max(1, ceil(self.K / (self.tile.depth if self.tile else UNIT)))
 
     @property
     def kernels(self):
@@ -114,10 +129,10 @@ def _inside(size, tile_size):
 
 def _cycles(tile, blocks, units, gpu, wide):
     """Predict the cycles in which the busiest multiprocessor does `blocks` blocks of so many units each."""
-    results = tile.thread_rows * tile.thread_columns
+    results, area = tile.thread_rows * tile.thread_columns, tile.rows * tile.columns * tile.depth
     reads = READ * (tile.thread_rows + tile.thread_columns) / results
-    moves = MOVE * (tile.rows + tile.columns) * UNIT / (4 if wide else 1) / LANES
-    unit = tile.rows * tile.columns * UNIT / LANES * (1 + reads) + moves
+    moves = MOVE * (tile.rows + tile.columns) * tile.depth / (4 if wide else 1) / LANES
+    unit = area / LANES * (1 + reads) + moves
     alone = LATENCY + UNIT * results * ceil(tile.threads / LANES) * (1 + reads) + moves
     rounds, rest = divmod(blocks, tile.blocks * gpu.multiprocessors)
     whole_rounds = rounds * max(tile.blocks * unit, alone)
@@ -129,42 +144,60 @@ def plans(M, N, K, gpu, wide=True, plain=False):
 
     wide: the rows of A and B begin on 16-byte boundaries; plain: C = A·B as it stands, which `best` computes too.
     """
-    found, units = [], max(1, ceil(K / UNIT))
+    found = []
     for tile in TILES:
         thin = min(tile.rows, tile.columns) < THINNEST
         if thin and THIN * min(tile.rows, tile.columns) < (M if tile.rows < tile.columns else N):
             continue
-        rows, columns = _inside(M, tile.rows), _inside(N, tile.columns)
-        tiles = ceil(rows / tile.rows) * ceil(columns / tile.columns)
-        thin_launches = (rows < M) + (columns < N)
-        ends = START * (1 + 2 * thin_launches) + END * tile.thread_rows * tile.thread_columns
-        found.append(ProductPlan(M, N, K, tile, rows, columns, tiles, 0, ends + _cycles(tile, tiles, units, gpu, wide)))
-        left = tiles % (tile.blocks * gpu.multiprocessors)
-        shares = min(tile.blocks * gpu.multiprocessors, left * units // LEAST_UNITS)
-        if shares > left:
-            cycles = ends + _cycles(tile, tiles - left, units, gpu, wide)
-            cycles += _cycles(tile, shares, left * units / shares, gpu, wide)
-            parts = 4 * tile.rows * tile.columns * (shares + left)
-            cycles += START + ADD * shares / left + parts / PARTIAL_BYTES / gpu.multiprocessors
-            found.append(ProductPlan(M, N, K, tile, rows, columns, tiles - left, shares, cycles))
+        for rows, columns in {(M, N), (_inside(M, tile.rows), _inside(N, tile.columns))}:
+            found += _plans_of(tile, M, N, K, rows, columns, gpu, wide, False)
+            if not wide:
+                found += _plans_of(tile, M, N, K, rows, columns, gpu, wide, True)
     if plain and wide:
         tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
-        ends = START + END * LARGEST.thread_rows * LARGEST.thread_columns
-        cycles = ends + BEST * _cycles(LARGEST, tiles, units, gpu, wide)
-        found.append(ProductPlan(M, N, K, None, M, N, tiles, 0, cycles))
+        cycles = BEST * _cycles(LARGEST, tiles, max(1, ceil(K / UNIT)), gpu, wide)
+        found.append(ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _ends(LARGEST, tiles, gpu)))
     return found
+
+
+def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
+    """Return the candidates with one tile for so many rows and columns of C, the rest being inner products."""
+    units, tiles = max(1, ceil(K / tile.depth)), ceil(rows / tile.rows) * ceil(columns / tile.columns)
+    start = START + SECOND * ((rows < M) + (columns < N))
+    if copied:
+        start += 2 * SECOND + 8 * (M * K + K * N) / COPIED / gpu.multiprocessors
+        wide = True
+    room = tile.blocks * gpu.multiprocessors
+    cycles = start + _cycles(tile, tiles, units, gpu, wide) + _ends(tile, tiles, gpu)
+    found = [ProductPlan(M, N, K, tile, rows, columns, tiles, 0, copied, cycles)]
+    left = tiles % room
+    for shares in {room, room // left * left} if left else ():
+        if left < shares <= left * units // LEAST_UNITS and shares * left * units < MOST_UNITS:
+            cycles = start + _cycles(tile, tiles - left, units, gpu, wide) + _ends(tile, tiles - left, gpu)
+            cycles += _cycles(tile, shares, left * units / shares, gpu, wide) + _ends(tile, shares, gpu)
+            # A share of equal parts of one tile each has one part of a tile, any other share two.
+            area, parts = 4 * tile.rows * tile.columns, 2 if shares % left else 1
+            cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * area / ADDED
+            found.append(ProductPlan(M, N, K, tile, rows, columns, tiles - left, shares, copied, cycles))
+    return found
+
+
+def _ends(tile, blocks, gpu):
+    """Predict the cycles for the first loads of so many blocks, and for adding up and storing their results."""
+    rounds = ceil(blocks / (tile.blocks * gpu.multiprocessors))
+    return rounds * (FIRST + END * tile.thread_rows * tile.thread_columns * tile.blocks)
 
 
 def plan(M, N, K, gpu, wide=True, plain=False):
     """Return the ProductPlan of an M×N product over K on `gpu`; wide and plain as in `plans`."""
-    if min(M, N) <= FEW:
+    if min(M, N) <= FEWEST or max(M, N) <= TINY:
         return ProductPlan(M, N, K)
     return min(plans(M, N, K, gpu, wide, plain), key=lambda p: p.cycles)
 
 
 @dataclass(frozen=True)
 class Operands:
-    """The arrays and numbers of one product, and whether A and B are stored transposed."""
+    """The arrays and numbers of one product, whether A and B are stored transposed, and whether as `widened` copies."""
 
     A: object
     B: object
@@ -173,19 +206,33 @@ class Operands:
     beta: object
     transpose_a: bool
     transpose_b: bool
+    copied: bool = False
 
     def form(self, name):
         """Return the Form of A or B."""
         X, along_k = (self.A, not self.transpose_a) if name == "A" else (self.B, self.transpose_b)
-        return Form(along_k, is_wide(X))
+        return Form(along_k, self.copied or is_wide(X))
+
+    def copies(self, K):
+        """Return (matrix, rows and columns of its copy) of A and B; both are as deep as a multiple of 4 from K on."""
+        deep = 4 * ceil(K / 4)
+        shapes = []
+        for X, name in ((self.A, "A"), (self.B, "B")):
+            rows, columns = X.shape
+            shapes.append((X, (rows, deep) if self.form(name).along_k else (deep, 4 * ceil(columns / 4))))
+        return shapes
 
 
 def is_wide(X):
-    """Return whether every row of X begins on a 16-byte boundary, so that 128-bit accesses are possible."""
+    """Return whether every row of X begins on a 16-byte boundary, so that 128-bit accesses are possible.
+
+    A NumPy array is the simulator's, for which what a view is a view of begins on one.
+    """
     if X.shape[1] % 4 or not X.shape[1]:
         return False
     interface = getattr(X, "__cuda_array_interface__", None)
-    return interface["data"][0] % 16 == 0 if interface else X.base is None
+    address = interface["data"][0] if interface else X.ctypes.data - (X if X.base is None else X.base).ctypes.data
+    return address % 16 == 0
 
 
 def plan_of(operands: Operands, M: int, N: int, K: int, gpu: Gpu) -> ProductPlan:
@@ -195,14 +242,21 @@ def plan_of(operands: Operands, M: int, N: int, K: int, gpu: Gpu) -> ProductPlan
     return plan(M, N, K, gpu, is_wide(o.A) and is_wide(o.B), plain)
 
 
-def partial_elements(p, operands, gpu):
-    """Return the float32 elements that the partial sums of the plan's launches need, at least 4."""
-    tiled = max(1, 2 * p.shares * p.tile.rows) * p.tile.columns if p.tile else 0
-    thin = [region[-1] * region[1] * region[2] for region in _thin_regions(p, operands, gpu)]
-    return max(4, tiled, *thin)
+def workspace(p, operands, gpu):
+    """Return the float32 elements that the plan's launches need for partial sums and copies, and the uint32 tickets."""
+    o = replace(operands, copied=p.copied)
+    thin = [(parts * count * end, ceil(end / each)) for _, count, end, _, each, _, parts in _thin(p, o, gpu)]
+    copies = sum(rows * columns for _, (rows, columns) in o.copies(p.K)) if p.copied else 0
+    return _partial_elements(p, thin) + copies, max(4, p.tiles - p.whole, *(tickets for _, tickets in thin))
 
 
-def _thin_regions(p, o, gpu):
+def _partial_elements(p, thin):
+    """Return the float32 elements of partial sums, at least 4, and a multiple of 4, after which the copies follow."""
+    tiled = 2 * p.shares * p.tile.rows * p.tile.columns if p.tile else 0
+    return 4 * ceil(max(4, tiled, *(sums for sums, _ in thin)) / 4)
+
+
+def _thin(p, o, gpu):
     """Return (long operand, count, end, first, each, chunk, parts) of every region of inner products."""
     regions = []
     if p.tile is None and p.rows:
@@ -219,17 +273,22 @@ def _thin_regions(p, o, gpu):
     found = []
     for name, count, end, first in regions:
         form = o.form(name)
-        each, least = (ROWS, 4 * THREADS) if form.along_k else (128 if form.wide else 32, 16 * WARPS)
-        parts = min(ceil(THIN_BLOCKS * gpu.multiprocessors / ceil(end / each)), max(1, p.K // least))
+        if form.along_k:
+            each, least, busy = ROWS, 4 * THREADS, THIN_BLOCKS * gpu.multiprocessors
+        else:
+            least = AHEAD * THREADS_ACROSS * (4 if form.wide else 1) // COLUMNS
+            each, busy = COLUMNS, THIN_BLOCKS_ACROSS * gpu.multiprocessors
+        parts = min(max(1, busy // ceil(end / each)), max(1, p.K // least))
         chunk = max(1, ceil(p.K / parts / least)) * least
         found.append((name, count, end, first, each, chunk, max(1, ceil(p.K / chunk))))
     return found
 
 
-def launches(p, operands, partial, gpu):
+def launches(p, operands, partial, tickets, gpu):
     """Return [(kernel, grid, block, arguments)] in order: what a GPU, or the simulator, is to launch for the plan.
 
-    partial: a float32 array of one dimension, of `partial_elements` or more; one launch after the other uses it.
+    partial: a float32 array of one dimension, and tickets: an uint32 array of zeros, no smaller than `workspace` says;
+    one launch after the other uses them, and leaves the tickets zero.
     """
     o, result = operands, []
     if p.tile is None and p.rows:
@@ -239,36 +298,34 @@ def launches(p, operands, partial, gpu):
         return partial[: rows * columns].reshape(rows, columns)
 
     onto, c_wide = o.beta != 0, is_wide(o.C)
+    if p.copied:
+        copies, begin = [], partial.size
+        for X, (rows, columns) in o.copies(p.K):
+            begin -= rows * columns
+            copies.append(partial[begin : begin + rows * columns].reshape(rows, columns))
+            result.append((widened, *widened_launch(rows, columns), (X, copies[-1])))
+        o = replace(o, A=copies[0], B=copies[1], copied=True)
     if p.tile:
         a_form, b_form, tile = o.form("A"), o.form("B"), p.tile
         # what a wide load takes beyond the columns in tiles is there, for four at least
-        fits = p.rows >= tile.rows and p.columns >= tile.columns and p.K >= UNIT
+        fits = p.rows >= tile.rows and p.columns >= tile.columns and p.K >= tile.depth
         kernel = tile_kernel(tile, a_form, b_form, c_wide, fits, onto)
-        sizes, sums = (p.rows, p.columns, o.alpha, o.beta), room(max(1, 2 * p.shares * tile.rows), tile.columns)
-        result.append((kernel, p.whole + p.shares, tile.threads, (o.A, o.B, o.C, *sizes, p.whole, p.shares, sums)))
-        if p.shares:
-            left = p.tiles - p.whole
-            groups = GROUPS if p.shares >= GROUPS * left else 1
-            blocks = left * tile.rows * tile.columns * groups // (4 * ADDERS)
-            arguments = (o.C, *sizes, p.units, p.whole, p.shares, sums)
-            result.append((add_parts(tile, c_wide, onto, groups), blocks, ADDERS, arguments))
-    for name, count, end, first, each, chunk, parts in _thin_regions(p, o, gpu):
+        sizes = p.rows, p.columns, o.alpha, o.beta
+        sums = room(2 * p.shares, tile.rows * tile.columns) if p.shares else room(1, 4)
+        arguments = (o.A, o.B, o.C, *sizes, p.whole, p.shares, sums, tickets)
+        result.append((kernel, p.whole + p.shares, tile.threads, arguments))
+    for name, count, end, first, each, chunk, parts in _thin(p, o, gpu):
         long, short, flipped = (o.A, o.B, False) if name == "A" else (o.B, o.A, True)
         form, short_form = o.form(name), o.form("B" if name == "A" else "A")
-        make = along_k if form.along_k else across
+        make, threads = (along_k, THREADS) if form.along_k else (across, THREADS_ACROSS)
         kernel = make(count, form.wide, short_form.along_k, flipped, onto)
-        sums = room(parts * count, end)
-        arguments = (long, short, o.C, o.alpha, o.beta, end, first, chunk, sums)
-        result.append((kernel, (ceil(end / each), parts), THREADS, arguments))
-        if parts > 1:
-            adder = add_thin_parts(count, flipped, onto)
-            arguments = (o.C, o.alpha, o.beta, end, first, parts, sums)
-            result.append((adder, ceil(count * end / THREADS), THREADS, arguments))
+        arguments = (long, short, o.C, o.alpha, o.beta, end, first, chunk, room(parts * count, end), tickets)
+        result.append((kernel, (ceil(end / each), parts), threads, arguments))
     return result
 
 
-#: Memory for the partial sums of a device's stream; a product that needs more makes it larger.
-_partial: dict[tuple[int, Any], Any] = {}
+#: Memory for the partial sums of a device's stream, and tickets; a product that needs more makes it larger.
+_workspace: dict[tuple[int, Any], tuple[Any, Any]] = {}
 
 
 def prepare(
@@ -301,12 +358,16 @@ def prepare(
     scalars = np.float32(alpha), np.float32(beta)
     operands = Operands(arrays["A"], arrays["B"], arrays["C"], *scalars, transpose_a, transpose_b)
     p = plan_of(operands, M, N, K, gpu)
-    key, elements = (int(device.id), stream), partial_elements(p, operands, gpu)
-    if key not in _partial or _partial[key].size < elements:
-        _partial[key] = cuda.device_array(elements, np.float32)
+    key, (elements, count) = (int(device.id), stream), workspace(p, operands, gpu)
+    partial, tickets = _workspace.get(key, (None, None))
+    if partial is None or partial.size < elements:
+        partial = cuda.device_array(elements, np.float32)
+    if tickets is None or tickets.size < count:
+        tickets = cuda.to_device(np.zeros(max(count, TICKETS), np.uint32))
+    _workspace[key] = partial, tickets
     made = [
         (kernel[grid, block, stream], arguments)
-        for kernel, grid, block, arguments in launches(p, operands, _partial[key], gpu)
+        for kernel, grid, block, arguments in launches(p, operands, partial, tickets, gpu)
     ]
 
     def multiply():

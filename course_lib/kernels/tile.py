@@ -15,18 +15,18 @@ multiplication on the GPU" (2023).
 from dataclasses import dataclass
 from functools import cache
 
-from numba import cuda, float32, uint64
+from numba import cuda, float32, int64, uint32, uint64
 
+from .quotient import quotient
+from .tile_loads import UNIT, loader
 from .vector import load4, store4
 
-#: K in one unit of work: the depth of the tiles in shared memory.
-UNIT = 16
 #: Rows of tiles that neighbouring blocks walk down before they turn to the next column: what they share stays in L2.
 BAND = 8
+#: Vectors of partial sums that a thread asks for at once.
+LOADS = 16
 #: Added to a result before it is stored, so that the sum moves to another register: see best.py.
 ZERO = float32(0)
-#: Threads of a block of `add_parts`.
-ADDERS = 256
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,17 @@ class Tile:
     thread_columns: int
     blocks: int
     lane_rows: int = 8
+    slices: int = 1
+
+    @property
+    def depth(self):
+        """K in one unit of work: the depth of the tiles in shared memory."""
+        return UNIT * self.slices
 
     @property
     def threads(self):
         """Threads of a block."""
-        return self.rows * self.columns // (self.thread_rows * self.thread_columns)
+        return self.slices * self.rows * self.columns // (self.thread_rows * self.thread_columns)
 
     @property
     def registers(self):
@@ -58,165 +64,21 @@ class Tile:
         return f"{self.rows}×{self.columns}"
 
 
-@dataclass(frozen=True)
-class Form:
-    """How an operand lies in memory: along_k where neighbours follow each other along K; wide if on 16 bytes."""
-
-    along_k: bool
-    wide: bool
-
-
 @cuda.jit(device=True)
 def place(tile, rows, columns, M, N):
     """Return (top, left) of a tile, before it is moved back inside; bands of 8 rows of tiles, column after column."""
     down, across = (M + rows - 1) // rows, (N + columns - 1) // columns
-    band = tile // (BAND * across)
+    band = quotient(tile, BAND * across)
     height = min(BAND, down - BAND * band)
     within = tile - band * BAND * across
-    return (BAND * band + within % height) * rows, within // height * columns
+    column = quotient(within, height)
+    return (BAND * band + within - column * height) * rows, column * columns
 
 
-def _along_k_wide(width, threads, fits):
-    """Return what `_loader` does, for an operand along K in loads of 16 bytes: four lanes to a row of 16."""
-    step, count = threads // 4, 4 * width // threads
-
-    @cuda.jit(device=True)
-    def fetch(X, first, start, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            row = first + thread // 4 + step * i
-            if not fits:
-                row = min(row, X.shape[0] - 1)
-            k = start + thread % 4 * 4
-            values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, row, k)
-
-    @cuda.jit(device=True)
-    def fetch_ragged(X, first, limit, values):
-        thread = cuda.threadIdx.x
-        for i in range(4 * count):
-            values[i] = 0
-        if thread % 4 * 4 < limit:
-            fetch(X, first, 0, values)
-
-    @cuda.jit(device=True)
-    def keep(tile, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            for e in range(4):
-                tile[uint64(thread % 4 * 4 + e), uint64(thread // 4 + step * i)] = values[4 * i + e]
-
-    return fetch, fetch_ragged, keep
-
-
-def _along_k(width, threads, fits):
-    """Return what `_loader` does, for an operand along K, element by element: 16 lanes to a row of 16."""
-    step, count = threads // UNIT, UNIT * width // threads
-
-    @cuda.jit(device=True)
-    def fetch(X, first, start, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            row = first + thread // UNIT + step * i
-            if not fits:
-                row = min(row, X.shape[0] - 1)
-            values[i] = X[uint64(row), uint64(start + thread % UNIT)]
-
-    @cuda.jit(device=True)
-    def fetch_ragged(X, first, limit, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            values[i] = 0
-        if thread % UNIT < limit:
-            fetch(X, first, 0, values)
-
-    @cuda.jit(device=True)
-    def keep(tile, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            tile[uint64(thread % UNIT), uint64(thread // UNIT + step * i)] = values[i]
-
-    return fetch, fetch_ragged, keep
-
-
-def _across_wide(width, threads, fits):
-    """Return what `_loader` does, for an operand across K in loads of 16 bytes."""
-    quads = width // 4
-    step, count = threads // quads, 4 * width // threads
-
-    @cuda.jit(device=True)
-    def fetch(X, first, start, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            column = first + thread % quads * 4
-            if not fits:
-                column = min(column, X.shape[1] - 4)
-            k = start + thread // quads + step * i
-            values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, k, column)
-
-    @cuda.jit(device=True)
-    def fetch_ragged(X, first, limit, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = 0.0, 0.0, 0.0, 0.0
-            column, k = first + thread % quads * 4, thread // quads + step * i
-            if not fits:
-                column = min(column, X.shape[1] - 4)
-            if k < limit:
-                values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3] = load4(X, k, column)
-
-    @cuda.jit(device=True)
-    def keep(tile, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            four = values[4 * i], values[4 * i + 1], values[4 * i + 2], values[4 * i + 3]
-            store4(tile, thread // quads + step * i, thread % quads * 4, four)
-
-    return fetch, fetch_ragged, keep
-
-
-def _across(width, threads, fits):
-    """Return what `_loader` does, for an operand across K, element by element."""
-    span = min(threads, width)
-    step, pieces, count = max(1, threads // width), max(1, width // threads), UNIT * width // threads
-
-    @cuda.jit(device=True)
-    def fetch(X, first, start, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            column = first + thread % span + span * (i % pieces)
-            if not fits:
-                column = min(column, X.shape[1] - 1)
-            values[i] = X[uint64(start + thread // span + step * (i // pieces)), uint64(column)]
-
-    @cuda.jit(device=True)
-    def fetch_ragged(X, first, limit, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            column, k = first + thread % span + span * (i % pieces), thread // span + step * (i // pieces)
-            if not fits:
-                column = min(column, X.shape[1] - 1)
-            values[i] = X[uint64(k), uint64(column)] if k < limit else float32(0)
-
-    @cuda.jit(device=True)
-    def keep(tile, values):
-        thread = cuda.threadIdx.x
-        for i in range(count):
-            k, column = thread // span + step * (i // pieces), thread % span + span * (i % pieces)
-            tile[uint64(k), uint64(column)] = values[i]
-
-    return fetch, fetch_ragged, keep
-
-
-def _loader(width, threads, form, fits):
-    """Return device functions (fetch, fetch_ragged, keep) for one operand's tile of `width`×16 elements.
-
-    fetch(X, first, start, values) loads the thread's part of rows first … first + width - 1 of the operand, elements
-    start … start + 15 along K; fetch_ragged(X, first, limit, values) those below `limit`, and zeros after them;
-    keep(tile, values) stores them, K first. Where the tile does not fit, rows beyond the last repeat the last.
-    """
-    if form.along_k:
-        return (_along_k_wide if form.wide else _along_k)(width, threads, fits)
-    return (_across_wide if form.wide else _across)(width, threads, fits)
+@cuda.jit(device=True)
+def moved_back(own, last, quads):
+    """Return where a tile begins that would begin at `own`: no later than `last`, rounded up to loads of 16 bytes."""
+    return max(0, min(own, (last + 3) // 4 * 4 if quads else last))
 
 
 def _multiplier(tile):
@@ -249,71 +111,186 @@ def _multiplier(tile):
     return load_fragments, add_outer_product, two_steps
 
 
-def _storer(wide, onto):
-    """Return store_results(C, first, end, row, column, alpha, beta, a, b, c, d): four results, columns first … end."""
-    if wide:
+def _quad_storer(tile, onto):
+    """Return store_tile(C, buffer, results, ...) for a C whose rows begin on 16 bytes: four results at a time.
+
+    The thread's first result is row `mine` and column `n` of the tile at (top, left), of which rows from own_top and
+    columns from own_left on are stored, up to row M and column N of C. `buffer` is not used.
+    """
+    kept, row_step, column_step = tile.thread_rows // tile.slices, 4 * tile.lane_rows, 128 // tile.lane_rows
+    column_quads = tile.thread_columns // 4
+
+    @cuda.jit(device=True)
+    def store_tile(C, buffer, results, own_top, own_left, top, left, mine, n, M, N, alpha, beta):
+        for i in range(kept):
+            row = top + mine + i // 4 * row_step + i % 4
+            for j in range(column_quads):
+                column = left + n + column_step * j
+                a, b, c, d = results[i, 4 * j], results[i, 4 * j + 1], results[i, 4 * j + 2], results[i, 4 * j + 3]
+                if own_top <= row and row < M and own_left <= column and column < N:
+                    if onto:
+                        p, q, r, s = load4(C, row, column)
+                        four = alpha * a + beta * p, alpha * b + beta * q, alpha * c + beta * r, alpha * d + beta * s
+                        store4(C, row, column, four)
+                    else:
+                        store4(C, row, column, (alpha * a, alpha * b, alpha * c, alpha * d))
+
+    return store_tile
+
+
+def _row_storer(tile, onto):
+    """Return store_tile as `_quad_storer` does, for a C whose rows begin anywhere: by way of shared memory, `buffer`.
+
+    From its registers a warp would store every fourth column of eight rows at a time, a part of 24 sectors, and the L2
+    cache takes a part of a sector no faster than a whole one. From shared memory it stores neighbours, 32 in 5 sectors.
+    """
+    kept, row_step, columns = tile.thread_rows // tile.slices, 4 * tile.lane_rows, tile.columns
+    lane_columns, thread_columns = 32 // tile.lane_rows, tile.thread_columns
+    warp_columns, column_quads = lane_columns * thread_columns, thread_columns // 4
+    bits, warp_bits = columns.bit_length() - 1, warp_columns.bit_length() - 1
+
+    def storer(i):
+        """Return what stores row i of a thread's results, a constant: results must not be indexed at run time."""
 
         @cuda.jit(device=True)
-        def store_results(C, first, end, row, column, alpha, beta, a, b, c, d):
-            if first <= column and column < end:
-                if onto:
-                    p, q, r, s = load4(C, row, column)
-                    four = alpha * a + beta * p, alpha * b + beta * q, alpha * c + beta * r, alpha * d + beta * s
-                    store4(C, row, column, four)
-                else:
-                    store4(C, row, column, (alpha * a, alpha * b, alpha * c, alpha * d))
+        def store_row(C, buffer, results, own_top, own_left, top, left, M, N, alpha, beta):
+            lane, part = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32 * (32 * thread_columns)
+            cuda.syncwarp()  # nobody reads the row before
+            for j in range(column_quads):
+                a, b, c, d = results[i, 4 * j], results[i, 4 * j + 1], results[i, 4 * j + 2], results[i, 4 * j + 3]
+                place = part + lane // lane_columns * warp_columns + (lane % lane_columns + lane_columns * j) * 4
+                store4(buffer, place >> bits, place & (columns - 1), (a + ZERO, b + ZERO, c + ZERO, d + ZERO))
+            cuda.syncwarp()
+            # The vote, which the compiler cannot foresee, keeps the loop a loop: unrolled, it would take longer to fetch
+            # from memory than to run.
+            place = int64(lane)
+            while cuda.all_sync(0xFFFFFFFF, place < 32 * thread_columns):
+                row = top + (place >> warp_bits) * 4 + i // 4 * row_step + i % 4
+                column, at = left + (place & (warp_columns - 1)), part + place
+                if own_top <= row and row < M and own_left <= column and column < N:
+                    value = alpha * buffer[uint64(at >> bits), uint64(at & (columns - 1))]
+                    if onto:
+                        value += beta * C[uint64(row), uint64(column)]
+                    C[uint64(row), uint64(column)] = value
+                place += 32
 
-    else:
+        return store_row
+
+    def storers(i):
+        """Return what stores a thread's rows from i on."""
+        store_row = storer(i)
+        if i + 1 == kept:
+            return store_row
+        store_rest = storers(i + 1)
 
         @cuda.jit(device=True)
-        def store_one(C, first, end, row, column, alpha, beta, value):
-            if first <= column and column < end:
-                if onto:
-                    C[uint64(row), uint64(column)] = alpha * value + beta * C[uint64(row), uint64(column)]
-                else:
-                    C[uint64(row), uint64(column)] = alpha * value
+        def store_rows(C, buffer, results, own_top, own_left, top, left, M, N, alpha, beta):
+            store_row(C, buffer, results, own_top, own_left, top, left, M, N, alpha, beta)
+            store_rest(C, buffer, results, own_top, own_left, top, left, M, N, alpha, beta)
+
+        return store_rows
+
+    store_rows = storers(0)
+
+    @cuda.jit(device=True)
+    def store_tile(C, buffer, results, own_top, own_left, top, left, mine, n, M, N, alpha, beta):
+        lane = cuda.threadIdx.x % 32
+        first_row, first_column = top + mine - lane // lane_columns * 4, left + n - lane % lane_columns * 4
+        cuda.syncthreads()  # nobody reads the tiles any more
+        store_rows(C, buffer, results, own_top, own_left, first_row, first_column, M, N, alpha, beta)
+
+    return store_tile
+
+
+def _halver(tile, kept, bit):
+    """Return halve(buffer, upper, acc), which adds up the sums of slices that differ in one bit of their numbers.
+
+    Of the first 2 `kept` rows of its results a thread gives half to its partner, through shared memory, and gets the
+    other half's sums in return; these are its first `kept` rows afterwards. upper: the thread keeps the second half.
+    """
+    column_quads, threads, columns = tile.thread_columns // 4, tile.threads, tile.columns
+    quads = kept * column_quads
+    at_once = max(1, min(quads, tile.depth * columns // (4 * threads)))
+    across = bit * threads // tile.slices
+
+    def exchanger(begin):
+        """Return what exchanges the quads of results from `begin` on, as many at once as the buffer holds."""
 
         @cuda.jit(device=True)
-        def store_results(C, first, end, row, column, alpha, beta, a, b, c, d):
-            store_one(C, first, end, row, column, alpha, beta, a)
-            store_one(C, first, end, row, column + 1, alpha, beta, b)
-            store_one(C, first, end, row, column + 2, alpha, beta, c)
-            store_one(C, first, end, row, column + 3, alpha, beta, d)
+        def exchange(buffer, upper, acc):
+            cuda.syncthreads()  # nobody reads the tiles, or what was exchanged before, any more
+            for q in range(at_once):
+                i, j = (begin + q) // column_quads, (begin + q) % column_quads * 4
+                place = 4 * (q * threads + cuda.threadIdx.x)
+                a = acc[i, j] if upper else acc[kept + i, j]
+                b = acc[i, j + 1] if upper else acc[kept + i, j + 1]
+                c = acc[i, j + 2] if upper else acc[kept + i, j + 2]
+                d = acc[i, j + 3] if upper else acc[kept + i, j + 3]
+                store4(buffer, place // columns, place % columns, (a, b, c, d))
+            cuda.syncthreads()
+            for q in range(at_once):
+                i, j = (begin + q) // column_quads, (begin + q) % column_quads * 4
+                place = 4 * (q * threads + (cuda.threadIdx.x ^ across))
+                a, b, c, d = load4(buffer, place // columns, place % columns)
+                acc[i, j] = a + (acc[kept + i, j] if upper else acc[i, j])
+                acc[i, j + 1] = b + (acc[kept + i, j + 1] if upper else acc[i, j + 1])
+                acc[i, j + 2] = c + (acc[kept + i, j + 2] if upper else acc[i, j + 2])
+                acc[i, j + 3] = d + (acc[kept + i, j + 3] if upper else acc[i, j + 3])
 
-    return store_results
+        return exchange
+
+    first, second, third, fourth = (exchanger(part * at_once) for part in range(4))
+
+    @cuda.jit(device=True)
+    def halve(buffer, upper, acc):
+        first(buffer, upper, acc)
+        if quads > at_once:
+            second(buffer, upper, acc)
+        if quads > 2 * at_once:
+            third(buffer, upper, acc)
+            fourth(buffer, upper, acc)
+
+    return halve
 
 
 @cache
 def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
-    """Return the kernel of one tile shape for operands of two forms; fits: C is no smaller, nor K than 16.
+    """Return the kernel of one tile shape for operands of two forms; fits: C and K are no smaller than a tile.
 
-    kernel[whole + shares, tile.threads](A, B, C, M, N, alpha, beta, whole, shares, partial) computes the first M rows
-    and N columns of C = alpha A·B + beta C. A is M×K, or K×M where a_form is not along_k, and B is K×N, or N×K where
-    b_form is along_k; all are float32 and C-ordered. c_wide: C's rows begin on 16 bytes; onto: beta is not 0. The first
-    `whole` blocks take a tile each; `shares` more blocks take equal shares of the tiles after those. Sums of part of a
-    tile go to `partial`, float32 of (2 shares rows)×columns, from where `add_parts` brings them into C.
+    kernel[whole + shares, tile.threads](A, B, C, M, N, alpha, beta, whole, shares, partial, tickets) computes the
+    first M rows and N columns of C = alpha A·B + beta C. A is M×K, or K×M where a_form is not along_k, and B is K×N,
+    or N×K where b_form is along_k; all are float32 and C-ordered. c_wide: C's rows begin on 16 bytes; onto: beta is
+    not 0. The first `whole` blocks take a tile each; `shares` more blocks take equal shares of the tiles after those.
+    Sums of part of a tile go to `partial`, float32 of 2 shares rows and as many columns as a tile has results; the last
+    of a tile's blocks to take one of its `tickets`, a uint32 for each shared tile, all zero before and after, adds them.
     """
-    rows, columns, threads = tile.rows, tile.columns, tile.threads
-    thread_rows, thread_columns = tile.thread_rows, tile.thread_columns
+    rows, columns, threads, depth, slices = tile.rows, tile.columns, tile.threads, tile.depth, tile.slices
+    thread_rows, thread_columns, per_slice = tile.thread_rows, tile.thread_columns, threads // slices
     warp_rows, lane_rows, lane_columns = tile.lane_rows * thread_rows, tile.lane_rows, 32 // tile.lane_rows
     warp_columns = lane_columns * thread_columns
     warps_across = columns // warp_columns
     row_step, column_step = 4 * lane_rows, 4 * lane_columns
     a_pitch = rows + (4 if a_form.along_k else 0)
     b_pitch = columns + (4 if b_form.along_k else 0)
-    a_part, b_part = UNIT * rows // threads, UNIT * columns // threads
+    a_part, b_part = UNIT * rows // per_slice, UNIT * columns // per_slice
     a_along_k = a_form.along_k
-    fetch_a, fetch_ragged_a, keep_a = _loader(rows, threads, a_form, fits)
-    fetch_b, fetch_ragged_b, keep_b = _loader(columns, threads, b_form, fits)
+    a_quads, b_quads = a_form.wide and not a_form.along_k, b_form.wide and not b_form.along_k
+    fetch_a, fetch_ragged_a, keep_a = loader(rows, per_slice, a_form, fits)
+    fetch_b, fetch_ragged_b, keep_b = loader(columns, per_slice, b_form, fits)
     load_fragments, add_outer_product, two_steps = _multiplier(tile)
-    store_results = _storer(c_wide, onto)
-    column_quads = thread_columns // 4
-    alone = tile.blocks == 1
+    column_quads, half, quarter = thread_columns // 4, thread_rows // 2, thread_rows // 4
+    kept = thread_rows // slices
+    halve, halve_again = _halver(tile, half, 1), _halver(tile, quarter, 2)
+    alone, at_once = tile.blocks == 1, max(1, LOADS // (kept * column_quads))
+
+    store_tile = (_quad_storer if c_wide else _row_storer)(tile, onto)
 
     @cuda.jit(max_registers=tile.registers)
-    def tile_product(A, B, C, M, N, alpha, beta, whole, shares, partial):
-        A_tile = cuda.shared.array((UNIT, a_pitch), float32)
-        B_tile = cuda.shared.array((UNIT, b_pitch), float32)
+    def tile_product(A, B, C, M, N, alpha, beta, whole, shares, partial, tickets):
+        A_tile = cuda.shared.array((depth, a_pitch), float32)
+        B_tile = cuda.shared.array((depth, b_pitch), float32)
+        ticket = cuda.shared.array(1, uint32)
+        progress = cuda.shared.array(3, int64)
         acc = cuda.local.array((thread_rows, thread_columns), float32)
         a0 = cuda.local.array(thread_rows, float32)
         a1 = cuda.local.array(thread_rows, float32)
@@ -321,134 +298,127 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
         b0 = cuda.local.array(thread_columns, float32)
         b1 = cuda.local.array(thread_columns, float32)
         b_next = cuda.local.array(b_part, float32)
+        sums = cuda.local.array((kept, thread_columns), float32)
         K = A.shape[1] if a_along_k else A.shape[0]
-        units = max(1, (K + UNIT - 1) // UNIT)
-        warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
+        units = max(1, (K + depth - 1) // depth)
+        slice = cuda.threadIdx.x // per_slice if slices > 1 else 0
+        thread = cuda.threadIdx.x % per_slice if slices > 1 else cuda.threadIdx.x
+        at = UNIT * slice
+        warp, lane = thread // 32, thread % 32
         m = warp // warps_across * warp_rows + lane // lane_columns * 4
         n = warp % warps_across * warp_columns + lane % lane_columns * 4
         share = cuda.blockIdx.x - whole
+        tiles = (M + rows - 1) // rows * ((N + columns - 1) // columns)
+        shared_units = (tiles - whole) * units
         if share < 0:
-            unit = cuda.blockIdx.x * units
+            number = int64(cuda.blockIdx.x)
+            unit = number * units
             last = unit + units
         else:
-            tiles = (M + rows - 1) // rows * ((N + columns - 1) // columns)
-            shared_units = (tiles - whole) * units
-            unit = whole * units + share * shared_units // shares
-            last = whole * units + (share + 1) * shared_units // shares
+            unit = whole * units + quotient(share * shared_units, shares)
+            last = whole * units + quotient((share + 1) * shared_units, shares)
+            number = quotient(unit, units)
         while unit < last:
-            number = unit // units
             begin, end = unit - number * units, min(units, last - number * units)
             own_top, own_left = place(number, rows, columns, M, N)
-            top, left = max(0, min(own_top, M - rows)), max(0, min(own_left, N - columns))
+            top, left = moved_back(own_top, M - rows, a_quads), moved_back(own_left, N - columns, b_quads)
             for i in range(thread_rows):
                 for j in range(thread_columns):
                     acc[i, j] = 0
             if begin == 0:
-                fetch_ragged_a(A, top, K - UNIT * (units - 1), a_next)
-                fetch_ragged_b(B, left, K - UNIT * (units - 1), b_next)
+                fetch_ragged_a(A, thread, top, at, K - depth * (units - 1), a_next)
+                fetch_ragged_b(B, thread, left, at, K - depth * (units - 1), b_next)
             else:
-                fetch_a(A, top, K - UNIT * (units - begin), a_next)
-                fetch_b(B, left, K - UNIT * (units - begin), b_next)
+                fetch_a(A, thread, top, K - depth * (units - begin) + at, a_next)
+                fetch_b(B, thread, left, K - depth * (units - begin) + at, b_next)
             cuda.syncthreads()  # nobody reads the tiles of the share's other part any more
-            keep_a(A_tile, a_next)
-            keep_b(B_tile, b_next)
+            if alone and cuda.threadIdx.x == 0:
+                progress[0], progress[1], progress[2] = number, unit, last
+            keep_a(A_tile, thread, at, a_next)
+            keep_b(B_tile, thread, at, b_next)
             cuda.syncthreads()
-            load_fragments(A_tile, B_tile, 0, m, n, a0, b0)
-            stop = K - UNIT * (units - end)
-            for start in range(K - UNIT * (units - begin - 1), stop + UNIT, UNIT):
-                two_steps(A_tile, B_tile, 0, m, n, a0, b0, a1, b1, acc)
+            load_fragments(A_tile, B_tile, at, m, n, a0, b0)
+            stop = K - depth * (units - end)
+            for start in range(K - depth * (units - begin - 1), stop + depth, depth):
+                two_steps(A_tile, B_tile, at, m, n, a0, b0, a1, b1, acc)
                 # Without the barriers of the warp the compiler puts the loads off until right before their use. A block
                 # alone on its multiprocessor is faster with a branch around both; where several take turns, the tiles
                 # are fetched one step apart, in the last round once more, for want of others.
                 if alone or not fits:
                     if start < stop:
-                        fetch_a(A, top, start, a_next)
-                        fetch_b(B, left, start, b_next)
+                        fetch_a(A, thread, top, start + at, a_next)
+                        fetch_b(B, thread, left, start + at, b_next)
                     cuda.syncwarp()
-                    two_steps(A_tile, B_tile, 2, m, n, a0, b0, a1, b1, acc)
+                    two_steps(A_tile, B_tile, at + 2, m, n, a0, b0, a1, b1, acc)
                 else:
-                    fetch_b(B, left, max(0, min(start, stop - UNIT)), b_next)
+                    fetch_b(B, thread, left, max(0, min(start, stop - depth)) + at, b_next)
                     cuda.syncwarp()
-                    two_steps(A_tile, B_tile, 2, m, n, a0, b0, a1, b1, acc)
-                    fetch_a(A, top, max(0, min(start, stop - UNIT)), a_next)
+                    two_steps(A_tile, B_tile, at + 2, m, n, a0, b0, a1, b1, acc)
+                    fetch_a(A, thread, top, max(0, min(start, stop - depth)) + at, a_next)
                     cuda.syncwarp()
-                two_steps(A_tile, B_tile, 4, m, n, a0, b0, a1, b1, acc)
-                two_steps(A_tile, B_tile, 6, m, n, a0, b0, a1, b1, acc)
-                two_steps(A_tile, B_tile, 8, m, n, a0, b0, a1, b1, acc)
-                two_steps(A_tile, B_tile, 10, m, n, a0, b0, a1, b1, acc)
-                two_steps(A_tile, B_tile, 12, m, n, a0, b0, a1, b1, acc)
-                load_fragments(A_tile, B_tile, 15, m, n, a1, b1)
+                two_steps(A_tile, B_tile, at + 4, m, n, a0, b0, a1, b1, acc)
+                two_steps(A_tile, B_tile, at + 6, m, n, a0, b0, a1, b1, acc)
+                two_steps(A_tile, B_tile, at + 8, m, n, a0, b0, a1, b1, acc)
+                two_steps(A_tile, B_tile, at + 10, m, n, a0, b0, a1, b1, acc)
+                two_steps(A_tile, B_tile, at + 12, m, n, a0, b0, a1, b1, acc)
+                load_fragments(A_tile, B_tile, at + 15, m, n, a1, b1)
                 add_outer_product(a0, b0, acc)
                 cuda.syncthreads()  # nobody reads the tiles any more
-                keep_a(A_tile, a_next)
-                keep_b(B_tile, b_next)
+                keep_a(A_tile, thread, at, a_next)
+                keep_b(B_tile, thread, at, b_next)
                 cuda.syncthreads()  # the next tiles are complete
-                load_fragments(A_tile, B_tile, 0, m, n, a0, b0)
+                load_fragments(A_tile, B_tile, at, m, n, a0, b0)
                 add_outer_product(a1, b1, acc)
-            if end - begin < units:
-                slot = 2 * share + (1 if begin == 0 else 0)
-                for i in range(thread_rows):
-                    row = slot * rows + m + i // 4 * row_step + i % 4
-                    for j in range(column_quads):
-                        a, b, c, d = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-                        store4(partial, row, n + column_step * j, (a + ZERO, b + ZERO, c + ZERO, d + ZERO))
+            if alone:  # taken from shared memory, these need no registers in the loop, where they are scarce
+                number, unit, last = progress[0], progress[1], progress[2]
+                begin, end = unit - number * units, min(units, last - number * units)
+                own_top, own_left = place(number, rows, columns, M, N)
+                top, left = moved_back(own_top, M - rows, a_quads), moved_back(own_left, N - columns, b_quads)
+            mine = m  # the row of the first of the results that the thread has after adding up the slices
+            if slices > 1:
+                halve(B_tile, slice % 2 == 1, acc)
+                mine += slice % 2 * (half // 4 * row_step + half % 4)
+            if slices > 2:
+                halve_again(B_tile, slice // 2 == 1, acc)
+                mine += slice // 2 * (quarter // 4 * row_step + quarter % 4)
+            if end - begin == units:
+                store_tile(C, B_tile, acc, own_top, own_left, top, left, mine, n, M, N, alpha, beta)
             else:
-                for i in range(thread_rows):
-                    row = top + m + i // 4 * row_step + i % 4
+                slot = 2 * share + (1 if begin == 0 else 0)
+                for i in range(kept):
                     for j in range(column_quads):
-                        col = left + n + column_step * j
                         a, b, c, d = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-                        if own_top <= row and row < M:
-                            store_results(C, own_left, N, row, col, alpha, beta, a, b, c, d)
+                        quad = (i * column_quads + j) * threads + cuda.threadIdx.x
+                        store4(partial, slot, 4 * quad, (a + ZERO, b + ZERO, c + ZERO, d + ZERO))
+                cuda.syncthreads()
+                begun, done = (number - whole) * units, (number - whole + 1) * units
+                one = quotient((begun + 1) * shares - 1, shared_units)  # the block with the tile's first unit
+                other = quotient(done * shares - 1, shared_units)  # and with its last
+                # Between fences the ticket shows who takes a later one what this block stored: one thread's are enough,
+                # between barriers, and cost less than everybody's.
+                if cuda.threadIdx.x == 0:
+                    cuda.threadfence()
+                    ticket[0] = cuda.atomic.inc(tickets, number - whole, other - one)  # after the last comes 0
+                    cuda.threadfence()
+                cuda.syncthreads()
+                if ticket[0] == other - one:
+                    for i in range(kept):
+                        for j in range(thread_columns):
+                            sums[i, j] = 0
+                    for first in range(one, other + 1, at_once):
+                        for p in range(at_once):
+                            there, part = first + p <= other, min(first + p, other)
+                            slot = 2 * part + (1 if part == one else 0)
+                            for i in range(kept):
+                                for j in range(column_quads):
+                                    quad = (i * column_quads + j) * threads + cuda.threadIdx.x
+                                    a, b, c, d = load4(partial, slot, 4 * quad)
+                                    sums[i, 4 * j] += a if there else ZERO
+                                    sums[i, 4 * j + 1] += b if there else ZERO
+                                    sums[i, 4 * j + 2] += c if there else ZERO
+                                    sums[i, 4 * j + 3] += d if there else ZERO
+                    store_tile(C, B_tile, sums, own_top, own_left, top, left, mine, n, M, N, alpha, beta)
             unit = number * units + end
+            number += 1
 
     return tile_product
-
-
-@cache
-def add_parts(tile, c_wide, onto, groups):
-    """Return the kernel that brings the parts of shared tiles into C.
-
-    kernel[(tiles - whole) rows columns groups / 1024, 256](C, M, N, alpha, beta, units, whole, shares, partial), for
-    the same numbers as the kernel of `tile_kernel`; units: K in units of 16, at least 1. A thread adds up four
-    results, of every part or, in `groups`, of every so many; the groups' sums meet in shared memory.
-    """
-    rows, columns = tile.rows, tile.columns
-    quads, per_block = columns // 4, ADDERS // groups
-    width = 4 * per_block
-    store_results = _storer(c_wide, onto)
-
-    @cuda.jit
-    def add_parts(C, M, N, alpha, beta, units, whole, shares, partial):
-        sums = cuda.shared.array((groups, width), float32)
-        group, mine = cuda.threadIdx.x // per_block, cuda.threadIdx.x % per_block
-        quad = cuda.blockIdx.x * per_block + mine
-        number, row, column = quad // (rows * quads), quad // quads % rows, quad % quads * 4
-        shared_units = ((M + rows - 1) // rows * ((N + columns - 1) // columns) - whole) * units
-        first = ((number * units + 1) * shares - 1) // shared_units  # the block with the tile's first unit
-        last = ((number + 1) * units * shares - 1) // shared_units  # and with its last
-        if first < last:
-            a, b, c, d = float32(0), float32(0), float32(0), float32(0)
-            for share in range(first + group, last + 1, groups):
-                slot = 2 * share + (1 if share == first else 0)
-                p, q, r, s = load4(partial, slot * rows + row, column)
-                a += p
-                b += q
-                c += r
-                d += s
-            if groups > 1:
-                store4(sums, group, 4 * mine, (a, b, c, d))
-                cuda.syncthreads()
-                for other in range(1, groups):
-                    p, q, r, s = load4(sums, other, 4 * mine)
-                    a += p
-                    b += q
-                    c += r
-                    d += s
-            own_top, own_left = place(whole + number, rows, columns, M, N)
-            row += max(0, min(own_top, M - rows))
-            column += max(0, min(own_left, N - columns))
-            if group == 0 and own_top <= row and row < M:
-                store_results(C, own_left, N, row, column, alpha, beta, a, b, c, d)
-
-    return add_parts

@@ -1,0 +1,57 @@
+"""Division of numbers that fit into 32 bits: what blocks need to find their place.
+
+numba divides integers as int64, rounding down. A GPU has no instruction for that: a division is some sixty instructions
+and a branch, and none of it can begin before the one before is done. In a product that takes 10 µs a block that begins
+with six divisions waits a tenth of that for them. Of two unsigned numbers of 32 bits the quotient is a third of that.
+
+    quotient(a, b)              # a // b, for 0 <= a < 2**32 and 0 < b < 2**32: neither is checked on a GPU
+
+Without a GPU it is ordinary Python. The attribute `__simulated_as__` says that each lane divides by itself.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic
+
+INT32, INT64 = ir.IntType(32), ir.IntType(64)
+
+
+def _quotient(a, b):
+    """Return a // b."""
+    return a // b
+
+
+def quotients(a, b):
+    """Return a // b of integers or their arrays, and a where b is 0: a lane that takes no part may hold anything."""
+    return np.floor_divide(a, np.where(np.equal(b, 0), 1, b))
+
+
+def _simulated_type(a, b):
+    """Return the type of quotient(a, b) in the simulator."""
+    if not (a.startswith(("int", "uint")) and b.startswith(("int", "uint"))):
+        raise TypeError(f"takes two integers, not {a} and {b}; convert them")
+    return "int64"
+
+
+@intrinsic
+def quotient(typingctx, a, b):
+    """Return a // b as int64, of two integers from 0, or 1, up to and without 2**32."""
+    if not (isinstance(a, types.Integer) and isinstance(b, types.Integer)):
+        return None
+
+    def generate(context, builder, signature, args):
+        short = [
+            builder.trunc(context.cast(builder, value, kind, types.int64), INT32)
+            for value, kind in zip(args, signature.args, strict=True)
+        ]
+        return builder.zext(builder.udiv(*short), INT64)
+
+    return types.int64(a, b), generate
+
+
+if config.ENABLE_CUDASIM:
+    quotient = _quotient
+else:
+    quotient.py_func = _quotient
+quotient.__simulated_as__ = ("lane", quotients, _simulated_type)
