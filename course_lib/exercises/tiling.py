@@ -118,6 +118,14 @@ GRAM = fill_in(
             "neighbouring threads (tx) load from different rows of A. Let tx run along the row, as in the first tile, "
             "and exchange the indices when you read the tile.",
         ),
+        sectors_per_request(
+            "C",
+            "one per row of the tile: 4",
+            lambda shape: 4 if shape[0] % TILE == 0 else None,
+            "neighbouring threads (tx) store into different rows of C: A·Aᵀ is its own transpose, so the values do not "
+            "tell, but C[row, col] is the element that lies beside your neighbour's.",
+            op="store",
+        ),
         barriers(
             "2·⌈K/T⌉",
             two_each_tile,

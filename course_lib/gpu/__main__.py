@@ -26,6 +26,7 @@ WHAT = {
     "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
     "tiles": "tile width against speed",
     "ragged": "the best kernel on sizes that no tile divides",
+    "product-counts": "requests, sectors and wavefronts of the launches of `course_lib.kernels.product` on small sizes",
     "product": "`course_lib.kernels.product`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
     "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
     "mistake": "launches timed without synchronising, beside the true times",
@@ -124,6 +125,8 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         from .tensor import SQUARES, tensor
 
         return tensor(names, (options.size,) if options.size else SQUARES, repeats, progress)
+    if what == "product-counts":
+        return profile.product_counters()
     if what == "exact":
         return profile.exact_counters(names)
     if what == "patterns":

@@ -29,8 +29,10 @@ SHAPES = (*((n, n, n) for n in SQUARES), *RECTANGLES)
 #: Milliseconds for the repeats of one library on one shape; fewer repeats where they do not fit, and the recording
 #: says how many.
 MILLISECONDS = 600
-#: Launches of one product: tiles and their parts, and the same for the last rows and for the last columns.
-MOST_LAUNCHES = 6
+#: Launches of one product: the copies of A and B, the tiles, the last columns and the last rows.
+MOST_LAUNCHES = 5
+#: Small ones whose launches are counted: whole tiles and shared ones, copies, inner products along and across K.
+COUNTED = ((64, 64, 64), (70, 44, 600), (130, 257, 100), (70, 45, 300), (512, 512, 40), (2, 70, 500), (70, 2, 1000))
 #: Products with more multiplications are verified through one random vector.
 DIRECT = 2**36
 
@@ -69,6 +71,14 @@ def _measure(size: tuple[int, int, int], gpu: Gpu, repeats: int) -> list[dict[st
     if cublaslt.available():
         results.append({"rung": "cublaslt", **shape, **_fastest(size, sets, repeats)})
     return results
+
+
+def launch_counted() -> None:
+    """Launch the products of COUNTED once, for a profiler to look at."""
+    cuda = require()
+    for size in COUNTED:
+        prepare(*input_sets(*size)[0])()
+    cuda.synchronize()
 
 
 def _timed(

@@ -108,6 +108,22 @@ def exact_counters(names: Names) -> Results | None:
     ]
 
 
+def product_counters() -> Results | None:
+    """Return requests, sectors and wavefronts of every launch of `product` on small sizes; None where `ncu` is missing.
+
+    One after the other, as `launches` has them for the sizes of `products.COUNTED`.
+    """
+    launch = "from course_lib.gpu.products import launch_counted; launch_counted()"
+    text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
+    if text is None:
+        return None
+    counted = parse_ncu(text, (0, 0, 0))
+    return [
+        {"kernel": result["rung"], **{key: value for key, value in result.items() if key in COUNTS}}
+        for result in counted
+    ]
+
+
 def residency(repeats: int, progress: Progress) -> Results:
     """Return the time of every case of residency, with the share of cycles that issue and the stalls from `ncu`."""
     from . import residency as cases

@@ -3,10 +3,10 @@
 Idea: a result of four columns or fewer has no use for a tile: of the elements it would keep in shared memory, all but a
 few are read once. Here the long operand is read once, in whole sectors, and the arithmetic waits for memory: what
 counts is how many bytes are on their way, so a thread asks for several vectors before it uses the first.
-`along_k` is for a long operand whose neighbours in memory follow each other along K: a block takes four of its rows,
+`along_k` is for a long operand whose neighbours in memory follow each other along K: a block takes eight of its rows,
 and its threads take turns along K. `across` is for one that lies the other way: each lane has a column, or four, and
-groups of lanes take turns along K. Where that makes too few blocks for a GPU, K is split into parts, and the last block to
-take its ticket adds them up, in their order.
+groups of lanes take turns along K. Where that makes too few blocks for a GPU, K is split into parts, and the last block
+to take its ticket adds them up, in their order.
 """
 
 from functools import cache
@@ -16,9 +16,11 @@ from numba import cuda, float32, uint32, uint64
 from .vector import load4
 
 #: Threads of a block of `along_k`, its warps, and its rows of the long operand.
-THREADS, WARPS, ROWS = 128, 4, 4
+THREADS, WARPS, ROWS = 256, 8, 8
 #: Threads of a block of `across`, its warps, its columns, and the rows that a thread loads before it uses the first.
-THREADS_ACROSS, WARPS_ACROSS, COLUMNS, AHEAD = 512, 16, 32, 8
+THREADS_ACROSS, WARPS_ACROSS, COLUMNS, AHEAD = 1024, 32, 32, 4
+#: Registers that so many threads may have on a multiprocessor of 65,536.
+REGISTERS_ACROSS = 65536 // THREADS_ACROSS
 #: A product with this many rows or columns, or with so many beyond the last whole tile, may be one of inner products.
 FEW = 4
 
@@ -59,19 +61,42 @@ def is_last_part(ticket, tickets):
     return ticket[0] == cuda.gridDim.y - 1
 
 
+def _adder(count, store):
+    """Return add_parts(partial, C, top, end, first, alpha, beta): the results of a block, each the sum of its parts."""
+    results = ROWS * count
+
+    @cuda.jit(device=True)
+    def add_parts(partial, C, top, end, first, alpha, beta):
+        warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
+        for result in range(warp, results, WARPS):  # a warp a result, its lanes every 32nd part
+            w, c = top + result // count, result % count
+            total = float32(0)
+            if w < end:
+                for part in range(lane, cuda.gridDim.y, 32):
+                    total += partial[part * count + c, w]
+            for halving in range(5):
+                total += cuda.shfl_xor_sync(0xFFFFFFFF, total, 16 >> halving)
+            if w < end and lane == 0:
+                store(C, w, first + c, alpha, beta, total)
+
+    return add_parts
+
+
 @cache
 def along_k(count, wide, short_along_k, flipped, onto):
-    """Return the kernel for a long operand L of W×K: kernel[(ceil(W / 4), parts), 128](L, S, C, ...).
+    """Return the kernel for a long operand L of W×K: kernel[(ceil(W / 8), parts), 256](L, S, C, ...).
 
     Its arguments after C: alpha, beta, end, first, chunk, partial, tickets. It computes the results of rows 0 … end - 1
     of L with `count` columns of S (rows, if short_along_k) from `first` on, stored in C[w, c] or, flipped, C[c, w].
-    Part p takes `chunk` elements of K, a multiple of 512; with several parts the sums go to
+    Part p takes `chunk` elements of K, a multiple of 1024; with several parts the sums go to
     partial[p count + c - first, w] first. tickets: a uint32 for each block in x, zero before and after.
     """
     short, store = _access(short_along_k, flipped, onto)
     step = 4 * THREADS if wide else THREADS
     each = 4 if wide else 1
     results = ROWS * count
+
+    add_parts = _adder(count, store)
 
     @cuda.jit
     def products_along_k(L, S, C, alpha, beta, end, first, chunk, partial, tickets):
@@ -115,23 +140,14 @@ def along_k(count, wide, short_along_k, flipped, onto):
             if inside:
                 store(C, w, first + c, alpha, beta, total)
         elif is_last_part(ticket, tickets):
-            for result in range(warp, results, WARPS):  # a warp a result, its lanes every 32nd part
-                w, c = top + result // count, result % count
-                total = float32(0)
-                if w < end:
-                    for part in range(lane, cuda.gridDim.y, 32):
-                        total += partial[part * count + c, w]
-                for halving in range(5):
-                    total += cuda.shfl_xor_sync(0xFFFFFFFF, total, 16 >> halving)
-                if w < end and lane == 0:
-                    store(C, w, first + c, alpha, beta, total)
+            add_parts(partial, C, top, end, first, alpha, beta)
 
     return products_along_k
 
 
 @cache
 def across(count, wide, short_along_k, flipped, onto):
-    """Return the kernel for a long operand L of K×W: kernel[(ceil(W / 32), parts), 512](L, S, C, ...).
+    """Return the kernel for a long operand L of K×W: kernel[(ceil(W / 32), parts), 1024](L, S, C, ...).
 
     The other arguments are those of `along_k`; any `chunk` will do. A block has 32 columns, for as many blocks as can
     be: a warp takes one row of them at a time or, if `wide`, four rows in 16-byte loads.
@@ -142,7 +158,7 @@ def across(count, wide, short_along_k, flipped, onto):
     groups, turns = THREADS_ACROSS // lanes, 2 if wide else 0
     sums_of_block = WARPS_ACROSS * count
 
-    @cuda.jit
+    @cuda.jit(max_registers=REGISTERS_ACROSS)
     def products_across(L, S, C, alpha, beta, end, first, chunk, partial, tickets):
         sums = cuda.local.array((count, each), float32)
         ahead = cuda.local.array((AHEAD, each), float32)

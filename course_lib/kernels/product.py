@@ -11,9 +11,10 @@ for a few shapes of tile, how long the slowest multiprocessor takes, and takes t
 
 1. Tiles come in rounds, as many in each as the GPU holds at once. Whole rounds of tiles go to a block each.
 2. The tiles of the last round are cut along K into equal shares, one for each block that the GPU holds, if that is
-   sooner done, adding up the parts included: 2 partial tiles a block written, read, and a second launch.
-3. Results with 4 rows or columns or fewer, and as many beyond the last whole tile, are inner products.
-4. Where tiles of 128×256 in whole rounds are soonest done and nothing is transposed or scaled, `best` does them.
+   sooner done, adding up the parts included: up to 2 partial tiles a block, written, and read by the tile's last block.
+3. Results with 4 columns, 2 rows or fewer are inner products, and up to 4 of either beyond the last whole tile may be.
+4. A and B whose rows begin off 16 bytes may be copied first into rows that begin on them.
+5. Where tiles of 128×256 in whole rounds are soonest done and nothing is transposed or scaled, `best` does them.
 """
 
 from collections.abc import Callable
@@ -37,6 +38,7 @@ TILES = (
     Tile(128, 256, 8, 16, blocks=1),
     Tile(128, 128, 8, 8, blocks=1),
     Tile(64, 128, 8, 8, blocks=3),
+    Tile(128, 64, 8, 4, blocks=3),
     Tile(64, 64, 4, 8, blocks=4),
     Tile(64, 64, 8, 8, blocks=2, slices=2),
     Tile(64, 64, 8, 8, blocks=1, slices=4),
@@ -53,27 +55,28 @@ LARGEST = TILES[0]
 THINNEST, THIN = 32, 2
 #: Multiply-adds that a multiprocessor does in a cycle.
 LANES = 128
-# The rest are cycles of a multiprocessor, fitted to the times of 900 candidates for 41 sizes on an H200.
+# The rest are cycles of a multiprocessor, fitted to the times of 3,200 candidates for 40 sizes on an H200.
 #: For each word that a thread reads from shared memory, times its 32 lanes and shared among the multiprocessor's.
-READ = 1.6
+READ = 1.1
 #: For each element, or four where rows begin on 16 bytes, on its way from global to shared memory; a lane's.
-MOVE = 8.3
+MOVE = 15
 #: The least for a unit of work, beyond its multiplications, however few warps there are.
-LATENCY = 190
-#: For a launch; for the first loads of a round of blocks, and storing each result of a thread; for a shared tile's
-#: ticket.
-START, SECOND, FIRST, END, TICKET = 15000, 5000, 2400, 0.8, 4300
+LATENCY = 230
+#: For the first launch and for each one after it; for the prologue and the first loads of a round of blocks.
+START, SECOND, FIRST = 5900, 15000, 6800
 #: Bytes that a multiprocessor's share of the memory moves in a cycle, to copy A and B.
-COPIED = 14
+COPIED = 20
+#: For a shared tile's ticket, and for each of the parts that its last block adds up.
+TICKET, PART = 5300, 210
 #: Bytes of partial sums that a block writes, and that one adding them up reads, in a cycle.
-STORED, ADDED = 24, 60
+STORED, ADDED = 47, 60
 #: `best` has one path less through its loop than the tile of the same shape: the share of the time that it takes.
-BEST = 1.0
+BEST = 0.985
 #: The least work for a block, in units of K, and what no number of units times shares may reach.
 LEAST_UNITS, MOST_UNITS = 2, 2**32
 #: Blocks of inner products that keep a multiprocessor's share of the memory busy.
-THIN_BLOCKS, THIN_BLOCKS_ACROSS = 4, 2
-#: Products with so few rows or columns, and those with no more of both, are inner products altogether.
+THIN_BLOCKS, THIN_BLOCKS_ACROSS = 4, 1
+#: Products with so few rows, and those with no more of rows and columns, are inner products altogether.
 FEWEST, TINY = 2, 8
 #: Tickets that are made at least.
 TICKETS = 4096
@@ -153,10 +156,10 @@ def plans(M, N, K, gpu, wide=True, plain=False):
             found += _plans_of(tile, M, N, K, rows, columns, gpu, wide, False)
             if not wide:
                 found += _plans_of(tile, M, N, K, rows, columns, gpu, wide, True)
-    if plain and wide:
+    if plain and wide and M % LARGEST.rows == 0 and N % LARGEST.columns == 0:
         tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
         cycles = BEST * _cycles(LARGEST, tiles, max(1, ceil(K / UNIT)), gpu, wide)
-        found.append(ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _ends(LARGEST, tiles, gpu)))
+        found.append(ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _beginnings(LARGEST, tiles, gpu)))
     return found
 
 
@@ -168,29 +171,28 @@ def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
         start += 2 * SECOND + 8 * (M * K + K * N) / COPIED / gpu.multiprocessors
         wide = True
     room = tile.blocks * gpu.multiprocessors
-    cycles = start + _cycles(tile, tiles, units, gpu, wide) + _ends(tile, tiles, gpu)
+    cycles = start + _cycles(tile, tiles, units, gpu, wide) + _beginnings(tile, tiles, gpu)
     found = [ProductPlan(M, N, K, tile, rows, columns, tiles, 0, copied, cycles)]
     left = tiles % room
     for shares in {room, room // left * left} if left else ():
         if left < shares <= left * units // LEAST_UNITS and shares * left * units < MOST_UNITS:
-            cycles = start + _cycles(tile, tiles - left, units, gpu, wide) + _ends(tile, tiles - left, gpu)
-            cycles += _cycles(tile, shares, left * units / shares, gpu, wide) + _ends(tile, shares, gpu)
+            cycles = start + _cycles(tile, tiles - left, units, gpu, wide) + _beginnings(tile, tiles - left, gpu)
+            cycles += _cycles(tile, shares, left * units / shares, gpu, wide) + _beginnings(tile, shares, gpu)
             # A share of equal parts of one tile each has one part of a tile, any other share two.
             area, parts = 4 * tile.rows * tile.columns, 2 if shares % left else 1
-            cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * area / ADDED
+            cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * (PART + area / ADDED)
             found.append(ProductPlan(M, N, K, tile, rows, columns, tiles - left, shares, copied, cycles))
     return found
 
 
-def _ends(tile, blocks, gpu):
-    """Predict the cycles for the first loads of so many blocks, and for adding up and storing their results."""
-    rounds = ceil(blocks / (tile.blocks * gpu.multiprocessors))
-    return rounds * (FIRST + END * tile.thread_rows * tile.thread_columns * tile.blocks)
+def _beginnings(tile, blocks, gpu):
+    """Predict the cycles in which rounds of so many blocks find their places and load what they begin with."""
+    return FIRST * ceil(blocks / (tile.blocks * gpu.multiprocessors))
 
 
 def plan(M, N, K, gpu, wide=True, plain=False):
     """Return the ProductPlan of an M×N product over K on `gpu`; wide and plain as in `plans`."""
-    if min(M, N) <= FEWEST or max(M, N) <= TINY:
+    if N <= min(M, FEW) or M <= FEWEST or max(M, N) <= TINY:
         return ProductPlan(M, N, K)
     return min(plans(M, N, K, gpu, wide, plain), key=lambda p: p.cycles)
 

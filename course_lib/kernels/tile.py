@@ -4,8 +4,10 @@ Idea: `best` is one tile shape. A small result has too few tiles of 128×256 to 
 part of each. `tile_kernel` makes the same kernel for other shapes, and for matrices stored transposed.
 Work: the sum of a tile of C runs over K in units of 16; the units of all tiles are numbered, tile after tile. A block
 takes the units of one whole tile, or any equal share of the units of the last tiles, wherever a tile ends: so every
-multiprocessor has the same work, however few the tiles are. A tile that several blocks share is added up from their
-partial sums by a second kernel, `add_parts`.
+multiprocessor has the same work, however few the tiles are. The blocks of a shared tile store their partial sums, and
+each takes a ticket; who has the last one adds them up, in their order. Nobody waits, and no second launch is needed.
+Slices: a small tile has few results, so few warps. Several groups of warps, each with a slice of every unit of K, give
+it more; they halve their results among themselves, through shared memory, when all is multiplied.
 Edges: a tile that would stick out of C is moved back until it fits, so no load needs a test; what it computes twice
 it stores once. K that is not a multiple of 16 has its ragged unit first, outside the loop.
 Source: the shares are those of Osama et al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix
@@ -82,7 +84,7 @@ def moved_back(own, last, quads):
 
 
 def _multiplier(tile):
-    """Return device functions (load_fragments, two_steps, last_steps) for the results of one thread."""
+    """Return device functions (load_fragments, add_outer_product, two_steps) for the results of one thread."""
     thread_rows, thread_columns = tile.thread_rows, tile.thread_columns
     row_step, column_step = 4 * tile.lane_rows, 128 // tile.lane_rows
     row_quads, column_quads = thread_rows // 4, thread_columns // 4
@@ -161,8 +163,8 @@ def _row_storer(tile, onto):
                 place = part + lane // lane_columns * warp_columns + (lane % lane_columns + lane_columns * j) * 4
                 store4(buffer, place >> bits, place & (columns - 1), (a + ZERO, b + ZERO, c + ZERO, d + ZERO))
             cuda.syncwarp()
-            # The vote, which the compiler cannot foresee, keeps the loop a loop: unrolled, it would take longer to fetch
-            # from memory than to run.
+            # The vote, which the compiler cannot foresee, keeps this a loop: unrolled, its code would take longer to
+            # fetch than to run.
             place = int64(lane)
             while cuda.all_sync(0xFFFFFFFF, place < 32 * thread_columns):
                 row = top + (place >> warp_bits) * 4 + i // 4 * row_step + i % 4
@@ -253,6 +255,33 @@ def _halver(tile, kept, bit):
     return halve
 
 
+def _adder(tile):
+    """Return add_parts(partial, one, other, sums): what blocks `one` to `other` stored of a tile, added up in order."""
+    kept, thread_columns, threads = tile.thread_rows // tile.slices, tile.thread_columns, tile.threads
+    column_quads = thread_columns // 4
+    at_once = max(1, LOADS // (kept * column_quads))
+
+    @cuda.jit(device=True)
+    def add_parts(partial, one, other, sums):
+        for i in range(kept):
+            for j in range(thread_columns):
+                sums[i, j] = 0
+        for first in range(one, other + 1, at_once):
+            for p in range(at_once):
+                there, part = first + p <= other, min(first + p, other)
+                slot = 2 * part + (1 if part == one else 0)
+                for i in range(kept):
+                    for j in range(column_quads):
+                        quad = (i * column_quads + j) * threads + cuda.threadIdx.x
+                        a, b, c, d = load4(partial, slot, 4 * quad)
+                        sums[i, 4 * j] += a if there else ZERO
+                        sums[i, 4 * j + 1] += b if there else ZERO
+                        sums[i, 4 * j + 2] += c if there else ZERO
+                        sums[i, 4 * j + 3] += d if there else ZERO
+
+    return add_parts
+
+
 @cache
 def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
     """Return the kernel of one tile shape for operands of two forms; fits: C and K are no smaller than a tile.
@@ -262,14 +291,14 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
     or N×K where b_form is along_k; all are float32 and C-ordered. c_wide: C's rows begin on 16 bytes; onto: beta is
     not 0. The first `whole` blocks take a tile each; `shares` more blocks take equal shares of the tiles after those.
     Sums of part of a tile go to `partial`, float32 of 2 shares rows and as many columns as a tile has results; the last
-    of a tile's blocks to take one of its `tickets`, a uint32 for each shared tile, all zero before and after, adds them.
+    of a tile's blocks to take one of its `tickets`, a uint32 for each shared tile, zero before and after, adds them.
     """
     rows, columns, threads, depth, slices = tile.rows, tile.columns, tile.threads, tile.depth, tile.slices
     thread_rows, thread_columns, per_slice = tile.thread_rows, tile.thread_columns, threads // slices
     warp_rows, lane_rows, lane_columns = tile.lane_rows * thread_rows, tile.lane_rows, 32 // tile.lane_rows
     warp_columns = lane_columns * thread_columns
     warps_across = columns // warp_columns
-    row_step, column_step = 4 * lane_rows, 4 * lane_columns
+    row_step = 4 * lane_rows
     a_pitch = rows + (4 if a_form.along_k else 0)
     b_pitch = columns + (4 if b_form.along_k else 0)
     a_part, b_part = UNIT * rows // per_slice, UNIT * columns // per_slice
@@ -281,7 +310,7 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
     column_quads, half, quarter = thread_columns // 4, thread_rows // 2, thread_rows // 4
     kept = thread_rows // slices
     halve, halve_again = _halver(tile, half, 1), _halver(tile, quarter, 2)
-    alone, at_once = tile.blocks == 1, max(1, LOADS // (kept * column_quads))
+    alone, add_parts = tile.blocks == 1, _adder(tile)
 
     store_tile = (_quad_storer if c_wide else _row_storer)(tile, onto)
 
@@ -402,21 +431,7 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
                     cuda.threadfence()
                 cuda.syncthreads()
                 if ticket[0] == other - one:
-                    for i in range(kept):
-                        for j in range(thread_columns):
-                            sums[i, j] = 0
-                    for first in range(one, other + 1, at_once):
-                        for p in range(at_once):
-                            there, part = first + p <= other, min(first + p, other)
-                            slot = 2 * part + (1 if part == one else 0)
-                            for i in range(kept):
-                                for j in range(column_quads):
-                                    quad = (i * column_quads + j) * threads + cuda.threadIdx.x
-                                    a, b, c, d = load4(partial, slot, 4 * quad)
-                                    sums[i, 4 * j] += a if there else ZERO
-                                    sums[i, 4 * j + 1] += b if there else ZERO
-                                    sums[i, 4 * j + 2] += c if there else ZERO
-                                    sums[i, 4 * j + 3] += d if there else ZERO
+                    add_parts(partial, one, other, sums)
                     store_tile(C, B_tile, sums, own_top, own_left, top, left, mine, n, M, N, alpha, beta)
             unit = number * units + end
             number += 1
