@@ -45,7 +45,7 @@ def _cells(path: Path) -> dict[str, str]:
         if cell["cell_type"] != "code":
             continue
         called = re.search(r'^check\("([\w-]+)", (\w+)\)$', source, re.MULTILINE)
-        asked = re.search(r'^explain\(\s*"([\w-]+)",\s*"""(.*?)"""\s*\)$', source, re.MULTILINE | re.DOTALL)
+        asked = re.search(r'^explain\(\s*"([\w-]+)",\s*"""(.*?)""",?\s*\)$', source, re.MULTILINE | re.DOTALL)
         if called or asked:
             name = (called or asked)[1]
             assert name not in found, name
