@@ -113,6 +113,7 @@ def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp
     page = offline(path)
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")
     if convert is slides:
+        assert page.evaluate("Reveal.getTotalSlides()") == 2  # no element of a widget is taken for a slide
         page.keyboard.press("ArrowRight")
     expect(page.locator(".tt-schedule")).to_be_visible()
     expect(page.locator("img")).to_have_count(0)
