@@ -55,7 +55,7 @@ LARGEST = TILES[0]
 THINNEST, THIN = 32, 2
 #: Multiply-adds that a multiprocessor does in a cycle.
 LANES = 128
-# The rest are cycles of a multiprocessor, fitted to the times of 3,200 candidates for 40 sizes on an H200.
+# The rest are cycles of a multiprocessor, fitted to the times of 1,048 candidates for 40 sizes on an H200.
 #: For each word that a thread reads from shared memory, times its 32 lanes and shared among the multiprocessor's.
 READ = 1.1
 #: For each element, or four where rows begin on 16 bytes, on its way from global to shared memory; a lane's.

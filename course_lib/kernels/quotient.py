@@ -1,8 +1,8 @@
 """Division of numbers that fit into 32 bits: what blocks need to find their place.
 
-numba divides integers as int64, rounding down. A GPU has no instruction for that: a division is some sixty instructions
-and a branch, and none of it can begin before the one before is done. In a product that takes 10 µs a block that begins
-with six divisions waits a tenth of that for them. Of two unsigned numbers of 32 bits the quotient is a third of that.
+numba divides integers as int64, rounding down. A GPU has no instruction for that: a division is dozens of instructions
+and a branch. The blocks of `tile`, which began with six of them, had 576 instructions before their first load, and 390
+with these quotients of unsigned numbers of 32 bits; a block of a small product has little else to do.
 
     quotient(a, b)              # a // b, for 0 <= a < 2**32 and 0 < b < 2**32: neither is checked on a GPU
 
