@@ -243,14 +243,18 @@ class _Player:
 
         If none can, return when the first will.
         """
-        soonest, awake, last = INFINITE, self.awake[s], self.last[s]
-        awake.sort(reverse=True)
-        for warp in (last, *awake) if last in awake else awake:
+        soonest, chosen = INFINITE, -1
+        for warp in self.awake[s]:
+            if warp < chosen:
+                continue
             busy = self._busy_until(s, self.programs[warp][self.position[warp]])
-            if busy <= now:
+            if busy > now:
+                soonest = min(soonest, busy)
+            elif warp == self.last[s]:
                 return warp, now
-            soonest = min(soonest, busy)
-        return None, soonest
+            else:
+                chosen = warp
+        return (None, soonest) if chosen < 0 else (chosen, now)
 
     def _busy_until(self, s: int, instruction: Instruction) -> float:
         """When the unit that an instruction goes to takes it, and the registers' banks give its operands."""
