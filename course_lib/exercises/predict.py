@@ -159,7 +159,7 @@ class Prediction(Still, anywidget.AnyWidget):
         return data | {"text/plain": repr(self), "text/html": self._repr_html_()}, metadata
 
 
-_NO_GUESS = "no guess yet; type one in the box, or add guess=… to the cell"
+_NO_GUESS = "no guess yet: run this cell to guess, or add guess=… to it"
 
 
 def predict(

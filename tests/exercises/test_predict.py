@@ -18,7 +18,7 @@ def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
     asked = predict("How many loads?", np.int64(8), because="`2*K` of them.")
     assert exported is predict
     assert repr(asked) == (
-        "Predict: How many loads?\n  no guess yet; type one in the box, or add guess=… to the cell\n"
+        "Predict: How many loads?\n  no guess yet: run this cell to guess, or add guess=… to it\n"
         "  answer: 8. `2*K` of them."
     )
     before, folded = asked._repr_html_().split("<details>")
