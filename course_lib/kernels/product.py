@@ -72,6 +72,8 @@ TICKET, PART = 5300, 210
 STORED, ADDED = 47, 60
 #: `best` has one path less through its loop than the tile of the same shape: the share of the time that it takes.
 BEST = 0.985
+#: With so many units of K or fewer, the elements of a ragged one are multiplied alone, not with zeros after them.
+SHORT = 8
 #: The least work for a block, in units of K, and what no number of units times shares may reach.
 LEAST_UNITS, MOST_UNITS = 2, 2**32
 #: Blocks of inner products that keep a multiprocessor's share of the memory busy.
@@ -115,6 +117,11 @@ class ProductPlan:
         return max(1, ceil(self.K / (self.tile.depth if self.tile else UNIT)))
 
     @property
+    def short(self):
+        """Whether no more of a ragged unit of K is multiplied than there is."""
+        return self.tile is not None and _is_short(self.tile, self.K)
+
+    @property
     def kernels(self):
         """What computes it, in a word: the shape of its tiles, `best`, or inner products."""
         return str(self.tile) if self.tile else "best" if self.rows else "inner products"
@@ -128,6 +135,11 @@ class ProductPlan:
 def _inside(size, tile_size):
     """Return the rows or columns that tiles compute: all, or whole tiles where only a few are left over."""
     return size - size % tile_size if size > tile_size and size % tile_size <= FEW else size
+
+
+def _is_short(tile, K):
+    """Return whether K has few units of a tile without slices, one of them ragged."""
+    return tile.slices == 1 and 0 < K <= SHORT * tile.depth and K % tile.depth > 0
 
 
 def _cycles(tile, blocks, units, gpu, wide):
@@ -171,13 +183,14 @@ def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
         start += 2 * SECOND + 8 * (M * K + K * N) / COPIED / gpu.multiprocessors
         wide = True
     room = tile.blocks * gpu.multiprocessors
-    cycles = start + _cycles(tile, tiles, units, gpu, wide) + _beginnings(tile, tiles, gpu)
+    multiplied = K / tile.depth if _is_short(tile, K) else units
+    cycles = start + _cycles(tile, tiles, multiplied, gpu, wide) + _beginnings(tile, tiles, gpu)
     found = [ProductPlan(M, N, K, tile, rows, columns, tiles, 0, copied, cycles)]
     left = tiles % room
     for shares in {room, room // left * left} if left else ():
         if left < shares <= left * units // LEAST_UNITS and shares * left * units < MOST_UNITS:
-            cycles = start + _cycles(tile, tiles - left, units, gpu, wide) + _beginnings(tile, tiles - left, gpu)
-            cycles += _cycles(tile, shares, left * units / shares, gpu, wide) + _beginnings(tile, shares, gpu)
+            cycles = start + _cycles(tile, tiles - left, multiplied, gpu, wide) + _beginnings(tile, tiles - left, gpu)
+            cycles += _cycles(tile, shares, left * multiplied / shares, gpu, wide) + _beginnings(tile, shares, gpu)
             # A share of equal parts of one tile each has one part of a tile, any other share two.
             area, parts = 4 * tile.rows * tile.columns, 2 if shares % left else 1
             cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * (PART + area / ADDED)
@@ -311,7 +324,7 @@ def launches(p, operands, partial, tickets, gpu):
         a_form, b_form, tile = o.form("A"), o.form("B"), p.tile
         # what a wide load takes beyond the columns in tiles is there, for four at least
         fits = p.rows >= tile.rows and p.columns >= tile.columns and p.K >= tile.depth
-        kernel = tile_kernel(tile, a_form, b_form, c_wide, fits, onto)
+        kernel = tile_kernel(tile, a_form, b_form, c_wide, fits, onto, p.short)
         sizes = p.rows, p.columns, o.alpha, o.beta
         sums = room(2 * p.shares, tile.rows * tile.columns) if p.shares else room(1, 4)
         arguments = (o.A, o.B, o.C, *sizes, p.whole, p.shares, sums, tickets)

@@ -9,7 +9,8 @@ each takes a ticket; who has the last one adds them up, in their order. Nobody w
 Slices: a small tile has few results, so few warps. Several groups of warps, each with a slice of every unit of K, give
 it more; they halve their results among themselves, through shared memory, when all is multiplied.
 Edges: a tile that would stick out of C is moved back until it fits, so no load needs a test; what it computes twice
-it stores once. K that is not a multiple of 16 has its ragged unit first, outside the loop.
+it stores once. K that is not a multiple of 16 has its ragged unit first, outside the loop; where K has few units, no
+more of it is multiplied than there is.
 Source: the shares are those of Osama et al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix
 multiplication on the GPU" (2023).
 """
@@ -111,6 +112,32 @@ def _multiplier(tile):
         add_outer_product(a1, b1, acc)
 
     return load_fragments, add_outer_product, two_steps
+
+
+def _ragged_multiplier(load_fragments, add_outer_product, loaders):
+    """Return multiply_ragged(operands, tiles, ...), which multiplies the `steps` elements of K of a ragged unit alone.
+
+    Meanwhile the unit after it, at `steps` along K, comes into the tiles' place, if there is one before `stop`.
+    """
+    (fetch_a, _, keep_a), (fetch_b, _, keep_b) = loaders
+
+    @cuda.jit(device=True)
+    def multiply_ragged(operands, tiles, thread, top, left, m, n, steps, stop, a_next, b_next, a, b, acc):
+        (A, B), (A_tile, B_tile) = operands, tiles
+        if steps < stop:
+            fetch_a(A, thread, top, steps, a_next)
+            fetch_b(B, thread, left, steps, b_next)
+        k = 0
+        while cuda.all_sync(0xFFFFFFFF, k < steps):  # as in store_row, the vote keeps this a loop
+            load_fragments(A_tile, B_tile, k, m, n, a, b)
+            add_outer_product(a, b, acc)
+            k += 1
+        cuda.syncthreads()  # nobody reads the tiles any more
+        keep_a(A_tile, thread, 0, a_next)
+        keep_b(B_tile, thread, 0, b_next)
+        cuda.syncthreads()
+
+    return multiply_ragged
 
 
 def _quad_storer(tile, onto):
@@ -283,8 +310,10 @@ def _adder(tile):
 
 
 @cache
-def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
+def tile_kernel(tile, a_form, b_form, c_wide, fits, onto, short=False):
     """Return the kernel of one tile shape for operands of two forms; fits: C and K are no smaller than a tile.
+
+    short: K has a ragged unit and few others, and the tile one slice; the ragged one is then multiplied by itself.
 
     kernel[whole + shares, tile.threads](A, B, C, M, N, alpha, beta, whole, shares, partial, tickets) computes the
     first M rows and N columns of C = alpha A·B + beta C. A is M×K, or K×M where a_form is not along_k, and B is K×N,
@@ -304,9 +333,10 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
     a_part, b_part = UNIT * rows // per_slice, UNIT * columns // per_slice
     a_along_k = a_form.along_k
     a_quads, b_quads = a_form.wide and not a_form.along_k, b_form.wide and not b_form.along_k
-    fetch_a, fetch_ragged_a, keep_a = loader(rows, per_slice, a_form, fits)
-    fetch_b, fetch_ragged_b, keep_b = loader(columns, per_slice, b_form, fits)
+    loaders = loader(rows, per_slice, a_form, fits), loader(columns, per_slice, b_form, fits)
+    (fetch_a, fetch_ragged_a, keep_a), (fetch_b, fetch_ragged_b, keep_b) = loaders
     load_fragments, add_outer_product, two_steps = _multiplier(tile)
+    multiply_ragged = _ragged_multiplier(load_fragments, add_outer_product, loaders)
     column_quads, half, quarter = thread_columns // 4, thread_rows // 2, thread_rows // 4
     kept = thread_rows // slices
     halve, halve_again = _halver(tile, half, 1), _halver(tile, quarter, 2)
@@ -366,9 +396,13 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto):
             keep_a(A_tile, thread, at, a_next)
             keep_b(B_tile, thread, at, b_next)
             cuda.syncthreads()
+            after, stop = K - depth * (units - begin - 1), K - depth * (units - end)
+            if short and begin == 0:
+                operands, tiles_here = (A, B), (A_tile, B_tile)
+                multiply_ragged(operands, tiles_here, thread, top, left, m, n, after, stop, a_next, b_next, a0, b0, acc)
+                after += depth
             load_fragments(A_tile, B_tile, at, m, n, a0, b0)
-            stop = K - depth * (units - end)
-            for start in range(K - depth * (units - begin - 1), stop + depth, depth):
+            for start in range(after, stop + depth, depth):
                 two_steps(A_tile, B_tile, at, m, n, a0, b0, a1, b1, acc)
                 # Without the barriers of the warp the compiler puts the loads off until right before their use. A block
                 # alone on its multiprocessor is faster with a branch around both; where several take turns, the tiles

@@ -8,8 +8,11 @@ from course_lib.kernels.product import prepare
 
 pytestmark = pytest.mark.skipif(not gpu.available(), reason="no CUDA GPU")
 
-#: Whole tiles and shares of them, thin results, rows on and off 16 bytes, a long K, and a sum of nothing.
-SIZES = [(512, 512, 512), (257, 129, 65), (1025, 300, 700), (64, 4096, 512), (3, 500, 2000), (7, 7, 20000), (40, 30, 0)]
+#: Whole tiles and shares of them, few and ragged units of K, thin results, rows on and off 16 bytes, a long K, none.
+SIZES = [
+    *((512, 512, 512), (257, 129, 65), (1025, 300, 700), (2000, 1001, 50)),
+    *((64, 4096, 512), (3, 500, 2000), (7, 7, 20000), (40, 30, 0)),
+]
 
 
 @pytest.mark.parametrize("transpose_a", [False, True])

@@ -59,6 +59,16 @@ def test_rows_off_16_bytes_are_copied(transposed):
     assert len(runs) > 2
 
 
+@pytest.mark.parametrize("size", [(37, 45, 33), (64, 128, 20), (65, 130, 3)], ids=str)
+def test_a_ragged_unit_among_few_is_multiplied_alone(size):
+    """With units after it and without, on whole tiles and their edges."""
+    gpu = Gpu(3)
+    p = next(p for p in plans(*size, gpu, size[2] == 20) if p.tile.rows == 64 and p.short and not p.copied)
+    C, expected, runs = multiply(*size, gpu, p)
+    np.testing.assert_array_equal(C, expected)
+    assert [run.findings for run in runs] == [()] * len(runs)
+
+
 def test_a_quotient_rounds_down():
     """As a // b does, up to the largest numbers of 32 bits, and by lanes that take no part by anything."""
     a = np.array([0, 1, 7, 2**32 - 1, 5], np.int64)
@@ -140,7 +150,7 @@ def test_the_recording_covers_the_shapes_and_every_product_was_right():
     assert f"it reaches {mean:.0%}".replace("%", " %") in (Path(__file__).parents[2] / "README.md").read_text(
         encoding="utf-8"
     ).replace("\n", " ")
-    assert sum(share < 0.8 for share in shares) == 1
+    assert min(shares) >= 0.8
     squares = {M: share for (M, N, K), share in zip(by_shape, shares, strict=True) if M == N == K}
     assert min(share for n, share in squares.items() if n >= 2048) >= 1
 
