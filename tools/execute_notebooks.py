@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from nbformat.v4 import new_output
 
 REPOSITORY = Path(__file__).parents[1]
 SANITIZE_FILE = REPOSITORY / "tests" / "nbval_sanitize.cfg"
@@ -60,7 +61,8 @@ def fold_predictions(notebook) -> None:
 def fold_answers(notebook) -> None:
     """Fold the stored outputs that show, further down in its section, what a prediction asks for.
 
-    JupyterLab unfolds an output when its cell is run. Pages and slides show it.
+    JupyterLab unfolds an output when its cell is run. Pages and slides show it. In the place of folded outputs
+    JupyterLab shows a line of the first one, which may be the answer, so an output of nothing stands before them.
     """
     asked = False
     for cell in notebook.cells:
@@ -73,12 +75,13 @@ def fold_answers(notebook) -> None:
             asked = True
         elif asked and cell.outputs and not re.search(r"^(check|explain|score)\(", cell.source, re.MULTILINE):
             jupyter["outputs_hidden"] = True
+            cell.outputs = [new_output("display_data"), *kept(cell.outputs)]
         if jupyter:
             cell.metadata["jupyter"] = jupyter
 
 
 def kept(outputs):
-    """Return the outputs as they are stored; one that held nothing but a widget's view is none."""
+    """Return the outputs as they are stored; one that holds nothing, or only a widget's view, is none."""
     stored = [stable(output) for output in outputs]
     return [output for output in stored if output.get("data") != {}]
 

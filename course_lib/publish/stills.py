@@ -21,8 +21,8 @@ STATE = "application/vnd.jupyter.widget-state+json"
 
 
 class Stills(Preprocessor):
-    """Takes away the views of the course's widgets, for which the output before stands, and offers pictures without
-    HTML too.
+    """Takes away the views of the course's widgets, for which the output before stands, and the outputs of nothing
+    before folded answers; and offers pictures without HTML too.
 
     Widgets of others stay as they are: theirs are not the only thing in an output.
     """
@@ -31,7 +31,7 @@ class Stills(Preprocessor):
         """Change the outputs of ``nb`` in place."""
         for cell in nb.cells:
             if cell.cell_type == "code":
-                cell.outputs = [output for output in cell.outputs if not is_view(output)]
+                cell.outputs = [output for output in cell.outputs if not is_view(output) and output.get("data") != {}]
             for output in cell.get("outputs", ()):
                 if packed := packed_in(output.get("data", {}).get(HTML, "")):
                     output.data.setdefault("image/png", packed)

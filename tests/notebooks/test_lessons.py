@@ -179,7 +179,10 @@ def test_a_prediction_does_not_show_its_reason_beside_the_question(path):
 
 @lessons
 def test_a_stored_output_does_not_show_the_answer_below_its_question(path):
-    """What a cell shows after a prediction of its section is folded until the cell is run."""
+    """What a cell shows after a prediction of its section is folded until the cell is run.
+
+    JupyterLab shows a line of the first output in the place of the folded ones: that output is one of nothing.
+    """
     asked, folded = False, 0
     for cell in _read(path)["cells"]:
         source, hidden = "".join(cell["source"]), cell["metadata"].get("jupyter", {}).get("outputs_hidden", False)
@@ -190,6 +193,8 @@ def test_a_stored_output_does_not_show_the_answer_below_its_question(path):
         else:
             shows = bool(cell["outputs"]) and not any(_calls(source, name) for name in ("check", "explain", "score"))
             assert hidden == (asked and shows), source
+            assert [output.get("data") == {} for output in cell["outputs"]].count(True) == hidden, source
+            assert not hidden or cell["outputs"][0].get("data") == {}, source
             folded += hidden
     assert folded
 
@@ -409,6 +414,8 @@ def test_outputs_are_stored_small_and_stable(path):
     assert len(json.dumps(outputs)) < 200_000
     for output in outputs:
         assert output["output_type"] in ("execute_result", "display_data") or output["name"] == "stdout"
+        if output.get("data") == {}:
+            continue  # before folded answers
         assert "application/vnd.jupyter.widget-view+json" not in output.get("data", {})
         text = "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
         assert text and "at 0x" not in text
