@@ -243,18 +243,14 @@ class _Player:
 
         If none can, return when the first will.
         """
-        soonest, chosen = INFINITE, -1
-        for warp in self.awake[s]:
-            if warp < chosen:
-                continue
+        soonest, awake, last = INFINITE, self.awake[s], self.last[s]
+        awake.sort(reverse=True)
+        for warp in (last, *awake) if last in awake else awake:
             busy = self._busy_until(s, self.programs[warp][self.position[warp]])
-            if busy > now:
-                soonest = min(soonest, busy)
-            elif warp == self.last[s]:
+            if busy <= now:
                 return warp, now
-            else:
-                chosen = warp
-        return (None, soonest) if chosen < 0 else (chosen, now)
+            soonest = min(soonest, busy)
+        return None, soonest
 
     def _busy_until(self, s: int, instruction: Instruction) -> float:
         """When the unit that an instruction goes to takes it, and the registers' banks give its operands."""
