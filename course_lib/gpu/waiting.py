@@ -59,19 +59,9 @@ TELLS = 0.03
 WHICH = ("warps", "stride", "requests")
 #: The kernels whose order over resident warps is told.
 TILES = ("tiled", "prefetched")
-#: A miss that needs a reason, and how close machine code must come to be the reason.
+#: A miss that needs a reason; the compiler is one where its own instructions have half the error or less.
 MISS = 0.25
-#: Why the model misses the others, as far as is known.
-MISSES: dict[str, str] = {
-    "tiled": "the machine: requests for parts of several lines may wait longer beyond the first-level cache",
-    "prefetched": "the machine: requests for parts of several lines may wait longer beyond the first-level cache",
-    "pipelined": "the machine: an asynchronous copy passes the path to shared memory twice, here once",
-    **dict.fromkeys(
-        ("vectorized", "warp_tiled", "staged"),
-        "the compiler: operands that meet in a bank of registers, which only its own instructions show",
-    ),
-    "per_column": "the machine: which of its loads the second-level cache serves",
-}
+UNEXPLAINED = "unexplained"
 
 
 def rows(progress: Progress) -> list[Row]:
@@ -184,12 +174,12 @@ def ladder(progress: Progress) -> list[Row]:
 
 
 def _explain(r: Row) -> None:
-    """Say of a miss whether the compiler's own instructions explain it, or what else may."""
+    """Say of a miss whether the compiler's own instructions explain it."""
     coded = abs(r.get("error_by_code", np.inf))
     if abs(r["error"]) > MISS and coded <= abs(r["error"]) / 2:
         r["why"] = f"the compiler: of its own instructions the error is {100 * r['error_by_code']:+.0f} %"
     elif abs(r["error"]) > MISS:
-        r["why"] = MISSES.get(r["rung"], "unknown")
+        r["why"] = UNEXPLAINED
 
 
 def ordered(results: Iterable[Row], rungs: Iterable[str], key: str = "predicted") -> tuple[list[tuple[Row, Row]], int]:
@@ -238,12 +228,12 @@ def table(results: Iterable[Row]) -> str:
 
 
 def why_wrong(pair: tuple[Row, Row], key: str = "predicted") -> str:
-    """Return why a pair has the wrong order: whose error it is, and whether the compiler or the machine made it."""
+    """Return why a pair has the wrong order: whose error it is, and whether the compiler made it."""
     code = "predicted_by_code"
     worse = max(pair, key=lambda r: abs(float(np.log(r[key] / r["measured"]))))
     if key != code and all(code in r for r in pair) and pair[0][code] >= pair[1][code]:
         return f"the compiler: its own instructions have the order right (most of the error is {_case(worse)}'s)"
-    return f"{_case(worse)} by {100 * (worse[key] / worse['measured'] - 1):+.0f} %: {MISSES[worse['rung']]}"
+    return f"{_case(worse)} by {100 * (worse[key] / worse['measured'] - 1):+.0f} %: {UNEXPLAINED}"
 
 
 def reasons(results: Iterable[Row]) -> str:
