@@ -250,7 +250,7 @@ def _drawn():
         "waiting": figures.waiting(waiting.play_programs([chain, chain], machine)),
         "residency": figures.residency(judged, "NVIDIA H200"),
         "roofline": figures.roofline(roofline(ladder, measurements.load("ceilings")), {}),
-        "ladder": ladder_axes(ladder),
+        "ladder": ladder_axes(ladder, measurements.load("ceilings")),
         "series": series_axes(measurements.load("series")),
     }
     for name, ax in axes.items():

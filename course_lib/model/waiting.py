@@ -131,6 +131,9 @@ def play(
     served: which level serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
     arrays or by name. shared_bytes of each block are taken from the first-level cache. The blocks begin together and
     have memory of their own.
+
+    With tracing it takes less than 2 seconds of a processor for some 20,000 instructions: 10 tiles of `tiled`, or one
+    of `best`; two of `best`, 35,000, take 3. The play itself is a tenth of that at most, tracing and lowering the rest.
     """
     return play_programs(programs(kernel, trace), machine, blocks, served, shared_bytes)
 
