@@ -65,6 +65,16 @@ def _all_of_k_in_each(outcome: Outcome) -> str | None:
     return None
 
 
+def _first_share_in_each(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    first = A.shape[1] // SHARES
+    if first and all(np.array_equal(part, A[:, :first] @ B[:first]) for part in outcome.got):
+        return (
+            "every block sums the first share of K: block (x, y, s) begins at s·K // 4, and ends before (s + 1)·K // 4."
+        )
+    return None
+
+
 #: The partial sums of one share of K, in the elements of P that belong to the block.
 SHARE_OF_K = fill_in(
     "share-of-k",
@@ -88,7 +98,7 @@ SHARE_OF_K = fill_in(
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
         "race": "blocks cannot wait for each other: each stores into the matrix P[share] of its own.",
     },
-    diagnoses=(_all_of_k_in_each, _rest_of_k_missing),
+    diagnoses=(_all_of_k_in_each, _first_share_in_each, _rest_of_k_missing),
 )
 
 

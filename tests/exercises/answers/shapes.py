@@ -37,6 +37,12 @@ WRONG = [
         ["        for k in range(share * (K // SHARES), (share + 1) * (K // SHARES)):\n" + SUM + STORE],
         "Multiply first",
     ),
+    (
+        "share-of-k",
+        "the first share in each",
+        ["        for k in range(K // 4):\n" + SUM + STORE],
+        "every block sums the first share",
+    ),
     ("share-of-k", "into one matrix", [LOOP + SUM + "        P[0, row, col] = acc"], "of its own"),
     ("share-of-k", "the share last", [LOOP + SUM + "        P[row, col, share] = acc"], "the share comes first"),
     ("share-of-k", "= for +=", [LOOP + SUM.replace("+=", "=") + STORE], "forgets the sum so far"),
