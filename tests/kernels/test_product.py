@@ -1,14 +1,19 @@
 """Products of any shape on the simulator: equal to NumPy, without a finding, and planned as a GPU would be."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from course_lib import measurements, simulate
+from course_lib import measurements, model, simulate
 from course_lib.gpu.products import COUNTED
-from course_lib.kernels.product import Gpu, Operands, launches, plan, plan_of, plans, workspace
+from course_lib.kernels.product import TILES, Gpu, Operands, ProductPlan, launches, plan, plan_of, plans, workspace
 from course_lib.kernels.quotient import quotients
+
+#: Tiles whose counts are compared: blocks that take turns, two slices, and four in a block alone; at night all.
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+COUNTED_TILES = TILES if NIGHTLY else [t for t in TILES if str(t) in ("64×128", "32×32") or t.slices == 2]
 
 
 def multiply(M, N, K, gpu, p=None, alpha=1, beta=0, transpose_a=False, transpose_b=False):
@@ -153,6 +158,23 @@ def test_the_recording_covers_the_shapes_and_every_product_was_right():
     assert min(shares) >= 0.8
     squares = {M: share for (M, N, K), share in zip(by_shape, shares, strict=True) if M == N == K}
     assert min(share for n, share in squares.items() if n >= 2048) >= 1
+
+
+@pytest.mark.parametrize("tile", COUNTED_TILES, ids=lambda tile: f"{tile}-{tile.slices}")
+def test_whole_tiles_are_counted_by_a_closed_form(tile):
+    """Two tiles down, or across, and two units of K: every count of every array."""
+    down, across = (2, 1) if tile.rows < tile.columns else (1, 2)
+    size = down * tile.rows, across * tile.columns, 2 * tile.depth
+    p = ProductPlan(*size, tile, *size[:2], whole=2)
+    C, expected, (run,) = multiply(*size, Gpu(1), p)
+    np.testing.assert_array_equal(C, expected)
+    modelled = model.product_tiles(tile, *size)
+    assert {(row.space, row.op, row.array) for row in run.traffic.rows if row.space != "local"} == modelled.keys()
+    for (space, op, array), count in modelled.items():
+        counted = run.traffic.select(space=space, op=op, array=array)
+        sectors, wavefronts = (counted.sectors, 0) if space == "global" else (0, counted.wavefronts)
+        found = model.Count(counted.accesses, counted.requests, sectors, wavefronts)
+        assert found == count, (space, op, array)
 
 
 def test_counts_are_those_of_the_gpu():
