@@ -7,7 +7,7 @@ blocks take turns on a multiprocessor the last tiles are fetched twice, and slic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -15,14 +15,26 @@ from ..simulator.hardware import WARP_SIZE
 from .register_tiles import LANE, _global, _narrow, _striped, _wide
 from .requests import Count, Traffic, _quads
 
-if TYPE_CHECKING:
-    from ..kernels.tile import Tile
+
+class Shape(Protocol):
+    """What is asked of a `course_lib.kernels.tile.Tile`; its attributes say what each is."""
+
+    rows: int
+    columns: int
+    thread_rows: int
+    thread_columns: int
+    blocks: int
+    lane_rows: int
+    slices: int
+    depth: int
+    threads: int
+
 
 #: Elements that a warp asks for at once, in accesses of 16 bytes.
 AT_ONCE = 4 * WARP_SIZE
 
 
-def product_tiles(tile: Tile, M: int, N: int, K: int) -> Traffic:
+def product_tiles(tile: Shape, M: int, N: int, K: int) -> Traffic:
     """Return {(space, op, array): Count} of C = A·B in tiles of one shape; ValueError where they do not divide it."""
     if M % tile.rows or N % tile.columns or K % tile.depth or not K:
         raise ValueError(f"tiles of {tile} and a depth of {tile.depth} do not divide {M}×{N} results over K = {K}")
