@@ -1,8 +1,5 @@
 """The stepper with controls: another choice launches again, a wrong one is answered in a sentence."""
 
-import gc
-import time
-
 import pytest
 
 from course_lib.kernels import LADDER
@@ -146,26 +143,3 @@ def test_a_launch_too_large_to_trace_is_answered_in_a_sentence():
     explorer.n.value = 64
     assert explorer.message.value.startswith("<b>Not launched.</b> this launch has more than 200,000 steps")
     assert (4, 4, 1) == explorer.stepper.run.grid
-
-
-@pytest.mark.parametrize(
-    ("kernel", "n", "limit"),
-    [
-        ("prefetched", 16, 0.15),
-        ("tiled", 16, 0.15),
-        ("register_1d", 8, 0.15),
-        # 256 threads with 64 results each execute 13,000 statements, however small the matrices are
-        ("register_2d", 8, 0.4),
-    ],
-)
-def test_a_new_picture_comes_at_once(kernel, n, limit):
-    """Processor time from the choice to the new trace, the best of three: under 150 ms where a block is small."""
-    explorer = explore([kernel], n=n, tile_width=2)
-    times = []
-    gc.freeze()  # what other tests left is not collected in this one's time
-    for _ in range(3):
-        start = time.process_time()
-        explorer._relaunch()
-        times.append(time.process_time() - start)
-    gc.unfreeze()
-    assert min(times) < limit

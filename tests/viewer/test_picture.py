@@ -4,12 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from launches.samples import launch, product
+from launches.samples import launch
 from PIL import ImageColor
 
 from course_lib.look import INK
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
 from course_lib.viewer.grids import READ, SEEN, WRITTEN, Grid, Grids
 from course_lib.viewer.layout import Layout
 from course_lib.viewer.layout_arrays import LEGIBLE
@@ -181,20 +180,6 @@ def test_words_are_wrapped():
     text = "one two three four five"
     assert wrapped(text, 9) == ["one two", "three", "four five"]
     assert re.sub(r"\s+", " ", " ".join(wrapped(text, 9))) == text
-
-
-def test_a_cell_with_large_matrices_shows_at_once():
-    """Launch, trace, stepper, picture and text of 64×64 matrices in tiles of 16: a second of processor time at most."""
-    import time
-
-    times = []
-    for _ in range(2):
-        start = time.process_time()
-        stepper = Stepper(product("tiled", 64, 64, 64, tile_width=16)())
-        data, _ = stepper._repr_mimebundle_()
-        times.append(time.process_time() - start)
-    assert "Stepper of tiled: grid (4, 4) × block (16, 16)" in data["text/plain"]
-    assert min(times) < 1
 
 
 def test_frames_enclose_what_the_block_touches(picture):
