@@ -13,6 +13,7 @@ from functools import cache
 
 from numba import cuda, float32, uint32, uint64
 
+from .registers import capped
 from .vector import load4
 
 #: Threads of a block of `along_k`, its warps, and its rows of the long operand.
@@ -158,7 +159,7 @@ def across(count, wide, short_along_k, flipped, onto):
     groups, turns = THREADS_ACROSS // lanes, 2 if wide else 0
     sums_of_block = WARPS_ACROSS * count
 
-    @cuda.jit(max_registers=REGISTERS_ACROSS)
+    @capped(REGISTERS_ACROSS)
     def products_across(L, S, C, alpha, beta, end, first, chunk, partial, tickets):
         sums = cuda.local.array((count, each), float32)
         ahead = cuda.local.array((AHEAD, each), float32)

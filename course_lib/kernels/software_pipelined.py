@@ -15,6 +15,7 @@ Source: Kerr et al., "CUTLASS: fast linear algebra in CUDA C++" (2017), which fe
 
 from numba import cuda, float32
 
+from .registers import capped
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -60,7 +61,7 @@ def keep(A_tiles, B_tiles, at, a4, b4):
     store4(B_tiles, at + thread // 32, thread % 32 * 4, b4)
 
 
-@cuda.jit(max_registers=128)
+@capped(128)
 def software_pipelined(A, B, C):
     """Compute C = A @ B; A is M×K, B is K×N, C is M×N, all float32 and C-ordered, in blocks of 256 threads."""
     A_tiles = cuda.shared.array((TWICE, PITCH), float32)

@@ -21,6 +21,7 @@ from functools import cache
 from numba import cuda, float32, int64, uint32, uint64
 
 from .quotient import quotient
+from .registers import capped
 from .tile_loads import UNIT, loader
 from .vector import load4, store4
 
@@ -344,7 +345,7 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto, short=False):
 
     store_tile = (_quad_storer if c_wide else _row_storer)(tile, onto)
 
-    @cuda.jit(max_registers=tile.registers)
+    @capped(tile.registers)
     def tile_product(A, B, C, M, N, alpha, beta, whole, shares, partial, tickets):
         A_tile = cuda.shared.array((depth, a_pitch), float32)
         B_tile = cuda.shared.array((depth, b_pitch), float32)

@@ -42,7 +42,7 @@ def test_a_failed_verdict_opens_the_viewer(open_notebook):
     cell = notebook.cell(0)
 
     expect(cell).to_contain_text("transposed: failed, 0 of 4 points")
-    expect(cell).to_contain_text("line 12: `acc = …` forgets the sum so far in every turn")
+    expect(cell).to_contain_text("line 12: acc = … forgets the sum so far in every turn")
     cell.get_by_role("button", name="Show me").click()
 
     expect(cell.locator(".tt-root")).to_be_visible(timeout=60_000)
