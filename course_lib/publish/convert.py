@@ -76,6 +76,7 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 19px; --j
 .reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
 .reveal .jp-InputArea pre { white-space: pre-wrap; }
 .reveal .jp-OutputArea-output img { max-width: 100%; max-height: var(--picture); height: auto; width: auto; }
+.reveal table:has(tr:nth-child(18)) :is(td, th) { padding-top: 1px; padding-bottom: 1px; }
 .reveal .jp-Cell:has(.tt-root) .jp-InputArea { --jp-code-font-size: 15px; }
 .reveal aside.notes { display: none; }
 .reveal .tile-by-tile-still > p:has(+ details) { display: none; } /* where to type a guess: not here */
@@ -99,8 +100,13 @@ const fit = () => {
     return;
   }
   slide.style.zoom = "";
-  if (slide.scrollHeight > slide.clientHeight + 1)
-    slide.style.zoom = Math.max(%s, Math.floor((100 * slide.clientHeight) / slide.scrollHeight) / 100);
+  const tooTall = () => slide.scrollHeight > slide.clientHeight + 1;
+  if (!tooTall()) return;
+  // The zoom in per cent; borders and rounded lines do not shrink as much as the rest.
+  const smallest = %d;
+  let zoom = Math.max(smallest, Math.floor((100 * slide.clientHeight) / slide.scrollHeight)) + 1;
+  do slide.style.zoom = --zoom / 100;
+  while (tooTall() && zoom > smallest);
 };
 Reveal.on("ready", fit);
 Reveal.on("slidechanged", fit);
@@ -185,7 +191,7 @@ def _config(theme: str) -> Config:
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
     reveal = {name: (_REVEAL / name).read_text(encoding="utf-8") for name in ("reveal.js", "reveal.css", "notes.js")}
-    start = _START % (WIDTH, HEIGHT, SMALLEST)
+    start = _START % (WIDTH, HEIGHT, round(100 * SMALLEST))
     scripts = f"<script>{reveal['reveal.js']}</script><script>{reveal['notes.js']}</script>{start}"
     resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},
