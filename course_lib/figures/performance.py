@@ -167,7 +167,8 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
     """
     ax = ax or new_axes(9, 5.2)
     roof = sorted((row["flop_per_byte"], row["attainable_gflops"]) for row in rows)
-    ax.plot(*zip(*roof, strict=True), color=FAINT, lw=3, zorder=1)
+    end = 4 * roof[-1][0]  # there is room for names beyond the last kernel
+    ax.plot(*zip(*roof, (end, roof[-1][1]), strict=True), color=FAINT, lw=3, zorder=1)
     sentences = []
     labels: list[tuple[float, float, str]] = []
     for row in sorted(rows, key=lambda row: row["measured_gflops"]):
@@ -183,9 +184,11 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
             text += f", {modelled[name]:,.0f} in the model"
         sentences.append(text)
     for x, y, name in labels:
-        side = ("right", -7) if x > 20 else ("left", 7)
-        ax.annotate(name, (x, y), (side[1], -3), textcoords="offset points", fontsize=9, color=GROUND, ha=side[0])
+        in_the_way = any(right > x and 0.87 < at / y < 1.15 for right, at, _ in labels)
+        side, away = ("right", -7) if in_the_way else ("left", 7)
+        ax.annotate(name, (x, y), (away, -3), textcoords="offset points", fontsize=9, color=GROUND, ha=side)
     ax.set(xscale="log", yscale="log", xlabel="flop per byte asked of global memory", ylabel="GFLOP/s")
+    ax.set_xlim(right=end)
     ax.set_title("The ladder under its roof")
     note = "dots: measured   crosses: the model of waiting"
     ax.text(0.98, 0.03, note, transform=ax.transAxes, ha="right", fontsize=11, color=GROUND)

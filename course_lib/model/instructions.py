@@ -90,7 +90,7 @@ class Dataflow:
     def __init__(self, kernel: Any) -> None:
         self.functions: dict[str, _Function] = {}
         self.statements: dict[int, tuple[_Function, ast.stmt]] = {}
-        self.others: set[str] = set()
+        self.hidden: set[str] = set()  # functions of other files that multiply: a trace has no line of theirs
         plain = getattr(kernel, "py_func", kernel)
         self._read(plain, inspect.getsourcefile(plain))
         self.kernel = plain.__name__
@@ -114,12 +114,14 @@ class Dataflow:
                 function.parents[child] = node
             if isinstance(node, ast.stmt) and node is not tree:
                 self.statements[node.lineno] = function, node
-        for value in constants.values():
+        for name, value in constants.items():
             inner = getattr(value, "py_func", None)
             if inner is None or inner.__name__ in self.functions:
                 continue
             if inspect.getsourcefile(inner) == file:
                 self._read(inner, file)
+            elif _multiplies_within(inner):
+                self.hidden.add(name)
 
     def facts(self, line: int) -> _Facts:
         """What there is to know of the statement at a line; of a line outside the functions, nothing."""
@@ -337,7 +339,8 @@ def programs(
     """Return the programs of all warps of one block.
 
     pitch: elements from one row of a matrix in global memory to the next, where the traced ones stand for parts of
-    larger ones; None for the rows that they have.
+    larger ones; None for the rows that they have. Raise ValueError where the kernel calls a function of another file
+    that multiplies and adds.
     """
     source = Dataflow(kernel)
     return [_Lowering(source, trace).run(steps) for _, steps in sorted(_steps(trace, block, pitch).items())]
@@ -384,6 +387,11 @@ class _Lowering:
     def _simple(self, facts: _Facts, step: _Step) -> None:
         """Emit what a statement does: its loads, its multiply-add, its stores."""
         name = facts.function.name
+        if hidden := self.source.hidden.intersection(facts.calls):
+            raise ValueError(
+                f"line {step.line}: {min(hidden)} stands in another file, and a trace shows no line of it; "
+                "put it beside the kernel"
+            )
         found = {p for variable in facts.reads for p in self.made.get((name, variable), ())}
         found |= {p for called in facts.calls for p in self.made.get((called, "return"), ())}
         if self._copies(facts, step):
@@ -596,6 +604,14 @@ class _Lowering:
 def _multiplies(node: ast.AST) -> bool:
     """Whether a statement is a multiply-add: it adds a product up."""
     return isinstance(node, ast.AugAssign) and any(isinstance(n, ast.Mult) for n in ast.walk(node.value))
+
+
+def _multiplies_within(plain: Callable[..., Any]) -> bool:
+    """Whether a function, or one that it calls, has a multiply-add."""
+    closure = inspect.getclosurevars(plain)
+    called = (getattr(value, "py_func", None) for value in (*closure.globals.values(), *closure.nonlocals.values()))
+    tree = ast.parse(textwrap.dedent(inspect.getsource(plain)))
+    return any(map(_multiplies, ast.walk(tree))) or any(_multiplies_within(f) for f in called if f not in (None, plain))
 
 
 def _subscript(node: ast.AST, array: str) -> tuple[str, list[ast.expr], bool]:

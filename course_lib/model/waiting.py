@@ -131,6 +131,9 @@ def play(
     served: which level serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
     arrays or by name. shared_bytes of each block are taken from the first-level cache. The blocks begin together and
     have memory of their own.
+
+    With tracing it takes less than 2 seconds of a processor for some 20,000 instructions: 10 tiles of `tiled`, or one
+    of `best`; two of `best`, 35,000, take 3. The play itself is a tenth of that at most, tracing and lowering the rest.
     """
     return play_programs(programs(kernel, trace), machine, blocks, served, shared_bytes)
 
@@ -243,18 +246,14 @@ class _Player:
 
         If none can, return when the first will.
         """
-        soonest, chosen = INFINITE, -1
-        for warp in self.awake[s]:
-            if warp < chosen:
-                continue
+        soonest, awake, last = INFINITE, self.awake[s], self.last[s]
+        awake.sort(reverse=True)
+        for warp in (last, *awake) if last in awake else awake:
             busy = self._busy_until(s, self.programs[warp][self.position[warp]])
-            if busy > now:
-                soonest = min(soonest, busy)
-            elif warp == self.last[s]:
+            if busy <= now:
                 return warp, now
-            else:
-                chosen = warp
-        return (None, soonest) if chosen < 0 else (chosen, now)
+            soonest = min(soonest, busy)
+        return None, soonest
 
     def _busy_until(self, s: int, instruction: Instruction) -> float:
         """When the unit that an instruction goes to takes it, and the registers' banks give its operands."""

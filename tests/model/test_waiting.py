@@ -156,6 +156,13 @@ def test_copies_wait_for_their_group():
     assert all(len(i.needs) == 2 and {warp[n].kind for n in i.needs} == {"copy"} for i in waits)
 
 
+def test_multiply_adds_that_no_trace_shows_are_refused():
+    """Those of whole_tiles stand in the file of large_tiles: without them the play would be a false one."""
+    kernel, trace = traced("whole_tiles", 128, 256, 16)
+    with pytest.raises(ValueError, match=r"line \d+: \w+ stands in another file"):
+        programs(kernel, trace)
+
+
 def residency(width, warps, rung="prefetched"):
     """(predicted of machine code, measured, predicted of the source) speed of a rung over that of tiled."""
     rows = {
@@ -177,7 +184,7 @@ def test_the_model_says_whether_prefetching_pays(width, warps):
     coded, measured, predicted = residency(width, warps)
     if abs(measured - 1) > 0.03:
         assert (coded > 1) == (measured > 1)
-        assert (predicted > 1) == (measured > 1) or (width, warps) == (16, 64)
+        assert (predicted > 1) == (measured > 1) or (width, warps) == (16, 32)
 
 
 def test_prefetching_pays_with_few_warps_and_not_with_many():
@@ -190,7 +197,8 @@ def test_the_error_of_the_ladder_is_small_and_every_miss_has_its_reason():
     """Speeds relative to naive: half of them within a tenth; whoever is off by more than a quarter says why."""
     errors = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
     assert np.median([abs(r["error"]) for r in errors.values()]) < 0.12
-    assert all(abs(r["error"]) <= 0.25 or r["why"] for r in errors.values())
+    assert all(abs(r["error"]) <= 0.25 or r["why"].startswith("the compiler") for r in errors.values())
+    assert set(errors) == {r["rung"] for r in measurements.load("ladder").results if "gflops" in r} - {"cublas"}
     assert set(errors["tiled"]["predicted_waits"]) == set(STALLS)
 
 
@@ -212,12 +220,14 @@ def test_the_compilers_own_instructions_explain_most_misses():
     four = [r for r in rows if r["params"].get("stages") == 4 and r["warps"] <= 8]
     assert max(abs(r["error_by_code"]) for r in four) < 0.1
     assert max(r["error"] for r in four) > 0.3
-    assert all("why" in r for r in JUDGED if r["what"] != "probe" and abs(r["error"]) > 0.25)
+    missed = [r for r in rows if abs(r["error"]) > 0.25]
+    assert len(missed) > 10
+    assert all(r["why"].startswith("the compiler") for r in missed)
 
 
 def test_the_order_of_the_cases():
     """Of pairs that differ by more than 3 %: a few are wrong of the source, one of machine code, and say why."""
-    for key, most in (("predicted", 8), ("predicted_by_code", 1)):
+    for key, most in (("predicted", 9), ("predicted_by_code", 1)):
         wrong, pairs = ordered(JUDGED, ("tiled", "prefetched"), key)
         assert pairs > 250
         assert len(wrong) <= most
