@@ -5,6 +5,7 @@ It shares no code with the simulator, so what the viewer shows for these traces 
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -184,3 +185,9 @@ def naive_run_fixture():
 @pytest.fixture(name="tiled_run")
 def tiled_run_fixture():
     return tiled_run
+
+
+@pytest.fixture(scope="session")
+def patience():
+    """By how much times may exceed their limits: not at all at a desk; in CI, whose processors are shared, by 60 %."""
+    return 1.6 if os.environ.get("CI") else 1

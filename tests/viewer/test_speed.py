@@ -45,16 +45,16 @@ def seconds():
 
 
 @pytest.mark.parametrize("kernel", ["prefetched", "tiled", "register_1d"])
-def test_a_new_picture_comes_at_once(seconds, kernel):
+def test_a_new_picture_comes_at_once(seconds, patience, kernel):
     """From a choice in explore() to the new trace: 16×16, and 8×8 for the kernel of 512 threads, in 150 ms."""
-    assert seconds[kernel] < 0.15
+    assert seconds[kernel] < 0.15 * patience
 
 
-def test_a_large_block_takes_longer(seconds):
+def test_a_large_block_takes_longer(seconds, patience):
     """256 threads with 64 results each execute 13,000 statements, however small the matrices are."""
-    assert seconds["register_2d"] < 0.4
+    assert seconds["register_2d"] < 0.4 * patience
 
 
-def test_a_cell_with_large_matrices_shows_at_once(seconds):
+def test_a_cell_with_large_matrices_shows_at_once(seconds, patience):
     """Launch, trace, stepper, picture and text of 64×64 matrices in tiles of 16: a second at most."""
-    assert seconds["cell"] < 1
+    assert seconds["cell"] < patience
