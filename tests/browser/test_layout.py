@@ -167,7 +167,7 @@ def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
      "register_2d", "tensor_cores"],
 )  # fmt: skip
 def test_a_step_is_fast(show, launch_of, ticks, patience, record_property, name):
-    """From the key to the end of its painting the main thread works 10 ms at most: in each view, the quietest round."""
+    """From the key to the end of its painting the main thread works 10 ms: in each view, the quietest round."""
     stepper = Stepper(launch_of(name))
     page = show(stepper, step=stepper.scene().position)
     root = page.locator(".tt-root").element_handle()
