@@ -184,9 +184,3 @@ def naive_run_fixture():
 @pytest.fixture(name="tiled_run")
 def tiled_run_fixture():
     return tiled_run
-
-
-@pytest.fixture(scope="session")
-def patience():
-    """What times may be of their limits: the machine may be slower than the one they were measured on, or shared."""
-    return 1.6

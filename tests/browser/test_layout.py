@@ -162,12 +162,22 @@ def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["naive_16", "tiled_16", "prefetched", "outer_product", "best", "reduction", "racy", "bank_conflicts",
-     "register_2d", "tensor_cores"],
-)  # fmt: skip
-def test_a_step_is_fast(show, launch_of, ticks, patience, record_property, name):
-    """From the key to the end of its painting the main thread works 10 ms: in each view, the quietest round."""
+    "name, limit",
+    [
+        ("naive_16", 12),
+        ("tiled_16", 10),
+        ("prefetched", 10),
+        ("outer_product", 10),
+        ("best", 12),
+        ("reduction", 10),
+        ("racy", 10),
+        ("bank_conflicts", 12),
+        ("register_2d", 12),
+        ("tensor_cores", 14),
+    ],
+)
+def test_a_step_is_fast(show, launch_of, ticks, record_property, name, limit):
+    """From the key to the end of its painting, in ms of the main thread: the quietest round, in each view."""
     stepper = Stepper(launch_of(name))
     page = show(stepper, step=stepper.scene().position)
     root = page.locator(".tt-root").element_handle()
@@ -178,13 +188,13 @@ def test_a_step_is_fast(show, launch_of, ticks, patience, record_property, name)
         figures[lens] = min(rounds)
         record_property(f"step_{lens}", f"median {statistics.median(rounds):.1f} ms, least {min(rounds):.1f} ms")
     print(name, "step:", {lens: f"{least:.1f} ms" for lens, least in figures.items()})
-    assert max(figures.values()) <= 10 * patience, figures
+    assert max(figures.values()) <= limit, figures
 
 
 @pytest.mark.parametrize(
     "name, limit", [("naive_16", 300), ("tiled_16", 300), ("prefetched", 300), ("reduction", 300), ("best", 2000)]
 )
-def test_the_first_picture_is_fast(show, launch_of, patience, record_property, name, limit):
+def test_the_first_picture_is_fast(show, launch_of, record_property, name, limit):
     """From the widget's start to its first picture, in ms: the least of three."""
     stepper = Stepper(launch_of(name))
     times = []
@@ -194,17 +204,17 @@ def test_the_first_picture_is_fast(show, launch_of, patience, record_property, n
         page.close()
     record_property("first_picture", f"{min(times):.0f} ms")
     print(name, "first picture:", f"{min(times):.0f} ms")
-    assert min(times) <= limit * patience
+    assert min(times) <= limit
 
 
-def test_twenty_steppers_on_a_page(show, launch_of, patience):
+def test_twenty_steppers_on_a_page(show, launch_of):
     """Each has a name of its own, and a step of the last is as fast as if it were alone."""
     page = show(*[Stepper(launch_of("tiled"))] * 20)
     names = page.locator(".tt-root").evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")
     assert len(set(names)) == 20
     root = page.locator(".tt-root").last.element_handle()
     times = min((page.evaluate(STEPS, [root, "ArrowRight", 9]) for _ in range(3)), key=statistics.median)
-    assert statistics.median(times) <= 16 * patience
+    assert statistics.median(times) <= 16
 
 
 def test_how_many_lanes_share_a_word_fits_its_bank(show, launch_of):

@@ -181,7 +181,7 @@ def test_keys_stay_in_the_stepper(opened):
     assert not stepper.root.evaluate("root => root.contains(document.activeElement)")
 
 
-def test_step_to_repaint_stays_under_a_frame(open_notebook, patience, record_property):
+def test_step_to_repaint_stays_under_a_frame(open_notebook, record_property):
     """Through 16×16 matrices in 4×4 tiles, the median of 20 steps is on the page in under 16 ms.
 
     The quietest of three rounds counts: other work on the machine stretches a frame, but never shortens it.
@@ -199,14 +199,14 @@ def test_step_to_repaint_stays_under_a_frame(open_notebook, patience, record_pro
     figures = f"median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms of {len(times)}"
     print("step to repaint:", figures)
     record_property("step_to_repaint", figures)
-    assert statistics.median(times) < 16 * patience, figures
+    assert statistics.median(times) < 16, figures
 
 
-def test_twenty_steppers_and_a_busy_kernel(open_notebook, ticks, patience, record_property):
+def test_twenty_steppers_and_a_busy_kernel(open_notebook, ticks, record_property):
     """While the kernel computes, the last of twenty steppers has a step in every frame, sixty times a second.
 
-    What the main thread works for such a frame, Lab included, leaves a third of it free, its processor's time being
-    what other work on the machine does not stretch; the frames themselves are only counted.
+    What the main thread works for such a frame, Lab included, is a sixtieth of a second at most, its processor's
+    time being what other work on the machine does not stretch; the frames themselves are only counted.
     """
     show = "from IPython.display import display\nrun = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)\n"
     show += "for _ in range(20):\n    display(Stepper(run))"
@@ -230,7 +230,7 @@ def test_twenty_steppers_and_a_busy_kernel(open_notebook, ticks, patience, recor
     rate = roots.nth(19).evaluate(FRAMES, 30)
     record_property("frames_beside_a_busy_kernel", f"{frame:.1f} ms of work each, {rate:.0f} a second")
     print(f"frames beside a busy kernel: {frame:.1f} ms of work each, {rate:.0f} a second")
-    assert frame <= 2 / 3 * 1000 / 60 * patience
+    assert frame <= 1000 / 60
     assert [] == notebook.page_errors
 
 

@@ -31,7 +31,7 @@ def cell():
     data, _ = Stepper(run)._repr_mimebundle_()
     assert "Stepper of tiled: grid (4, 4) × block (16, 16)" in data["text/plain"]
 
-choices = [("prefetched", 16), ("tiled", 16), ("register_1d", 8), ("register_2d", 8)]
+choices = [("naive", 8), ("prefetched", 16), ("tiled", 16), ("register_1d", 8), ("register_2d", 8)]
 seconds = {kernel: least(explore([kernel], n=n, tile_width=2)._relaunch) for kernel, n in choices}
 print(json.dumps(seconds | {"cell": least(cell)}))
 """
@@ -44,17 +44,17 @@ def seconds():
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("kernel", ["prefetched", "tiled", "register_1d"])
-def test_a_new_picture_comes_at_once(seconds, patience, kernel):
+@pytest.mark.parametrize("kernel", ["naive", "prefetched", "tiled", "register_1d"])
+def test_a_new_picture_comes_at_once(seconds, kernel):
     """From a choice in explore() to the new trace: 16×16, and 8×8 for the kernel of 512 threads, in 150 ms."""
-    assert seconds[kernel] < 0.15 * patience
+    assert seconds[kernel] < 0.15
 
 
-def test_a_large_block_takes_longer(seconds, patience):
+def test_a_large_block_takes_longer(seconds):
     """256 threads with 64 results each execute 13,000 statements, however small the matrices are."""
-    assert seconds["register_2d"] < 0.4 * patience
+    assert seconds["register_2d"] < 0.4
 
 
-def test_a_cell_with_large_matrices_shows_at_once(seconds, patience):
+def test_a_cell_with_large_matrices_shows_at_once(seconds):
     """Launch, trace, stepper, picture and text of 64×64 matrices in tiles of 16: a second at most."""
-    assert seconds["cell"] < patience
+    assert seconds["cell"] < 1

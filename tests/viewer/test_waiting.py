@@ -70,7 +70,7 @@ def test_the_second_buffer_helps_a_few_warps_and_not_many():
     assert many[1].cycles > many[0].cycles
 
 
-def test_every_setting_is_planned_in_under_100_ms(patience):
+def test_every_setting_is_planned_in_under_100_ms():
     """Once the six kernels are traced; processor time, so that a busy machine does not count."""
     widget = Waiting(H200)
     for width in TILE_WIDTHS:
@@ -81,7 +81,7 @@ def test_every_setting_is_planned_in_under_100_ms(patience):
                 start = time.process_time()
                 widget.latency = latency
                 taken.append(time.process_time() - start)
-            assert statistics.median(taken) < 0.1 * patience, (width, buffers)
+            assert statistics.median(taken) < 0.1, (width, buffers)
             assert json.loads(widget._plan)["latency"] == 340
 
 
