@@ -184,3 +184,21 @@ def naive_run_fixture():
 @pytest.fixture(name="tiled_run")
 def tiled_run_fixture():
     return tiled_run
+
+
+@pytest.fixture(scope="session")
+def least():
+    """`least(measure, limit)`: the least of at most twelve times; the first one below the limit ends them.
+
+    Other work on the machine only ever adds to a time, to a processor's time too: its caches and cores are shared.
+    """
+
+    def least(measure, limit, tries=12):
+        shortest = measure()
+        for _ in range(tries - 1):
+            if shortest < limit:
+                break
+            shortest = min(shortest, measure())
+        return shortest
+
+    return least

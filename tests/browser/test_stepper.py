@@ -181,25 +181,21 @@ def test_keys_stay_in_the_stepper(opened):
     assert not stepper.root.evaluate("root => root.contains(document.activeElement)")
 
 
-def test_step_to_repaint_stays_under_a_frame(open_notebook, record_property):
-    """Through 16×16 matrices in 4×4 tiles, the median of 20 steps is on the page in under 16 ms.
-
-    The quietest of three rounds counts: other work on the machine stretches a frame, but never shortens it.
-    """
+def test_step_to_repaint_stays_under_a_frame(open_notebook, least, record_property):
+    """Through 16×16 matrices in 4×4 tiles, the median of 20 steps is on the page in under 16 ms."""
     launch = "A, B = np.random.default_rng(3).standard_normal((2, 16, 16))\nC = np.zeros((16, 16))\n"
     launch += "Stepper(simulate(tiled(4), trace=True)[(4, 4), (4, 4)](A, B, C))"
     notebook = open_notebook([SETUP, launch])
     notebook.run_all()
     stepper = OnPage(notebook, 1)
     notebook.page.wait_for_timeout(500)
-    rounds = [stepper.root.evaluate(MEASURE, 20) for _ in range(3)]
+    stepper.root.evaluate(MEASURE, 20)
+    expect(stepper.find("count")).to_contain_text("step 20 of")
 
-    expect(stepper.find("count")).to_contain_text("step 60 of")
-    times = min(rounds, key=statistics.median)
-    figures = f"median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms of {len(times)}"
-    print("step to repaint:", figures)
-    record_property("step_to_repaint", figures)
-    assert statistics.median(times) < 16, figures
+    median = least(lambda: statistics.median(stepper.root.evaluate(MEASURE, 20)), 16)
+    print("step to repaint:", f"median {median:.1f} ms")
+    record_property("step_to_repaint", f"median {median:.1f} ms")
+    assert median < 16
 
 
 def test_twenty_steppers_and_a_busy_kernel(open_notebook, ticks, record_property):
@@ -226,7 +222,7 @@ def test_twenty_steppers_and_a_busy_kernel(open_notebook, ticks, record_property
     page.wait_for_timeout(1000)
     expect(notebook.cell(2).locator(".jp-InputPrompt")).to_have_text("[*]:")
     root = roots.nth(19).element_handle()
-    frame = min(ticks(page).per_step(root, steps=3))
+    frame = ticks(page).per_step(root, 1000 / 60, steps=3)
     rate = roots.nth(19).evaluate(FRAMES, 30)
     record_property("frames_beside_a_busy_kernel", f"{frame:.1f} ms of work each, {rate:.0f} a second")
     print(f"frames beside a busy kernel: {frame:.1f} ms of work each, {rate:.0f} a second")

@@ -71,6 +71,13 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
         change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
         notebook.page.evaluate(change, theme)
         expect(notebook.page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
-        notebook.page.wait_for_timeout(500)  # the theme's style sheet is there a moment later
+        # The theme's style sheet is there a moment later.
+        notebook.page.wait_for_function(
+            """dark => {
+              const ground = getComputedStyle(document.querySelector(".jp-Notebook")).backgroundColor;
+              return ground.match(/[0-9]+/)[0] < 128 === dark;
+            }""",
+            arg=theme.endswith("Dark"),
+        )
         found = Axe().run(notebook.page, context=".tt-schedule").response["violations"]
         assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found] == [], theme

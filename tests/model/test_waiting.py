@@ -245,19 +245,17 @@ def test_the_reasons_stand_beside_the_profilers():
 @pytest.mark.parametrize(
     ("name", "K", "limit"), [("tiled", 64, 2), ("register_2d", 16, 2), ("staged", 16, 2), ("best", 16, 4)]
 )
-def test_a_play_with_its_preparation_takes_less_than_two_seconds(name, K, limit):
-    """Traced, lowered and played: of processor time, the least of three, since others may use the machine.
+def test_a_play_with_its_preparation_takes_less_than_two_seconds(name, K, limit, least):
+    """Traced, lowered and played, in processor time.
 
     `best`, which no lesson plays, takes about 1.7 s, so that a slower machine would fail.
     """
     M, N = rung(name).tile(**rung(name).params)
-    spent = []
-    for _ in range(3):
+
+    def seconds() -> float:
         start = process_time()
         kernel, trace = traced(name, M, N, K)
-        play = waiting.play(kernel, trace, H200)
-        spent.append(process_time() - start)
-        if spent[-1] < limit:
-            break
-    assert min(spent) < limit
-    assert play.issued > 0
+        assert waiting.play(kernel, trace, H200).issued > 0
+        return process_time() - start
+
+    assert least(seconds, limit, tries=5) < limit

@@ -169,7 +169,7 @@ def test_functions_of_other_files_are_no_steps():
 
 
 def test_the_largest_kernel_is_recorded_fast():
-    """best with a trace of its 58,000 statements takes a few times what it takes without; best of three each."""
+    """best with a trace of its 58,000 statements takes a few times what it takes without; least of three each."""
     from launches.samples import numbers
 
     from course_lib.kernels import rung

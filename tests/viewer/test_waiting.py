@@ -4,7 +4,6 @@ import base64
 import html
 import json
 import re
-import statistics
 import time
 import zlib
 from dataclasses import replace
@@ -70,19 +69,23 @@ def test_the_second_buffer_helps_a_few_warps_and_not_many():
     assert many[1].cycles > many[0].cycles
 
 
-def test_every_setting_is_planned_in_under_100_ms():
-    """Once the six kernels are traced; processor time, so that a busy machine does not count."""
+def test_every_setting_is_planned_in_under_100_ms(least):
+    """Once the six kernels are traced; in processor time."""
     widget = Waiting(H200)
     for width in TILE_WIDTHS:
         for buffers in (1, 2):
             widget.tile_width, widget.buffers, widget.warps = width, buffers, 16
-            taken = []
-            for latency in (300, 320, 340):
+
+            def seconds(widget=widget) -> float:
+                latency = widget.latency + 20
                 start = time.process_time()
                 widget.latency = latency
-                taken.append(time.process_time() - start)
-            assert statistics.median(taken) < 0.1, (width, buffers)
-            assert json.loads(widget._plan)["latency"] == 340
+                taken = time.process_time() - start
+                assert json.loads(widget._plan)["latency"] == latency
+                return taken
+
+            widget.latency = 300
+            assert least(seconds, 0.1) < 0.1, (width, buffers)
 
 
 def test_warps_come_in_whole_blocks():
