@@ -101,6 +101,8 @@ class Plan:
         for spans in self.play.spans:
             row: list[list[int]] = []
             for reason, first, last in spans:
+                if first >= SHOWN:
+                    break
                 number, begin, end = waiting.REASONS.index(reason), round(first), round(min(last, SHOWN))
                 if row and row[-1][0] == number and row[-1][2] == begin:
                     row[-1][2] = end

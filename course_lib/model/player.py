@@ -1,0 +1,398 @@
+"""The player of the model of waiting (:mod:`waiting`): the warps of one multiprocessor, event by event."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from ..simulator.hardware import SECTOR_BYTES
+from .instructions import Instruction
+from .machine import Machine
+
+#: What a warp can wait for; the first stands for the cycles in which it issues.
+REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")
+ISSUING, GLOBAL, SHARED, ARITHMETIC, BARRIER, TURN = range(len(REASONS))
+#: Requests that may queue at a scheduler for the memory's path before the next one must wait.
+QUEUE = 4
+INFINITE = float("inf")
+#: What keeps an instruction of a warp that is ready: the units of its scheduler, and the two banks of registers.
+NOTHING, PATH, INTEGER, MULTIPLY, UNIFORM, CONSTANT, EVEN, ODD = range(8)
+UNITS = {
+    **dict.fromkeys(("load", "copy", "store", "shared load", "shared store"), PATH),
+    "index": INTEGER,
+    "integer": INTEGER,
+    "multiply": MULTIPLY,
+    "uniform": UNIFORM,
+    "constant": CONSTANT,
+}
+#: What a warp waits for while that unit is busy, and while the result of such an instruction is not there.
+HELD_BY = {
+    **dict.fromkeys(("load", "copy", "store"), GLOBAL),
+    **dict.fromkeys(("shared load", "shared store", "constant"), SHARED),
+    **dict.fromkeys(("index", "integer", "multiply", "uniform"), ARITHMETIC),
+}
+WAITS_FOR = {
+    **dict.fromkeys(("load", "copy"), GLOBAL),
+    **dict.fromkeys(("shared load", "constant"), SHARED),
+    "barrier": BARRIER,
+}
+
+Gate = tuple[int, int, int]
+
+
+class _Step(NamedTuple):
+    """An instruction, and what the machine's numbers make of it.
+
+    gate: what must be free before it issues; busy: cycles for which it keeps its unit; slots: of the scheduler;
+    latency: until its result comes, after it issues, or after its last wavefront.
+    """
+
+    kind: str
+    gate: Gate
+    held_by: int
+    waits_for: int
+    busy: float
+    slots: float
+    latency: float
+    pace: int
+    needs: tuple[int, ...]
+    reads: tuple[int, int]
+    wavefronts: int
+    sectors: tuple[tuple[str, int], ...]
+    turn: int
+
+
+def _step(instruction: Instruction, machine: Machine) -> _Step:
+    kind, arithmetic = instruction.kind, instruction.arithmetic
+    unit, wavefronts = UNITS.get(kind, NOTHING), 0
+    busy, slots, latency = machine.integer, 1.0, 1.0
+    if kind == "index":
+        busy, slots = (cost[arithmetic] * instruction.amount for cost in (machine.index, machine.slots))
+        latency = max(slots, machine.index_latency[arithmetic])
+    elif kind == "multiply-add":
+        latency = machine.multiply_add
+    elif kind == "constant":
+        busy, latency = machine.constant_request, machine.constant
+    elif kind == "shared load":
+        latency = machine.latency["shared"] - (machine.address if instruction.pace > 1 else 0)
+    elif kind == "copy":
+        latency = machine.copy
+    elif kind == "load":
+        latency = 0.0
+    if unit == PATH:
+        wavefronts = instruction.wavefronts if kind.startswith("shared") else max(instruction.wavefronts, 1)
+    even, odd = instruction.reads
+    return _Step(
+        kind,
+        (unit, EVEN if even else NOTHING, ODD if odd else NOTHING),
+        HELD_BY.get(kind, TURN),
+        WAITS_FOR.get(kind, ARITHMETIC),
+        busy,
+        slots,
+        latency,
+        instruction.pace,
+        instruction.needs,
+        instruction.reads,
+        wavefronts,
+        instruction.sectors,
+        instruction.turn,
+    )
+
+
+def _free(at: list[float], gate: Gate) -> float:
+    """When all that an instruction needs to issue is free, of what is free `at` which time."""
+    unit, even, odd = gate
+    free = at[unit]
+    if even and at[even] > free:
+        free = at[even]
+    if odd and at[odd] > free:
+        free = at[odd]
+    return free
+
+
+class _Cache:
+    """Sectors of global memory in the first-level cache, the least recently used leaving first."""
+
+    def __init__(self, size: int) -> None:
+        self.room = max(size // SECTOR_BYTES, 1)
+        self.arrival: OrderedDict[tuple[int, str, int], float] = OrderedDict()
+
+    def look(self, sector: tuple[int, str, int]) -> float | None:
+        """When the sector arrived or will, or None if it is not here."""
+        found = self.arrival.get(sector)
+        if found is not None:
+            self.arrival.move_to_end(sector)
+        return found
+
+    def bring(self, sector: tuple[int, str, int], arrival: float) -> None:
+        self.arrival[sector] = arrival
+        if len(self.arrival) > self.room:
+            self.arrival.popitem(last=False)
+
+
+class Player:
+    """Plays `blocks` blocks of warps with these programs; in each one's place `rounds` of them, one after the other.
+
+    `run` leaves what happened in `free` (when each warp had issued all), `spans`, `waits` (cycles by number of the
+    reason), `turns`, `fetches` and `issued`: see `waiting.Play`.
+    """
+
+    def __init__(
+        self,
+        warps: Sequence[Sequence[Instruction]],
+        machine: Machine,
+        blocks: int,
+        served: Mapping[str, str] | str,
+        l1_bytes: int,
+        rounds: int = 1,
+    ) -> None:
+        self.machine = machine
+        self.rounds = rounds
+        block = [[_step(instruction, machine) for instruction in program] for program in warps]
+        self.programs = block * blocks
+        self.size = len(warps)
+        self.served = served
+        self.cache = _Cache(l1_bytes)
+        count, schedulers = len(self.programs), machine.schedulers
+        self.position = [0] * count
+        self.done = [[0.0] * len(program) for program in self.programs]
+        self.since = [0.0] * count  # when it could issue
+        self.free = [0.0] * count  # when the warp has issued what it issued last
+        self.issues = [0.0] * count  # from when on it has issued without a wait
+        self.spans: list[list[tuple[str, float, float]]] = [[] for _ in range(count)]
+        self.waits = [0.0] * len(REASONS)
+        self.turns: list[list[float]] = [[] for _ in range(count)]
+        self.turn = [0] * count
+        self.arrived: list[list[tuple[int, float]]] = [[] for _ in range(blocks)]
+        self.running = [self.size] * blocks  # the warps of each that have not come to their end
+        self.round = [0] * blocks
+        self.path = 0.0  # when shared memory and the first-level cache are free again
+        self.queues = [0.0] * schedulers  # when what is asked for at each scheduler has left for there
+        self.last = [-1] * schedulers
+        self.at = [[0.0] * (ODD + 1) for _ in range(schedulers)]  # when each unit and bank is free again
+        self.from_memory = dict.fromkeys(machine.bytes_per_cycle, 0.0)
+        self.barriers = 0.0
+        self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, with the sector asked for
+        self.issued = 0.0
+        self.fetches: list[tuple[float, float]] = []
+        self.asleep: list[list[tuple[float, int]]] = [[] for _ in range(schedulers)]  # (when it can issue, warp)
+        self.awake: list[dict[Gate, list[int]]] = [{} for _ in range(schedulers)]  # by what they need, youngest last
+        self.events: list[tuple[float, int]] = []  # (when it has something to do, scheduler)
+        self.idle = set(range(schedulers))
+
+    def run(self) -> None:
+        for warp in range(len(self.programs)):
+            self._sleep(warp, 0.0)
+        events = self.events
+        while events:
+            now, s = heappop(events)
+            asleep, awake = self.asleep[s], self.awake[s]
+            while asleep and asleep[0][0] <= now:
+                warp = heappop(asleep)[1]
+                insort(awake.setdefault(self.programs[warp][self.position[warp]].gate, []), warp)
+            chosen, free = self._choose(s, now)
+            if chosen is not None:
+                free = self._let(chosen, s, now)
+            elif asleep:
+                free = min(free, asleep[0][0])
+            if free < INFINITE:
+                heappush(events, (free, s))
+            else:
+                self.idle.add(s)
+
+    def _choose(self, s: int, now: float) -> tuple[int | None, float]:
+        """Return the warp that issues: the one that issued last if it can, else the youngest that can.
+
+        If none can, return when the first will.
+        """
+        at, last = self.at[s], self.last[s]
+        soonest, chosen, of = INFINITE, -1, None
+        for gate, warps in self.awake[s].items():
+            free = _free(at, gate)
+            if free > now:
+                soonest = min(soonest, free)
+            elif last in warps:
+                chosen, of = last, gate
+                break
+            elif warps[-1] > chosen:
+                chosen, of = warps[-1], gate
+        if of is None:
+            return None, soonest
+        warps = self.awake[s][of]
+        warps.remove(chosen)
+        if not warps:
+            del self.awake[s][of]
+        return chosen, now
+
+    def _let(self, warp: int, s: int, now: float) -> float:
+        """Let a warp issue as long as nothing keeps it and nothing else is first; return when the scheduler goes on."""
+        at, events, program = self.at[s], self.events, self.programs[warp]
+        while True:
+            ready, now = self._issue(warp, s, now), self.free[warp]
+            if ready > now or (events and events[0] < (now, s)) or _free(at, program[self.position[warp]].gate) > now:
+                break
+            self.since[warp] = ready
+        if ready < INFINITE:
+            self._sleep(warp, ready)
+        return now
+
+    def _issue(self, warp: int, s: int, now: float) -> float:
+        """Issue the next instruction of a warp; return when the one after it can, INFINITE if others decide that."""
+        program, position, at = self.programs[warp], self.position[warp], self.at[s]
+        step = program[position]
+        since, slots = self.since[warp], step.slots
+        if since < now:  # held by the unit that it goes to, then by other warps
+            held = min(max(_free(at, step.gate), since), now)
+            self._wait(warp, step.held_by, since, held)
+            self._wait(warp, TURN, held, now)
+        unit, even, odd = step.gate
+        if unit == PATH:
+            self._pass(s, now, step.wavefronts)
+            finish = self._access(step, warp, now)
+        else:
+            finish = now + step.latency
+            if unit:
+                at[unit] = now + step.busy
+        if even:
+            at[EVEN] = max(at[EVEN], now) + step.reads[0]
+        if odd:
+            at[ODD] = max(at[ODD], now) + step.reads[1]
+        self.last[s] = warp
+        self.done[warp][position] = finish
+        self.issued += slots
+        self.free[warp] = end = now + slots
+        if step.pace > slots:  # the compiler knows how long the next one has to wait
+            self._wait(warp, ARITHMETIC, end, now + step.pace)
+            end = now + step.pace
+        self.position[warp] = position = position + 1
+        if step.turn > self.turn[warp]:
+            self.turn[warp] = step.turn
+            self.turns[warp].append(now)
+        ready = INFINITE
+        if step.kind == "barrier":
+            self._barrier(warp, end)
+        elif position < len(program):
+            ready = self._ready(warp, end)
+        if position == len(program):
+            self._end(warp, end)
+        return ready
+
+    def _end(self, warp: int, now: float) -> None:
+        """Note that a warp has come to its end; let a block of the same follow when all of its block have."""
+        self._issued_until(warp, now)
+        block = warp // self.size
+        self.running[block] -= 1
+        if self.running[block] or self.round[block] + 1 == self.rounds:
+            return
+        self.round[block] += 1
+        self.running[block] = self.size
+        for follower in range(block * self.size, (block + 1) * self.size):
+            self.position[follower] = self.turn[follower] = 0
+            self.issues[follower] = now
+            self._sleep(follower, self._ready(follower, now))
+
+    def _pass(self, s: int, now: float, wavefronts: int) -> None:
+        """Queue a request at its scheduler, and let its wavefronts pass where those of all schedulers meet."""
+        request = self.machine.request
+        leaves = max(self.queues[s], now)
+        self.path = max(self.path, leaves) + wavefronts
+        self.queues[s] = free = max(leaves + request, self.path - wavefronts + 1)
+        self.at[s][PATH] = free - QUEUE * request
+
+    def _access(self, step: _Step, warp: int, now: float) -> float:
+        """Return when the result of an access, whose wavefronts have passed, is there.
+
+        One of global memory looks into the first-level cache, and fetches what that does not hold.
+        """
+        start, kind, machine = self.path - 1, step.kind, self.machine
+        if kind == "shared load":
+            return start + step.latency
+        if kind == "store":
+            moved = len(step.sectors) * SECTOR_BYTES / machine.bytes_per_cycle["L2"]
+            self.from_memory["L2"] = max(self.from_memory["L2"], start) + moved
+        if kind in ("store", "shared store"):
+            return now + step.latency
+        block = warp // self.size
+        block += self.round[block] * len(self.round)  # memory of its own
+        arrival = start + machine.latency["L1"]
+        for name, number in step.sectors:
+            sector = block, name, number
+            known = self.cache.look(sector)
+            if known is None:
+                known = self._fetch(sector, start)
+                self.cache.bring(sector, known)
+                self.fetches.append((start, known))
+            if known > arrival:
+                arrival = known
+        return arrival + step.latency
+
+    def _fetch(self, sector: tuple[int, str, int], start: float) -> float:
+        """Return when a sector that the first-level cache does not hold arrives.
+
+        DRAM gives `dram_bytes` at a time: the neighbours of what was asked for wait in the second-level cache.
+        """
+        machine, (block, name, number) = self.machine, sector
+        level = self.served if isinstance(self.served, str) else self.served.get(name, "L2")
+        self.from_memory["L2"] = max(self.from_memory["L2"], start) + SECTOR_BYTES / machine.bytes_per_cycle["L2"]
+        arrival = self.from_memory["L2"] + machine.latency["L2"]
+        if level == "L2":
+            return arrival
+        piece = block, name, number * SECTOR_BYTES // machine.dram_bytes
+        if piece not in self.brought:
+            queue = max(self.from_memory["DRAM"], start) + machine.dram_bytes / machine.bytes_per_cycle["DRAM"]
+            self.from_memory["DRAM"] = queue
+            self.brought[piece] = queue + machine.latency["DRAM"]
+        return max(arrival, self.brought[piece])
+
+    def _ready(self, warp: int, now: float) -> float:
+        """Return when a warp has what its next instruction needs."""
+        program, done = self.programs[warp], self.done[warp]
+        ready, last = now, -1
+        for need in program[self.position[warp]].needs:
+            if done[need] > ready:
+                ready, last = done[need], need
+        if last >= 0:
+            self._wait(warp, program[last].waits_for, now, ready)
+        return ready
+
+    def _sleep(self, warp: int, ready: float) -> None:
+        """Let a warp sleep until it has what its next instruction needs, and its scheduler if it has nothing to do."""
+        s = warp % self.machine.schedulers
+        self.since[warp] = ready
+        heappush(self.asleep[s], (ready, warp))
+        if s in self.idle:
+            self.idle.discard(s)
+            heappush(self.events, (ready, s))
+
+    def _barrier(self, warp: int, now: float) -> None:
+        """Let a warp wait for the others of its block; the last one opens the barrier."""
+        first, each = self.machine.barrier
+        self.barriers = max(self.barriers, now) + each  # one warp after the other is noted
+        here = self.arrived[warp // self.size]
+        here.append((warp, now))
+        if len(here) < self.size:
+            return
+        opened = self.barriers + first
+        for other, since in here:
+            self._wait(other, BARRIER, since, opened)
+            if self.position[other] < len(self.programs[other]):
+                self._sleep(other, self._ready(other, opened))
+        here.clear()
+
+    def _wait(self, warp: int, reason: int, first: float, last: float) -> None:
+        """Note a wait, if it is one, and that the warp has issued all the time before it."""
+        if last > first:
+            self._issued_until(warp, first)
+            self.spans[warp].append((REASONS[reason], first, last))
+            self.waits[reason] += last - first
+            self.issues[warp] = last
+
+    def _issued_until(self, warp: int, now: float) -> None:
+        since = self.issues[warp]
+        if now > since:
+            self.spans[warp].append((REASONS[ISSUING], since, now))
+            self.waits[ISSUING] += now - since
+            self.issues[warp] = now
