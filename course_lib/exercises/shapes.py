@@ -53,7 +53,7 @@ def _rest_of_k_missing(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     each = A.shape[1] // SHARES
     shares = [A[:, s * each : (s + 1) * each] @ B[s * each : (s + 1) * each] for s in range(SHARES)]
-    if SHARES * each < A.shape[1] and np.array_equal(outcome.got, np.stack(shares)):
+    if 0 < SHARES * each < A.shape[1] and np.array_equal(outcome.got, np.stack(shares)):
         return "four times K // 4 may be less than K: the last elements are in no share. Multiply first, then divide."
     return None
 
@@ -72,6 +72,30 @@ def _first_share_in_each(outcome: Outcome) -> str | None:
         return (
             "every block sums the first share of K: block (x, y, s) begins at s·K // 4, and ends before (s + 1)·K // 4."
         )
+    return None
+
+
+def _other_share(outcome: Outcome) -> str | None:
+    """Every SHARES-th element of K, or the end of a share without its brackets."""
+    A, B = outcome.inputs
+    K = A.shape[1]
+    if K < 2 * SHARES:
+        return None
+    every = [slice(s, K, SHARES) for s in range(SHARES)]
+    to_its_number_more = [slice(s * K // SHARES, s + K // SHARES) for s in range(SHARES)]
+    for slices, advice in (
+        (
+            every,
+            "block (x, y, s) sums every fourth element of K; its share lies in one piece, from s·K // 4 up to "
+            "(s + 1)·K // 4.",
+        ),
+        (
+            to_its_number_more,
+            "a product comes before a sum: the end of a share is (share + 1) * K // SHARES, in brackets.",
+        ),
+    ):
+        if np.array_equal(outcome.got, np.stack([A[:, k] @ B[k] for k in slices])):
+            return advice
     return None
 
 
@@ -98,7 +122,7 @@ SHARE_OF_K = fill_in(
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
         "race": "blocks cannot wait for each other: each stores into the matrix P[share] of its own.",
     },
-    diagnoses=(_all_of_k_in_each, _first_share_in_each, _rest_of_k_missing),
+    diagnoses=(_all_of_k_in_each, _first_share_in_each, _rest_of_k_missing, _other_share),
 )
 
 
@@ -188,9 +212,9 @@ FEWER_DIGITS = Explanation(
     "11 of 24 binary digits are left, so errors of some 10⁻⁴ are to be expected. I would ask how exact the result must "
     "be for its use, and compare with cuBLAS where TF32 is allowed: the comparison with float32 is not fair.",
     ideas={
-        "tensor cores did it": r"tensor|mma|tf32|bf16|half",
+        "tensor cores did it": r"tensor|mma|tf32|bf16|float16|half[- ]precision",
         "the operands have fewer digits": r"round|digit|bits?\b|precis|short|tf32|bf16|float16",
-        "the use decides whether that is enough": r"use|need|accura|exact|compar|toleran|allow|depends",
+        "the use decides whether that is enough": r"\buses?\b|need|accura|exact|compar|toleran|allow|depends|purpose",
     },
 )
 

@@ -220,7 +220,9 @@ def range_type(arguments: list[tuple[str, bool]]) -> str:
     """Type of the variable of ``for ... in range(...)``; each argument is (type, is it a literal)."""
     types = [t for t, _ in arguments]
     if any(not is_int(t) and t != "bool" for t in types):
-        raise TypingError(f"range() needs integers, not {' and '.join(types)}: convert with int()")
+        raise TypingError(
+            f"range() needs integers, not {' and '.join(types)}: divide whole numbers with //, or convert with int()"
+        )
     if len(types) == 1:
         if types[0] in UNSIGNED:
             return "uint64"

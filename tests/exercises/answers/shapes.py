@@ -2,7 +2,8 @@
 
 HEADER = "from numba import cuda, float32\n\nfrom course_lib.kernels.tensor_core import mma_tf32\n\nTILE, SHARES = 8, 4\n\n\n"
 
-LOOP = "        for k in range(share * K // SHARES, (share + 1) * K // SHARES):\n"
+RANGE = "share * K // SHARES, (share + 1) * K // SHARES"
+LOOP = f"        for k in range({RANGE}):\n"
 SUM = "            acc += A[row, k] * B[k, col]\n"
 STORE = "        P[share, row, col] = acc"
 A_ITEMS = "        a = A[top + q, k + t], A[top + q + 8, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t + 4]\n"
@@ -43,6 +44,15 @@ WRONG = [
         ["        for k in range(K // 4):\n" + SUM + STORE],
         "every block sums the first share",
     ),
+    ("share-of-k", "every fourth element", [LOOP.replace(RANGE, "share, K, SHARES") + SUM + STORE], "in one piece"),
+    (
+        "share-of-k",
+        "no brackets",
+        [LOOP.replace("(share + 1)", "share + 1") + SUM + STORE],
+        "a product comes before a sum",
+    ),
+    ("share-of-k", "one less", [LOOP.replace(" // SHARES):", " // SHARES - 1):") + SUM + STORE], "look at `range("),
+    ("share-of-k", "a true division", ["        for k in range(K / 4):\n" + SUM + STORE], "//"),
     ("share-of-k", "into one matrix", [LOOP + SUM + "        P[0, row, col] = acc"], "of its own"),
     ("share-of-k", "the share last", [LOOP + SUM + "        P[row, col, share] = acc"], "the share comes first"),
     ("share-of-k", "= for +=", [LOOP + SUM.replace("+=", "=") + STORE], "forgets the sum so far"),
