@@ -428,9 +428,13 @@ def test_occupancy_says_which_limit_binds():
     kernels = {
         name: tuple(ladder.result(name)[k] for k in ("registers", "shared_bytes")) for name in ("best", "staged")
     }
-    text = figures.occupancy(256, kernels, ladder.provenance).get_label()
-    assert "1 block, 12.5 % of the threads, held by registers" in text
-    assert "2 blocks" in text
+    ax = figures.occupancy(256, kernels, ladder.provenance)
+    assert "1 block, 12.5 % of the threads, held by registers" in ax.get_label()
+    assert "2 blocks" in ax.get_label()
+    (field,) = ax.collections
+    registers = field.get_coordinates()[0, :, 0]
+    border = np.flatnonzero(np.diff(field.get_array()[0]))[-1] + 1
+    assert registers[border] == 128  # two blocks of 256 threads have room for so many each
 
 
 def test_the_ladder_under_its_roof():
@@ -438,9 +442,18 @@ def test_the_ladder_under_its_roof():
     ladder, ceilings = measurements.load("ladder"), measurements.load("ceilings")
     naive = ladder.result("naive")["gflops"]
     judged = [r for r in measurements.load("waiting").results if r["what"] == "ladder"]
-    text = figures.roofline(roofline(ladder, ceilings), {r["rung"]: naive * r["predicted"] for r in judged}).get_label()
-    assert "best: 52,570 of" in text
-    assert text.count("in the model") == len(judged)
+    rows = roofline(ladder, ceilings)
+    ax = figures.roofline(rows, {r["rung"]: naive * r["predicted"] for r in judged})
+    assert "best: 52,570 of" in ax.get_label()
+    assert ax.get_label().count("in the model") == len(judged)
+    names = [text for text in ax.texts if text.get_text() and text.get_transform() != ax.transAxes]
+    assert sorted(", ".join(text.get_text() for text in names).split(", ")) == sorted(row["rung"] for row in rows)
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in names]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    marks = ax.transData.transform([(row["flop_per_byte"], row["measured_gflops"]) for row in rows])
+    assert not any(box.count_contains(marks) for box in boxes)
+    assert all(ax.bbox.x0 < box.x0 and box.x1 < ax.bbox.x1 for box in boxes)
 
 
 def test_the_machine_with_its_latencies():

@@ -11,6 +11,9 @@ from course_lib.look import COLOURS, GROUND, INK, WASH
 
 from .canvas import Colour, bare, describe, mixed, new_axes
 
+#: What holds a number for a thread, for a block, and on the way.
+REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["shared"], 0.5), "#dddddd"
+
 
 def machine(
     gpu: Mapping[str, int | str],
@@ -29,7 +32,7 @@ def machine(
     """
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():
-        cycles[place] = f"{cycles.get(place, '')}, {rate:.0f} bytes a cycle for each"
+        cycles[place] = f"{cycles.get(place, '')}, {rate:.0f} bytes a cycle for each multiprocessor"
     ax = ax or new_axes(10.5, 6.2 if latency else 5.2)
     count = int(gpu["multiprocessors"])
     threads = int(gpu["threads_per_multiprocessor"])
@@ -47,25 +50,21 @@ def machine(
         left = 3.9 + i * wide
         _part(ax, (left, 3.0), wide - 0.25, 3.8, "multiprocessor", WASH, top=True)
         inner = wide - 0.65
-        inside = f"4 schedulers,\n{threads // 32} warps" if latency else f"{threads:,} threads"
-        _part(ax, (left + 0.2, 5.3), inner, 0.75, inside, None, size=10)
-        _part(
-            ax, (left + 0.2, 4.25), inner, 0.9, f"registers, {registers} KiB", mixed(COLOURS["register"], 0.5), size=10
-        )
-        _part(
-            ax,
-            (left + 0.2, 3.2),
-            inner,
-            0.9,
-            f"shared, {shared} KiB" + cycles.get("shared", "").replace(", ", "\n"),
-            mixed(COLOURS["shared"], 0.5),
-            size=10,
-        )
+        if latency:
+            shared_text, cache_text = (cycles[place].replace(", ", "\n") for place in ("shared", "L1"))
+            _part(ax, (left + 0.2, 5.68), inner, 0.5, f"4 schedulers, {threads // 32} warps", None, size=9)
+            _part(ax, (left + 0.2, 5.08), inner, 0.5, f"registers, {registers} KiB", REGISTERS, size=10)
+            _part(ax, (left + 0.2, 4.13), inner, 0.85, f"shared, {shared} KiB{shared_text}", SHARED, size=10)
+            _part(ax, (left + 0.2, 3.18), inner, 0.85, f"L1 cache{cache_text}", CACHE, size=10)
+        else:
+            _part(ax, (left + 0.2, 5.3), inner, 0.75, f"{threads:,} threads", None, size=10)
+            _part(ax, (left + 0.2, 4.25), inner, 0.9, f"registers, {registers} KiB", REGISTERS, size=10)
+            _part(ax, (left + 0.2, 3.2), inner, 0.9, f"shared, {shared} KiB", SHARED, size=10)
     ax.text(3.9 + shown * wide + 0.25, 4.9, f"… {count}\nof them", va="center", color=GROUND, fontsize=12)
-    _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", "#dddddd")
+    _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", CACHE)
     _part(ax, (3.9, 0.3), 11.8, 1.35, "", None)
-    reach = cycles.get("DRAM", "").replace("cycles, ", "cycles,\n")
-    ax.text(4.2, 0.97, f"global memory{reach}", va="center", color=GROUND, fontsize=12)
+    reach = cycles.get("DRAM", "").replace("cycles, ", "cycles,\n").replace("cycle for each", "cycle\nfor each")
+    ax.text(4.2, 0.99, f"global memory{reach}", va="center", color=GROUND, fontsize=11 if latency else 12)
     for i, name in enumerate("ABC"):
         _part(ax, (9.3 + 2.1 * i, 0.5), 1.8, 0.95, name, mixed(COLOURS[name], 0.45), size=13)
     if latency:
@@ -74,7 +73,8 @@ def machine(
         _landing_blocks(ax, [3.9 + i * wide for i in range(shown)], wide - 0.25, count)
         longest = max(latency.values())
         for place, left, bottom in (
-            ("shared", 4.1, 3.2),
+            ("shared", 4.1, 4.13),
+            ("L1", 4.1, 3.18),
             ("L2", 3.9, 1.95),
             ("DRAM", 3.9, 0.3),
         ):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from course_lib import model
 from course_lib.look import COLOURS, FAINT, GROUND, INK, ISSUING, WASH
@@ -95,6 +96,7 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
     the compiler's own instructions.
     """
     ax = ax or new_axes(9, 4.6)
+    ax.margins(y=0.1)  # for the names above the first marks
     tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
     cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
     sentences = []
@@ -133,24 +135,26 @@ def occupancy(
     ``kernels``: the (registers, bytes of shared memory) of each, to be marked. In words, which limit binds each.
     """
     ax = ax or new_axes(9, 4.6)
-    registers = np.arange(16, 257, 8)
+    registers = np.arange(16, 257, 8)  # a warp's are handed out in pieces of 256, 8 for each of its threads
     most = max([48 * 1024, *(shared for _, shared in kernels.values())])
-    shared = np.arange(0, most + 1, 1024)
-    fit = [[model.occupancy(threads, int(r), int(s), gpu).blocks for r in registers] for s in shared]
+    shared = np.arange(1024, most + 1024, 1024)
+    fit = np.array([[model.occupancy(threads, int(r), int(s), gpu).blocks for r in registers] for s in shared])
     levels = np.unique(fit)
-    shades = 1 - 0.55 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
-    ax.pcolormesh(registers, shared / 1024, shades, cmap="gray", vmin=0, vmax=1, shading="nearest")
+    shades = 1 - 0.45 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
+    # A field reaches up to the last number with which that many blocks fit.
+    edges = np.array([8, *registers]), np.array([0, *shared]) / 1024
+    ax.pcolormesh(*edges, shades, cmap="gray", vmin=0, vmax=1, shading="flat")
     for level in levels:
-        rows, columns = np.nonzero(np.asarray(fit) == level)
-        middle = len(rows) // 2
-        ax.text(
-            registers[columns[middle]], shared[rows[middle]] / 1024, f"{level}", color=INK, ha="center", va="center"
-        )
+        rows = np.nonzero(fit == level)[0]
+        row = rows[len(rows) // 2]
+        columns = np.nonzero(fit[row] == level)[0]
+        middle = registers[columns].mean() - 4, shared[row] / 1024 - 0.5
+        ax.text(*middle, f"{level}", color=INK, ha="center", va="center")
     sentences = []
     for name, (used, bytes_used) in kernels.items():
         held = model.occupancy(threads, used, bytes_used, gpu)
         ax.plot(used, bytes_used / 1024, "o", color=COLOURS["register"], ms=8)
-        ax.annotate(name, (used, bytes_used / 1024), (6, 6), textcoords="offset points", color=GROUND, fontsize=11)
+        ax.annotate(name, (used, bytes_used / 1024), (6, 6), textcoords="offset points", color=INK, fontsize=11)
         sentences.append(
             f"{name}: {used} registers and {bytes_used / 1024:g} KiB, {plural(held.blocks, 'block')}, "
             f"{100 * held.share:g} % of the threads, held by {held.limit}"
@@ -167,14 +171,14 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
     """
     ax = ax or new_axes(9, 5.2)
     roof = sorted((row["flop_per_byte"], row["attainable_gflops"]) for row in rows)
-    end = 4 * roof[-1][0]  # there is room for names beyond the last kernel
-    ax.plot(*zip(*roof, (end, roof[-1][1]), strict=True), color=FAINT, lw=3, zorder=1)
-    sentences = []
+    end = 9 * roof[-1][0]  # there is room for names beyond the last kernel
+    (line,) = ax.plot(*zip(*roof, (end, roof[-1][1]), strict=True), color=FAINT, lw=3, zorder=1)
+    sentences: list[str] = []
     labels: list[tuple[float, float, str]] = []
-    for row in sorted(rows, key=lambda row: row["measured_gflops"]):
+    for row in sorted(rows, key=lambda row: -row["measured_gflops"]):
         x, y, name = row["flop_per_byte"], row["measured_gflops"], row["rung"]
         ax.plot(x, y, "o", color=GROUND, ms=6)
-        if labels and labels[-1][0] == x and y < 1.15 * labels[-1][1]:  # one label for those that lie together
+        if labels and labels[-1][0] == x and y > labels[-1][1] / 1.15:  # one label for those that lie together
             labels[-1] = x, labels[-1][1], f"{labels[-1][2]}, {name}"
         else:
             labels.append((x, y, name))
@@ -182,14 +186,49 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
         if name in modelled:
             ax.plot(x, modelled[name], "x", color="#56B4E9", ms=8, mew=2)
             text += f", {modelled[name]:,.0f} in the model"
-        sentences.append(text)
-    for x, y, name in labels:
-        in_the_way = any(right > x and 0.87 < at / y < 1.15 for right, at, _ in labels)
-        side, away = ("right", -7) if in_the_way else ("left", 7)
-        ax.annotate(name, (x, y), (away, -3), textcoords="offset points", fontsize=9, color=GROUND, ha=side)
+        sentences.insert(0, text)
     ax.set(xscale="log", yscale="log", xlabel="flop per byte asked of global memory", ylabel="GFLOP/s")
-    ax.set_xlim(right=end)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:,g}")
+    ax.set_xlim(roof[0][0] / 1.6, end)
     ax.set_title("The ladder under its roof")
     note = "dots: measured   crosses: the model of waiting"
     ax.text(0.98, 0.03, note, transform=ax.transAxes, ha="right", fontsize=11, color=GROUND)
-    return describe(ax, *sentences)
+    describe(ax, *sentences)
+    _name_points(ax, labels, line)
+    return ax
+
+
+def _name_points(ax: Axes, labels: Sequence[tuple[float, float, str]], line: Line2D) -> None:
+    """Write each name where it hides neither a mark nor the line nor another name.
+
+    It stands right or left of its point, if need be lower, with a thin line from the point to it.
+    """
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # for the places of things in pixels
+    taken = [each.get_window_extent().padded(3) for each in ax.lines if each is not line]
+    road = line.get_transform().transform_path(line.get_path()).interpolated(200).vertices
+    places = [
+        (way * (9 + down / 3), -down, side) for down in range(0, 90, 3) for way, side in ((1, "left"), (-1, "right"))
+    ]
+    for x, y, name in labels:
+        for across, up, side in places:
+            text = ax.annotate(
+                name,
+                (x, y),
+                (across, up),
+                textcoords="offset points",
+                fontsize=10,
+                color=GROUND,
+                ha=side,
+                va="center",
+                in_layout=False,
+            )
+            box = text.get_window_extent()
+            free = not box.count_contains(road) and not any(box.overlaps(other) for other in taken)
+            if free and ax.bbox.x0 < box.x0:
+                break
+            text.remove()
+        taken.append(box)
+        if up:
+            leader = {"arrowstyle": "-", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 3}
+            ax.annotate("", (x, y), (across - 1, up), textcoords="offset points", arrowprops=leader, in_layout=False)
