@@ -20,7 +20,7 @@ for a few shapes of tile, how long the slowest multiprocessor takes, and takes t
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
@@ -80,8 +80,8 @@ LEAST_UNITS, MOST_UNITS = 2, 2**32
 THIN_BLOCKS, THIN_BLOCKS_ACROSS = 4, 1
 #: Products with so few rows, and those with no more of rows and columns, are inner products altogether.
 FEWEST, TINY = 2, 8
-#: Tickets that are made at least.
-TICKETS = 4096
+#: Tickets that are made at least, and the float32 elements of a line of memory.
+TICKETS, LINE = 4096, 32
 
 
 @dataclass(frozen=True)
@@ -261,14 +261,19 @@ def workspace(p, operands, gpu):
     """Return the float32 elements that the plan's launches need for partial sums and copies, and the uint32 tickets."""
     o = replace(operands, copied=p.copied)
     thin = [(parts * count * end, ceil(end / each)) for _, count, end, _, each, _, parts in _thin(p, o, gpu)]
-    copies = sum(rows * columns for _, (rows, columns) in o.copies(p.K)) if p.copied else 0
+    copies = sum(_lines(rows * columns) for _, (rows, columns) in o.copies(p.K)) if p.copied else 0
     return _partial_elements(p, thin) + copies, max(4, p.tiles - p.whole, *(tickets for _, tickets in thin))
 
 
 def _partial_elements(p, thin):
-    """Return the float32 elements of partial sums, at least 4, and a multiple of 4, after which the copies follow."""
+    """Return the float32 elements of partial sums, whole lines, after which the copies follow."""
     tiled = 2 * p.shares * p.tile.rows * p.tile.columns if p.tile else 0
-    return 4 * ceil(max(4, tiled, *(sums for sums, _ in thin)) / 4)
+    return _lines(max(4, tiled, *(sums for sums, _ in thin)))
+
+
+def _lines(elements):
+    """Return so many float32, rounded up to whole lines of 128 bytes: what begins on one takes the fewest sectors."""
+    return LINE * ceil(elements / LINE)
 
 
 def _thin(p, o, gpu):
@@ -299,15 +304,29 @@ def _thin(p, o, gpu):
     return found
 
 
-def launches(p, operands, partial, tickets, gpu):
-    """Return [(kernel, grid, block, arguments)] in order: what a GPU, or the simulator, is to launch for the plan.
+class LaunchStep(NamedTuple):
+    """A launch: its kernel, what that is made of, the grid, the block, and its arguments.
 
-    partial: a float32 array of one dimension, and tickets: an uint32 array of zeros, no smaller than `workspace` says;
-    one launch after the other uses them, and leaves the tickets zero.
+    kernel and made: "best" or "widened", of nothing; "tiles", of the arguments of `tile_kernel`; "along_k" or "across",
+    of those of the functions of that name.
+    """
+
+    kernel: str
+    made: tuple[Any, ...]
+    grid: Any
+    block: Any
+    arguments: tuple[Any, ...]
+
+
+def steps(p, operands, partial, tickets, gpu):
+    """Return the plan's launches in order; `course_lib.model.product_traffic` says what they ask memory for.
+
+    partial: a float32 array of one dimension and of whole lines, and tickets: an uint32 array of zeros, no smaller than
+    `workspace` says; one launch after the other uses them, and leaves the tickets zero.
     """
     o, result = operands, []
     if p.tile is None and p.rows:
-        return [(best, *best_launch(p.M, p.N, p.K), (o.A, o.B, o.C))]
+        return [LaunchStep("best", (), *best_launch(p.M, p.N, p.K), (o.A, o.B, o.C))]
 
     def room(rows, columns):
         return partial[: rows * columns].reshape(rows, columns)
@@ -316,27 +335,39 @@ def launches(p, operands, partial, tickets, gpu):
     if p.copied:
         copies, begin = [], partial.size
         for X, (rows, columns) in o.copies(p.K):
-            begin -= rows * columns
+            begin -= _lines(rows * columns)
             copies.append(partial[begin : begin + rows * columns].reshape(rows, columns))
-            result.append((widened, *widened_launch(rows, columns), (X, copies[-1])))
+            result.append(LaunchStep("widened", (), *widened_launch(rows, columns), (X, copies[-1])))
         o = replace(o, A=copies[0], B=copies[1], copied=True)
     if p.tile:
-        a_form, b_form, tile = o.form("A"), o.form("B"), p.tile
+        tile = p.tile
         # what a wide load takes beyond the columns in tiles is there, for four at least
         fits = p.rows >= tile.rows and p.columns >= tile.columns and p.K >= tile.depth
-        kernel = tile_kernel(tile, a_form, b_form, c_wide, fits, onto, p.short)
         sizes = p.rows, p.columns, o.alpha, o.beta
         sums = room(2 * p.shares, tile.rows * tile.columns) if p.shares else room(1, 4)
         arguments = (o.A, o.B, o.C, *sizes, p.whole, p.shares, sums, tickets)
-        result.append((kernel, p.whole + p.shares, tile.threads, arguments))
+        made = tile, o.form("A"), o.form("B"), c_wide, fits, onto, p.short
+        result.append(LaunchStep("tiles", made, p.whole + p.shares, tile.threads, arguments))
     for name, count, end, first, each, chunk, parts in _thin(p, o, gpu):
         long, short, flipped = (o.A, o.B, False) if name == "A" else (o.B, o.A, True)
         form, short_form = o.form(name), o.form("B" if name == "A" else "A")
-        make, threads = (along_k, THREADS) if form.along_k else (across, THREADS_ACROSS)
-        kernel = make(count, form.wide, short_form.along_k, flipped, onto)
+        kernel, threads = ("along_k", THREADS) if form.along_k else ("across", THREADS_ACROSS)
+        made = count, form.wide, short_form.along_k, flipped, onto
         arguments = (long, short, o.C, o.alpha, o.beta, end, first, chunk, room(parts * count, end), tickets)
-        result.append((kernel, (ceil(end / each), parts), threads, arguments))
+        result.append(LaunchStep(kernel, made, (ceil(end / each), parts), threads, arguments))
     return result
+
+
+def _kernel(step):
+    """Return the kernel of a LaunchStep."""
+    if step.kernel in ("best", "widened"):
+        return best if step.kernel == "best" else widened
+    return {"tiles": tile_kernel, "along_k": along_k, "across": across}[step.kernel](*step.made)
+
+
+def launches(p, operands, partial, tickets, gpu):
+    """Return [(kernel, grid, block, arguments)] in order: what a GPU, or the simulator, is to launch for `steps`."""
+    return [(_kernel(s), s.grid, s.block, s.arguments) for s in steps(p, operands, partial, tickets, gpu)]
 
 
 #: Memory for the partial sums of a device's stream, and tickets; a product that needs more makes it larger.

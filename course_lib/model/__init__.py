@@ -2,7 +2,7 @@
 
 from .counts import flop, flop_per_byte, global_loads, global_loads_of_best, global_stores, loads_per_output
 from .occupancy import Occupancy, occupancy
-from .product_tiles import product_tiles
+from .product_launches import product_traffic
 from .requests import Count
 from .roofline import Bound, attainable, peak_flop_per_second
 from .traffic import TRAFFIC, traffic
@@ -21,6 +21,6 @@ __all__ = [
     "loads_per_output",
     "occupancy",
     "peak_flop_per_second",
-    "product_tiles",
+    "product_traffic",
     "traffic",
 ]
