@@ -1,0 +1,136 @@
+"""The steps of a traced block's warps, as lowering needs them: lines, names and accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
+from ..trace.columns import BARRIER, OPS
+from ..trace.trace import Trace
+from .requests import _passes, _wide_passes
+
+NONE = np.zeros(0, np.int64)
+
+
+@dataclass
+class Access:
+    """What lowering needs of an access: `words` are the lanes' first elements, in the order of the array's memory."""
+
+    op: str
+    array: str
+    space: str
+    itemsize: int
+    lanes: int
+    width: int
+    counted: int  # wavefronts that the trace has counted, 0 if it has not
+    element: int
+    pattern: int
+    words: np.ndarray
+
+    @cached_property
+    def place(self) -> tuple[str, str, int]:
+        """What the value there is known by, in an array of each thread's own."""
+        return "local", self.array, self.element
+
+    @cached_property
+    def aligned(self) -> bool:
+        """Whether every lane's first element begins four of them."""
+        return bool((self.words % 4 == 0).all())
+
+    @cached_property
+    def wavefronts(self) -> int:
+        """Passes through shared memory or the first-level cache."""
+        if self.counted:
+            return self.counted
+        words = self.words * self.itemsize // WORD_BYTES
+        if self.width == 1:
+            return _passes(words)
+        return _wide_passes(words) if len(words) == WARP_SIZE else ceil_div(len(words) * self.width, BANKS)
+
+    @cached_property
+    def sectors(self) -> tuple[tuple[str, int], ...]:
+        """The sectors of global memory that it touches, each with the array's name."""
+        first = self.words * self.itemsize
+        whole = np.unique(np.concatenate([first, first + (self.width - 1) * self.itemsize]) // SECTOR_BYTES)
+        return tuple((self.array, sector) for sector in whole.tolist())
+
+
+class Step(NamedTuple):
+    """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses."""
+
+    line: int
+    barrier: bool
+    variables: Sequence[str] = ()
+    accesses: Sequence[Access] = ()
+
+
+def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[Step]]:
+    """Return the steps of each warp of a block, straight from the trace's columns; `pitch` as in `programs`.
+
+    Accesses that are alike are one object. Raise ValueError for a block that was not launched.
+    """
+    columns = trace.columns
+    at = np.flatnonzero((columns.blocks == block).all(axis=1))
+    if not len(at):
+        raise ValueError(f"block {block} was not launched; the grid is {trace.grid}")
+    begin, end = columns.first[at[0]], columns.first[at[0] + 1]
+    names = [name.rpartition(".")[2] for name in columns.names]
+    variables: dict[int, list[str]] = {}
+    for step, name in _part(columns.variable, columns.rows("variable", begin, end), "step", "name"):
+        variables.setdefault(step - begin, []).append(names[name])
+    known: dict[tuple[int, ...], Access] = {}
+    accesses: dict[int, list[Access]] = {}
+    order = {name: trace.arrays[name].strides for name in columns.arrays}
+    if pitch:
+        matrices = (name for name, a in trace.arrays.items() if a.space == "global" and len(a.shape) == 2)
+        order |= dict.fromkeys(matrices, (pitch, 1))
+    kinds = ("op", "array", "lanes", "width", "wavefronts", "base", "pattern")
+    for step, *kind in _part(columns.access, columns.rows("access", begin, end), "step", *kinds):
+        alike = tuple(kind)
+        if alike not in known:
+            known[alike] = _access(trace, order, *alike)
+        accesses.setdefault(step - begin, []).append(known[alike])
+    lines, warps = columns.step["line"][begin:end].tolist(), columns.step["warp"][begin:end].tolist()
+    barriers = (columns.step["flags"][begin:end] & BARRIER).astype(bool).tolist()
+    found: dict[int, list[Step]] = {}
+    for step, (line, warp, barrier) in enumerate(zip(lines, warps, barriers, strict=True)):
+        found.setdefault(warp, []).append(Step(line, barrier, variables.get(step, ()), accesses.get(step, ())))
+    return found
+
+
+def _access(
+    trace: Trace,
+    order: Mapping[str, Any],
+    op: int,
+    array: int,
+    lanes: int,
+    width: int,
+    wavefronts: int,
+    base: int,
+    pattern: int,
+) -> Access:
+    """Return an access from its row of the trace, with the elements' places by the strides of `order`."""
+    columns = trace.columns
+    label = columns.arrays[array]
+    info = trace.arrays[label]
+    count, itemsize = lanes.bit_count(), np.dtype(info.dtype).itemsize
+    words = columns.vector(pattern) + base
+    element = int(words[0]) if count else 0
+    if info.space == "local":  # each thread's own, at the same place: the first one's is enough
+        return Access(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, NONE)
+    if len(words) == 1:
+        words = np.repeat(words, count)
+    strides = order[label]
+    if strides is not None:
+        index = np.unravel_index(words, info.shape)
+        words = sum((i * stride for i, stride in zip(index, strides, strict=True)), np.zeros(count, np.int64))
+    return Access(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, words)
+
+
+def _part(table: Mapping[str, np.ndarray], rows: slice, *names: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[name][rows].tolist() for name in names), strict=True)
