@@ -291,9 +291,11 @@ class _Lowering:
             waiting.difference_update(ends.get(i, ()))
         for old in place:
             instruction = region[old - base]
-            needs = tuple(sorted({place.get(p, p) for p in instruction.needs}))
-            if needs != instruction.needs:
-                instruction = Instruction._make((*instruction[:2], needs, *instruction[3:]))
+            needs = instruction.needs
+            if needs and (len(needs) > 1 or needs[0] >= base):
+                needs = tuple(sorted({place.get(p, p) for p in needs}))
+                if needs != instruction.needs:
+                    instruction = Instruction._make((*instruction[:2], needs, *instruction[3:]))
             self.out.append(instruction)
         for key, positions in self.made.items():
             if any(p >= base for p in positions):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -65,8 +65,8 @@ class Step(NamedTuple):
 
     line: int
     barrier: bool
-    variables: Sequence[str] = ()
-    accesses: Sequence[Access] = ()
+    variables: Sequence[str]
+    accesses: Sequence[Access]
 
 
 def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[Step]]:
@@ -79,27 +79,26 @@ def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None
     if not len(at):
         raise ValueError(f"block {block} was not launched; the grid is {trace.grid}")
     begin, end = columns.first[at[0]], columns.first[at[0] + 1]
-    names = [name.rpartition(".")[2] for name in columns.names]
-    variables: dict[int, list[str]] = {}
-    for step, name in _part(columns.variable, columns.rows("variable", begin, end), "step", "name"):
-        variables.setdefault(step - begin, []).append(names[name])
-    known: dict[tuple[int, ...], Access] = {}
-    accesses: dict[int, list[Access]] = {}
+    count = end - begin
+    of_variable, of_access = (columns.rows(table, begin, end) for table in ("variable", "access"))
+    short = [name.rpartition(".")[2] for name in columns.names]
+    names = [short[name] for name in columns.variable["name"][of_variable].tolist()]
+    named = np.searchsorted(columns.variable["step"][of_variable] - begin, np.arange(count + 1)).tolist()
     order = {name: trace.arrays[name].strides for name in columns.arrays}
     if pitch:
         matrices = (name for name, a in trace.arrays.items() if a.space == "global" and len(a.shape) == 2)
         order |= dict.fromkeys(matrices, (pitch, 1))
     kinds = ("op", "array", "lanes", "width", "wavefronts", "base", "pattern")
-    for step, *kind in _part(columns.access, columns.rows("access", begin, end), "step", *kinds):
-        alike = tuple(kind)
-        if alike not in known:
-            known[alike] = _access(trace, order, *alike)
-        accesses.setdefault(step - begin, []).append(known[alike])
+    rows = list(zip(*(columns.access[kind][of_access].tolist() for kind in kinds), strict=True))
+    known = {row: _access(trace, order, *row) for row in set(rows)}
+    accesses = [known[row] for row in rows]
+    accessed = np.searchsorted(columns.access["step"][of_access] - begin, np.arange(count + 1)).tolist()
     lines, warps = columns.step["line"][begin:end].tolist(), columns.step["warp"][begin:end].tolist()
     barriers = (columns.step["flags"][begin:end] & BARRIER).astype(bool).tolist()
-    found: dict[int, list[Step]] = {}
+    found: dict[int, list[Step]] = {warp: [] for warp in set(warps)}
     for step, (line, warp, barrier) in enumerate(zip(lines, warps, barriers, strict=True)):
-        found.setdefault(warp, []).append(Step(line, barrier, variables.get(step, ()), accesses.get(step, ())))
+        variables = names[named[step] : named[step + 1]]
+        found[warp].append(Step(line, barrier, variables, accesses[accessed[step] : accessed[step + 1]]))
     return found
 
 
@@ -130,7 +129,3 @@ def _access(
         index = np.unravel_index(words, info.shape)
         words = sum((i * stride for i, stride in zip(index, strides, strict=True)), np.zeros(count, np.int64))
     return Access(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, words)
-
-
-def _part(table: Mapping[str, np.ndarray], rows: slice, *names: str) -> Iterator[tuple[Any, ...]]:
-    return zip(*(table[name][rows].tolist() for name in names), strict=True)

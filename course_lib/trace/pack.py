@@ -72,6 +72,7 @@ class Packer:
         self.vectors = Vectors()
         self._names: dict[str, int] = {}
         self._texts: dict[str, int] = {}
+        self._whole: dict[int, int] = {}  # the lists of one whole number
         self._chunks: list[dict[str, Table]] = []
 
     def pack(self, chunk: Events, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
@@ -149,6 +150,11 @@ class Packer:
 
     def _value(self, lanes: PackedLanes, bits: np.ndarray, value: Any) -> Any:
         """Numbers of the lists of a lane vector's active lanes: one for each block, or one for all blocks."""
+        if type(value) is np.int64:  # counters of loops and their bounds: the same few, over and over
+            number = self._whole.get(int(value))
+            if number is None:
+                number = self._whole[int(value)] = self.vectors.add(value.reshape(1))
+            return number
         value = np.asarray(value)
         if value.size == 1:
             return self.vectors.add(value.reshape(1))
