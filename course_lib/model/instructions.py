@@ -19,7 +19,7 @@ from ..simulator.hardware import WARP_SIZE
 from ..trace.trace import Trace
 from .dataflow import Dataflow, Facts
 from .requests import _wide_passes
-from .steps import Access, Step, steps_of
+from .steps import TracedAccess, TracedStep, steps_of
 
 TURNS = 4
 AHEAD = 6
@@ -66,7 +66,7 @@ class _Begun(NamedTuple):
     """A load of shared memory that may become one of 16 bytes: its position, and how many words of them it has."""
 
     position: int
-    first: Access
+    first: TracedAccess
     words: int
 
 
@@ -85,7 +85,7 @@ class _Lowering:
         self.turn, self.turns_open = 0, 0
         self.outer: int | None = None
 
-    def run(self, steps: list[Step]) -> list[Instruction]:
+    def run(self, steps: list[TracedStep]) -> list[Instruction]:
         for step in steps:
             facts = self.source.facts(step.line)
             if facts.loop:
@@ -104,7 +104,7 @@ class _Lowering:
 
     # --- one statement ---------------------------------------------------------------------------------------
 
-    def _simple(self, facts: Facts, step: Step) -> None:
+    def _simple(self, facts: Facts, step: TracedStep) -> None:
         """Emit what a statement does: its loads, its multiply-add, its stores."""
         made = self.made
         if facts.hidden:
@@ -138,7 +138,7 @@ class _Lowering:
         for parameter, values in facts.passed:
             made[parameter] = tuple({p for value in values for p in made.get(value, ())})
 
-    def _assign(self, facts: Facts, step: Step, needs: tuple[int, ...]) -> None:
+    def _assign(self, facts: Facts, step: TracedStep, needs: tuple[int, ...]) -> None:
         """Note what the variables that a statement assigns come from."""
         if facts.adds_up and not facts.moving.isdisjoint(step.variables):
             self._index_of("add", step)
@@ -147,7 +147,7 @@ class _Lowering:
         for variable in step.variables:
             self.made[facts.function.name, variable] = needs
 
-    def _copies(self, facts: Facts, step: Step) -> bool:
+    def _copies(self, facts: Facts, step: TracedStep) -> bool:
         """Emit what starts an asynchronous copy, or waits for some; return whether the statement is one of them."""
         name = facts.called
         if name in ("copy_async", "copy4_async"):
@@ -173,7 +173,7 @@ class _Lowering:
             return False
         return True
 
-    def _header(self, facts: Facts, step: Step) -> None:
+    def _header(self, facts: Facts, step: TracedStep) -> None:
         """Begin a turn of a loop that is not written out."""
         if facts.written_out:
             return
@@ -188,7 +188,7 @@ class _Lowering:
         self.moved.clear()
         self._index_of("loop", step)
 
-    def _load(self, facts: Facts, step: Step, access: Access) -> tuple[int, ...]:
+    def _load(self, facts: Facts, step: TracedStep, access: TracedAccess) -> tuple[int, ...]:
         """Emit a load with its index arithmetic; return what the value comes from."""
         if access.space == "local":
             return self.made.get(access.place, ())
@@ -197,14 +197,14 @@ class _Lowering:
             return (merged,)
         return (self._emit(self._moves("load", step, access, needs)),)
 
-    def _store(self, facts: Facts, step: Step, access: Access, needs: tuple[int, ...]) -> None:
+    def _store(self, facts: Facts, step: TracedStep, access: TracedAccess, needs: tuple[int, ...]) -> None:
         if access.space == "local":
             self.made[access.place] = needs
         else:
             needs = (*needs, *self._index(facts, step, access))
             self._emit(self._moves("store", step, access, needs))
 
-    def _moves(self, kind: str, step: Step, access: Access, needs: tuple[int, ...]) -> Instruction:
+    def _moves(self, kind: str, step: TracedStep, access: TracedAccess, needs: tuple[int, ...]) -> Instruction:
         """Return a load or a store."""
         if access.space == "shared":
             kind, sectors = f"shared {kind}", tuple[tuple[str, int], ...]()
@@ -213,7 +213,7 @@ class _Lowering:
         size = access.width * access.itemsize
         return Instruction(kind, step.line, needs, "", 0, access.wavefronts, sectors, self.turn, size)
 
-    def _index(self, facts: Facts, step: Step, access: Access) -> tuple[int, ...]:
+    def _index(self, facts: Facts, step: TracedStep, access: TracedAccess) -> tuple[int, ...]:
         """Emit the arithmetic of an index that moves, once a turn; return what the access needs of it."""
         if not facts.moving:
             return ()
@@ -231,7 +231,7 @@ class _Lowering:
             met = (self._index_of("guard", step, met, len(index.moved)),)
         return (self._index_of("shared" if shared else index.arithmetic, step, met),)
 
-    def _index_of(self, arithmetic: str, step: Step, needs: tuple[int, ...] = (), amount: int = 1) -> int:
+    def _index_of(self, arithmetic: str, step: TracedStep, needs: tuple[int, ...] = (), amount: int = 1) -> int:
         """Emit index arithmetic of one kind."""
         return self._emit(Instruction("index", step.line, needs, arithmetic, amount, turn=self.turn))
 
@@ -242,7 +242,7 @@ class _Lowering:
         self.region.append(instruction)
         return len(self.out) + len(self.region) - 1
 
-    def _merge(self, line: int, access: Access) -> int | None:
+    def _merge(self, line: int, access: TracedAccess) -> int | None:
         """Return the position of a load of 16 bytes that this load is a part of, or None; note it as a beginning."""
         if access.width > 1 or access.lanes < WARP_SIZE:
             return None

@@ -18,7 +18,7 @@ NONE = np.zeros(0, np.int64)
 
 
 @dataclass
-class Access:
+class TracedAccess:
     """What lowering needs of an access: `words` are the lanes' first elements, in the order of the array's memory."""
 
     op: str
@@ -60,16 +60,16 @@ class Access:
         return tuple((self.array, sector) for sector in whole.tolist())
 
 
-class Step(NamedTuple):
+class TracedStep(NamedTuple):
     """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses."""
 
     line: int
     barrier: bool
     variables: Sequence[str]
-    accesses: Sequence[Access]
+    accesses: Sequence[TracedAccess]
 
 
-def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[Step]]:
+def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[TracedStep]]:
     """Return the steps of each warp of a block, straight from the trace's columns; `pitch` as in `programs`.
 
     Accesses that are alike are one object. Raise ValueError for a block that was not launched.
@@ -95,10 +95,10 @@ def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None
     accessed = np.searchsorted(columns.access["step"][of_access] - begin, np.arange(count + 1)).tolist()
     lines, warps = columns.step["line"][begin:end].tolist(), columns.step["warp"][begin:end].tolist()
     barriers = (columns.step["flags"][begin:end] & BARRIER).astype(bool).tolist()
-    found: dict[int, list[Step]] = {warp: [] for warp in set(warps)}
+    found: dict[int, list[TracedStep]] = {warp: [] for warp in set(warps)}
     for step, (line, warp, barrier) in enumerate(zip(lines, warps, barriers, strict=True)):
         variables = names[named[step] : named[step + 1]]
-        found[warp].append(Step(line, barrier, variables, accesses[accessed[step] : accessed[step + 1]]))
+        found[warp].append(TracedStep(line, barrier, variables, accesses[accessed[step] : accessed[step + 1]]))
     return found
 
 
@@ -112,7 +112,7 @@ def _access(
     wavefronts: int,
     base: int,
     pattern: int,
-) -> Access:
+) -> TracedAccess:
     """Return an access from its row of the trace, with the elements' places by the strides of `order`."""
     columns = trace.columns
     label = columns.arrays[array]
@@ -121,11 +121,11 @@ def _access(
     words = columns.vector(pattern) + base
     element = int(words[0]) if count else 0
     if info.space == "local":  # each thread's own, at the same place: the first one's is enough
-        return Access(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, NONE)
+        return TracedAccess(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, NONE)
     if len(words) == 1:
         words = np.repeat(words, count)
     strides = order[label]
     if strides is not None:
         index = np.unravel_index(words, info.shape)
         words = sum((i * stride for i, stride in zip(index, strides, strict=True)), np.zeros(count, np.int64))
-    return Access(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, words)
+    return TracedAccess(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, words)
