@@ -7,6 +7,7 @@ place and keeps the change to itself.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 from types import FunctionType
 
@@ -14,43 +15,43 @@ from .causes import Cause
 from .repairs import Candidate, repaired
 from .source import Submission
 
-#: More would keep a student waiting: a wrong change is seen at the first launch, in about a hundredth of a second.
-_MOST = 300
+#: The changed kernels that are tried have so many nodes of syntax together: more would keep a student waiting. A wrong
+#: one is seen at the first launch, after some 25 µs for each of its nodes.
+_MOST_NODES = 65_000
 
 
 def cause_by_place(source: Submission, is_right: Callable[[FunctionType], bool]) -> Cause | None:
     """The line and the expression in which one change makes ``is_right(kernel)`` true, or None."""
     if source.tree is None:
         return None
-    for number, (changes, cause) in enumerate(_candidates(source.tree)):
-        if number == _MOST:
-            break
+    most = _MOST_NODES // sum(1 for _ in ast.walk(source.tree))
+    for changes, cause in itertools.islice(_candidates(source.tree), most):
         if is_right(repaired(source, changes)):
             return cause
     return None
 
 
 def _candidates(tree: ast.FunctionDef) -> Iterator[Candidate]:
+    """The changes, those of a kind with few of them first."""
     yield from _subtracted(tree)
     places = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript) and not _is_shape(node)]
-    for place in places:
-        yield from ((change, _look_at(place)) for change in _indices_exchanged(place))
     arrays = sorted({place.value.id for place in places if isinstance(place.value, ast.Name)} | _parameters(tree))
-    for place in places:
-        yield from ((change, _look_at(place)) for change in _other_array(place, arrays))
     names = sorted({node.id for place in places for node in ast.walk(place.slice) if isinstance(node, ast.Name)})
-    for statement in _statements(tree):
-        yield from ((change, _look_at(statement)) for change in _other_sums(statement, _sums(tree)))
-        yield from ((change, _look_at(statement)) for change in _other_directions(statement))
-        yield from ((change, _look_at(statement)) for change in _other_names(_without_arrays(statement), names))
-    for place in places:
-        yield from ((change, _look_at(place)) for change in _other_names(place.slice, names))
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
     counted = [loop.target.id for loop in loops if isinstance(loop.target, ast.Name)]
-    for place in places:
-        yield from ((change, _look_at(place)) for change in _something_added(place, counted))
-    for statement in _statements(tree):
-        yield from ((change, _look_at(statement)) for change in _other_numbers(statement))
+    statements, sums = _statements(tree), _sums(tree)
+    found: list[list[Candidate]] = [
+        [(change, _look_at(place)) for place in places for change in _indices_exchanged(place)],
+        [(change, _look_at(place)) for place in places for change in _other_array(place, arrays)],
+        [(change, _look_at(part)) for part in statements for change in _other_sums(part, sums)],
+        [(change, _look_at(part)) for part in statements for change in _other_directions(part)],
+        [(change, _look_at(part)) for part in statements for change in _other_names(_without_arrays(part), names)],
+        [(change, _look_at(place)) for place in places for change in _other_names(place.slice, names)],
+        [(change, _look_at(place)) for place in places for change in _something_added(place, counted)],
+        [(change, _look_at(part)) for part in statements for change in _other_numbers(part)],
+    ]
+    for kind in sorted(found, key=len):
+        yield from kind
 
 
 def _look_at(place: ast.expr | ast.stmt) -> Cause:

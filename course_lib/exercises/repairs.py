@@ -6,11 +6,11 @@ A cause that is found in this way is certain: with that change, the kernel gives
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 import linecache
+import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 
 from .causes import Cause, shared_arrays, tile_width
@@ -216,29 +216,31 @@ def _exchanged(place: ast.Subscript) -> ast.Subscript:
     return ast.Subscript(place.value, ast.Tuple([second, first], ast.Load()), place.ctx)
 
 
-class _Replace(ast.NodeTransformer):
-    """Puts new nodes in the place of old ones."""
-
-    def __init__(self, changes: dict[ast.AST, ast.AST]):
-        self.changes = changes
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        if node in self.changes:
-            return self.changes[node]
-        changed: ast.AST = self.generic_visit(node)
-        return changed
+def _replaced(node: ast.AST, changes: Mapping[ast.AST, ast.AST]) -> ast.AST:
+    """The tree with the nodes changed; what holds none of them is the tree's own, not a copy."""
+    if node in changes:
+        return changes[node]
+    parts: dict[str, object] = {}
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            parts[name] = _replaced(value, changes)
+        elif isinstance(value, list):
+            items = [_replaced(item, changes) if isinstance(item, ast.AST) else item for item in value]
+            parts[name] = value if all(map(operator.is_, items, value)) else items
+        else:
+            parts[name] = value
+    if all(part is getattr(node, name) for name, part in parts.items()):
+        return node
+    return ast.copy_location(type(node)(**parts), node)
 
 
 def repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
     """The function with the changes made, as one whose source can be read."""
     assert source.tree is not None
-    memo: dict[int, ast.AST] = {}
-    tree = copy.deepcopy(source.tree, memo)
-    moved = {memo[id(old)]: new for old, new in changes}
-    mended = _Replace(moved).visit(tree)
+    mended = _replaced(source.tree, dict(changes))
     assert isinstance(mended, ast.FunctionDef)
-    mended.decorator_list = []
-    text = ast.unparse(ast.fix_missing_locations(mended)) + "\n"
+    bare = ast.FunctionDef(mended.name, mended.args, mended.body, [], lineno=mended.lineno)
+    text = ast.unparse(ast.fix_missing_locations(bare)) + "\n"
     file = f"<a repair of {mended.name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names = dict(source.known)
