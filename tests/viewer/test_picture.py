@@ -1,6 +1,8 @@
 """The still picture's geometry: where the layout puts things, and what the pixels there are."""
 
+import functools
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,15 +13,17 @@ from course_lib.look import INK
 from course_lib.trace.replay import Timeline
 from course_lib.viewer.grids import READ, SEEN, WRITTEN, Grid, Grids
 from course_lib.viewer.layout import Layout
-from course_lib.viewer.layout_arrays import LEGIBLE
-from course_lib.viewer.picture import SCALE, StillPicture, draw
+from course_lib.viewer.layout_arrays import LEGIBLE, lay_out_arrays
+from course_lib.viewer.layout_warps import LANE_GAP
+from course_lib.viewer.picture import SCALE, StillPicture, draw, font
 from course_lib.viewer.scene import Scene
-from course_lib.viewer.shapes import CURRENT, HEADING, HUES, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
+from course_lib.viewer.shapes import CURRENT, HEADING, HUES, MEMORY, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
 from course_lib.viewer.words import short
 
 NAMES = ["naive", "naive_ragged", "tiled_16", "prefetched", "register_2d", "best", "reduction", "stencil", "racy"]
 
 
+@functools.cache
 def still(name, position=None, thread=0):
     timeline = Timeline(launch(name).trace, (0, 0, 0))
     return StillPicture(Scene(timeline, timeline.telling_step(thread) if position is None else position, thread))
@@ -40,6 +44,17 @@ def extent(shape):
     if isinstance(shape, Text):
         return shape.x, shape.y - shape.size / 2, shape.x, shape.y + shape.size / 2
     return shape.x, shape.y, shape.x + shape.width, shape.y + shape.height
+
+
+def texts_of(picture):
+    return [shape for shape in picture.layout.shapes if isinstance(shape, Text)]
+
+
+def box_of(text):
+    """Where a text stands, as wide as its font makes it."""
+    width = font(text.size, text.mono, text.bold).getlength(text.text)
+    left = text.x - {"left": 0, "middle": 0.5, "right": 1}[text.anchor] * width
+    return left, text.y - 0.4 * text.size, left + width, text.y + 0.4 * text.size
 
 
 def test_everything_lies_inside_the_picture(picture):
@@ -161,19 +176,13 @@ def test_headings_read_on_light_and_dark(ground):
 
 
 def test_no_text_touches_another(picture):
-    """Texts of one row do not run into each other."""
-    from course_lib.viewer.picture import font
-
-    shift = {"left": 0, "middle": 0.5, "right": 1}
-    rows = {}
-    for text in (t for t in picture.layout.shapes if isinstance(t, Text)):
-        width = font(text.size, text.mono, text.bold).getlength(text.text)
-        left = text.x - shift[text.anchor] * width
-        rows.setdefault(round(text.y), []).append((left, left + width, text.text))
-    for row in rows.values():
-        row.sort()
-        for (_, end, one), (start, _, other) in zip(row, row[1:], strict=False):
-            assert end <= start + 1.5, (one, other)
+    """Neither one beside it nor one above or below it."""
+    texts = texts_of(picture)
+    left, top, right, bottom = np.array([box_of(text) for text in texts]).T
+    across = np.minimum.outer(right, right) - np.maximum.outer(left, left)
+    down = np.minimum.outer(bottom, bottom) - np.maximum.outer(top, top)
+    touching = np.argwhere(np.triu((across > 1.5) & (down > 1.5), 1))
+    assert [] == [(texts[i].text, texts[j].text) for i, j in touching]
 
 
 def test_words_are_wrapped():
@@ -242,10 +251,6 @@ def test_without_the_panel_nothing_is_said_of_waiting():
     layout = StillPicture(Scene(timeline, 20, 0, panels=("warp", "banks"))).layout
     assert not [s for s in layout.shapes if isinstance(s, Pixels)]
     assert not [s for s in layout.shapes if isinstance(s, Text) and "waits" in s.text]
-
-
-def texts_of(picture):
-    return [shape for shape in picture.layout.shapes if isinstance(shape, Text)]
 
 
 def test_runs_and_loads_stand_under_their_headings(picture):
@@ -375,3 +380,91 @@ def test_a_lens_is_around_its_element_and_inside_the_array(element, corner):
     assert (top, left) == corner
     assert texts[2][3] == short(60 * (top + 2) + left + 3)
     assert (8, 8) == (len(texts), len(texts[0]))
+
+
+def test_each_other_array_has_its_title_above_it(picture):
+    """It begins where its array does, a few pixels above it."""
+    for grid in picture.scene.grids:
+        if grid.hue in "ABC" or grid.name not in picture.layout.places:
+            continue
+        x, y, _ = picture.layout.places[grid.name]
+        titles = [t for t in texts_of(picture) if t.text.startswith(grid.name) and t.mono and t.bold and t.x == x]
+        assert [t for t in titles if 4 <= y - box_of(t)[3] <= 12], grid.name
+
+
+@pytest.mark.parametrize("name", [*NAMES, "out_of_bounds", "out_of_bounds_2d", "tensor_cores", "histogram"])
+def test_no_heading_lies_on_an_array(name):
+    """Nor on a mark of what lies outside of one: the only texts there are those of elements, in their middle."""
+    picture = still(name)
+    grids = {grid.name: grid for grid in picture.scene.grids}
+    boxes = [
+        (x, y, x + grids[name].columns * side, y + grids[name].rows * side)
+        for name, (x, y, side) in picture.layout.places.items()
+        if name in grids
+    ]
+    boxes += [extent(s) for s in picture.layout.shapes if isinstance(s, Box) and s.dashed and s.thick == 1.6]
+    for text in texts_of(picture):
+        left, top, right, bottom = box_of(text)
+        if text.anchor == "middle":
+            continue
+        for box in boxes:
+            assert right <= box[0] + 1 or left >= box[2] - 1 or bottom <= box[1] + 1 or top >= box[3] - 1, text.text
+
+
+def test_an_element_fills_its_place_and_no_more(picture):
+    """Each of a grid that is not drawn as pixels, which only many small ones are."""
+    boxes = {}
+    for shape in picture.layout.shapes:
+        if isinstance(shape, Box) and shape.width == shape.height:
+            boxes.setdefault((round(shape.x, 3), round(shape.y, 3)), shape.width)
+    corners = {(s.x, s.y) for s in picture.layout.shapes if isinstance(s, Pixels)}
+    for grid in picture.scene.grids:
+        if grid.name not in picture.layout.places:
+            continue
+        x, y, side = picture.layout.places[grid.name]
+        many = grid.texts is None and (side < 6 or grid.rows * grid.columns > 1500)
+        assert many == ((x, y) in corners), grid.name
+        gap = 0.5 if side > 8 else 0
+        for i in range(0 if many else len(grid.looks)):
+            at = x + i % grid.columns * side + gap, y + i // grid.columns * side + gap
+            assert boxes[round(at[0], 3), round(at[1], 3)] == pytest.approx(side - 2 * gap), (grid.name, i)
+
+
+def test_what_lies_below_an_array_has_room_there():
+    """The next row of arrays begins below the marks of what was read behind an array's end."""
+    looks = "." * 16
+    grids = [Grid("first", "first", "global", 1, 16, looks, None, outside=[(1, 0), (2, 3), (9, 0)])]
+    grids += [Grid("below", "below", "shared", 1, 16, looks, None)]
+    shapes, places = [], {}
+    lay_out_arrays(shapes, places, SimpleNamespace(grids=grids), 100)
+    marks = [s for s in shapes if isinstance(s, Box) and s.dashed and s.thick == 1.6]
+    (title,) = [s for s in shapes if isinstance(s, Text) and s.text == "below"]
+    assert len(marks) == 2  # the one far away is drawn nowhere
+    assert max(extent(mark)[3] for mark in marks) < box_of(title)[1]
+
+
+def test_each_lane_stands_in_the_place_of_its_element():
+    """Of the matrices of a tensor core: in rows and columns, and the chosen lane's elements have a frame."""
+    timeline = Timeline(launch("tensor_cores").trace, (0, 0, 0))
+    step = next(i for i in range(1, len(timeline) + 1) if Scene(timeline, i, 5).matrices)
+    scene = Scene(timeline, step, 5)
+    layout = StillPicture(scene).layout
+    (operation,) = scene.matrices
+    numbers = [s for s in layout.shapes if isinstance(s, Text) and s.anchor == "middle" and s.x > MEMORY]
+    frames = {(s.x, s.y) for s in layout.shapes if isinstance(s, Box) and s.thick == 1.4}
+    right = None
+    for held in operation.held:
+        mine, numbers = numbers[: len(held.lanes)], numbers[len(held.lanes) :]
+        left, top, side = mine[0].x, mine[0].y, mine[1].x - mine[0].x
+        assert side > 10
+        for i, (text, lane) in enumerate(zip(mine, held.lanes, strict=True)):
+            row, column = divmod(i, held.columns)
+            assert text.text == str(lane)
+            assert (text.x, text.y) == pytest.approx((left + column * side, top + row * side))
+            corner = pytest.approx((text.x - side / 2, text.y - side / 2))
+            assert any(frame == corner for frame in frames) == (i in held.mine)
+        (title,) = [s for s in layout.shapes if isinstance(s, Text) and s.text == held.title and s.x >= MEMORY]
+        assert title.x == pytest.approx(left - side / 2) and 0 < top - side / 2 - title.y < 16
+        assert right is None or left - side / 2 == pytest.approx(right + LANE_GAP)
+        right = left + (held.columns - 0.5) * side
+    assert not numbers
