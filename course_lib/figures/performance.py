@@ -68,10 +68,11 @@ WAIT_COLOURS = {
 }
 
 
-def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None) -> Axes:
+def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None, kernel: str = "a multiprocessor") -> Axes:
     """What the warps of one multiprocessor do, one row a warp, as a model plays it: `model.waiting.play`.
 
     Only the first ``cycles`` are drawn, by default all; in words, the share of every reason of the whole play.
+    ``kernel``: whose warps they are, for the title.
     """
     end = min(cycles or play.cycles, play.cycles)
     ax = ax or new_axes(9.5, 1.8 + 0.3 * len(play.spans))
@@ -81,7 +82,7 @@ def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None) -> 
             ax.broken_barh(bars, (row - 0.4, 0.8), color=colour, label=reason if row == 0 else None, lw=0)
     ax.set(xlim=(0, end), ylim=(len(play.spans) - 0.4, -0.6), xlabel="cycles (a model's)", ylabel="warp")
     ax.set_yticks(range(len(play.spans)))
-    ax.set_title("What the warps of a multiprocessor wait for, in a model", pad=34)
+    ax.set_title(f"What the warps of {kernel} wait for, in a model", pad=34)
     ax.legend(
         loc="lower left", bbox_to_anchor=(0, 1), ncols=len(WAIT_COLOURS), frameon=False, fontsize=10, labelcolor=GROUND
     )

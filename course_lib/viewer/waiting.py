@@ -119,13 +119,13 @@ class Plan:
         waits = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
         return [
             f"T = {self.tile_width}, {kernel}, {_many(self.warps, 'warp')} on the scheduler, "
-            f"{self.latency} cycles from a load to its value",
+            f"{self.latency:,} cycles from a load to its value",
             f"{play.cycles:,.0f} cycles in all, {barriers} barriers a warp; "
             f"{100 * play.issued_per_cycle:.0f} % of the issue slots used",
             f"The warps' time: {waits}",
-            f"Bytes in flight = latency × bandwidth: {play.in_flight:,.0f} = {self.mean_latency:.0f} cycles × "
+            f"Bytes in flight = latency × bandwidth: {play.in_flight:,.0f} = {self.mean_latency:,.0f} cycles × "
             f"{self.rate:.2f} bytes per cycle, on average",
-            f"To use all {self.bandwidth:.1f} bytes per cycle, {self.latency} × {self.bandwidth:.1f} = "
+            f"To use all {self.bandwidth:.1f} bytes per cycle, {self.latency:,} × {self.bandwidth:.1f} = "
             f"{self.latency * self.bandwidth:,.0f} bytes must be in flight",
         ]
 
@@ -275,8 +275,7 @@ class Waiting(Still, anywidget.AnyWidget):
         from ..figures import show
         from ..figures import waiting as draw
 
-        ax = draw(self.plan.play, SHOWN)
-        ax.set_title("What the warps of one scheduler wait for, in a model", pad=34)
+        ax = draw(self.plan.play, SHOWN, kernel="one scheduler")
         ax.set_label(repr(self))
         return show(ax)
 
