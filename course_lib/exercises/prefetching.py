@@ -93,7 +93,8 @@ LAST_ROUND = fill_in(
     hints={
         "barrier-divergence": "the test must come out the same for every thread of the block: ask about start, "
         "which all threads share, and not about tx, ty, row or col.",
-        "race": "the other buffer may be read only after a barrier: every round that stores must also wait.",
+        "race": "a round stores into the buffer that nobody reads now, so change places before you store; and every "
+        "round that stores must also wait.",
         "uninitialized-read": "some thread skipped a store that another thread needs: the test must be the same for "
         "the whole block, so ask about start alone.",
     },
