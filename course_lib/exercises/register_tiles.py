@@ -236,6 +236,8 @@ SCATTERED = find_bug(
     ),
     hints={
         "out-of-bounds": "the guard must ask about the same row and column that the store uses.",
+        "race": "two threads store into the same element: acc[i, j] belongs to the row and the column from which its A "
+        "and its B were read, and these are no other thread's.",
     },
     diagnoses=(_in_other_places, _quadrants),
 )
@@ -247,7 +249,7 @@ SQUARE = Explanation(
     "element used 8 times. A column of 64 needs 64 elements of A and one of B, 65 loads for as many multiplications. "
     "Of all rectangles with the same area, the square has the shortest sides.",
     ideas={
-        "the square loads 8 + 8 = 16 elements": r"\b16\b|8 ?\+ ?8|sixteen",
+        "the square loads 8 + 8 = 16 elements": r"\b16\b|\b(8|eight) ?(\+|and|plus) ?(8|eight)\b|sixteen",
         "the column loads 64 + 1 = 65": r"\b6[45]\b|64 ?\+ ?1",
         "each element is used several times": r"reuse|used|serves|times each|each .* times|shar",
     },

@@ -167,7 +167,7 @@ TOO_FAST = Explanation(
     "times what the GPU of our recordings can do in float32. A launch only puts the kernel into a queue and "
     "returns at once; the clock was stopped before the kernel had run. One must wait for the GPU, or use its events.",
     ideas={
-        "the rate that follows is beyond any GPU": r"flop|rate|faster than|peak|ceiling|impossible|arithmetic",
+        "the rate that follows is beyond any GPU": r"flop|\brate|faster than|peak|ceiling|impossible|too fast|no gpu",
         "a launch returns before the kernel has run": r"asynchron|return|queue|launch",
         "one must wait: synchronise, or use events": r"synchron|wait|event",
     },

@@ -122,6 +122,7 @@ WRONG = [
         "stand in the wrong places",
     ),
     ("scattered", "i and j exchanged", [(STORED, "top + ty + 8 * j, left + tx + 8 * i")], "stand in the wrong places"),
+    ("scattered", "results that touch", [(STORED, "top + ty + i, left + tx + j")], "two threads store into the same"),
     (
         "scattered",
         "guard gone",
