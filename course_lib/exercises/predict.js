@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 06fdb2c4d83e33d0 bundle d07b42847f4306d5 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 507874f30e33fdeb bundle d07b42847f4306d5 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;

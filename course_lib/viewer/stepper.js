@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 06fdb2c4d83e33d0 bundle 2cfb286e86c84737 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 507874f30e33fdeb bundle 2cfb286e86c84737 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {

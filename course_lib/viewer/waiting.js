@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 06fdb2c4d83e33d0 bundle 396c149514b499f8 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 507874f30e33fdeb bundle 8b1a56afc366c129 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {
@@ -78,28 +78,34 @@ var FILLS = ["issuing", "global", "shared", "register", "barrier", "plain"].map(
 var LEFT = 66;
 var WIDE = 900;
 var ROW = 16;
+var SLOTS = 12;
+var ROWS = 160;
+var NAMED = 13;
 var FLIGHT = 74;
 var RECORDED = "This page has no kernel: it holds recorded plays, and its sliders go from one of these to the next. In a notebook every setting is played anew.";
 var SETTING = ["latency", "warps", "tile_width", "buffers"];
 var across = (cycle, plan) => LEFT + (WIDE - LEFT - 8) * cycle / plan.shown;
-function bars(spans, top, plan) {
+var pitch = (plan) => Math.min(ROW, ROWS / plan.rows.length);
+function bars(spans, top, high, plan) {
   const edge = (cycle) => across(cycle, plan).toFixed(1);
-  return spans.map(([, first, last]) => `M${edge(first)} ${top}H${edge(last)}v${ROW - 4}H${edge(first)}z`).join("");
+  return spans.map(([, first, last]) => `M${edge(first)} ${top}H${edge(last)}v${high}H${edge(first)}z`).join("");
 }
 function rows(plan) {
-  const drawn = [];
-  plan.rows.forEach((spans, row) => {
-    const top2 = row * ROW + 2;
-    drawn.push(svg("text", { x: LEFT - 6, y: top2 + 10, "text-anchor": "end" }, `warp ${row}`));
-    FILLS.forEach((fill, reason) => {
-      const d = bars(spans.filter((span) => span[0] === reason), top2, plan);
-      if (d) drawn.push(svg("path", { d, style: `fill: ${fill}`, class: `tt-reason-${reason}` }));
+  const step = pitch(plan);
+  const every = step < NAMED ? 2 : 1;
+  const drawn = plan.rows.map((spans, row) => {
+    const top2 = Number((row * step + 2).toFixed(1));
+    const name = svg("text", { x: LEFT - 6, y: top2 + 0.4 * step + 3.5, "text-anchor": "end" }, `warp ${row}`);
+    const paths = FILLS.map((fill, reason) => {
+      const d = bars(spans.filter((span) => span[0] === reason), top2, Number((0.75 * step).toFixed(1)), plan);
+      return d && svg("path", { d, style: `fill: ${fill}`, class: `tt-reason-${reason}` });
     });
+    return svg("g", { class: "tt-warp" }, ...row % every ? [] : [name], ...paths.filter(Boolean));
   });
-  const top = plan.rows.length * ROW + 8;
+  const top = plan.rows.length * step + 8;
   const issued = plan.rows.flat().filter((span) => span[0] === 0);
   drawn.push(svg("text", { x: LEFT - 6, y: top + 10, "text-anchor": "end" }, "issue slots"));
-  drawn.push(svg("path", { d: bars(issued, top, plan), style: `fill: ${FILLS[0]}`, class: "tt-issued" }));
+  drawn.push(svg("path", { d: bars(issued, top, SLOTS, plan), style: `fill: ${FILLS[0]}`, class: "tt-issued" }));
   return drawn;
 }
 function flight(plan, top) {
@@ -119,7 +125,7 @@ function flight(plan, top) {
   ];
 }
 function picture(plan) {
-  const top = plan.rows.length * ROW + 44;
+  const top = plan.rows.length * pitch(plan) + 44;
   const bottom = top + FLIGHT;
   const ticks = [];
   for (let cycle = 0; cycle <= plan.shown; cycle += 500) {
@@ -197,7 +203,7 @@ function render({ model, el }) {
     sliders.warps.show(chosen);
   };
   const sliders = {
-    latency: slider("latency", latencies, (n) => `latency: ${n} cycles`, ask("latency")),
+    latency: slider("latency", latencies, (n) => `latency: ${n.toLocaleString("en")} cycles`, ask("latency")),
     warps: slider("warps", counts, (n) => many(n, "resident warp"), whole),
     tile_width: slider("tile_width", widths, (n) => `T = ${n}, ${many(offers.widths[n], "warp")} a block`, ask("tile_width")),
     buffers: slider("buffers", [1, 2], (n) => n === 1 ? "one buffer: tiled" : "two buffers: prefetched", ask("buffers"))

@@ -62,7 +62,7 @@ H200 = Machine.measured(measurements.load("latencies"))
 def expect_play(page, latency, warps, tile_width, buffers):
     sentences = plan(H200, latency, warps, tile_width, buffers).sentences()
     expect(page.locator(".tt-says p")).to_have_text([f"{each}." for each in sentences])
-    expect(page.locator(".tt-cycles text", has_text="warp ")).to_have_count(warps)
+    expect(page.locator(".tt-cycles .tt-warp")).to_have_count(warps)
     expect(page.locator(".tt-asking")).to_have_text("")
 
 

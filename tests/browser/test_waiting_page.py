@@ -66,7 +66,7 @@ def answer(page, widget):
 
 
 def warps(page):
-    return page.locator(".tt-cycles text", has_text="warp ").count()
+    return page.locator(".tt-cycles .tt-warp").count()
 
 
 def test_every_slider_asks_python_and_draws_its_answer(show):
@@ -103,6 +103,19 @@ def test_every_slider_asks_python_and_draws_its_answer(show):
     assert widget.buffers == 2
     expect(page.locator(".tt-says p")).to_have_text([f"{each}." for each in widget.plan.sentences()])
     assert page.evaluate("window.leaked") is None  # JupyterLab's shortcuts must not hear what is typed
+
+
+def test_a_small_screen_holds_sliders_and_picture(show):
+    """That of a projector at 150 %, which has 853×480 pixels; the sentences may stand below. No two names touch."""
+    page = show(Waiting(H200, 1200, 16, 32))
+    page.set_viewport_size({"width": 853, "height": 480})
+    sliders, picture = (page.locator(f".{part}").bounding_box() for part in ("tt-sliders", "tt-cycles"))
+    assert picture["y"] + picture["height"] - sliders["y"] < 380
+    assert page.evaluate("document.documentElement.scrollWidth") == 853
+    boxes = "names => names.map((name) => name.getBoundingClientRect().toJSON())"
+    names = page.locator(".tt-warp text").evaluate_all(boxes)
+    assert len(names) == 8
+    assert all(above["bottom"] <= below["top"] + 1 for above, below in zip(names, names[1:], strict=False))
 
 
 def test_a_drag_with_the_mouse(show):

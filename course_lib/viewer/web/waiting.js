@@ -26,6 +26,9 @@ const FILLS = ["issuing", "global", "shared", "register", "barrier", "plain"].ma
 const LEFT = 66;
 const WIDE = 900;
 const ROW = 16;
+const SLOTS = 12; // high, as a row's bars where there is room
+const ROWS = 160; // for all rows: a small screen must hold the sliders and the picture
+const NAMED = 13; // rows that are less high have room for every second name
 const FLIGHT = 74;
 const RECORDED =
   "This page has no kernel: it holds recorded plays, and its sliders go from one of these to the next. " +
@@ -35,30 +38,35 @@ const SETTING = ["latency", "warps", "tile_width", "buffers"];
 /** @param {number} cycle @param {Plan} plan */
 const across = (cycle, plan) => LEFT + ((WIDE - LEFT - 8) * cycle) / plan.shown;
 
+/** From one row to the next. @param {Plan} plan */
+const pitch = (plan) => Math.min(ROW, ROWS / plan.rows.length);
+
 /**
  * All of a warp's spans with one reason as one path: a row has hundreds.
- * @param {number[][]} spans @param {number} top @param {Plan} plan
+ * @param {number[][]} spans @param {number} top @param {number} high @param {Plan} plan
  */
-function bars(spans, top, plan) {
+function bars(spans, top, high, plan) {
   const edge = (/** @type {number} */ cycle) => across(cycle, plan).toFixed(1);
-  return spans.map(([, first, last]) => `M${edge(first)} ${top}H${edge(last)}v${ROW - 4}H${edge(first)}z`).join("");
+  return spans.map(([, first, last]) => `M${edge(first)} ${top}H${edge(last)}v${high}H${edge(first)}z`).join("");
 }
 
 /** @param {Plan} plan */
 function rows(plan) {
-  const drawn = [];
-  plan.rows.forEach((spans, row) => {
-    const top = row * ROW + 2;
-    drawn.push(svg("text", { x: LEFT - 6, y: top + 10, "text-anchor": "end" }, `warp ${row}`));
-    FILLS.forEach((fill, reason) => {
-      const d = bars(spans.filter((span) => span[0] === reason), top, plan);
-      if (d) drawn.push(svg("path", { d, style: `fill: ${fill}`, class: `tt-reason-${reason}` }));
+  const step = pitch(plan);
+  const every = step < NAMED ? 2 : 1;
+  const drawn = plan.rows.map((spans, row) => {
+    const top = Number((row * step + 2).toFixed(1));
+    const name = svg("text", { x: LEFT - 6, y: top + 0.4 * step + 3.5, "text-anchor": "end" }, `warp ${row}`);
+    const paths = FILLS.map((fill, reason) => {
+      const d = bars(spans.filter((span) => span[0] === reason), top, Number((0.75 * step).toFixed(1)), plan);
+      return d && svg("path", { d, style: `fill: ${fill}`, class: `tt-reason-${reason}` });
     });
+    return svg("g", { class: "tt-warp" }, ...(row % every ? [] : [name]), ...paths.filter(Boolean));
   });
-  const top = plan.rows.length * ROW + 8;
+  const top = plan.rows.length * step + 8;
   const issued = plan.rows.flat().filter((span) => span[0] === 0);
   drawn.push(svg("text", { x: LEFT - 6, y: top + 10, "text-anchor": "end" }, "issue slots"));
-  drawn.push(svg("path", { d: bars(issued, top, plan), style: `fill: ${FILLS[0]}`, class: "tt-issued" }));
+  drawn.push(svg("path", { d: bars(issued, top, SLOTS, plan), style: `fill: ${FILLS[0]}`, class: "tt-issued" }));
   return drawn;
 }
 
@@ -82,7 +90,7 @@ function flight(plan, top) {
 
 /** @param {Plan} plan */
 function picture(plan) {
-  const top = plan.rows.length * ROW + 44;
+  const top = plan.rows.length * pitch(plan) + 44;
   const bottom = top + FLIGHT;
   const ticks = [];
   for (let cycle = 0; cycle <= plan.shown; cycle += 500) {
@@ -176,7 +184,7 @@ function render({ model, el }) {
     sliders.warps.show(chosen);
   };
   const sliders = {
-    latency: slider("latency", latencies, (n) => `latency: ${n} cycles`, ask("latency")),
+    latency: slider("latency", latencies, (n) => `latency: ${n.toLocaleString("en")} cycles`, ask("latency")),
     warps: slider("warps", counts, (n) => many(n, "resident warp"), whole),
     tile_width: slider("tile_width", widths, (n) => `T = ${n}, ${many(offers.widths[n], "warp")} a block`, ask("tile_width")),
     buffers: slider("buffers", [1, 2], (n) => (n === 1 ? "one buffer: tiled" : "two buffers: prefetched"), ask("buffers")),
