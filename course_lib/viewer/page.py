@@ -42,6 +42,8 @@ class PageModel {
 for (const state of document.querySelectorAll("script.%s")) {
   const place = document.createElement("div");
   state.replaceWith(place);
+  // A notebook's page has rules for the tables and lists of its outputs; a widget brings its own.
+  place.closest(".jp-RenderedHTMLCommon")?.classList.remove("jp-RenderedHTMLCommon");
   viewer.render({ model: new PageModel(JSON.parse(state.textContent)), el: place });
 }
 """

@@ -112,6 +112,8 @@ def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp
 
     page = offline(path)
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")
+    head = page.locator(".tt-traffic th", has_text="global loads")
+    expect(head).to_have_css("font-weight", "400")  # not as the tables of a notebook's outputs
     if convert is slides:
         assert page.evaluate("Reveal.getTotalSlides()") == 2  # no element of a widget is taken for a slide
         page.keyboard.press("ArrowRight")
