@@ -160,6 +160,22 @@ def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterato
                 )
 
 
+def mixed_directions(tree: ast.FunctionDef) -> Cause | None:
+    """``blockIdx.y * blockDim.x``, which is right where blocks are square."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = [ast.unparse(side).split(".") for side in (node.left, node.right)]
+            found = {side[-2]: side[-1] for side in sides if len(side) > 1}
+            if found.keys() == {"blockIdx", "blockDim"} and found["blockIdx"] != found["blockDim"]:
+                of = found["blockIdx"]
+                advice = (
+                    f"line {node.lineno}: `{ast.unparse(node)}` mixes two directions: blocks that blockIdx.{of} counts "
+                    f"have blockDim.{of} threads in that direction."
+                )
+                return Cause(node.lineno, advice)
+    return None
+
+
 def tile_width(tree: ast.FunctionDef) -> str | None:
     """The name that gives the kernel's shared arrays their size."""
     for node in ast.walk(tree):

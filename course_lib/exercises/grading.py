@@ -24,8 +24,8 @@ from course_lib.simulator.findings import (
     UnsupportedKernelError,
 )
 
-from .causes import Cause, cause_in_text, remarks_on_text
-from .exercise import Budget, Exercise, Outcome, Shape
+from .causes import Cause, cause_in_text, mixed_directions, remarks_on_text
+from .exercise import Budget, Exercise, Launch, Outcome, Shape
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
 from .places import cause_by_place
@@ -68,17 +68,18 @@ def launch(
     *,
     trace: bool,
     seed: int | None = None,
+    at: Launch | None = None,
 ) -> Outcome:
     """Launch on matrices of eighths, whose products and sums float32 holds exactly, with the output full of NaN.
 
-    ``seed`` chooses other matrices than the usual ones. What the kernel prints is not shown: it would stand there once
-    for every launch.
+    ``seed`` chooses other matrices than the usual ones, ``at`` another grid and block. What the kernel prints is not
+    shown: it would stand there once for every launch.
     """
     rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
     inputs = exercise.task.inputs(rng, *shape)
     want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
     got = np.full(want.shape, np.nan, np.float32)
-    grid, block = exercise.task.launch(*shape)
+    grid, block = at or exercise.task.launch(*shape)
     launcher = simulate(kernel, strict=False, trace=trace, max_steps=exercise.task.max_steps)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
@@ -148,7 +149,7 @@ def _judged(
     points = 0 if wrong else sum(check.passed is True for check in checks)
     if broken or wrong:
         cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended), exercise.fixed)
-    if cause and (broken or wrong):
+    if cause:
         hint = cause.advice
     elif rules.passed is False and not broken:
         hint = (
@@ -235,7 +236,7 @@ def _doubt(
 ) -> tuple[int, Check, str] | None:
     """What is wrong with a kernel that keeps every rule and budget: (the check it concerns, what it says now, a hint).
 
-    One thread may do the work of all, and a result may be remembered instead of computed.
+    One thread may do the work of all, a result may be remembered instead of computed, and blocks be taken for square.
     """
     output = exercise.task.output
     for outcome in outcomes:
@@ -254,7 +255,23 @@ def _doubt(
         names = " and ".join(exercise.parameters[:-1])
         text = f"{output} is right for the numbers that check always takes, and wrong for others of the same shapes"
         return 1, Check(False, text), f"compute {output} from {names}, whatever numbers they hold."
-    return None
+    return _only_in_square_blocks(exercise, kernel, source, shape)
+
+
+def _only_in_square_blocks(
+    exercise: Exercise, kernel: Any, source: Submission, shape: Shape
+) -> tuple[int, Check, str] | None:
+    """As `_doubt`, of a kernel that takes the width of its blocks for their height: blocks half as high tell."""
+    cause = mixed_directions(source.tree) if source.tree else None
+    (across, down, *deep), (width, height, *depth) = ((*sizes, 1)[:3] for sizes in exercise.task.launch(*shape))
+    if cause is None or width != height or height % 2:
+        return None
+    flat = (across, 2 * down, *deep), (width, height // 2, *depth)
+    other = launch(exercise, kernel, shape, trace=False, at=flat)
+    if not other.differs.any() and not _broken([other]):
+        return None
+    text = f"{exercise.task.output} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
+    return 1, Check(False, text, source.quoted(cause.line)), cause.advice
 
 
 def _place(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> str | None:

@@ -85,6 +85,11 @@ OUTER = fill_in(
             _shared_loads_of_outer,
             "one element of A's tile for each multiplication: B's element stays in a register.",
         ),
+        barriers(
+            "2·⌈K/8⌉",
+            lambda shape: 2 * ceil_div(shape[2], R),
+            "the two barriers that stand there are enough: nothing is shared between two turns of the loop over k.",
+        ),
     ),
     hints={
         "out-of-bounds": "B takes its row first; and the last tile reaches below B, the last block to the right of it: "

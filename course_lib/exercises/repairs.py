@@ -54,6 +54,7 @@ def _candidates(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate
     yield from _other_widths(tree, source)
     yield from _too_long_ranges(tree)
     yield from _swapped_indices(tree)
+    yield from _written_sizes(tree)
 
 
 def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
@@ -163,9 +164,7 @@ def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
 
 def _other_lengths(tree: ast.FunctionDef) -> Iterator[Candidate]:
     """Another size, of those that the kernel takes from a shape, where a loop ends."""
-    shaped = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and ".shape" in ast.unparse(node.value)]
-    targets = [part for node in shaped for target in node.targets for part in ast.walk(target)]
-    sizes = sorted({part.id for part in targets if isinstance(part, ast.Name)})
+    sizes = _sizes(tree)
     for loop in ast.walk(tree):
         if isinstance(loop, ast.For) and _is_short_range(loop.iter):
             assert isinstance(loop.iter, ast.Call)
@@ -174,6 +173,35 @@ def _other_lengths(tree: ast.FunctionDef) -> Iterator[Candidate]:
                 advice = f"line {loop.lineno}: this loop goes over {ast.unparse(length)}, and must go over {size}."
                 if ast.unparse(length) != size:
                     yield ((length, ast.Name(size, ast.Load())),), Cause(loop.lineno, advice)
+
+
+def _sizes(tree: ast.FunctionDef) -> list[str]:
+    """The variables that hold sizes of the matrices."""
+    shaped = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and ".shape" in ast.unparse(node.value)]
+    targets = [part for node in shaped for target in node.targets for part in ast.walk(target)]
+    return sorted({part.id for part in targets if isinstance(part, ast.Name)})
+
+
+def _written_sizes(tree: ast.FunctionDef) -> Iterator[Candidate]:
+    """A number in a loop, a guard or a product where the kernel should ask for a size: that of one launch only."""
+    asked = [f"{array.arg}.shape[{i}]" for array in tree.args.args for i in (0, 1)]
+    for place in ast.walk(tree):
+        if isinstance(place, ast.Call) and ast.unparse(place.func) == "range":
+            numbers = place.args
+        elif isinstance(place, ast.Compare):
+            numbers = place.comparators
+        elif isinstance(place, ast.BinOp) and isinstance(place.op, ast.Mult):
+            numbers = [place.left, place.right]
+        else:
+            continue
+        for number in numbers:
+            if isinstance(number, ast.Constant) and type(number.value) is int and number.value > 2:
+                for size in [*_sizes(tree), *asked]:
+                    advice = (
+                        f"line {number.lineno}: {number.value} is right for some matrices only: others have other "
+                        f"sizes, and {size} says which."
+                    )
+                    yield ((number, ast.parse(size, mode="eval").body),), Cause(number.lineno, advice)
 
 
 def _is_short_range(called: ast.expr) -> bool:

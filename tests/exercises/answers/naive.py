@@ -82,6 +82,13 @@ WRONG = [
         [("acc_left += ", "acc_left = "), ("acc_right += ", "acc_right = ")],
         "forgets",
     ),
+    ("sum-in-register", "16 for K", [("range(A.shape[1])", "range(16)")], "A.shape[1] says which"),
+    (
+        "sum-in-register",
+        "blockDim.x for blockDim.y",
+        [("cuda.blockIdx.y * cuda.blockDim.y", "cuda.blockIdx.y * cuda.blockDim.x")],
+        "mixes two directions",
+    ),
     (
         "sum-in-register",
         "stores at every step",

@@ -17,6 +17,12 @@ WRONG = [
         "stores nothing into the shared array",
     ),
     ("neighbours", "asked of the thread", [("if i > 0", "if t > 0")], "look at `t > 0`"),
+    (
+        "to-the-table",
+        "the matrix for the table",
+        ["    A_shared = A\n    B_shared = B"],
+        "gives its name to something else",
+    ),
     ("to-the-table", "A transposed", [("A_shared[row, col] =", "A_shared[col, row] =")], "the wrong way round"),
     ("to-the-table", "B forgotten", [(CARRY_B, "")], "each thread carries one element of A and one of B"),
     ("to-the-table", "both from A", [("= B[row, col]", "= A[row, col]")], "look at `A[row, col]`"),

@@ -133,19 +133,19 @@ WRONG = [
         "triple-loop",
         "a length that fits the sizes tried",
         [("range(A.shape[1]):\n", "range(6):\n              if k < A.shape[1]:\n")],
-        "which elements does it multiply",
+        "A.shape[1] says which",
     ),
     (
         "transposed",
         "a length that fits small matrices",
         [("for k in range(K):\n", "for k in range(32):\n          if k < K:\n")],
-        "which elements does it multiply",
+        "K says which",
     ),
     (
         "transposed",
         "only the sizes that were tried",
         [("if row < M and col < N:", "if row < M and col < N and (M == 16 or M == 13 or M < 20 and M != 20):")],
-        "some elements of C were never stored",
+        "M says which",
     ),
     ("own-element", "the values remembered", REMEMBERED, "whatever numbers they hold"),
 ]

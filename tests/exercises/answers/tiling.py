@@ -95,6 +95,14 @@ WRONG = [
         ],
         "T turns for each tile, no more",
     ),
+    ("gram", "the second tile stored transposed", [("cols[ty, tx] = A", "cols[tx, ty] = A")], "do not go together"),
+    (
+        "gram",
+        "the first tile transposed",
+        [("rows[ty, k] *", "rows[k, ty] *")],
+        "`rows[k, ty]` are the wrong way round",
+    ),
+    ("gram", "columns of A", [("A[other, start + tx]", "A[start + tx, other]")], "this is A·A"),
     ("gram", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
     ("gram", "the second tile's indices", [("cols[tx, k]", "cols[k, tx]")], "`cols[k, tx]` are the wrong way round"),
     (
