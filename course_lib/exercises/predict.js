@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 507874f30e33fdeb bundle d07b42847f4306d5 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 39894064b346a286 bundle ca97c30201400812 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;
@@ -30,13 +30,15 @@ function replaceStill(model, el) {
 }
 function outputBefore(el, mark) {
   for (let node = el; node.parentElement && node !== document.body; node = node.parentElement) {
-    const before = node.previousElementSibling;
-    if (!(before instanceof HTMLElement)) continue;
-    const stills = [...before.querySelectorAll("img, .tile-by-tile-still")].filter((still2) => isStill(still2, mark));
-    if (!stills.length) continue;
-    const [still] = stills;
-    const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
-    return alone ? before : null;
+    for (let before = node.previousElementSibling; before instanceof HTMLElement; before = before.previousElementSibling) {
+      const all = [...before.querySelectorAll("img, .tile-by-tile-still")];
+      if (!all.length) break;
+      const stills = all.filter((still2) => isStill(still2, mark));
+      if (!stills.length || before.style.display === "none") continue;
+      const [still] = stills;
+      const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
+      return alone ? before : null;
+    }
   }
   return null;
 }

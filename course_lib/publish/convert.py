@@ -20,7 +20,7 @@ from traitlets.config import Config
 
 from ..png import height_of
 from ..viewer.page import PLACES, module, place, style
-from ..viewer.still import HTML, VIEW, mark_of
+from ..viewer.still import CLASS, HTML, VIEW, mark_of
 from ..viewer.waiting import recorded
 from .stills import STATE, Stills, is_view
 
@@ -234,9 +234,9 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any]) -> list[Any]:
     for output in outputs:
         view = output.get("data", {}).pop(VIEW, None)
         found = list(_alive(models, view.get("model_id", ""))) if view else []
-        if found and kept and any(state.get("_still") == mark_of(kept[-1].get("data", {})) for state, _ in found):
-            kept.pop()
         if found:
+            marks = {state.get("_still") for state, _ in found} - {CLASS}  # theirs are pictures
+            kept = [before for before in kept if mark_of(before.get("data", {})) not in marks]
             output.data = {HTML: "\n".join(place(state, bundle) for state, bundle in found)}
         if output.get("data") != {}:
             kept.append(output)

@@ -19,29 +19,32 @@ from course_lib.viewer import Stepper, explore
 A, B, C = np.ones((4, 4), "f4"), np.ones((4, 4), "f4"), np.zeros((4, 4), "f4")
 run = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)"""
 OURS = ["Stepper(run, step=7)", "predict('How many?', 3)", "explore(n=2)"]
-#: A picture of the reader's own, and a stepper in a box of theirs below it.
-THEIRS = "Image.new('RGB', (40, 30))", "ipywidgets.VBox([Stepper(run)])"
+BOX = "ipywidgets.VBox([Stepper(run), ipywidgets.HBox([predict('In a box?', 3), Stepper(run, step=9)])])"
+#: A picture of the reader's own, a box of theirs with nothing of ours in it, and one with widgets of ours.
+THEIRS = f"display(Image.new('RGB', (40, 30)), ipywidgets.VBox([ipywidgets.Label('their own')]))\n{BOX}"
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
 
 
 def test_the_living_widget_takes_the_place_of_its_picture(open_notebook):
-    """In JupyterLab, again when the cell runs again, and out of sight; a picture of the reader's own stays."""
-    notebook = open_notebook([SETUP, *OURS, f"display({THEIRS[0]})\n{THEIRS[1]}"])
+    """In JupyterLab, in a box too, again when the cell runs again, and out of sight; what is the reader's own stays."""
+    notebook = open_notebook([SETUP, *OURS, THEIRS])
     notebook.run_all()
     for _ in range(2):
         for cell, living in enumerate((".tt-root", ".predict", ".tt-root"), 1):
             expect(notebook.cell(cell).locator(".jp-OutputArea-child")).to_have_count(2)
             expect(notebook.cell(cell).locator(".jp-OutputArea-child").first).to_be_hidden()
             expect(notebook.cell(cell).locator(living)).to_be_visible()
-        expect(notebook.cell(4).locator(".tt-root")).to_be_visible()
-        expect(notebook.cell(4).locator("img")).to_be_visible()
+        expect(notebook.cell(4).locator(".jp-OutputArea-child")).to_have_count(6)
+        expect(notebook.cell(4).locator(".tt-root, .predict").filter(visible=True)).to_have_count(3)
+        for place, shown in enumerate((True, True, False, False, False, True)):
+            expect(notebook.cell(4).locator(".jp-OutputArea-child").nth(place)).to_be_visible(visible=shown)
         notebook.run_all()
     assert notebook.page_errors == []
 
 
 def test_a_page_of_nbconvert_is_never_blank(new_page, tmp_path):
     """From the plain command, executed, opened without a network."""
-    cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *OURS)]
+    cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *OURS, BOX)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), tmp_path / "lesson.ipynb")
     command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "html", tmp_path / "lesson.ipynb"]
     said = subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, text=True).stderr
@@ -50,10 +53,13 @@ def test_a_page_of_nbconvert_is_never_blank(new_page, tmp_path):
     page.context.set_offline(True)
     page.goto((tmp_path / "lesson.html").as_uri())
     expect(page.locator(".tt-root, .predict")).to_have_count(0)
-    for picture in (page.locator(".jp-Cell img").nth(i) for i in range(2)):
+    pictures = page.locator(".jp-Cell img")
+    expect(pictures).to_have_count(4)
+    for picture in pictures.all():
         expect(picture).to_be_visible()
         assert picture.bounding_box()["height"] > 200
-    expect(page.get_by_text("How many?").last).to_be_visible()
+    for question in ("How many?", "In a box?"):
+        expect(page.get_by_text(question).last).to_be_visible()
 
 
 # Two outputs as some front end lays them out, the second one the widget's.

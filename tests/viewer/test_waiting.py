@@ -8,15 +8,17 @@ import time
 import zlib
 from dataclasses import replace
 
+import ipywidgets
 import numpy as np
 import pytest
 import traitlets
 
 from course_lib import measurements
 from course_lib.model import waiting as model
+from course_lib.png import packed_in
 from course_lib.simulator.hardware import SECTOR_BYTES
 from course_lib.viewer import Waiting
-from course_lib.viewer.still import HTML
+from course_lib.viewer.still import HTML, VIEW, show_box
 from course_lib.viewer.waiting import RECORDED_LATENCIES, SHOWN, TILE_WIDTHS, instructions, plan, recorded
 
 H200 = model.Machine.measured(measurements.load("latencies"))
@@ -126,6 +128,21 @@ def test_text_and_picture_are_the_same_every_time():
         assert sentence in repr(widget)
     assert "Bytes in flight = latency × bandwidth" in repr(widget)
     assert len(widget._plan) < 100_000
+
+
+def test_in_a_box_of_the_readers_it_leaves_its_picture_and_text(monkeypatch):
+    """IPython is told to show boxes so; of a box with nothing of ours in it nothing is shown here."""
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw, metadata=None: shown.append(data))
+    widget = Waiting(H200)
+    box = ipywidgets.VBox([ipywidgets.IntSlider(), ipywidgets.HBox([widget])])
+    show_box(box)
+    still, living = shown
+    assert still["text/plain"] == repr(widget)
+    assert packed_in(still[HTML]).endswith(widget._still)
+    assert living[VIEW]["model_id"] == box.model_id
+    with pytest.raises(NotImplementedError):
+        show_box(ipywidgets.VBox([ipywidgets.IntSlider()]))
 
 
 def test_a_page_holds_a_play_of_every_setting_it_offers():

@@ -46,20 +46,22 @@ export function replaceStill(model, el) {
 
 /**
  * The output before the widget's, if it holds the still and nothing else. It is found by what stands in it, for each
- * front end has elements and classes of its own.
+ * front end has elements and classes of its own. Before a box of several widgets there are as many stills.
  * @param {Element} el
  * @param {string} mark
  * @returns {HTMLElement | null}
  */
 function outputBefore(el, mark) {
   for (let node = el; node.parentElement && node !== document.body; node = node.parentElement) {
-    const before = node.previousElementSibling;
-    if (!(before instanceof HTMLElement)) continue;
-    const stills = [...before.querySelectorAll("img, .tile-by-tile-still")].filter((still) => isStill(still, mark));
-    if (!stills.length) continue;
-    const [still] = stills;
-    const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
-    return alone ? before : null;
+    for (let before = node.previousElementSibling; before instanceof HTMLElement; before = before.previousElementSibling) {
+      const all = [...before.querySelectorAll("img, .tile-by-tile-still")];
+      if (!all.length) break;
+      const stills = all.filter((still) => isStill(still, mark));
+      if (!stills.length || before.style.display === "none") continue; // another widget's
+      const [still] = stills;
+      const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
+      return alone ? before : null;
+    }
   }
   return null;
 }
