@@ -160,19 +160,24 @@ def command_of(what: str, options: argparse.Namespace) -> str:
 def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, Any]:
     """Return the recording `old` with the results of `new` that `names` begin, each with its own provenance.
 
-    They replace results of the same name and parameters, and stand where the ladder, or the list of patterns, has them.
+    They replace results of the same name and parameters, and stand where the ladder, or the list of patterns or shapes,
+    has them. The parameters of `product` are what it chose, and may be others than they were.
     """
     from ..kernels import LADDER, TENSOR_CORES
     from .patterns import patterns
+    from .products import SHAPES
 
     def name(result: dict[str, Any]) -> str:
         return result.get("rung") or result.get("pattern") or result.get("probe") or ""
 
     def identity(result: dict[str, Any]) -> tuple[Any, ...]:
-        return name(result), str(result.get("params")), *(result.get(about) for about in (*"MNK", *PROBED))
+        chosen = "" if old["what"] == "product" else str(result.get("params"))
+        return name(result), chosen, *(result.get(about) for about in (*"MNK", *PROBED))
 
     def place(result: dict[str, Any]) -> tuple[Any, ...]:
-        size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact") else ()
+        size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact", "product") else ()
+        if old["what"] == "product":
+            size = (SHAPES.index(size) if size in SHAPES else len(SHAPES), *size)
         return size, old["what"] == "counters" and "skipped" in result, order.get(name(result), len(order))
 
     rungs = [r.name for r in (*LADDER, *TENSOR_CORES)]

@@ -39,6 +39,7 @@ TILES = (
     Tile(128, 128, 8, 8, blocks=1),
     Tile(64, 128, 8, 8, blocks=3),
     Tile(128, 64, 8, 4, blocks=3),
+    Tile(32, 128, 4, 8, blocks=5),
     Tile(64, 64, 4, 8, blocks=4),
     Tile(64, 64, 8, 8, blocks=2, slices=2),
     Tile(64, 64, 8, 8, blocks=1, slices=4),
@@ -60,15 +61,17 @@ LANES = 128
 READ = 1.1
 #: For each element, or four where rows begin on 16 bytes, on its way from global to shared memory; a lane's.
 MOVE = 15
+#: Bytes of A and B that a multiprocessor gets in a cycle while all of them ask.
+FETCHED = 11.5
 #: The least for a unit of work, beyond its multiplications, however few warps there are.
 LATENCY = 230
 #: For the first launch and for each one after it; for the prologue and the first loads of a round of blocks.
 START, SECOND, FIRST = 5900, 15000, 6800
-#: Bytes that a multiprocessor's share of the memory moves in a cycle, to copy A and B.
+#: Bytes that a multiprocessor's share of the memory moves in a cycle, to copy A and B, or to read one of them again.
 COPIED = 20
 #: For a shared tile's ticket, and for each of the parts that its last block adds up.
-TICKET, PART = 5300, 210
-#: Bytes of partial sums that a block writes, and that one adding them up reads, in a cycle.
+TICKET, PART = 5300, 200
+#: Bytes of results or partial sums that a multiprocessor writes, and that a block adding them up reads, in a cycle.
 STORED, ADDED = 47, 60
 #: `best` has one path less through its loop than the tile of the same shape: the share of the time that it takes.
 BEST = 0.985
@@ -147,7 +150,8 @@ def _cycles(tile, blocks, units, gpu, wide):
     results, area = tile.thread_rows * tile.thread_columns, tile.rows * tile.columns * tile.depth
     reads = READ * (tile.thread_rows + tile.thread_columns) / results
     moves = MOVE * (tile.rows + tile.columns) * tile.depth / (4 if wide else 1) / LANES
-    unit = area / LANES * (1 + reads) + moves
+    fetched = 4 * (tile.rows + tile.columns) * tile.depth / FETCHED
+    unit = max(area / LANES * (1 + reads) + moves, fetched)
     alone = LATENCY + UNIT * results * ceil(tile.threads / LANES) * (1 + reads) + moves
     rounds, rest = divmod(blocks, tile.blocks * gpu.multiprocessors)
     whole_rounds = rounds * max(tile.blocks * unit, alone)
@@ -171,7 +175,7 @@ def plans(M, N, K, gpu, wide=True, plain=False):
     if plain and wide and M % LARGEST.rows == 0 and N % LARGEST.columns == 0:
         tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
         cycles = BEST * _cycles(LARGEST, tiles, max(1, ceil(K / UNIT)), gpu, wide)
-        found.append(ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _beginnings(LARGEST, tiles, gpu)))
+        found.append(ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _ends(LARGEST, tiles, tiles, gpu)))
     return found
 
 
@@ -179,28 +183,35 @@ def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
     """Return the candidates with one tile for so many rows and columns of C, the rest being inner products."""
     units, tiles = max(1, ceil(K / tile.depth)), ceil(rows / tile.rows) * ceil(columns / tile.columns)
     start = START + SECOND * ((rows < M) + (columns < N))
+    # Inner products read the operand that is long beside them once more.
+    start += 4 * K * ((rows < M) * columns + (columns < N) * M) / COPIED / gpu.multiprocessors
     if copied:
         start += 2 * SECOND + 8 * (M * K + K * N) / COPIED / gpu.multiprocessors
         wide = True
     room = tile.blocks * gpu.multiprocessors
     multiplied = K / tile.depth if _is_short(tile, K) else units
-    cycles = start + _cycles(tile, tiles, multiplied, gpu, wide) + _beginnings(tile, tiles, gpu)
+    cycles = start + _cycles(tile, tiles, multiplied, gpu, wide) + _ends(tile, tiles, tiles, gpu)
     found = [ProductPlan(M, N, K, tile, rows, columns, tiles, 0, copied, cycles)]
     left = tiles % room
     for shares in {room, room // left * left} if left else ():
         if left < shares <= left * units // LEAST_UNITS and shares * left * units < MOST_UNITS:
-            cycles = start + _cycles(tile, tiles - left, multiplied, gpu, wide) + _beginnings(tile, tiles - left, gpu)
-            cycles += _cycles(tile, shares, left * multiplied / shares, gpu, wide) + _beginnings(tile, shares, gpu)
+            whole = tiles - left
+            cycles = start + _cycles(tile, whole, multiplied, gpu, wide) + _ends(tile, whole, whole, gpu)
+            cycles += _cycles(tile, shares, left * multiplied / shares, gpu, wide) + _ends(tile, shares, left, gpu)
             # A share of equal parts of one tile each has one part of a tile, any other share two.
             area, parts = 4 * tile.rows * tile.columns, 2 if shares % left else 1
             cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * (PART + area / ADDED)
-            found.append(ProductPlan(M, N, K, tile, rows, columns, tiles - left, shares, copied, cycles))
+            found.append(ProductPlan(M, N, K, tile, rows, columns, whole, shares, copied, cycles))
     return found
 
 
-def _beginnings(tile, blocks, gpu):
-    """Predict the cycles in which rounds of so many blocks find their places and load what they begin with."""
-    return FIRST * ceil(blocks / (tile.blocks * gpu.multiprocessors))
+def _ends(tile, blocks, tiles, gpu):
+    """Predict the cycles in which blocks find their places and load what they begin with, and their tiles are stored.
+
+    The first is so for every round of blocks; of the tiles of results the busiest multiprocessor stores its part.
+    """
+    rounds = ceil(blocks / (tile.blocks * gpu.multiprocessors))
+    return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / STORED
 
 
 def plan(M, N, K, gpu, wide=True, plain=False):

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(not gpu.available(), reason="no CUDA GPU")
 #: Whole tiles and shares of them, few and ragged units of K, thin results, rows on and off 16 bytes, a long K, none.
 SIZES = [
     *((512, 512, 512), (257, 129, 65), (1025, 300, 700), (2000, 1001, 50)),
-    *((64, 4096, 512), (3, 500, 2000), (7, 7, 20000), (40, 30, 0)),
+    *((64, 4096, 512), (3, 500, 2000), (7, 7, 20000), (40, 30, 0), (257, 8191, 33), (260, 8192, 36)),
 ]
 
 

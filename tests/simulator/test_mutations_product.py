@@ -1,0 +1,139 @@
+"""Mutation of `product`'s kernels: a changed guard, barrier or index shows in values, findings or counts."""
+
+import inspect
+import os
+
+import numpy as np
+import pytest
+from oracles.mutation import mutants
+from oracles.sources import import_module
+
+from course_lib import UnsupportedKernelError, model, simulate
+from course_lib.kernels import inner_products, product, tile, tile_loads, widened
+from course_lib.kernels.product import Gpu, Operands, ProductPlan
+from course_lib.kernels.tile import Tile
+
+#: At night all, over a thousand; by day so many-th of a module.
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+BY_DAY = {tile: 300, tile_loads: 120, inner_products: 120, widened: 14}
+
+#: Small shapes of tile that have what the large ones have: blocks that take turns, with warps beside each other; slices
+#: of 8 and of 4 rows of results; a block alone, with warps below each other and few lanes so.
+TURNS = Tile(64, 32, 8, 4, blocks=4)
+TWO_SLICES = Tile(64, 32, 8, 8, blocks=2, slices=2)
+FOUR_SLICES = Tile(32, 32, 4, 4, blocks=1, slices=4)
+LOW = Tile(32, 64, 4, 8, blocks=1, lane_rows=4)
+#: Its slices exchange their sums in four rounds.
+NARROW = Tile(128, 16, 8, 4, blocks=1, slices=4)
+
+
+def tiled(M, N, K, shape, shares=0, copied=False):
+    """Return a plan of tiles of one shape, the last two shared, or the only one, if there are shares."""
+    tiles = ProductPlan(M, N, K, shape, M, N).tiles
+    return ProductPlan(M, N, K, shape, M, N, tiles - min(2, tiles) * (shares > 0), shares, copied)
+
+
+#: Plans, beta, whether A and B are transposed.
+TILED = [
+    (tiled(20, 72, 40, LOW), 0, False, False),
+    (tiled(33, 30, 20, TURNS), 0, True, True),
+    (tiled(70, 44, 36, TURNS), 2, False, True),
+    (tiled(70, 45, 37, TURNS, 3), 0, False, False),
+    (tiled(68, 40, 52, TURNS, 3), 2, True, False),
+    (tiled(288, 64, 3, FOUR_SLICES), 0, False, False),
+    (tiled(36, 40, 132, FOUR_SLICES, 5), 0, True, False),
+    (tiled(70, 33, 66, TWO_SLICES, 3), 2, True, True),
+    (tiled(100, 16, 66, NARROW), 0, False, False),
+]
+COPIED = [(tiled(37, 45, 21, TURNS, copied=True), 0, False, False)]
+THIN = [
+    (ProductPlan(3, 70, 1030), 0, False, False),
+    (ProductPlan(3, 70, 1030), 2, False, True),
+    (ProductPlan(70, 2, 2100), 2, False, False),
+    (ProductPlan(70, 2, 1029), 0, True, True),
+    (ProductPlan(9, 3, 2049), 0, False, False),
+    (ProductPlan(3, 72, 1030), 0, False, False),
+]
+#: What is launched to notice a module's mutants, and the names that `product` takes from it, or `tile`.
+LAUNCHED = {
+    tile: (TILED, ("tile_kernel",)),
+    tile_loads: (TILED, ("loader",)),
+    inner_products: (THIN, ("along_k", "across")),
+    widened: (COPIED, ("widened",)),
+}
+#: Mutants that compute the same, by what was changed and the text of the line, with the reason.
+EQUIVALENT = {}
+
+
+def counts(run):
+    """Return {(space, op, array): Count} of a launch, as the closed forms have it."""
+    found = {}
+    for row in run.traffic.rows:
+        if row.space != "local" and row.requests:
+            count = model.Count(row.accesses, row.requests, row.sectors, row.wavefronts)
+            key = row.space, row.op, row.array
+            found[key] = found.get(key, model.Count()) + count
+    return found
+
+
+def verdict(cases, patient=True):
+    """Return the kinds of error found and what else is wrong, over all launches or up to the first that tells."""
+    seen, rng, gpu = set(), np.random.default_rng(3), Gpu(2)
+    for p, beta, transpose_a, transpose_b in cases:
+        M, N, K = p.M, p.N, p.K
+        A, B, C = (rng.integers(-9, 10, shape).astype("f4") for shape in ((M, K), (K, N), (M, N)))
+        expected = 3 * (A @ B) + beta * C
+        A, B = (np.ascontiguousarray(X.T) if flip else X for X, flip in ((A, transpose_a), (B, transpose_b)))
+        if not beta:
+            C[:] = np.nan
+        operands = Operands(A, B, C, np.float32(3), np.float32(beta), transpose_a, transpose_b)
+        elements, count = product.workspace(p, operands, gpu)
+        memory = np.full(elements, np.nan, "f4"), np.zeros(count, "u4")
+        forms = model.product_traffic(product.steps(p, operands, *memory, gpu))
+        try:
+            for (kernel, grid, block, arguments), form in zip(
+                product.launches(p, operands, *memory, gpu), forms, strict=True
+            ):
+                run = simulate(kernel, strict=False)[grid, block](*arguments)
+                seen |= {f.kind for f in run.findings}
+                if counts(run) != form:
+                    seen.add("counts")
+        except UnsupportedKernelError:  # as numba would refuse it
+            return {"refused"}
+        if not np.array_equal(C, expected):
+            seen.add("wrong-value")
+        if memory[1].any():
+            seen.add("tickets-left")
+        if seen and not patient:
+            break
+    return seen
+
+
+@pytest.mark.parametrize("module", LAUNCHED, ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.skipif(not NIGHTLY, reason="tests/kernels/test_product.py tries them by day")
+def test_the_kernels_are_silent(module):
+    """Unchanged they break no rule, are right, and ask for what the closed forms say."""
+    assert verdict(LAUNCHED[module][0]) == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "mutant"),
+    [
+        pytest.param(module, mutant, id=f"{module.__name__.rpartition('.')[2]}-{mutant}")
+        for module in LAUNCHED
+        for mutant in mutants(inspect.getsource(module), 1 if NIGHTLY else BY_DAY[module])
+    ],
+)
+def test_mutant_is_noticed(module, mutant, tmp_path, monkeypatch):
+    """A finding, a wrong value or another count gives the mutant away."""
+    cases, names = LAUNCHED[module]
+    changed = import_module(mutant.source, tmp_path, "course_lib.kernels")
+    if module is tile_loads:
+        monkeypatch.setattr(tile, "loader", changed.loader)
+        monkeypatch.setattr(product, "tile_kernel", tile.tile_kernel.__wrapped__)  # not those kept from before
+    else:
+        for name in names:
+            monkeypatch.setattr(product, name, getattr(changed, name))
+    seen = verdict(cases, patient=False)
+    print(f"{module.__name__.rpartition('.')[2]:17} {mutant!s:60} {', '.join(sorted(seen))}")
+    assert seen or (mutant.what, mutant.text) in EQUIVALENT
