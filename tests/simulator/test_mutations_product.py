@@ -37,12 +37,12 @@ def tiled(M, N, K, shape, shares=0, copied=False):
 TILED = [
     (tiled(20, 72, 40, LOW), 0, False, False),
     (tiled(33, 30, 20, TURNS), 0, True, True),
-    (tiled(70, 44, 36, TURNS), 2, False, True),
+    (tiled(70, 44, 32, TURNS), 2, False, True),
     (tiled(70, 45, 37, TURNS, 3), 0, False, False),
-    (tiled(68, 40, 52, TURNS, 3), 2, True, False),
+    (tiled(64, 64, 52, TURNS, 3), 2, True, False),
     (tiled(288, 64, 3, FOUR_SLICES), 0, False, False),
     (tiled(36, 40, 132, FOUR_SLICES, 5), 0, True, False),
-    (tiled(70, 33, 66, TWO_SLICES, 3), 2, True, True),
+    (tiled(70, 60, 66, TWO_SLICES, 3), 2, True, True),
     (tiled(100, 16, 66, NARROW), 0, False, False),
 ]
 COPIED = [(tiled(37, 45, 21, TURNS, copied=True), 0, False, False)]
