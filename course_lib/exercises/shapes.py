@@ -201,7 +201,7 @@ ONE_SHAPE = Explanation(
     ideas={
         "too few blocks for the multiprocessors": r"multiprocessor|idle|too few|blocks|waves?|busy|nothing to do",
         "smaller tiles are more blocks": r"small(er)? (tile|block|shape)|more (tile|block)s|other (tile|shape)s",
-        "and cost more loads, or K can be split": r"load|read|traffic|split|share|stream",
+        "and cost more loads, or K can be split": r"load|\bread|traffic|split|share|stream",
     },
 )
 

@@ -273,7 +273,7 @@ TWO_BARRIERS = Explanation(
     "Without the second, a fast warp lays the next pair over this one while a slow warp still reads it.",
     ideas={
         "without the first: elements are read before they are stored": r"before .*(stored|loaded|filled|written|there)|"
-        r"not (yet |been )*(stored|loaded|filled|written|complete|full)|too early|incomplete|old",
+        r"not (yet |been )*(stored|loaded|filled|written|complete|full)|too early|incomplete|\bold\b",
         "without the second: the tile is overwritten while it is read": r"overwrit|(next|new) (pair|tile)|over this|"
         r"still (read|multipl|us|need)",
     },
