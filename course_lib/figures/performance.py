@@ -83,9 +83,11 @@ def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None, ker
     ax.set(xlim=(0, end), ylim=(len(play.spans) - 0.4, -0.6), xlabel="cycles (a model's)", ylabel="warp")
     ax.set_yticks(range(len(play.spans)))
     ax.set_title(f"What the warps of {kernel} wait for, in a model", pad=34)
-    ax.legend(
+    legend = ax.legend(
         loc="lower left", bbox_to_anchor=(0, 1), ncols=len(WAIT_COLOURS), frameon=False, fontsize=10, labelcolor=GROUND
     )
+    for handle in legend.get_patches():  # the veil would not be seen without an edge
+        handle.set(edgecolor=GROUND, linewidth=0.8)
     shares = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
     return describe(ax, f"{plural(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")
 

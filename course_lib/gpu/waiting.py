@@ -9,6 +9,7 @@ import ast
 import inspect
 import linecache
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 from types import ModuleType
@@ -236,22 +237,39 @@ def why_wrong(pair: tuple[Row, Row], key: str = "predicted") -> str:
     return f"{_case(worse)} by {100 * (worse[key] / worse['measured'] - 1):+.0f} %: {UNEXPLAINED}"
 
 
-def reasons(results: Iterable[Row]) -> str:
+@dataclass(frozen=True, repr=False)
+class Reasons:
+    """Why the warps of kernels wait: for each its name, what the profiler sampled and what the model says."""
+
+    rows: tuple[tuple[str, str, str], ...]
+
+    def __repr__(self) -> str:
+        table = [_TITLES, *self.rows]
+        widths = [max(len(row[i]) for row in table) for i in range(3)]
+        return "\n".join("  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in table)
+
+    def _repr_html_(self) -> str:
+        left = ' style="text-align:left"'
+        head = "".join(f"<th{left}>{title}</th>" for title in _TITLES)
+        body = "".join(f"<tr>{''.join(f'<td{left}>{text}</td>' for text in row)}</tr>" for row in self.rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+_TITLES = ("", "measured", "modelled")
+
+
+def reasons(results: Iterable[Row]) -> Reasons:
     """Return the three largest reasons for waiting of each result, as Nsight Compute samples them and as modelled."""
 
     def largest(waits: Row) -> str:
         first = sorted(waits.items(), key=lambda item: -item[1])[:3]
-        return ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in first)
+        return ", ".join(f"{reason.removesuffix(' memory')} {100 * share:.0f} %" for reason, share in first)
 
-    chosen = list(results)
-    names = [f"{r['rung']}{', T = ' + str(T) if (T := r['params'].get('tile_width')) else ''}" for r in chosen]
-    rows = [
-        (name, largest(r["measured_waits"]), largest(r["predicted_waits"]))
-        for name, r in zip(names, chosen, strict=True)
-    ]
-    table = [("", "measured", "modelled"), *rows]
-    widths = [max(len(row[i]) for row in table) for i in range(3)]
-    return "\n".join("  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in table)
+    def name(r: Row) -> str:
+        width = [f"T = {r['params']['tile_width']}"] if "tile_width" in r["params"] else []
+        return ", ".join([r["rung"], *width, *([f"{r['warps']} warps"] if "warps" in r else [])])
+
+    return Reasons(tuple((name(r), largest(r["measured_waits"]), largest(r["predicted_waits"])) for r in results))
 
 
 def _case(r: Row) -> str:

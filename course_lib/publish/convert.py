@@ -102,9 +102,9 @@ const fit = () => {
   slide.style.zoom = "";
   const tooTall = () => slide.scrollHeight > slide.clientHeight + 1;
   if (!tooTall()) return;
-  // The zoom in per cent; borders and rounded lines do not shrink as much as the rest.
+  // The zoom in per cent, from large to small: what wraps gets lower by more than the zoom, borders by less.
   const smallest = %d;
-  let zoom = Math.max(smallest, Math.floor((100 * slide.clientHeight) / slide.scrollHeight)) + 1;
+  let zoom = 100;
   do slide.style.zoom = --zoom / 100;
   while (tooTall() && zoom > smallest);
 };

@@ -237,9 +237,11 @@ def test_the_order_of_the_cases():
 def test_the_reasons_stand_beside_the_profilers():
     """A line a kernel: the three largest, as sampled and as modelled."""
     rows = [r for r in JUDGED if r["what"] == "ladder"]
-    lines = reasons(rows).splitlines()
+    table = reasons(rows)
+    lines = repr(table).splitlines()
     assert len(lines) == len(rows) + 1
     assert all(line.count(" %") == 6 for line in lines[1:])
+    assert table._repr_html_().count("<td") == 3 * len(rows)
 
 
 @pytest.mark.parametrize(
