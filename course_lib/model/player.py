@@ -148,8 +148,10 @@ class Player:
         served: Mapping[str, str] | str,
         l1_bytes: int,
         rounds: int = 1,
+        loaded_by: Mapping[str, float] | None = None,
     ) -> None:
         self.machine = machine
+        self.loaded_by = loaded_by or {}
         self.rounds = rounds
         block = [[_step(instruction, machine) for instruction in program] for program in warps]
         self.programs = block * blocks
@@ -176,6 +178,8 @@ class Player:
         self.from_memory = dict.fromkeys(machine.bytes_per_cycle, 0.0)
         self.barriers = 0.0
         self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, with the sector asked for
+        self.passed: list[dict[Gate, float]] = [{} for _ in range(schedulers)]  # slots of others while these were free
+        self.woken = [0.0] * count  # what `passed` was when it could issue
         self.issued = 0.0
         self.fetches: list[tuple[float, float]] = []
         self.asleep: list[list[tuple[float, int]]] = [[] for _ in range(schedulers)]  # (when it can issue, warp)
@@ -189,10 +193,12 @@ class Player:
         events = self.events
         while events:
             now, s = heappop(events)
-            asleep, awake = self.asleep[s], self.awake[s]
+            asleep, awake, passed = self.asleep[s], self.awake[s], self.passed[s]
             while asleep and asleep[0][0] <= now:
-                warp = heappop(asleep)[1]
-                insort(awake.setdefault(self.programs[warp][self.position[warp]].gate, []), warp)
+                ready, warp = heappop(asleep)
+                gate = self.programs[warp][self.position[warp]].gate
+                insort(awake.setdefault(gate, []), warp)
+                self.woken[warp] = passed.setdefault(gate, 0.0) - (now - ready)
             chosen, free = self._choose(s, now)
             if chosen is not None:
                 free = self._let(chosen, s, now)
@@ -229,12 +235,14 @@ class Player:
 
     def _let(self, warp: int, s: int, now: float) -> float:
         """Let a warp issue as long as nothing keeps it and nothing else is first; return when the scheduler goes on."""
-        at, events, program = self.at[s], self.events, self.programs[warp]
+        at, events, asleep, program = self.at[s], self.events, self.asleep[s], self.programs[warp]
         while True:
             ready, now = self._issue(warp, s, now), self.free[warp]
-            if ready > now or (events and events[0] < (now, s)) or _free(at, program[self.position[warp]].gate) > now:
+            if ready > now or (asleep and asleep[0][0] <= now) or (events and events[0] < (now, s)):
                 break
-            self.since[warp] = ready
+            if _free(at, program[self.position[warp]].gate) > now:
+                break
+            self.since[warp] = now
         if ready < INFINITE:
             self._sleep(warp, ready)
         return now
@@ -243,11 +251,14 @@ class Player:
         """Issue the next instruction of a warp; return when the one after it can, INFINITE if others decide that."""
         program, position, at = self.programs[warp], self.position[warp], self.at[s]
         step = program[position]
-        since, slots = self.since[warp], step.slots
-        if since < now:  # held by the unit that it goes to, then by other warps
-            held = min(max(_free(at, step.gate), since), now)
-            self._wait(warp, step.held_by, since, held)
-            self._wait(warp, TURN, held, now)
+        since, slots, passed = self.since[warp], step.slots, self.passed[s]
+        if since < now:  # held by the unit that it goes to, and by other warps that issued when that was free
+            turn = max(now - (passed[step.gate] - self.woken[warp]), since)
+            self._wait(warp, step.held_by, since, turn)
+            self._wait(warp, TURN, turn, now)
+        for gate in self.awake[s]:
+            if _free(at, gate) <= now:
+                passed[gate] += slots
         unit, even, odd = step.gate
         if unit == PATH:
             self._pass(s, now, step.wavefronts)
@@ -342,7 +353,8 @@ class Player:
             return arrival
         piece = block, name, number * SECTOR_BYTES // machine.dram_bytes
         if piece not in self.brought:
-            queue = max(self.from_memory["DRAM"], start) + machine.dram_bytes / machine.bytes_per_cycle["DRAM"]
+            given = machine.dram_bytes / machine.bytes_per_cycle["DRAM"] / self.loaded_by.get(name, 1)
+            queue = max(self.from_memory["DRAM"], start) + given
             self.from_memory["DRAM"] = queue
             self.brought[piece] = queue + machine.latency["DRAM"]
         return max(arrival, self.brought[piece])

@@ -16,7 +16,15 @@ then to the youngest; results that come after a latency; the integer units; the 
 code names them; each scheduler's queue of requests to memory, and the path on which all of them meet (one wavefront a
 cycle); what the second-level cache and DRAM give per cycle; a first-level cache of whole sectors, in order of use;
 barriers. What it does not: the cache of instructions, collisions of requests beyond the first-level cache, and the
-blocks of other multiprocessors, except through the share of bandwidth that is measured with all of them busy.
+blocks of other multiprocessors, except through the share of bandwidth that is measured with all of them busy, and
+through what they load of the same.
+
+Where it is known to be wrong. While all multiprocessors load tiles, the profiler sees tiled wait 290 to 400 cycles for
+them, most with many warps; a list that one lane of each follows takes 278 a step, and the model 281. Requests to shared
+memory of many warps wait longer than modelled. Uniform instructions are given the pace of integer ones, which no kernel
+has measured: naive, half of whose instructions they are, comes out too fast. Warps wait at barriers more than they
+should, since a scheduler that stays with one lets the others of its block fall behind. Which level serves an array is
+said (`served`), not found: with K a few tiles long, as in a traced run, every cache would hold all.
 
 That a scheduler stays with a warp is what `course_lib.gpu.sharing.order` measured: of eight warps that ask for nothing
 but issue slots, three are done when four could be. That it then takes the youngest is from Huerta, Abaie Shoushtary,
@@ -118,11 +126,16 @@ def play_programs(
     served: Mapping[str, str] | str = "L2",
     shared_bytes: int = 0,
     rounds: int = 1,
+    loaded_by: Mapping[str, float] | None = None,
 ) -> Play:
-    """Play `blocks` blocks of warps with these programs; in each one's place so many, one after the other."""
+    """Play `blocks` blocks of warps with these programs; in each one's place `rounds`, one after the other.
+
+    loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same of an array, by
+    name; DRAM gives it once. By default each block loads what no other does.
+    """
     if blocks < 1:
         raise ValueError(f"a multiprocessor holds one block or more, not {blocks}")
-    player = Player(warps, machine, blocks, served, machine.l1_bytes - blocks * shared_bytes, rounds)
+    player = Player(warps, machine, blocks, served, machine.l1_bytes - blocks * shared_bytes, rounds, loaded_by)
     player.run()
     whole = sum(player.waits)
     return Play(

@@ -77,6 +77,19 @@ def test_machine_code_does_what_was_traced(name, T):
         assert all(need < number for need in instruction.needs)
 
 
+def test_the_way_leads_through_the_loop_that_the_compiler_wrote_out():
+    """As many instructions for a multiply-add as the profiler counted; the loop for what is left has four more."""
+    r = rung("naive")
+    A, B = np.ones((32, 64), np.float32), np.ones((64, 32), np.float32)
+    kernel = r.make(**r.params)
+    grid, block = r.launch(32, 32, 64, **r.params)
+    lowered = programs(kernel, simulate(kernel, trace=True)[grid, block](A, B, np.zeros((32, 32), np.float32)).trace)
+    coded = machine_programs(RECORDED.result("naive")["code"], lowered[:1], H200)[0]
+    counted = next(c for c in measurements.load("counters").results if (c["rung"], c["M"]) == ("naive", 4096))
+    each = len(coded) / sum(i.kind == "multiply-add" for i in coded)
+    assert each == 36.5 == pytest.approx(counted["instructions"] / (4096**3 / 32), rel=0.001)
+
+
 def test_copies_of_machine_code_wait_for_their_group():
     """Three stages leave one group pending: a turn waits for the copies of the turn before the last."""
     code, lowered = code_of("pipelined", tile_width=16, stages=3)

@@ -54,6 +54,29 @@ def test_a_scheduler_stays_with_its_warp():
     assert [spans[-1][2] for spans in play.spans] == [48, 32, 16]
 
 
+def test_a_warp_waits_for_the_unit_or_for_its_turn():
+    """As a profiler tells them apart: in a cycle in which another issues though it could, it waits for its turn."""
+    one = replace(H200, schedulers=1, integer=2.0)
+    play = waiting.play_programs([[Instruction("integer", 0)] * 16] * 2, one)
+    waits = Counter()
+    for reason, first, last in play.spans[0]:
+        waits[reason] += last - first
+    assert play.cycles == pytest.approx(64, abs=1)
+    assert waits["its turn"] == pytest.approx(16)
+    assert waits["arithmetic"] == pytest.approx(16 + 15)
+
+
+def test_dram_gives_once_what_several_blocks_load():
+    """Of DRAM's share four times as much arrives where four blocks that run at once load the same."""
+    walks = [[Instruction("load", 0, sectors=(("x", 128 * w + 2 * i),)) for i in range(64)] for w in range(8)]
+    alone, shared = (
+        waiting.play_programs(walks, H200, served="DRAM", loaded_by={"x": by}).fetches[-1][1] - H200.latency["DRAM"]
+        for by in (1, 4)
+    )
+    assert alone == pytest.approx(512 * 64 / H200.bytes_per_cycle["DRAM"], rel=0.05)
+    assert shared == pytest.approx(alone / 4, rel=0.2)
+
+
 def test_a_scheduler_sends_a_request_every_four_cycles():
     """All four together one a cycle, which is what the path to shared memory takes."""
     stores = [Instruction("shared store", 0, wavefronts=1)] * 64
