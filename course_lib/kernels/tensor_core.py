@@ -113,7 +113,8 @@ class Mma:
         for name, fragment, count, kind in fragments:
             if items(fragment) != (kind,) * count:
                 raise TypeError(
-                    f"the fragment of {name} is a tuple of {count} {kind}, not {fragment}; convert each item"
+                    f"the fragment of {name} is a tuple of {count} {kind}, not {fragment}; write {count} items in "
+                    "brackets, each converted"
                 )
 
     def simulated_types(self, a, b, c):
