@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 39894064b346a286 bundle 1a2ae0ba7fc877a4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 86f93fb745774f14 bundle 1a2ae0ba7fc877a4 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 39894064b346a286 bundle 24fd955fe367ad33 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 86f93fb745774f14 bundle 6a1929329d553183 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {
@@ -77,7 +77,7 @@ function isStill(node, mark) {
 
 // waiting.js
 var FILLS = ["issuing", "global", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
-var LEFT = 66;
+var LEFT = 84;
 var WIDE = 900;
 var ROW = 16;
 var SLOTS = 12;
@@ -122,7 +122,7 @@ function flight(plan, top) {
     svg("path", { d: `M${LEFT} ${bottom}${steps.join("")}V${bottom}z`, class: "tt-flight" }),
     svg("line", { x1: LEFT, x2: WIDE - 8, y1: needed, y2: needed, class: "tt-needed" }),
     svg("text", { x: WIDE - 10, y: needed - 4, "text-anchor": "end" }, label),
-    svg("text", { x: LEFT - 6, y: bottom - 30, "text-anchor": "end" }, "bytes"),
+    svg("text", { x: LEFT - 6, y: bottom - 32, "text-anchor": "end" }, "bytes"),
     svg("text", { x: LEFT - 6, y: bottom - 17, "text-anchor": "end" }, "in flight")
   ];
 }
@@ -145,7 +145,7 @@ function picture(plan) {
     ticks.push(svg("text", { x, y: bottom + 31, "text-anchor": anchor }, `done: ${plan.end.toLocaleString("en")}`));
   }
   const label = plan.says.join(". ");
-  const box = `0 0 ${WIDE} ${bottom + 36}`;
+  const box = `0 -3 ${WIDE} ${bottom + 39}`;
   return svg("svg", { viewBox: box, class: "tt-cycles", role: "img", "aria-label": label }, ...rows(plan), ...flight(plan, top), ...ticks);
 }
 function slider(name, values, says, chosen) {
@@ -208,7 +208,7 @@ function render({ model, el }) {
     latency: slider("latency", latencies, (n) => `latency: ${n.toLocaleString("en")} cycles`, ask("latency")),
     warps: slider("warps", counts, (n) => many(n, "resident warp"), whole),
     tile_width: slider("tile_width", widths, (n) => `T = ${n}, ${many(offers.widths[n], "warp")} a block`, ask("tile_width")),
-    buffers: slider("buffers", [1, 2], (n) => n === 1 ? "one buffer: tiled" : "two buffers: prefetched", ask("buffers"))
+    buffers: slider("buffers", [1, 2], (n) => n === 1 ? "1 buffer: tiled" : "2 buffers: prefetched", ask("buffers"))
   };
   const root = html(
     "div",

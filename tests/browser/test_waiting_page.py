@@ -108,10 +108,12 @@ def test_every_slider_asks_python_and_draws_its_answer(show):
 def test_a_small_screen_holds_sliders_and_picture(show):
     """That of a projector at 150 %, which has 853×480 pixels; the sentences may stand below. No two names touch."""
     page = show(Waiting(H200, 1200, 16, 32))
-    page.set_viewport_size({"width": 853, "height": 480})
+    page.set_viewport_size({"width": 720, "height": 480})  # as wide as the output of a cell on such a screen
     sliders, picture = (page.locator(f".{part}").bounding_box() for part in ("tt-sliders", "tt-cycles"))
-    assert picture["y"] + picture["height"] - sliders["y"] < 380
-    assert page.evaluate("document.documentElement.scrollWidth") == 853
+    assert picture["y"] + picture["height"] - sliders["y"] < 340
+    labels = page.locator(".tt-sliders label")
+    assert len({label.bounding_box()["y"] for label in labels.all()}) == 1  # side by side
+    assert page.evaluate("document.documentElement.scrollWidth") == 720
     boxes = "names => names.map((name) => name.getBoundingClientRect().toJSON())"
     names = page.locator(".tt-warp text").evaluate_all(boxes)
     assert len(names) == 8
@@ -136,9 +138,9 @@ def test_what_is_drawn_is_what_was_played(show):
     expect(page.locator(".tt-end")).to_have_count(1)
     box = page.locator(".tt-issued").evaluate("path => [path.getBBox().x, path.getBBox().x + path.getBBox().width]")
     issued = [span for row in plan["rows"] for span in row if span[0] == 0]
-    wide = 900 - 66 - 8
-    assert box[0] == pytest.approx(66 + wide * min(first for _, first, _ in issued) / plan["shown"], abs=0.1)
-    assert box[1] == pytest.approx(66 + wide * max(last for _, _, last in issued) / plan["shown"], abs=0.1)
+    wide = 900 - 84 - 8
+    assert box[0] == pytest.approx(84 + wide * min(first for _, first, _ in issued) / plan["shown"], abs=0.1)
+    assert box[1] == pytest.approx(84 + wide * max(last for _, _, last in issued) / plan["shown"], abs=0.1)
     expect(page.locator(".tt-reasons li")).to_have_text(plan["reasons"])
 
 

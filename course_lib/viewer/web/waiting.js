@@ -23,7 +23,7 @@ import { replaceStill } from "./still.js";
  */
 
 const FILLS = ["issuing", "global", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
-const LEFT = 66;
+const LEFT = 84;
 const WIDE = 900;
 const ROW = 16;
 const SLOTS = 12; // high, as a row's bars where there is room
@@ -83,7 +83,7 @@ function flight(plan, top) {
     svg("path", { d: `M${LEFT} ${bottom}${steps.join("")}V${bottom}z`, class: "tt-flight" }),
     svg("line", { x1: LEFT, x2: WIDE - 8, y1: needed, y2: needed, class: "tt-needed" }),
     svg("text", { x: WIDE - 10, y: needed - 4, "text-anchor": "end" }, label),
-    svg("text", { x: LEFT - 6, y: bottom - 30, "text-anchor": "end" }, "bytes"),
+    svg("text", { x: LEFT - 6, y: bottom - 32, "text-anchor": "end" }, "bytes"),
     svg("text", { x: LEFT - 6, y: bottom - 17, "text-anchor": "end" }, "in flight"),
   ];
 }
@@ -108,7 +108,7 @@ function picture(plan) {
     ticks.push(svg("text", { x, y: bottom + 31, "text-anchor": anchor }, `done: ${plan.end.toLocaleString("en")}`));
   }
   const label = plan.says.join(". ");
-  const box = `0 0 ${WIDE} ${bottom + 36}`;
+  const box = `0 -3 ${WIDE} ${bottom + 39}`;
   return svg("svg", { viewBox: box, class: "tt-cycles", role: "img", "aria-label": label }, ...rows(plan), ...flight(plan, top), ...ticks);
 }
 
@@ -187,7 +187,7 @@ function render({ model, el }) {
     latency: slider("latency", latencies, (n) => `latency: ${n.toLocaleString("en")} cycles`, ask("latency")),
     warps: slider("warps", counts, (n) => many(n, "resident warp"), whole),
     tile_width: slider("tile_width", widths, (n) => `T = ${n}, ${many(offers.widths[n], "warp")} a block`, ask("tile_width")),
-    buffers: slider("buffers", [1, 2], (n) => (n === 1 ? "one buffer: tiled" : "two buffers: prefetched"), ask("buffers")),
+    buffers: slider("buffers", [1, 2], (n) => (n === 1 ? "1 buffer: tiled" : "2 buffers: prefetched"), ask("buffers")),
   };
   const root = html(
     "div", // reveal.js takes every section for a slide
