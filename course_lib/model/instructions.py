@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import ast
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..simulator.hardware import WARP_SIZE
 from ..trace.trace import Trace
 from .dataflow import Dataflow, Facts
 from .requests import _wide_passes
-from .steps import TracedAccess, TracedStep, steps_of
+from .steps import TracedAccess, TracedStep, steps_of, way_of
 
 TURNS = 4
 AHEAD = 6
@@ -59,7 +60,15 @@ def programs(
     that multiplies and adds.
     """
     source = Dataflow(kernel)
-    return [_Lowering(source).run(steps) for _, steps in sorted(steps_of(trace, block, pitch).items())]
+    lowered: dict[tuple[Any, ...], _Lowering] = {}  # warps that go the same way differ in their sectors
+    found = []
+    for _, steps in sorted(steps_of(trace, block, pitch).items()):
+        way = way_of(steps)
+        if way not in lowered:
+            lowered[way] = _Lowering(source)
+            lowered[way].run(steps)
+        found.append(lowered[way].of(steps))
+    return found
 
 
 class _Begun(NamedTuple):
@@ -71,13 +80,18 @@ class _Begun(NamedTuple):
 
 
 class _Lowering:
-    """Turns the steps of one warp into instructions, region by region."""
+    """Turns the steps of one warp into instructions, region by region, for all warps that go the same way.
+
+    `out` tells of what touches global memory only which access of which step that is.
+    """
 
     def __init__(self, source: Dataflow) -> None:
         self.source = source
         self.wide: dict[int, int] = {}  # pattern -> wavefronts of four words from there on, for each lane
         self.begun: dict[tuple[int, str], _Begun] = {}  # by line and array
         self.out: list[Instruction] = []
+        self.touches: list[tuple[int, int]] = []  # the accesses of global memory: (step, place in it)
+        self.number = -1  # of the step
         self.region: list[Instruction] = []  # their needs count from the region's beginning, below 0 what came before
         self.made: dict[tuple[str | int, ...], tuple[int, ...]] = {}  # value -> positions in out and region together
         self.moved: set[tuple[str, ...]] = set()  # indices computed in this turn
@@ -85,8 +99,13 @@ class _Lowering:
         self.turn, self.turns_open = 0, 0
         self.outer: int | None = None
 
-    def run(self, steps: list[TracedStep]) -> list[Instruction]:
-        for step in steps:
+    def of(self, steps: Sequence[TracedStep]) -> list[Instruction]:
+        """Return the program of a warp that goes this way."""
+        sectors = [steps[step].accesses[place].sectors for step, place in self.touches]
+        return [i._replace(sectors=sectors[i.sectors[0][1]]) if i.sectors else i for i in self.out]
+
+    def run(self, steps: Sequence[TracedStep]) -> None:
+        for self.number, step in enumerate(steps):
             facts = self.source.facts(step.line)
             if facts.loop:
                 self._header(facts, step)
@@ -100,7 +119,6 @@ class _Lowering:
                 self._emit(Instruction("barrier", step.line, turn=self.turn))
                 self._flush()
         self._flush()
-        return self.out
 
     # --- one statement ---------------------------------------------------------------------------------------
 
@@ -119,18 +137,18 @@ class _Lowering:
             if value in made:
                 found.update(made[value])
         stores = False
-        for access in step.accesses:
+        for place, access in enumerate(step.accesses):
             if access.op == "load":
-                found.update(self._load(facts, step, access))
+                found.update(self._load(facts, step, place))
             else:
                 stores = True
         needs = tuple(sorted(found))
         if facts.multiplies and (step.variables or stores):
             needs = (self._emit(Instruction("multiply-add", step.line, needs, turn=self.turn)),)
         if stores:
-            for access in step.accesses:
+            for place, access in enumerate(step.accesses):
                 if access.op != "load":
-                    self._store(facts, step, access, needs)
+                    self._store(facts, step, place, needs)
         if step.variables:
             self._assign(facts, step, needs)
         if isinstance(facts.node, ast.Return):
@@ -151,13 +169,14 @@ class _Lowering:
         """Emit what starts an asynchronous copy, or waits for some; return whether the statement is one of them."""
         name = facts.called
         if name in ("copy_async", "copy4_async"):
-            loads = [access for access in step.accesses if access.op == "load"]
-            stores = [access for access in step.accesses if access.op == "store"]
+            loads = [place for place, access in enumerate(step.accesses) if access.op == "load"]
             if not loads:
                 return True
-            needs = self._index(facts, step, loads[0])
-            passes = max(1, *(access.wavefronts for access in (loads[0], *stores)))
-            copy = Instruction("copy", step.line, needs, "", 0, passes, loads[0].sectors, self.turn)
+            needs = self._index(facts, step, step.accesses[loads[0]])
+            passes = max([1, *(a.wavefronts for a in step.accesses if a.op == "store")])
+            passes = max(passes, step.accesses[loads[0]].wavefronts)
+            sectors = self._touched(loads[0])
+            copy = Instruction("copy", step.line, needs, "", 0, passes, sectors, self.turn)
             self.groups[-1].append(self._emit(copy))
         elif name == "commit_copies":
             self.groups.append([])
@@ -188,30 +207,38 @@ class _Lowering:
         self.moved.clear()
         self._index_of("loop", step)
 
-    def _load(self, facts: Facts, step: TracedStep, access: TracedAccess) -> tuple[int, ...]:
+    def _load(self, facts: Facts, step: TracedStep, place: int) -> tuple[int, ...]:
         """Emit a load with its index arithmetic; return what the value comes from."""
+        access = step.accesses[place]
         if access.space == "local":
             return self.made.get(access.place, ())
         needs = self._index(facts, step, access)
         if access.space == "shared" and (merged := self._merge(step.line, access)) is not None:
             return (merged,)
-        return (self._emit(self._moves("load", step, access, needs)),)
+        return (self._emit(self._moves("load", step, place, needs)),)
 
-    def _store(self, facts: Facts, step: TracedStep, access: TracedAccess, needs: tuple[int, ...]) -> None:
+    def _store(self, facts: Facts, step: TracedStep, place: int, needs: tuple[int, ...]) -> None:
+        access = step.accesses[place]
         if access.space == "local":
             self.made[access.place] = needs
         else:
             needs = (*needs, *self._index(facts, step, access))
-            self._emit(self._moves("store", step, access, needs))
+            self._emit(self._moves("store", step, place, needs))
 
-    def _moves(self, kind: str, step: TracedStep, access: TracedAccess, needs: tuple[int, ...]) -> Instruction:
+    def _moves(self, kind: str, step: TracedStep, place: int, needs: tuple[int, ...]) -> Instruction:
         """Return a load or a store."""
+        access, sectors = step.accesses[place], tuple[tuple[str, int], ...]()
         if access.space == "shared":
-            kind, sectors = f"shared {kind}", tuple[tuple[str, int], ...]()
+            kind = f"shared {kind}"
         else:
-            sectors = access.sectors
+            sectors = self._touched(place)
         size = access.width * access.itemsize
         return Instruction(kind, step.line, needs, "", 0, access.wavefronts, sectors, self.turn, size)
+
+    def _touched(self, place: int) -> tuple[tuple[str, int], ...]:
+        """Note an access of global memory by the step; return what stands for its sectors in `out`."""
+        self.touches.append((self.number, place))
+        return (("", len(self.touches) - 1),)
 
     def _index(self, facts: Facts, step: TracedStep, access: TracedAccess) -> tuple[int, ...]:
         """Emit the arithmetic of an index that moves, once a turn; return what the access needs of it."""

@@ -153,7 +153,9 @@ class Player:
         self.machine = machine
         self.loaded_by = loaded_by or {}
         self.rounds = rounds
-        block = [[_step(instruction, machine) for instruction in program] for program in warps]
+        distinct = {id(i): i for program in warps for i in program}  # warps have most of them in common
+        known = {number: _step(instruction, machine) for number, instruction in distinct.items()}
+        block = [[known[id(i)] for i in program] for program in warps]
         self.programs = block * blocks
         self.size = len(warps)
         self.served = served

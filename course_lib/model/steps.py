@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
+from ..simulator.machine.memory import c_strides
 from ..trace.columns import BARRIER, OPS
 from ..trace.trace import Trace
 from .requests import _passes, _wide_passes
@@ -17,7 +18,7 @@ from .requests import _passes, _wide_passes
 NONE = np.zeros(0, np.int64)
 
 
-@dataclass
+@dataclass(eq=False)
 class TracedAccess:
     """What lowering needs of an access: `words` are the lanes' first elements, in the order of the array's memory."""
 
@@ -31,6 +32,17 @@ class TracedAccess:
     element: int
     pattern: int
     words: np.ndarray
+    plain: bool  # whether the array's elements lie in the order in which they are counted
+
+    @cached_property
+    def way(self) -> tuple[Any, ...]:
+        """What lowering makes of it depends on; of a load of shared memory, besides, how far it is from the others."""
+        if self.space == "local":
+            return self.op, self.place
+        alike = self.op, self.array, self.lanes, self.width, self.wavefronts
+        if self.space == "global" or self.op != "load":
+            return alike
+        return *alike, self.pattern, self.aligned if self.plain else self.element
 
     @cached_property
     def place(self) -> tuple[str, str, int]:
@@ -121,11 +133,27 @@ def _access(
     words = columns.vector(pattern) + base
     element = int(words[0]) if count else 0
     if info.space == "local":  # each thread's own, at the same place: the first one's is enough
-        return TracedAccess(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, NONE)
+        return TracedAccess(
+            OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, NONE, True
+        )
     if len(words) == 1:
         words = np.repeat(words, count)
     strides = order[label]
     if strides is not None:
         index = np.unravel_index(words, info.shape)
         words = sum((i * stride for i, stride in zip(index, strides, strict=True)), np.zeros(count, np.int64))
-    return TracedAccess(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, words)
+    plain = strides is None or strides == c_strides(info.shape)
+    return TracedAccess(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, words, plain)
+
+
+def way_of(steps: Sequence[TracedStep]) -> tuple[Any, ...]:
+    """Return what two warps have in common whose programs differ in the sectors that they touch and nothing else."""
+    first: dict[tuple[int, str], int] = {}
+    way: list[Any] = []
+    for line, barrier, variables, accesses in steps:
+        way.append((line, barrier, *variables))
+        for access in accesses:
+            way.append(access.way)
+            if access.space == "shared" and access.op == "load":
+                way.append(access.element - first.setdefault((line, access.array), access.element))
+    return tuple(way)

@@ -113,8 +113,8 @@ def play(
     arrays or by name. shared_bytes of each block are taken from the first-level cache. The blocks begin together and
     have memory of their own.
 
-    With tracing it takes less than 2 seconds of a processor for some 20,000 instructions: 10 tiles of `tiled`, or one
-    of `best`; two of `best`, 35,000, take 3. The play itself is a tenth of that at most, tracing and lowering the rest.
+    With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
+    largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
     return play_programs(programs(kernel, trace), machine, blocks, served, shared_bytes)
 

@@ -156,6 +156,8 @@ def test_a_warp_of_the_tiled_kernel_issues_what_its_source_says():
     assert kinds["multiply-add"] == 64
     assert kinds["shared load"] == 64 + 64 // 4
     assert kinds["barrier"] == 2 * 4
+    of_A = [{number for i in warp for name, number in i.sectors if name == "A"} for warp in warps]
+    assert of_A == [set(range(16 * w, 16 * w + 16)) for w in range(8)], "a warp's two rows, of eight sectors each"
     for number, instruction in enumerate(warps[0]):
         assert all(need < number for need in instruction.needs)
 
@@ -273,7 +275,7 @@ def test_the_reasons_stand_beside_the_profilers():
 def test_a_play_with_its_preparation_takes_less_than_two_seconds(name, K, limit, least):
     """Traced, lowered and played, in processor time.
 
-    `best`, which no lesson plays, takes about 1.7 s, so that a slower machine would fail.
+    `best`, which no lesson plays, takes more than half of that here, so that a slower machine would fail.
     """
     M, N = rung(name).tile(**rung(name).params)
 
