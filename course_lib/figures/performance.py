@@ -214,7 +214,10 @@ def _name_points(ax: Axes, labels: Sequence[tuple[float, float, str]], line: Lin
         (way * (9 + down / 3), -down, side) for down in range(0, 90, 3) for way, side in ((1, "left"), (-1, "right"))
     ]
     for x, y, name in labels:
+        text = None
         for across, up, side in places:
+            if text:
+                text.remove()  # from the place before
             text = ax.annotate(
                 name,
                 (x, y),
@@ -230,7 +233,6 @@ def _name_points(ax: Axes, labels: Sequence[tuple[float, float, str]], line: Lin
             free = not box.count_contains(road) and not any(box.overlaps(other) for other in taken)
             if free and ax.bbox.x0 < box.x0:
                 break
-            text.remove()
         taken.append(box)
         if up:
             leader = {"arrowstyle": "-", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 3}
