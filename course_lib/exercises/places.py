@@ -7,7 +7,6 @@ place and keeps the change to itself.
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Callable, Iterator
 from types import FunctionType
 
@@ -16,8 +15,10 @@ from .repairs import Candidate, repaired
 from .source import Submission
 
 #: The changed kernels that are tried have so many nodes of syntax together: more would keep a student waiting. A wrong
-#: one is seen at the first launch, after some 25 µs for each of its nodes.
-_MOST_NODES = 65_000
+#: one is seen at the first launch, after 25 to 60 µs for each of its nodes.
+_MOST_NODES = 50_000
+#: What a lesson writes above the place to fill.
+_MARK = "# your code here"
 
 
 def cause_by_place(source: Submission, is_right: Callable[[FunctionType], bool]) -> Cause | None:
@@ -25,7 +26,10 @@ def cause_by_place(source: Submission, is_right: Callable[[FunctionType], bool])
     if source.tree is None:
         return None
     most = _MOST_NODES // sum(1 for _ in ast.walk(source.tree))
-    for changes, cause in itertools.islice(_candidates(source.tree), most):
+    written = min((number for number, line in source.lines.items() if _MARK in line), default=0)
+    # what stands above the mark is the lesson's: the reader's lines come first
+    candidates = sorted(_candidates(source.tree), key=lambda candidate: candidate[1].line < written)
+    for changes, cause in candidates[:most]:
         if is_right(repaired(source, changes)):
             return cause
     return None
@@ -47,6 +51,7 @@ def _candidates(tree: ast.FunctionDef) -> Iterator[Candidate]:
         [(change, _look_at(part)) for part in statements for change in _other_directions(part)],
         [(change, _look_at(part)) for part in statements for change in _other_names(_without_arrays(part), names)],
         [(change, _look_at(place)) for place in places for change in _other_names(place.slice, names)],
+        [(change, _look_at(part)) for part in statements for change in _other_name_throughout(part, names)],
         [(change, _look_at(place)) for place in places for change in _something_added(place, counted)],
         [(change, _look_at(part)) for part in statements for change in _other_numbers(part)],
     ]
@@ -92,6 +97,16 @@ def _other_names(part: ast.AST | None, names: list[str]) -> Iterator[Change]:
     for node in ast.walk(part) if part is not None else ():
         if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
             yield from (((node, ast.Name(name, ast.Load())),) for name in names if name != node.id)
+
+
+def _other_name_throughout(part: ast.expr | ast.stmt, names: list[str]) -> Iterator[Change]:
+    """Another name in every place where a statement has it: in an index, and in the guard of that index."""
+    used = [node for node in ast.walk(part) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    for name in names:
+        same = [node for node in used if node.id == name]
+        for other in names if len(same) > 1 else ():
+            if other != name:
+                yield tuple((node, ast.Name(other, ast.Load())) for node in same)
 
 
 def _other_directions(statement: ast.expr | ast.stmt) -> Iterator[Change]:

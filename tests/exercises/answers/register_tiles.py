@@ -22,6 +22,12 @@ WRONG = [
     ("useful-share", "names added", [(SHARE, 'return mix["FFMA"] / sum(mix)')], "it raised TypeError"),
     ("outer", "no guard for B", [(f"b = {B_ELEMENT}", "b = B[start + k, col]")], "0 there"),
     ("outer", "the tile's first row of B", [("b = B[start + k, col]", "b = B[start, col]")], "b is B[start + k, col]"),
+    (
+        "outer",
+        "the thread's number for its column",
+        [("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N")],
+        "look at `b = B[start + k, thread]",
+    ),
     ("outer", "a barrier in every turn", [("* b\n", "* b\n            cuda.syncthreads()\n")], "between two turns of"),
     ("outer", "= for +=", [("acc[i] += ", "acc[i] = ")], "forgets the sum so far"),
     (

@@ -80,7 +80,7 @@ WRONG = [
         "remainder",
         "the rest with the last whole k",
         [("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C")],
-        "pencil",
+        "look at `acc += A[row, whole]",
     ),
     (
         "remainder",
