@@ -210,6 +210,8 @@ def judge_the_model(folder: Path | None) -> int:
     from .. import measurements
     from .waiting import rows, table
 
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
     results = rows(progress)
     print(table(results))
     if folder:

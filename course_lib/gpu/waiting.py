@@ -1,6 +1,7 @@
 """What the model of waiting predicts beside what was measured: the judgement in public. Needs recordings, no GPU.
 
-The machine's numbers come from the recording of `latencies` alone; nothing here is fitted.
+The machine's numbers come from the recording of `latencies` alone; nothing here is fitted. All of it takes some two
+minutes of a processor.
 """
 
 from __future__ import annotations

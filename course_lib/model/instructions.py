@@ -2,7 +2,7 @@
 
 What a compiler makes of the source is a model, too, with the rules that the machine code of the course's small
 kernels shows (`course_lib.gpu.probes`):
-- a loop of constant length is written out, unless it holds more than WRITTEN_OUT multiply-adds; other loops are
+- a loop of constant length is written out, unless it is a long one (:mod:`dataflow`); other loops are
   written out TURNS turns at a time, where no barrier stands in them;
 - an index that stays the same in a loop is computed before it, one that moves once a turn;
 - four loads of shared memory from neighbouring words, in a loop that is written out, become one of 16 bytes;
@@ -105,6 +105,7 @@ class _Lowering:
         return [i._replace(sectors=sectors[i.sectors[0][1]]) if i.sectors else i for i in self.out]
 
     def run(self, steps: Sequence[TracedStep]) -> None:
+        """Lower the steps of a warp into `out`."""
         for self.number, step in enumerate(steps):
             facts = self.source.facts(step.line)
             if facts.loop:

@@ -190,6 +190,7 @@ class Player:
         self.idle = set(range(schedulers))
 
     def run(self) -> None:
+        """Let time go by until every warp has come to its end."""
         for warp in range(len(self.programs)):
             self._sleep(warp, 0.0)
         events = self.events

@@ -1,5 +1,6 @@
 """The model of waiting: what it must give exactly, and how far it is from what was measured."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 from time import process_time
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from course_lib import measurements, simulate
+from course_lib.gpu.__main__ import main
 from course_lib.gpu.waiting import STALLS, ladder, ordered, reasons, table, why_wrong
 from course_lib.kernels import rung
 from course_lib.model import waiting
@@ -235,6 +237,14 @@ def test_the_recorded_predictions_are_the_models():
     for name in names:
         assert now[name]["predicted"] == pytest.approx(recorded[name]["predicted"])
     assert "outer_product" in table(JUDGED)
+
+
+def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
+    """Into a folder that it makes before it begins, since the plays take minutes."""
+    monkeypatch.setattr("course_lib.gpu.waiting.rows", lambda progress: JUDGED)
+    assert main(["waiting", "--output", str(tmp_path / "new" / "folder")]) == 0
+    assert capsys.readouterr().out == table(JUDGED) + "\n"
+    assert json.loads((tmp_path / "new" / "folder" / "waiting.json").read_text())["results"] == JUDGED
 
 
 def test_the_compilers_own_instructions_explain_most_misses():
