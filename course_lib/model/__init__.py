@@ -5,7 +5,7 @@ from .occupancy import Occupancy, occupancy
 from .product_launches import product_traffic
 from .requests import Count
 from .roofline import Bound, attainable, peak_flop_per_second
-from .traffic import TRAFFIC, traffic
+from .traffic import TRAFFIC, counted, traffic
 
 __all__ = [
     "TRAFFIC",
@@ -13,6 +13,7 @@ __all__ = [
     "Count",
     "Occupancy",
     "attainable",
+    "counted",
     "flop",
     "flop_per_byte",
     "global_loads",

@@ -2,7 +2,6 @@
 
 import os
 import random
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -27,16 +26,6 @@ from course_lib.kernels.quotient import quotients
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 
 
-def counts(run):
-    """Return {(space, op, array): Count} of a launch, as the closed forms have it."""
-    found = defaultdict(model.Count)
-    for row in run.traffic.rows:
-        if row.space != "local":
-            count = model.Count(row.accesses, row.requests, row.sectors, row.wavefronts)
-            found[row.space, row.op, row.array] += count
-    return {key: count for key, count in found.items() if count.requests}
-
-
 def multiply(M, N, K, gpu, p=None, alpha=1, beta=0, transpose_a=False, transpose_b=False):
     """Run every launch of a product of whole numbers, in strict mode; return (C, what it should be, runs).
 
@@ -56,7 +45,7 @@ def multiply(M, N, K, gpu, p=None, alpha=1, beta=0, transpose_a=False, transpose
         for kernel, grid, block, arguments in launches(p, operands, partial, tickets, gpu)
     ]
     assert not tickets.any()
-    assert [counts(run) for run in runs] == model.product_traffic(steps(p, operands, partial, tickets, gpu))
+    assert [model.counted(run) for run in runs] == model.product_traffic(steps(p, operands, partial, tickets, gpu))
     return C, expected, runs
 
 

@@ -80,17 +80,6 @@ EQUIVALENT = {
 }
 
 
-def counts(run):
-    """Return {(space, op, array): Count} of a launch, as the closed forms have it."""
-    found = {}
-    for row in run.traffic.rows:
-        if row.space != "local" and row.requests:
-            count = model.Count(row.accesses, row.requests, row.sectors, row.wavefronts)
-            key = row.space, row.op, row.array
-            found[key] = found.get(key, model.Count()) + count
-    return found
-
-
 def verdict(cases, patient=True):
     """Return the kinds of error found and what else is wrong, over all launches or up to the first that tells."""
     seen, rng, gpu = set(), np.random.default_rng(3), Gpu(6)
@@ -111,7 +100,7 @@ def verdict(cases, patient=True):
             ):
                 run = simulate(kernel, strict=False, max_steps=STEPS)[grid, block](*arguments)
                 seen |= {f.kind for f in run.findings}
-                if counts(run) != form:
+                if model.counted(run) != form:
                     seen.add("counts")
         except UnsupportedKernelError:  # as numba would refuse it
             return {"refused"}
