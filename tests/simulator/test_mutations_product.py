@@ -42,7 +42,7 @@ TILED = [
     (tiled(64, 64, 52, TURNS, 5), 2, True, False),
     (tiled(288, 64, 3, FOUR_SLICES), 0, False, False),
     (tiled(36, 40, 132, FOUR_SLICES, 5), 0, False, True),
-    (tiled(70, 60, 66, TWO_SLICES, 3), 2, True, True),
+    (tiled(70, 61, 66, TWO_SLICES, 3), 2, True, True),
     (tiled(100, 16, 66, NARROW), 0, False, False),
 ]
 COPIED = [(tiled(70, 45, 21, TURNS, copied=True), 0, False, False)]
@@ -73,6 +73,9 @@ EQUIVALENT = {
     ("delete cuda.syncwarp()", "cuda.syncwarp()"): "it keeps the compiler from moving loads; other lanes' are not used",
     ("one round fewer: range(after, stop + depth, depth)", "for start in range(after, stop + depth, depth):"): (
         "the last round begins at `stop` anyway"
+    ),
+    ("drop the left of begin + q", "i, j = (begin + q) // column_quads, (begin + q) % column_quads * 4"): (
+        "of the two the remainder: column_quads divides `begin`"
     ),
     ("without the guard not fits", "if not fits:"): "where tiles fit, the last row that they load is there",
     ("delete cuda.threadfence()", "cuda.threadfence()"): "of two fences around an atomic the second: to the simulator "
