@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -72,13 +72,14 @@ class TracedAccess:
         return tuple((self.array, sector) for sector in whole.tolist())
 
 
-class TracedStep(NamedTuple):
+@dataclass(slots=True)
+class TracedStep:
     """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses."""
 
     line: int
     barrier: bool
-    variables: Sequence[str]
-    accesses: Sequence[TracedAccess]
+    variables: list[str]
+    accesses: list[TracedAccess]
 
 
 def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[TracedStep]]:
@@ -150,10 +151,10 @@ def way_of(steps: Sequence[TracedStep]) -> tuple[Any, ...]:
     """Return what two warps have in common whose programs differ in the sectors that they touch and nothing else."""
     first: dict[tuple[int, str], int] = {}
     way: list[Any] = []
-    for line, barrier, variables, accesses in steps:
-        way.append((line, barrier, *variables))
-        for access in accesses:
+    for step in steps:
+        way.append((step.line, step.barrier, *step.variables))
+        for access in step.accesses:
             way.append(access.way)
             if access.space == "shared" and access.op == "load":
-                way.append(access.element - first.setdefault((line, access.array), access.element))
+                way.append(access.element - first.setdefault((step.line, access.array), access.element))
     return tuple(way)
