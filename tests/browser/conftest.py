@@ -276,7 +276,7 @@ class Ticks:
     def per_step(self, root, limit: float, steps: int = 5) -> float:
         """The time from a key press to the end of its painting, forward and back: the least of a few rounds.
 
-        Six rounds at least, so that figures of different pages compare.
+        Four times there and back at least, so that figures of different pages compare.
         """
 
         def there_and_back() -> float:
@@ -288,8 +288,8 @@ class Ticks:
             return min(times)
 
         self._page.evaluate(self.STEPS, [root, "ArrowRight", 3])
-        rounds = [there_and_back() for _ in range(3)]
-        return min(rounds + [self._least(there_and_back, limit)])
+        first = min(there_and_back() for _ in range(3))
+        return min(first, self._least(there_and_back, limit))
 
 
 @pytest.fixture(scope="session")
