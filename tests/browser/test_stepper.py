@@ -201,8 +201,8 @@ def test_step_to_repaint_stays_under_a_frame(open_notebook, least, record_proper
 def test_twenty_steppers_and_a_busy_kernel(open_notebook, ticks, record_property):
     """While the kernel computes, the last of twenty steppers has a step in every frame, sixty times a second.
 
-    What the main thread works for such a frame, Lab included, is a sixtieth of a second at most, its processor's
-    time being what other work on the machine does not stretch; the frames themselves are only counted.
+    What the main thread works for such a frame, Lab included, leaves a third of it free, its processor's time being
+    what other work on the machine does not stretch; the frames themselves are only counted.
     """
     show = "from IPython.display import display\nrun = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)\n"
     show += "for _ in range(20):\n    display(Stepper(run))"
@@ -222,11 +222,11 @@ def test_twenty_steppers_and_a_busy_kernel(open_notebook, ticks, record_property
     page.wait_for_timeout(1000)
     expect(notebook.cell(2).locator(".jp-InputPrompt")).to_have_text("[*]:")
     root = roots.nth(19).element_handle()
-    frame = ticks(page).per_step(root, 1000 / 60, steps=3)
+    frame = ticks(page).per_step(root, 2 / 3 * 1000 / 60, steps=3)
     rate = roots.nth(19).evaluate(FRAMES, 30)
     record_property("frames_beside_a_busy_kernel", f"{frame:.1f} ms of work each, {rate:.0f} a second")
     print(f"frames beside a busy kernel: {frame:.1f} ms of work each, {rate:.0f} a second")
-    assert frame <= 1000 / 60
+    assert frame <= 2 / 3 * 1000 / 60
     assert [] == notebook.page_errors
 
 

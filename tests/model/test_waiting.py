@@ -248,10 +248,10 @@ def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
 
 
 def test_the_compilers_own_instructions_explain_most_misses():
-    """Of machine code half of the cases are within 11 %, and four stages with few warps within 10 %."""
+    """Of machine code half of the cases are within 10 %, and four stages with few warps within 10 %."""
     rows = [r for r in JUDGED if r["what"] == "residency"]
     coded = [abs(r["error_by_code"]) for r in rows]
-    assert np.median(coded) < 0.11
+    assert np.median(coded) < 0.1
     four = [r for r in rows if r["params"].get("stages") == 4 and r["warps"] <= 8]
     assert max(abs(r["error_by_code"]) for r in four) < 0.1
     assert max(r["error"] for r in four) > 0.3
@@ -279,14 +279,9 @@ def test_the_reasons_stand_beside_the_profilers():
     assert table._repr_html_().count("<td") == 3 * len(rows)
 
 
-@pytest.mark.parametrize(
-    ("name", "K", "limit"), [("tiled", 64, 2), ("register_2d", 16, 2), ("staged", 16, 2), ("best", 16, 4)]
-)
-def test_a_play_with_its_preparation_takes_less_than_two_seconds(name, K, limit, least):
-    """Traced, lowered and played, in processor time.
-
-    `best`, which no lesson plays, takes more than half of that here, so that a slower machine would fail.
-    """
+@pytest.mark.parametrize(("name", "K"), [("tiled", 64), ("register_2d", 16), ("staged", 16), ("best", 16)])
+def test_a_play_with_its_preparation_takes_less_than_two_seconds(name, K, least):
+    """Traced, lowered and played, in processor time."""
     M, N = rung(name).tile(**rung(name).params)
 
     def seconds() -> float:
@@ -295,4 +290,4 @@ def test_a_play_with_its_preparation_takes_less_than_two_seconds(name, K, limit,
         assert waiting.play(kernel, trace, H200).issued > 0
         return process_time() - start
 
-    assert least(seconds, limit, tries=5) < limit
+    assert least(seconds, 2, tries=5) < 2
