@@ -5,12 +5,21 @@ It shares no code with the simulator, so what the viewer shows for these traces 
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from course_lib.trace import Step, Trace, TraceAccess, TraceArray
+
+TESTS = Path(__file__).parent
+sys.path.insert(0, str(TESTS))  # so that `launches`, `oracles` and `speed` are importable in every test
+
+import speed  # noqa: E402
 
 NAIVE = """\
 def naive(A, B, C):
@@ -188,17 +197,18 @@ def tiled_run_fixture():
 
 @pytest.fixture(scope="session")
 def least():
-    """`least(measure, limit)`: the least of at most twelve times; the first one below the limit ends them.
+    """`least(measure, limit)`: the least of some measurements, as tests/speed.py has it."""
+    return speed.least
 
-    Other work on the machine only ever adds to a time, to a processor's time too: its caches and cores are shared.
-    """
 
-    def least(measure, limit, tries=12):
-        shortest = measure()
-        for _ in range(tries - 1):
-            if shortest < limit:
-                break
-            shortest = min(shortest, measure())
-        return shortest
+@pytest.fixture(scope="session")
+def seconds_alone():
+    """`seconds_alone(limits)`: what tests/speed.py measures in a process of its own."""
 
-    return least
+    def seconds_alone(limits):
+        command = [sys.executable, TESTS / "speed.py", json.dumps(limits)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return seconds_alone

@@ -42,7 +42,6 @@ import course_lib.viewer
 from course_lib.viewer import Stepper
 
 REPOSITORY = Path(__file__).parents[2]
-sys.path.insert(0, str(REPOSITORY / "tests"))  # so that tests/launches is importable as `launches`
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_ARGUMENTS = (
     "--no-sandbox",
