@@ -175,8 +175,8 @@ class Dataflow:
         """Whether the compiler knows the value: numbers, constants of the module, loops that are written out."""
         known = {name for name, value in function.constants.items() if isinstance(value, int)}
         known |= {loop.target.id for loop in self.loops(function, node) if self.written_out(function, loop)}
-        if function.name != getattr(self, "kernel", function.name):
-            known |= self.constant_parameters.get(function.name, set())
+        if function.name != self.kernel:
+            known |= self.constant_parameters[function.name]
         return not any(isinstance(n, (ast.Call, ast.Attribute, ast.Subscript)) for n in ast.walk(node)) and (
             names_of(node) <= known
         )
@@ -229,7 +229,7 @@ class Dataflow:
 
     def moving(self, function: _Function, node: ast.AST) -> set[str]:
         """The names whose values change from turn to turn of the innermost loop that is not written out."""
-        changing: set[str] = set(self.moving_parameters.get(function.name, ()))
+        changing: set[str] = set(self.moving_parameters[function.name])
         for loop in self.loops(function, node):
             if not self.written_out(function, loop):
                 changing |= {loop.target.id}

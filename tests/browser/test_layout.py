@@ -3,6 +3,7 @@
 import statistics
 
 import pytest
+from playwright.sync_api import expect
 
 from course_lib.viewer import Stepper
 
@@ -204,8 +205,15 @@ def test_twenty_steppers_on_a_page(show, launch_of, least):
     page = show(*[Stepper(launch_of("tiled"))] * 20)
     names = page.locator(".tt-root").evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")
     assert len(set(names)) == 20
-    root = page.locator(".tt-root").last.element_handle()
-    assert least(lambda: statistics.median(page.evaluate(STEPS, [root, "ArrowRight", 9])), 16) <= 16
+    last = page.locator(".tt-root").last
+
+    def median_of_steps() -> float:
+        last.press("Home")  # at the end a press would change nothing
+        times = page.evaluate(STEPS, [last.element_handle(), "ArrowRight", 9])
+        expect(last.locator(".tt-count")).to_contain_text("step 9 of")
+        return statistics.median(times)
+
+    assert least(median_of_steps, 16) <= 16
 
 
 def test_how_many_lanes_share_a_word_fits_its_bank(show, launch_of):

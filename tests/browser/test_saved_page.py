@@ -1,9 +1,6 @@
 """A saved stepper in a real browser, from a file and with every request refused."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import nbformat
 import pytest

@@ -189,10 +189,15 @@ def test_step_to_repaint_stays_under_a_frame(open_notebook, least, record_proper
     notebook.run_all()
     stepper = OnPage(notebook, 1)
     notebook.page.wait_for_timeout(500)
-    stepper.root.evaluate(MEASURE, 20)
-    expect(stepper.find("count")).to_contain_text("step 20 of")
 
-    median = least(lambda: statistics.median(stepper.root.evaluate(MEASURE, 20)), 16)
+    def median_of_steps() -> float:
+        stepper.root.press("Home")  # at the end a press would change nothing
+        times = stepper.root.evaluate(MEASURE, 20)
+        expect(stepper.find("count")).to_contain_text("step 20 of")
+        return statistics.median(times)
+
+    median_of_steps()
+    median = least(median_of_steps, 16)
     print("step to repaint:", f"median {median:.1f} ms")
     record_property("step_to_repaint", f"median {median:.1f} ms")
     assert median < 16

@@ -187,11 +187,13 @@ def test_words_are_mirrored_in_the_model_answer(name):
     assert explain(name, skeletons()[name]).status == "not yet"
     assert explain(name, exercise.model), "the model answer itself lacks an idea"
     assert explain(name, solutions()[name]).status in ("passed", "answered")
-    off_topic = explain(
-        name, "I would rather not say anything now, because I was told already how separate opinions spread."
-    )
-    assert (off_topic.status, off_topic.points) == ("answered", 0)
-    assert exercise.model[:40] in " ".join(repr(off_topic).split())
+    for answer in (
+        "I would rather not say anything about it now, if you do not mind at all.",
+        "I would rather not say anything now, because I was told already how separate opinions spread.",
+    ):
+        off_topic = explain(name, answer)
+        assert (off_topic.status, off_topic.points) == ("answered", 0)
+        assert exercise.model[:40] in " ".join(repr(off_topic).split())
 
 
 # ---- how verdicts are found -----------------------------------------------------------------------------------

@@ -305,7 +305,8 @@ def of_float64(out):
 @pytest.mark.parametrize(("kernel", "name", "count"), [(one_short, "A", 4), (of_float64, "B", 2)])
 def test_other_fragments_are_refused(kernel, name, count):
     """By the simulator and by numba in the same words."""
-    words = f"mma_tf32: the fragment of {name} is a tuple of {count} float32, not .*; write {count} items in brackets"
+    words = f"mma_tf32: the fragment of {name} is a tuple of {count} float32, not .*; write {count} items in "
+    words += "brackets, each converted"
     with pytest.raises(UnsupportedKernelError, match=words):
         simulate(kernel)[1, 32](np.zeros(32, np.float32))
     with pytest.raises(errors.TypingError, match=words):
