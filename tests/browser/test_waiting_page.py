@@ -24,6 +24,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Waiting</t
   const { default: widget } = await import(url);
   const state = %(state)s;
   const listeners = {};
+  window.saved = [];
   const model = {
     get: (name) => state[name],
     set(name, value) {
@@ -33,7 +34,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Waiting</t
     },
     on: (name, listener) => (listeners[name] ??= []).push(listener),
     off() {},
-    save_changes: () => window.python(JSON.stringify(state)),
+    save_changes: () => window.saved.push({ ...state }),
   };
   window.hear = (answered) => { for (const [name, value] of Object.entries(answered)) model.set(name, value); };
   document.addEventListener("keydown", () => { window.leaked = true; });
@@ -43,12 +44,10 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Waiting</t
 
 @pytest.fixture
 def show(new_page):
-    """Show the widget; what the page saves goes to Python, whose answer is given with `answer(page, widget)`."""
+    """Show the widget; what the page saves waits there until `answer(page, widget)` gives Python's answer to it."""
 
     def shown(widget, theme=""):
         page = new_page()
-        page.saved = []
-        page.expose_function("python", lambda text: page.saved.append(json.loads(text)))
         state = {name: getattr(widget, name) for name in TRAITS}
         css, esm = ((FOLDER / f"waiting.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
         page.set_content(PAGE % {"theme": theme, "css": css, "esm": json.dumps(esm), "state": json.dumps(state)})
@@ -59,9 +58,11 @@ def show(new_page):
 
 
 def answer(page, widget):
-    """Give the setting on the page to the Python side, and its plan to the page."""
+    """Wait for a setting that the page saves; give it to the Python side, and its plan to the page."""
+    page.wait_for_function("window.saved.length > 0")
+    saved = page.evaluate("window.saved.splice(0).at(-1)")
     for name in ("tile_width", "warps", "latency", "buffers"):
-        setattr(widget, name, page.saved[-1][name])
+        setattr(widget, name, saved[name])
     page.evaluate("answered => window.hear(answered)", {name: getattr(widget, name) for name in TRAITS})
 
 
