@@ -39,12 +39,27 @@ WHAT = {
     "machine_code": "the loops' whole machine code, with the compiler's word on waiting (needs nvdisasm)",
     "roofline": "attainable beside measured and what warps wait for, of the recorded ladder (needs no GPU)",
     "latencies": "latencies and rates of a multiprocessor, each by a kernel of its own",
+    "cached": "the cases of residency, of matrices that the second-level cache keeps",
     "residency": "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
     "waiting": "what the model of waiting predicts beside what was measured (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
 }
 #: What tells the results of one probe apart.
-PROBED = ("stride", "warps", "blocks", "apart", "spacing", "step", "requests", "rows", "pitch")
+PROBED = (
+    "stride",
+    "warps",
+    "blocks",
+    "apart",
+    "spacing",
+    "step",
+    "requests",
+    "rows",
+    "pitch",
+    "copies",
+    "barriers",
+    "values",
+    "readers",
+)
 #: What of a result stands elsewhere in its line of the printed table, or is too long for it.
 UNPRINTED = ("rung", "pattern", "loop", "code", "ends", "params", *"MNK")
 
@@ -143,8 +158,8 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         from .latencies import latencies
 
         return latencies(names, repeats, progress)
-    if what == "residency":
-        return profile.residency(repeats, progress)
+    if what in ("residency", "cached"):
+        return profile.residency(repeats, progress, what == "cached")
     results: Results = getattr(experiments, what)(repeats, progress)
     return results
 

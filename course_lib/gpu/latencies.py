@@ -12,6 +12,7 @@ from numba import float32, uint32
 from ..simulator.hardware import WARP_SIZE
 from . import probes
 from .device import require
+from .machine_code import code_of
 from .profile import inner_loop
 from .types import Names
 
@@ -26,10 +27,11 @@ Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
 
 def latencies(names: Names, repeats: int, progress: Progress) -> list[Result]:
     """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all; or the parts named."""
-    from . import sharing
+    from . import crowds, sharing
 
     parts = [arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies]
     parts += [sharing.order, sharing.rates, sharing.paths, sharing.rows, sharing.banks, sharing.everywhere]
+    parts += [crowds.distances, crowds.cold, crowds.groups, crowds.barriers, crowds.uniforms, crowds.orders]
     chosen = [part for part in parts if not names or part.__name__ in names]
     return [result for part in progress(chosen, lambda part: part.__name__) for result in part(min(repeats, 7))]
 
@@ -216,7 +218,7 @@ def waiting(repeats: int) -> list[Result]:
     for warps in WARPS:
         seen = _time(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats)
         value = np.median(seen) / ROUNDS / probes.UNROLLED
-        results.append(_result("barrier", value, seen, warps=warps))
+        results.append(_result("barrier", value, seen, warps=warps, code=code_of(probes.barriers)))
     return results
 
 

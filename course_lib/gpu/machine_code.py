@@ -42,10 +42,13 @@ def machine_code(names: Names, progress: Progress) -> Results:
         kernel, grid, block, _ = _launch(r, *RAGGED, **params)
         M, N, K = RAGGED
         kernel[grid, block](*(np.ones(shape, np.float32) for shape in ((M, K), (K, N), (M, N))))
-        compiled = next(iter(kernel.overloads.values()))
-        code = loops(disassembly(compiled._codelibrary.get_cubin().code))
-        results.append({"rung": r.name, "params": params, "threads": prod(block), "code": code})
+        results.append({"rung": r.name, "params": params, "threads": prod(block), "code": code_of(kernel)})
     return results
+
+
+def code_of(kernel: Any) -> list[str]:
+    """Return the loops of a compiled kernel, with their labels."""
+    return loops(disassembly(next(iter(kernel.overloads.values()))._codelibrary.get_cubin().code))
 
 
 def disassembly(cubin: bytes) -> str:

@@ -124,17 +124,21 @@ def product_counters() -> Results | None:
     ]
 
 
-def residency(repeats: int, progress: Progress) -> Results:
-    """Return the time of every case of residency, with the share of cycles that issue and the stalls from `ncu`."""
+def residency(repeats: int, progress: Progress, cached: bool = False) -> Results:
+    """Return the time of every case of residency, with the share of cycles that issue and the stalls from `ncu`.
+
+    cached: of matrices that the second-level cache keeps.
+    """
     from . import residency as cases
 
-    results = cases.residency(repeats, progress)
-    launch = "from course_lib.gpu.residency import launch_cases; launch_cases()"
+    size = cases.CACHED if cached else cases.SIZE
+    results = cases.residency(repeats, progress, size)
+    launch = f"from course_lib.gpu.residency import launch_cases; launch_cases({size})"
     wanted = {name: metric for name, metric in METRICS.items() if name.startswith(("stalled", "issue", "occupancy"))}
-    text = _under_ncu(["-W", "ignore", "-c", launch], wanted)
+    text = _under_ncu(["-W", "ignore", "-c", launch], wanted, keep_caches=cached)
     if text is None:
         return results
-    counted = parse_ncu(text, (cases.N,) * 3)
+    counted = parse_ncu(text, size)
     measured = [result for result in results if "gflops" in result]
     for result, counters in zip(measured, counted, strict=True):
         result.update((name, value) for name, value in counters.items() if name in wanted)
@@ -159,12 +163,16 @@ def pattern_counters(names: Names = None) -> Results | None:
     ]
 
 
-def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str]) -> str | None:
-    """Run Python with `arguments` under ncu and return the CSV that it prints; None where ncu is missing."""
+def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str | None:
+    """Run Python with `arguments` under ncu and return the CSV that it prints; None where ncu is missing.
+
+    By default ncu empties the caches before every kernel.
+    """
     ncu = shutil.which("ncu")
     if ncu is None:
         return None
     command = [ncu, "--clock-control", "none", "--csv", "--metrics", ",".join(metrics.values())]
+    command += ["--cache-control", "none"] if keep_caches else []
     done = subprocess.run([*command, sys.executable, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"ncu failed: {(done.stderr or done.stdout)[-500:]}")

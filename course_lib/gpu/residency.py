@@ -16,6 +16,10 @@ from .experiments import RAGGED, Problem, _launch, _resources
 from .verification import random_matrices, verify
 
 N = 2048
+SIZE = N, N, N
+#: Matrices that the second-level cache keeps from one launch to the next, which it does not those of SIZE: of these
+#: every launch brings all from DRAM. Their blocks make whole rounds on 132 multiprocessors.
+CACHED = 1056, 1024, 2048
 WIDTHS = (8, 16, 32)
 #: Resident warps of a multiprocessor that are asked for; blocks of T×T threads allow some of them.
 WARPS = (2, 4, 8, 16, 32, 64)
@@ -26,12 +30,13 @@ REGISTER_TILED_BLOCKS = (1, 2)
 #: Bytes of shared memory that the driver keeps for each block.
 RESERVED = 1024
 
+Size = tuple[int, int, int]
 Result = dict[str, Any]
 Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
 
 
-def cases() -> list[tuple[Rung, dict[str, int], int]]:
-    """Return (rung, its parameters, blocks on a multiprocessor) of every launch."""
+def cases(size: Size = SIZE) -> list[tuple[Rung, dict[str, int], int]]:
+    """Return (rung, its parameters, blocks on a multiprocessor) of every launch; of CACHED only those in T×T tiles."""
     kinds: list[tuple[Rung, dict[str, int]]] = [(rung("tiled"), {}), (rung("prefetched"), {})]
     kinds += [(rung("pipelined"), {"stages": stages}) for stages in STAGES]
     tiles = [
@@ -41,6 +46,8 @@ def cases() -> list[tuple[Rung, dict[str, int], int]]:
         if 32 * warps >= width**2
         for r, params in kinds
     ]
+    if size == CACHED:
+        return tiles
     return tiles + [(rung(name), {}, blocks) for blocks in REGISTER_TILED_BLOCKS for name in REGISTER_TILED]
 
 
@@ -53,13 +60,15 @@ def filler(static: int, blocks: int, total: int) -> int | None:
     return each - static - RESERVED if each >= static + RESERVED else None
 
 
-def limited(r: Rung, params: dict[str, int], blocks: int, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def limited(
+    r: Rung, params: dict[str, int], blocks: int, arguments: tuple[Any, ...], size: Size = SIZE
+) -> tuple[Any, ...] | None:
     """Return (kernel, grid, block, bytes of filler) of a launch with so many blocks resident, or None without room.
 
-    The kernel is compiled for `arguments` and allowed the shared memory.
+    The kernel is compiled for `arguments` and allowed the shared memory; size: M, N and K.
     """
     cuda = require()
-    kernel, grid, block, _ = _launch(r, N, N, N, **params)
+    kernel, grid, block, _ = _launch(r, *size, **params)
     kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
     gpu = cuda.get_current_device()
     total, most = gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
@@ -83,38 +92,41 @@ def _allow(compiled: Any, room: int) -> None:
     driver.cuKernelSetAttribute(attribute, room, function.handle, function.device.id)
 
 
-def residency(repeats: int, progress: Progress) -> list[Result]:
-    """Time every case at n = 2048; where the blocks do not fit at once, say so."""
-    problem = Problem(N, N, N)
+def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:
+    """Time every case on one size; where the blocks do not fit at once, say so."""
+    M, N, K = size
+    problem = Problem(*size)
     results: list[Result] = []
     checked: dict[tuple[Any, ...], Any] = {}
-    for r, params, blocks in progress(cases(), lambda case: f"{case[0].name} {case[1]}"):
-        entry: Result = {"rung": r.name, "params": params, "M": N, "N": N, "K": N, "blocks": blocks}
-        entry["warps"] = blocks * prod(r.launch(N, N, N, **params)[1]) // 32
+    for r, params, blocks in progress(cases(size), lambda case: f"{case[0].name} {case[1]}"):
+        entry: Result = {"rung": r.name, "params": params, "M": M, "N": N, "K": K, "blocks": blocks}
+        entry["warps"] = blocks * prod(r.launch(*size, **params)[1]) // 32
         key = r.name, *params.values()
         if key not in checked:
             checked[key] = verify(r, *RAGGED, **params)
         if not checked[key].correct:
             results.append({**entry, "wrong": f"relative error {checked[key].relative_error:.1e} at {RAGGED}"})
             continue
-        launch = limited(r, params, blocks, problem.sets[0])
+        launch = limited(r, params, blocks, problem.sets[0], size)
         if launch is None:
             results.append({**entry, "skipped": "so many blocks do not fit"})
             continue
         kernel, grid, block, room = launch
+        if size == CACHED:
+            del problem.sets[1:]  # always the same matrices
         measured = problem.measure(kernel[grid, block, 0, room], repeats)
         own = _resources(kernel, block)
         results.append({**entry, **measured, "filler_bytes": room, "registers": own["registers"]})
     return results
 
 
-def launch_cases() -> list[Result]:
+def launch_cases(size: Size = SIZE) -> list[Result]:
     """Launch every case once, for a profiler to look at; return those that fit, in this order."""
     cuda = require()
-    arguments = tuple(cuda.to_device(X) for X in random_matrices(N, N, N))
+    arguments = tuple(cuda.to_device(X) for X in random_matrices(*size))
     done = []
-    for r, params, blocks in cases():
-        launch = limited(r, params, blocks, arguments)
+    for r, params, blocks in cases(size):
+        launch = limited(r, params, blocks, arguments, size)
         if launch is not None:
             kernel, grid, block, room = launch
             kernel[grid, block, 0, room](*arguments)

@@ -12,7 +12,7 @@ from ..simulator.hardware import WARP_SIZE
 from . import probes, shared_probes
 from .device import require
 from .latencies import L2_LIST, ROUNDS, Result, _list, _result, _time
-from .machine_code import disassembly, loops
+from .machine_code import code_of
 from .probes import UNROLLED
 
 #: Requests of one warp, one right after the other, none of which waits for what another brings.
@@ -60,7 +60,7 @@ def rates(repeats: int) -> list[Result]:
     kernel = probes.index_rate(None)
     row = require().to_device(np.ones((1, 4096), np.float32))
     seen = _time(kernel, WARP_SIZE, (row, row), repeats)
-    results.append(_result("loop of one warp", np.median(seen) / row.shape[1], seen, code=_code(kernel)))
+    results.append(_result("loop of one warp", np.median(seen) / row.shape[1], seen, code=code_of(kernel)))
     return results
 
 
@@ -114,13 +114,8 @@ def banks(repeats: int) -> list[Result]:
             seen = _time(kernel, warps * WARP_SIZE, (values, ROUNDS), repeats)
             value = np.median(seen) / (ROUNDS * 8 * m * n * warps / 4)
             unit = "cycles per multiply-add of a scheduler"
-            results.append(_result(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=_code(kernel)))
+            results.append(_result(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=code_of(kernel)))
     return results
-
-
-def _code(kernel: Any) -> list[str]:
-    """Return the loops of a compiled kernel."""
-    return loops(disassembly(next(iter(kernel.overloads.values()))._codelibrary.get_cubin().code))
 
 
 def everywhere(repeats: int) -> list[Result]:

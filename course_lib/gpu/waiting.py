@@ -11,7 +11,7 @@ import inspect
 import linecache
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 from types import ModuleType
 from typing import Any
@@ -22,10 +22,10 @@ from .. import measurements, model
 from ..kernels import Rung, large_tiles, rung
 from ..model import waiting
 from ..model.instructions import Instruction, programs
+from ..model.machine import pace_of_barriers
 from ..model.machine_code import CodedOperation, machine_programs, operations
 from ..simulate import simulate
-from ..simulator.hardware import ceil_div
-from .residency import N
+from ..simulator.hardware import WARP_SIZE, ceil_div
 
 Row = dict[str, Any]
 Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
@@ -58,9 +58,11 @@ BESIDE = {"whole_tiles": large_tiles}
 #: Pairs of cases whose speeds differ by more have an order: measured again on another day one differs by up to 2 %.
 TELLS = 0.03
 #: What tells the results of one microkernel apart.
-WHICH = ("warps", "stride", "requests")
+WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
 #: The kernels whose order over resident warps is told.
 TILES = ("tiled", "prefetched")
+#: What is played: the source, as a model of the compiler lowers it, or what the compiler made.
+BY = {"predicted": "of the source", "predicted_by_code": "of machine code"}
 #: A miss that needs a reason; the compiler is one where its own instructions have half the error or less.
 MISS = 0.25
 UNEXPLAINED = "unexplained"
@@ -68,7 +70,7 @@ UNEXPLAINED = "unexplained"
 
 def rows(progress: Progress) -> list[Row]:
     """Return every prediction: of the kernels that measured the machine, of few and many warps, of the ladder."""
-    return [*probes(), *residency(progress), *ladder(progress)]
+    return [*probes(), *residency(progress, "cached"), *residency(progress), *ladder(progress)]
 
 
 def probes() -> list[Row]:
@@ -81,9 +83,10 @@ def probes() -> list[Row]:
         value = next(r["value"] for r in alike if all(r.get(k) == which.get(k, r.get(k)) for k in WHICH))
         results.append({"what": "probe", "probe": probe, **which, **_beside(predicted, value, "cycles")})
 
-    turns = 64
+    turns, full = 64, recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
+    kept = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
     for warps in (1, 2, 4, 8, 16, 32):
-        walk = [Instruction("barrier", 0) for _ in range(turns)]
+        walk = [Instruction("barrier", 0, pace=kept)] * turns
         add("barrier", waiting.play_programs([walk] * warps, machine).cycles / turns, warps=warps)
     for warps in (1, 2, 4, 8, 16, 32):
         walks = []
@@ -109,6 +112,23 @@ def probes() -> list[Row]:
             walk = [Instruction(op.kind, 0, pace=op.pace, reads=op.reads) for op in loop] * 4
             products = sum(i.kind == "multiply-add" for i in walk) * r["warps"] // machine.schedulers
             add(r["probe"], waiting.play_programs([walk] * r["warps"], machine).cycles / products, warps=r["warps"])
+    for r in recording.results:
+        which = {key: r[key] for key in WHICH if key in r}
+        if r["probe"] == "copies in groups":
+            group = [*[Instruction("copy", 0, wavefronts=r["rows"])] * r["copies"], Instruction("commit", 0)]
+            cycles = waiting.play_programs([group * (turns // r["copies"])] * 32, machine).cycles
+            add(r["probe"], cycles / turns / 32, **which)
+        elif r["probe"] == "shared reads and barriers":
+            walk = [Instruction("barrier", 0)] * r["barriers"]
+            walk[1:1] = [Instruction("shared load", 0, wavefronts=1)] * 8
+            cycles = waiting.play_programs([walk * turns] * r["warps"], machine, full // r["warps"]).cycles
+            add(r["probe"], cycles / turns / full, **which)
+    walk = []
+    for begin in range(0, 16 * turns, 16):
+        walk += [Instruction("shared load", 0, wavefronts=1)] * 8
+        walk += [Instruction("multiply-add", 0, (begin + i,)) for i in range(8)]
+    ends = [spans[-1][2] for spans in waiting.play_programs([walk] * 32, machine).spans]
+    add("warps that ask", float(np.mean(ends)) / max(ends))
     free = [[Instruction("multiply-add", 0)] * 1024 for _ in range(32)]
     ends = [spans[-1][2] for spans in waiting.play_programs(free, machine).spans]
     add("warps without turns", float(np.mean(ends)) / max(ends))
@@ -122,9 +142,13 @@ def _inner(ops: list[CodedOperation]) -> list[CodedOperation]:
     return max(loops, key=lambda loop: sum(op.kind == "multiply-add" for op in loop) / len(loop))
 
 
-def residency(progress: Progress) -> list[Row]:
-    """Predict tiled, prefetched and pipelined for every number of resident warps that was measured."""
-    machine, recording = _machine(), measurements.load("residency")
+def residency(progress: Progress, what: str = "residency") -> list[Row]:
+    """Predict tiled, prefetched and pipelined for every number of resident warps that was measured.
+
+    The second-level cache serves what the first does not hold. So it is where the matrices are "cached"; of those of
+    "residency" every launch brings each line from DRAM once, and who asks for it first waits longer than modelled.
+    """
+    machine, recording = _machine(), measurements.load(what)
     results: list[Row] = []
     traced: dict[Any, list[list[Instruction]]] = {}
     gpu = recording.provenance
@@ -132,20 +156,19 @@ def residency(progress: Progress) -> list[Row]:
         key = r["rung"], tuple(r["params"].items())
         if key not in traced:
             traced[key] = _programs(rung(r["rung"]), r["params"])
-        # From the second-level cache: it holds all three matrices, and all but the first to ask find them there.
         cycles, play = _cycles(traced[key], machine, r, r["blocks"], "L2", gpu)
-        speed = 2 * N**3 / cycles * machine.hertz / 1e9
-        about = {"what": "residency", **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
+        flops = 2 * prod(r[k] for k in "MNK") * machine.hertz / 1e9
+        about = {"what": what, **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
         about["repeats"] = [
             r["gflops"] * float(np.median(r["milliseconds"])) / most(r["milliseconds"]) for most in (max, min)
         ]
         coded = _by_code(r, traced[key], machine, r["blocks"], "L2", gpu)
         if coded:
-            cycles, play = coded
-            about["predicted_by_code"] = 2 * N**3 / cycles * machine.hertz / 1e9
+            about["predicted_by_code"] = flops / coded[0]
             about["error_by_code"] = about["predicted_by_code"] / r["gflops"] - 1
+            play = coded[1]
             about["waits_per_instruction"] = _per_instruction(play, r)
-        results.append({**about, **_beside(speed, r["gflops"], "GFLOP/s"), **_row(play, r)})
+        results.append({**about, **_beside(flops / cycles, r["gflops"], "GFLOP/s"), **_row(play, r)})
         _explain(results[-1])
     return results
 
@@ -194,13 +217,15 @@ def _explain(r: Row) -> None:
         r["why"] = UNEXPLAINED
 
 
-def ordered(results: Iterable[Row], rungs: Iterable[str], key: str = "predicted") -> tuple[list[tuple[Row, Row]], int]:
+def ordered(
+    results: Iterable[Row], rungs: Iterable[str], key: str = "predicted", what: str = "residency"
+) -> tuple[list[tuple[Row, Row]], int]:
     """Return the pairs of cases of residency, of kernels called so, whose order is wrong, and how many have one.
 
     Two cases have an order if one is faster by more than TELLS and in all of its repeats. It comes first in the pair;
     the pair that is missed by most stands first.
     """
-    chosen = [r for r in results if r["what"] == "residency" and r["rung"] in rungs and key in r]
+    chosen = [r for r in results if r["what"] == what and r["rung"] in rungs and key in r]
     chosen.sort(key=lambda r: -r["measured"])
     pairs = [
         (a, b)
@@ -221,7 +246,7 @@ def table(results: Iterable[Row]) -> str:
     """Return the predictions as text, in each part the largest errors first."""
     lines = []
     results = list(results)
-    for what in ("probe", "residency", "ladder"):
+    for what in ("probe", "cached", "residency", "ladder"):
         part = [r for r in results if r["what"] == what]
         part.sort(key=lambda r: -abs(r["error"]))
         coded = [abs(r["error_by_code"]) for r in part if "error_by_code" in r]
@@ -238,11 +263,11 @@ def table(results: Iterable[Row]) -> str:
                 f"  by code {r.get('predicted_by_code', np.nan):10.2f}  measured {r['measured']:10.2f} {r['unit']}"
                 f"  {r.get('why', '')}"
             )
-    for key, name in (("predicted", "of the source"), ("predicted_by_code", "of machine code")):
-        wrong, pairs = ordered(results, TILES, key)
+    for what, key in product(("cached", "residency"), BY):
+        wrong, pairs = ordered(results, TILES, key, what)
         lines.append(
-            f"order, {name}: {len(wrong)} of {pairs} pairs are wrong that differ by over {100 * TELLS:.0f} % "
-            "and in every repeat"
+            f"order, {what}, {BY[key]}: {len(wrong)} of {pairs} pairs are wrong that differ by over "
+            f"{100 * TELLS:.0f} % and in every repeat"
         )
         for a, b in wrong:
             ratios = f"predicted {a[key] / b[key]:5.2f}  measured {a['measured'] / b['measured']:5.2f}"
@@ -383,8 +408,8 @@ def _loaded_by(r: Row, together: int) -> dict[str, float]:
 
 
 def _turns(warp: list[Instruction], leave: int) -> list[Instruction]:
-    """Return the turns of a program's outermost loop, without the last ones and what stands around it."""
-    numbers = sorted({i.turn for i in warp} - {0})
+    """Return the turns of a program's outermost loop that multiply, without the last ones and what stands around it."""
+    numbers = sorted({i.turn for i in warp if i.kind == "multiply-add"} - {0})
     inside = set(numbers[: len(numbers) - leave])
     places = {place: n for n, place in enumerate(p for p, i in enumerate(warp) if i.turn in inside)}
     return [warp[p]._replace(needs=tuple(places[q] for q in warp[p].needs if q in places)) for p in places]

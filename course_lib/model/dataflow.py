@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 WRITTEN_OUT = 256
+#: Functions that start an asynchronous copy.
+COPIES = {"copy_async", "copy4_async"}
+#: A sum that is another one in each of the turns that are written out.
+VARIED = ""
 #: What lowering knows a value by: the function, and the name in it or "return".
 Value = tuple[str, str]
 
@@ -29,12 +33,39 @@ class _Function:
 
 
 class Index(NamedTuple):
-    """How a statement indexes an array: names in it that move, additions of such, whether a function guards it."""
+    """How a statement indexes an array: names in it that move, additions of such, whether a function guards it.
+
+    down: whether it is the row that moves, and with it what is multiplied by the length of one. sums: the additions.
+    """
 
     arithmetic: str  # "signed" or "unsigned"
     moved: tuple[str, ...]
     adds: int
     guards: bool
+    down: bool
+    sums: tuple[str, ...]
+
+
+class GuardComparison(NamedTuple):
+    """A comparison of an `if`: the names in it that move, sums of them, whether with what is known when compiling."""
+
+    moved: tuple[str, ...]
+    sums: tuple[str, ...]
+    constant: bool
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What an `if` compares, in order, and what it decides on.
+
+    otherwise: whether its other way does something, too; copies: whether it starts asynchronous copies; chooses:
+    whether it only chooses values, without an access or a call.
+    """
+
+    comparisons: tuple[GuardComparison, ...]
+    otherwise: bool
+    copies: bool
+    chooses: bool
 
 
 @dataclass
@@ -44,17 +75,23 @@ class Facts:
     function: _Function
     node: ast.AST
     moving: frozenset[str]
+    varied: frozenset[str]  # names of loops around it that are written out
     values: tuple[Value, ...]  # that it reads; what the functions return that it calls
     passed: tuple[tuple[Value, tuple[Value, ...]], ...]  # (a parameter of one of those, what its argument reads)
+    targets: tuple[str, ...]  # the names that it assigns: a trace names no tuple
+    passes_sums: tuple[str, ...]  # that it passes to those functions
     hidden: str  # a function of another file that it calls, and that multiplies: a trace has no line of it
     called: str  # the function, where the whole statement is a call
     multiplies: bool
     guards: int  # comparisons with what moves, of an `if`
+    condition: Guard  # of an `if`
     adds_up: bool
     loop: bool
     written_out: bool
     ends_region: bool
-    condition: int  # the line of the innermost `if` around it, 0 if there is none
+    chooses: bool  # whether a condition stands in it
+    ends_with: bool  # whether an `if` is the last statement of another
+    conditions: tuple[int, ...]  # the lines of the `if`s around it, innermost first
     indices: dict[str, Index] = field(default_factory=dict)
 
     def index(self, array: str) -> Index:
@@ -62,9 +99,9 @@ class Facts:
         if array not in self.indices:
             arithmetic, parts, guards = _subscript(self.node, array)
             moved = sorted(set().union(*map(names_of, parts)) & self.moving) if parts else []
-            adds = [n for part in parts for n in ast.walk(part) if isinstance(n, ast.BinOp)]
-            count = sum(bool(names_of(n) & self.moving) for n in adds)
-            self.indices[array] = Index(arithmetic, tuple(moved), count, guards)
+            sums = [sum_ for part in parts for sum_ in _sums(part, self.moving, self.varied)]
+            down = any(names_of(part) & self.moving for part in parts[:-1])
+            self.indices[array] = Index(arithmetic, tuple(moved), len(sums), guards, down, tuple(sums))
         return self.indices[array]
 
 
@@ -81,6 +118,8 @@ class Dataflow:
         self.moving_parameters: dict[str, set[str]] = {name: set() for name in self.functions}
         self.constant_parameters: dict[str, set[str]] = {n: set(f.parameters) for n, f in self.functions.items()}
         self._facts: dict[int, Facts] = {}
+        #: Whether threads meet at barriers: loops without any are made one with their neighbouring turns.
+        self.meets = any("syncthreads" in ast.dump(function.tree) for function in self.functions.values())
         for _ in self.functions:  # as deep as calls can nest
             self._pass_on()
 
@@ -116,6 +155,7 @@ class Dataflow:
 
     def _facts_of(self, function: _Function, node: ast.AST) -> Facts:
         moving = frozenset(self.moving(function, node))
+        varied = frozenset(loop.target.id for loop in self.loops(function, node) if self.written_out(function, loop))
         compound = isinstance(node, (ast.If, ast.For, ast.While))
         reads = set() if compound else names_of(node)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -137,25 +177,56 @@ class Dataflow:
             function,
             node,
             moving,
+            varied,
             (*((function.name, read) for read in reads), *((name, "return") for name, _ in named)),
             passed,
+            tuple(n.id for n in getattr(node, "targets", ()) if isinstance(n, ast.Name)),
+            tuple(
+                s for name, call in named if name in self.functions for a in call.args for s in _sums(a, moving, varied)
+            ),
             min(self.hidden.intersection(name for name, _ in named), default=""),
             getattr(whole.func, "id", "") if isinstance(whole, ast.Call) else "",
             _multiplies(node),
             sum(bool(names_of(c) & moving) for c in ast.walk(test) if isinstance(c, ast.Compare)),
-            isinstance(getattr(node, "value", None), ast.BinOp) and not _multiplies(node),
+            self._condition(function, node, moving, varied),
+            not _multiplies(node)
+            and (isinstance(getattr(node, "value", None), ast.BinOp) or self._steps(function, node)),
             isinstance(node, (ast.For, ast.While)),
             isinstance(node, ast.For) and self.written_out(function, node),
             constant or "syncthreads" in ast.dump(node),
-            self._condition(function, node),
+            not compound and any(isinstance(n, ast.IfExp) for n in ast.walk(node)),
+            isinstance(parent := function.parents.get(node), ast.If) and parent.body[-1] is node,
+            tuple(self._conditions(function, node)),
         )
 
-    def _condition(self, function: _Function, node: ast.AST) -> int:
-        """The line of the innermost `if` around a statement, 0 if there is none."""
+    def _steps(self, function: _Function, node: ast.AST) -> bool:
+        """Whether a statement adds a constant to a variable."""
+        return isinstance(node, ast.AugAssign) and self.is_constant(function, node.value)
+
+    def _condition(self, function: _Function, node: ast.AST, moving: frozenset[str], varied: frozenset[str]) -> Guard:
+        """What an `if` decides on; of any other statement, nothing."""
+        if not isinstance(node, ast.If):
+            return Guard((), False, False, False)
+        terms = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+        comparisons = []
+        for term in terms:
+            bounds = term.comparators if isinstance(term, ast.Compare) else []
+            constant = bool(bounds) and all(self.is_constant(function, bound) for bound in bounds)
+            comparisons.append(
+                GuardComparison(tuple(sorted(names_of(term) & moving)), _sums(term, moving, varied), constant)
+            )
+        within = [n for statement in node.body for n in ast.walk(statement)]
+        called = {getattr(n.func, "id", "") for n in within if isinstance(n, ast.Call)}
+        chooses = not any(isinstance(n, (ast.Call, ast.Subscript, ast.For)) for n in within)
+        return Guard(tuple(comparisons), bool(node.orelse), bool(called & COPIES), chooses)
+
+    def _conditions(self, function: _Function, node: ast.AST) -> Iterator[int]:
+        """The lines of the `if`s around a statement, innermost first."""
         parent = function.parents.get(node)
-        while parent is not None and not isinstance(parent, ast.If):
+        while parent is not None:
+            if isinstance(parent, ast.If):
+                yield parent.lineno
             parent = function.parents.get(parent)
-        return parent.lineno if isinstance(parent, ast.If) else 0
 
     def _pass_on(self) -> None:
         """Let parameters move, or be constant, as the arguments of their calls do."""
@@ -242,6 +313,12 @@ def names_of(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
+def _sums(node: ast.AST, moving: frozenset[str], varied: frozenset[str]) -> tuple[str, ...]:
+    """The additions in an expression that have a part in what moves, as source; VARIED for one with `varied` names."""
+    found = [n for n in ast.walk(node) if isinstance(n, ast.BinOp) and names_of(n) & moving]
+    return tuple(VARIED if names_of(n) & varied else ast.unparse(n) for n in found)
+
+
 def _multiplies(node: ast.AST) -> bool:
     """Whether a statement is a multiply-add: it adds a product up."""
     return isinstance(node, ast.AugAssign) and any(isinstance(n, ast.Mult) for n in ast.walk(node.value))
@@ -264,6 +341,6 @@ def _subscript(node: ast.AST, array: str) -> tuple[str, list[ast.expr], bool]:
                 return ("unsigned" if "uint" in ast.dump(part.slice) else "signed"), parts, False
     for part in ast.walk(node):
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and len(part.args) >= 3:
-            guards = part.func.id not in ("load4", "store4")
+            guards = part.func.id not in ("load4", "store4", *COPIES)
             return "unsigned", part.args[1:3], guards and "shared" not in array
     return "signed", [n for n in ast.walk(node) if isinstance(n, ast.Name)], False

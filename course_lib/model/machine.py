@@ -18,9 +18,14 @@ class Machine:
 
     An index, a guard, an addition and a turn of a loop cost what numba makes of them: `index` cycles of a scheduler's
     integer units, `slots` instructions issued, `index_latency` until the result, each by kind. `barrier`: cycles from
-    the last warp's arrival, and between the arrivals of two. DRAM gives `dram_bytes` at a time. `address`: what the
+    the last warp's arrival on, and between the arrivals of two. DRAM gives `dram_bytes` at a time. `address`: what the
     latency of shared memory holds for making an address; `constant`: the latency of a kernel's arguments. `request`,
     `constant_request`: from one request of a scheduler to the next, to memory and to those. `hertz`: cycles a second.
+
+    On the path where the requests of all schedulers meet a wavefront takes `wavefront`, an asynchronous copy of a word
+    a lane `copy_request` and for each row of memory `copy_row`, the end of a group of them `commit`, and a barrier that
+    opens `barrier_path`. `spread`: by which part of its latency the ways to the lines of the second-level cache differ
+    from the mean, in equal parts of them.
     """
 
     gpu: str
@@ -38,6 +43,12 @@ class Machine:
     request: float
     constant_request: float
     hertz: float
+    wavefront: float
+    copy_request: float
+    copy_row: float
+    commit: float
+    barrier_path: float
+    spread: Sequence[float]
     schedulers: int = 4
     l1_bytes: int = 256 * 1024
     dram_bytes: int = 64
@@ -50,11 +61,12 @@ class Machine:
         def of(probe: str, *which: int) -> float:
             return float(value[(probe, *which)])
 
+        by_probe = {r["probe"]: r for r in recording.results}
         l1, shared = of("L1 latency"), of("shared latency")
         of_barrier = sorted((r["warps"], r["value"]) for r in recording.results if r["probe"] == "barrier")
+        kept = pace_of_barriers(by_probe["barrier"]["code"])  # a part of those, and each program has its own
         slope, start = np.polyfit([w for w, _ in of_barrier], [cycles for _, cycles in of_barrier], 1)
         # A turn of those loops holds two accesses, and their multiply-add, which the empty loop has as well.
-        by_probe = {r["probe"]: r for r in recording.results}
 
         def each(key: str) -> dict[str, float]:
             empty = by_probe["loop index rate"][key]
@@ -74,6 +86,10 @@ class Machine:
         cycles["add"], slots["add"] = 2 * integer, 2.0
         near = {r["spacing"]: r["value"] for r in recording.results if r["probe"] == "DRAM neighbours"}
         far = near[max(near)]
+        copy_request, copy_row, commit = _copies(recording)
+        lines = by_probe["L2 latency by line"]
+        # Two barriers in a round of a block of two warps.
+        passed = [of("shared reads and barriers", 2, barriers) for barriers in (0, 2)]
         return cls(
             gpu=recording.provenance["gpu"],
             multiply_add=of("multiply-add latency"),
@@ -83,7 +99,7 @@ class Machine:
                 level: min(r["value"] for r in recording.results if r["probe"] == f"{level} bandwidth")
                 for level in LEVELS
             },
-            barrier=(float(start + slope), float(slope)),
+            barrier=(float(start) - kept, float(slope)),
             index=cycles,
             slots=slots,
             index_latency={
@@ -99,9 +115,28 @@ class Machine:
             request=(asked[32] - asked[16]) / 16,
             constant_request=4 * of("constant read", 32),
             hertz=of("clock"),
+            wavefront=of("shared read", 1),
+            copy_request=copy_request,
+            copy_row=copy_row,
+            commit=commit,
+            barrier_path=passed[1] - passed[0],
+            spread=[cycles / lines["value"] for cycles in lines["spread"]],
             copy=of("asynchronous copy and read") - l1 - shared - (of("unsigned index latency") - l1),
         )
 
 
+def pace_of_barriers(code: Sequence[str]) -> int:
+    """Return for how long the compiler keeps a warp at most barriers of a recorded loop of them, in cycles."""
+    return int(np.median([int(line.split()[0]) for line in code if " BAR" in line]))
+
+
+def _copies(recording: Any) -> tuple[float, float, float]:
+    """Return the cycles of an asynchronous copy, of each row that it takes a part of, and of the end of a group."""
+    found = [r for r in recording.results if r["probe"] == "copies in groups"]
+    parts = np.array([(1, r["rows"], 1 / r["copies"]) for r in found], float)
+    request, row, commit = np.linalg.lstsq(parts, np.array([r["value"] for r in found]), rcond=None)[0]
+    return float(request), float(row), float(commit)
+
+
 def _which(result: Mapping[str, Any]) -> Sequence[int]:
-    return [result[key] for key in ("stride", "blocks", "warps") if key in result]
+    return [result[key] for key in ("stride", "blocks", "warps", "barriers") if key in result]

@@ -45,6 +45,8 @@ KINDS = {
     "NOP": "other",
 }
 REGISTER = re.compile(r"\bR(\d+)")
+#: A register that all lanes of a warp have in common.
+UNIFORM = re.compile(r"\bUR(\d+)")
 MEMORY = ("load", "store", "shared load", "shared store", "copy")
 #: Branches whose both ways are tried, at most.
 CHOICES = 10
@@ -64,6 +66,8 @@ class CodedOperation(NamedTuple):
     off: bool
     target: int
     reads: tuple[int, int]
+    uniform_reads: frozenset[int]
+    uniform_writes: frozenset[int]
 
 
 def operations(code: Sequence[str]) -> list[CodedOperation]:
@@ -99,6 +103,7 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
                 words[0] == "@!PT",
                 places.get(target[0], -1) if target else -1,
                 reads,
+                *_uniform(words[1:] if guarded else words),
             )
         )
     return found
@@ -110,15 +115,26 @@ def _reads(text: str, kept: Mapping[int, str]) -> tuple[tuple[int, int], dict[in
     An operand marked `.reuse` stays where the next instruction finds it, if it takes it in the same place.
     """
     operands = [operand.strip() for operand in text.partition(",")[2].split(",")]
-    banks = [0, 0]
+    banks, read = [0, 0], set[str]()
     for place, operand in enumerate(operands):
         register = REGISTER.search(operand)
-        if register and kept.get(place) != register[1]:
+        if register and kept.get(place) != register[1] and register[1] not in read:
+            read.add(register[1])
             banks[int(register[1]) % 2] += 1
             if ".64" in operand:
                 banks[1 - int(register[1]) % 2] += 1
     keeps = {place: REGISTER.search(o) for place, o in enumerate(operands) if ".reuse" in o}
     return (banks[0], banks[1]), {place: register[1] for place, register in keeps.items() if register}
+
+
+def _uniform(words: Sequence[str]) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the uniform registers that an instruction reads and those that it writes."""
+    name, first, *rest = words if len(words) > 1 else [*words, ""]
+    writes = UNIFORM.search(first) if name.startswith("U") or name.startswith("R2UR") else None
+    pair = 2 if ".64" in name or ".WIDE" in name else 1
+    written = range(int(writes[1]), int(writes[1]) + pair) if writes else ()
+    read = " ".join(rest if writes else [first, *rest])
+    return frozenset(map(int, UNIFORM.findall(read))), frozenset(written)
 
 
 @dataclass
@@ -244,6 +260,7 @@ class _Emitter:
         before, rest = way.order[:first], way.order[first:]
         loop, after = [p for p in rest if p in inside], [p for p in rest if p not in inside]
         self.places = [*before, *loop * way.trips, *after]
+        self.changing = frozenset[int]().union(*(ops[place].uniform_writes for place in self.places))
 
     def run(self, turns: Sequence[Turn]) -> list[Instruction]:
         """Return one warp's program."""
@@ -264,6 +281,8 @@ class _Emitter:
             needs += self.counters[counter]
             self.counters[counter] = []
         made = Instruction("integer", 0, tuple(needs), pace=op.pace, turn=turn, reads=op.reads)
+        if kind != "uniform" and not op.uniform_reads.isdisjoint(self.changing):
+            made = made._replace(uniform_read=True)
         if kind in MEMORY:
             made = self._access(op, made, left)
         elif kind == "wait" and "," in op.text:
@@ -273,7 +292,7 @@ class _Emitter:
             del self.groups[: len(done)]
         elif kind == "commit":
             self.groups.append([])
-            made = made._replace(kind="other")
+            made = made._replace(kind="commit")
         elif kind in ("multiply-add", "multiply", "uniform", "constant", "barrier", "branch", "other"):
             made = made._replace(kind=kind)
         self.out.append(made)

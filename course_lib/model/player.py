@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
+from zlib import crc32
 
-from ..simulator.hardware import SECTOR_BYTES
+from ..simulator.hardware import LINE_BYTES, SECTOR_BYTES
 from .instructions import Instruction
 from .machine import Machine
 
@@ -18,10 +19,11 @@ ISSUING, GLOBAL, SHARED, ARITHMETIC, BARRIER, TURN = range(len(REASONS))
 #: Requests that may queue at a scheduler for the memory's path before the next one must wait.
 QUEUE = 4
 INFINITE = float("inf")
+NOBODY = (2**31, 0.0, -1)
 #: What keeps an instruction of a warp that is ready: the units of its scheduler, and the two banks of registers.
 NOTHING, PATH, INTEGER, MULTIPLY, UNIFORM, CONSTANT, EVEN, ODD = range(8)
 UNITS = {
-    **dict.fromkeys(("load", "copy", "store", "shared load", "shared store"), PATH),
+    **dict.fromkeys(("load", "copy", "commit", "store", "shared load", "shared store"), PATH),
     "index": INTEGER,
     "integer": INTEGER,
     "multiply": MULTIPLY,
@@ -31,7 +33,7 @@ UNITS = {
 #: What a warp waits for while that unit is busy, and while the result of such an instruction is not there.
 HELD_BY = {
     **dict.fromkeys(("load", "copy", "store"), GLOBAL),
-    **dict.fromkeys(("shared load", "shared store", "constant"), SHARED),
+    **dict.fromkeys(("shared load", "shared store", "commit", "constant"), SHARED),
     **dict.fromkeys(("index", "integer", "multiply", "uniform"), ARITHMETIC),
 }
 WAITS_FOR = {
@@ -40,14 +42,14 @@ WAITS_FOR = {
     "barrier": BARRIER,
 }
 
-Gate = tuple[int, int, int]
+Gate = tuple[int, int, int, int]
 
 
 class _Step(NamedTuple):
     """An instruction, and what the machine's numbers make of it.
 
     gate: what must be free before it issues; busy: cycles for which it keeps its unit; slots: of the scheduler;
-    latency: until its result comes, after it issues, or after its last wavefront.
+    latency: until its result comes, after it issues, or after its last wavefront; path: cycles on the path to memory.
     """
 
     kind: str
@@ -60,14 +62,14 @@ class _Step(NamedTuple):
     pace: int
     needs: tuple[int, ...]
     reads: tuple[int, int]
-    wavefronts: int
+    path: float
     sectors: tuple[tuple[str, int], ...]
     turn: int
 
 
 def _step(instruction: Instruction, machine: Machine) -> _Step:
     kind, arithmetic = instruction.kind, instruction.arithmetic
-    unit, wavefronts = UNITS.get(kind, NOTHING), 0
+    unit, path = UNITS.get(kind, NOTHING), 0.0
     busy, slots, latency = machine.integer, 1.0, 1.0
     if kind == "index":
         busy, slots = (cost[arithmetic] * instruction.amount for cost in (machine.index, machine.slots))
@@ -82,12 +84,18 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
         latency = machine.copy
     elif kind == "load":
         latency = 0.0
-    if unit == PATH:
-        wavefronts = instruction.wavefronts if kind.startswith("shared") else max(instruction.wavefronts, 1)
+    if kind == "commit":
+        path = machine.commit
+    elif unit == PATH:
+        path = instruction.wavefronts if kind.startswith("shared") else max(instruction.wavefronts, 1)
+        if kind == "copy" and instruction.bytes == 4:
+            path = machine.copy_request + path * machine.copy_row
+        else:
+            path *= machine.wavefront
     even, odd = instruction.reads
     return _Step(
         kind,
-        (unit, EVEN if even else NOTHING, ODD if odd else NOTHING),
+        (unit, EVEN if even else NOTHING, ODD if odd else NOTHING, UNIFORM if instruction.uniform_read else NOTHING),
         HELD_BY.get(kind, TURN),
         WAITS_FOR.get(kind, ARITHMETIC),
         busy,
@@ -96,7 +104,7 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
         instruction.pace,
         instruction.needs,
         instruction.reads,
-        wavefronts,
+        path,
         instruction.sectors,
         instruction.turn,
     )
@@ -104,13 +112,22 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
 
 def _free(at: list[float], gate: Gate) -> float:
     """When all that an instruction needs to issue is free, of what is free `at` which time."""
-    unit, even, odd = gate
+    unit, even, odd, uniform = gate
     free = at[unit]
+    if uniform and at[uniform] > free:
+        free = at[uniform]
     if even and at[even] > free:
         free = at[even]
     if odd and at[odd] > free:
         free = at[odd]
     return free
+
+
+def _way(ways: Sequence[float], block: int, name: str, line: int) -> float:
+    """Return by how much the way to a line differs from the mean: as good as by chance, and always the same."""
+    if not ways:
+        return 0.0
+    return ways[((crc32(name.encode()) + 31 * block + line) * 2654435761 >> 8) % len(ways)]
 
 
 class _Cache:
@@ -173,6 +190,8 @@ class Player:
         self.arrived: list[list[tuple[int, float]]] = [[] for _ in range(blocks)]
         self.running = [self.size] * blocks  # the warps of each that have not come to their end
         self.round = [0] * blocks
+        self.age = list(range(blocks))  # in which order the blocks have begun
+        self.begun = blocks
         self.path = 0.0  # when shared memory and the first-level cache are free again
         self.queues = [0.0] * schedulers  # when what is asked for at each scheduler has left for there
         self.last = [-1] * schedulers
@@ -185,7 +204,8 @@ class Player:
         self.issued = 0.0
         self.fetches: list[tuple[float, float]] = []
         self.asleep: list[list[tuple[float, int]]] = [[] for _ in range(schedulers)]  # (when it can issue, warp)
-        self.awake: list[dict[Gate, list[int]]] = [{} for _ in range(schedulers)]  # by what they need, youngest last
+        # By what they need: (age of the block, since when it can issue, warp).
+        self.awake: list[dict[Gate, list[tuple[int, float, int]]]] = [{} for _ in range(schedulers)]
         self.events: list[tuple[float, int]] = []  # (when it has something to do, scheduler)
         self.idle = set(range(schedulers))
 
@@ -200,7 +220,7 @@ class Player:
             while asleep and asleep[0][0] <= now:
                 ready, warp = heappop(asleep)
                 gate = self.programs[warp][self.position[warp]].gate
-                insort(awake.setdefault(gate, []), warp)
+                insort(awake.setdefault(gate, []), (self.age[warp // self.size], ready, warp))
                 self.woken[warp] = passed.setdefault(gate, 0.0) - (now - ready)
             chosen, free = self._choose(s, now)
             if chosen is not None:
@@ -213,28 +233,30 @@ class Player:
                 self.idle.add(s)
 
     def _choose(self, s: int, now: float) -> tuple[int | None, float]:
-        """Return the warp that issues: the one that issued last if it can, else the youngest that can.
+        """Return the warp that issues: the one that issued last if it can; else one of the block that began first.
 
-        If none can, return when the first will.
+        Of that block's warps it is the one that can for the longest time. If none can, return when the first will.
         """
-        at, last = self.at[s], self.last[s]
-        soonest, chosen, of = INFINITE, -1, None
-        for gate, warps in self.awake[s].items():
+        at, last, awake = self.at[s], self.last[s], self.awake[s]
+        stays = (self.age[last // self.size], self.since[last], last) if last >= 0 else (-1, 0.0, -1)
+        soonest, of = INFINITE, None
+        chosen = NOBODY
+        for gate, warps in awake.items():
             free = _free(at, gate)
             if free > now:
                 soonest = min(soonest, free)
-            elif last in warps:
-                chosen, of = last, gate
+            elif stays in warps:
+                chosen, of = stays, gate
                 break
-            elif warps[-1] > chosen:
-                chosen, of = warps[-1], gate
+            elif warps[0] < chosen:
+                chosen, of = warps[0], gate
         if of is None:
             return None, soonest
-        warps = self.awake[s][of]
-        warps.remove(chosen)
+        warps = awake[of]
+        del warps[bisect_left(warps, chosen)]
         if not warps:
-            del self.awake[s][of]
-        return chosen, now
+            del awake[of]
+        return chosen[2], now
 
     def _let(self, warp: int, s: int, now: float) -> float:
         """Let a warp issue as long as nothing keeps it and nothing else is first; return when the scheduler goes on."""
@@ -257,14 +279,16 @@ class Player:
         since, slots, passed = self.since[warp], step.slots, self.passed[s]
         if since < now:  # held by the unit that it goes to, and by other warps that issued when that was free
             turn = max(now - (passed[step.gate] - self.woken[warp]), since)
-            self._wait(warp, step.held_by, since, turn)
-            self._wait(warp, TURN, turn, now)
+            if since < turn:
+                self._wait(warp, step.held_by, since, turn)
+            if turn < now:
+                self._wait(warp, TURN, turn, now)
         for gate in self.awake[s]:
-            if _free(at, gate) <= now:
+            if at[gate[0]] <= now and _free(at, gate) <= now:
                 passed[gate] += slots
-        unit, even, odd = step.gate
+        unit, even, odd, uniform = step.gate
         if unit == PATH:
-            self._pass(s, now, step.wavefronts)
+            self._pass(s, now, step.path)
             finish = self._access(step, warp, now)
         else:
             finish = now + step.latency
@@ -274,6 +298,8 @@ class Player:
             at[EVEN] = max(at[EVEN], now) + step.reads[0]
         if odd:
             at[ODD] = max(at[ODD], now) + step.reads[1]
+        if uniform:
+            at[UNIFORM] = now + self.machine.integer
         self.last[s] = warp
         self.done[warp][position] = finish
         self.issued += slots
@@ -302,18 +328,20 @@ class Player:
         if self.running[block] or self.round[block] + 1 == self.rounds:
             return
         self.round[block] += 1
+        self.age[block] = self.begun
+        self.begun += 1
         self.running[block] = self.size
         for follower in range(block * self.size, (block + 1) * self.size):
             self.position[follower] = self.turn[follower] = 0
             self.issues[follower] = now
             self._sleep(follower, self._ready(follower, now))
 
-    def _pass(self, s: int, now: float, wavefronts: int) -> None:
+    def _pass(self, s: int, now: float, cycles: float) -> None:
         """Queue a request at its scheduler, and let its wavefronts pass where those of all schedulers meet."""
         request = self.machine.request
         leaves = max(self.queues[s], now)
-        self.path = max(self.path, leaves) + wavefronts
-        self.queues[s] = free = max(leaves + request, self.path - wavefronts + 1)
+        self.path = max(self.path, leaves) + cycles
+        self.queues[s] = free = max(leaves + request, self.path - cycles + 1)
         self.at[s][PATH] = free - QUEUE * request
 
     def _access(self, step: _Step, warp: int, now: float) -> float:
@@ -327,7 +355,7 @@ class Player:
         if kind == "store":
             moved = len(step.sectors) * SECTOR_BYTES / machine.bytes_per_cycle["L2"]
             self.from_memory["L2"] = max(self.from_memory["L2"], start) + moved
-        if kind in ("store", "shared store"):
+        if kind in ("store", "shared store", "commit"):
             return now + step.latency
         block = warp // self.size
         block += self.round[block] * len(self.round)  # memory of its own
@@ -351,7 +379,9 @@ class Player:
         machine, (block, name, number) = self.machine, sector
         level = self.served if isinstance(self.served, str) else self.served.get(name, "L2")
         self.from_memory["L2"] = max(self.from_memory["L2"], start) + SECTOR_BYTES / machine.bytes_per_cycle["L2"]
-        arrival = self.from_memory["L2"] + machine.latency["L2"]
+        line = number * SECTOR_BYTES // LINE_BYTES
+        way = machine.latency["L2"] * _way(machine.spread, block, name, line)
+        arrival = self.from_memory["L2"] + machine.latency["L2"] + way
         if level == "L2":
             return arrival
         piece = block, name, number * SECTOR_BYTES // machine.dram_bytes
@@ -359,7 +389,7 @@ class Player:
             given = machine.dram_bytes / machine.bytes_per_cycle["DRAM"] / self.loaded_by.get(name, 1)
             queue = max(self.from_memory["DRAM"], start) + given
             self.from_memory["DRAM"] = queue
-            self.brought[piece] = queue + machine.latency["DRAM"]
+            self.brought[piece] = queue + machine.latency["DRAM"] + way
         return max(arrival, self.brought[piece])
 
     def _ready(self, warp: int, now: float) -> float:
@@ -369,7 +399,7 @@ class Player:
         for need in program[self.position[warp]].needs:
             if done[need] > ready:
                 ready, last = done[need], need
-        if last >= 0:
+        if ready > now:
             self._wait(warp, program[last].waits_for, now, ready)
         return ready
 
@@ -383,7 +413,7 @@ class Player:
             heappush(self.events, (ready, s))
 
     def _barrier(self, warp: int, now: float) -> None:
-        """Let a warp wait for the others of its block; the last one opens the barrier."""
+        """Let a warp wait for the others of its block; the last one opens the barrier, which takes the path's time."""
         first, each = self.machine.barrier
         self.barriers = max(self.barriers, now) + each  # one warp after the other is noted
         here = self.arrived[warp // self.size]
@@ -391,6 +421,7 @@ class Player:
         if len(here) < self.size:
             return
         opened = self.barriers + first
+        self.path = max(self.path, now) + self.machine.barrier_path
         for other, since in here:
             self._wait(other, BARRIER, since, opened)
             if self.position[other] < len(self.programs[other]):

@@ -11,25 +11,29 @@ It is a model: it plays instructions that it thinks a compiler makes (:mod:`inst
 (:mod:`machine_code`), on a machine of a few queues, whose numbers are measured by kernels made for that. The simulator
 claims counts, never times; this claims times, and says beside every measured one how far off it is.
 
-What it knows: schedulers that issue one instruction a cycle, each to its own warps, to the same one as long as it can,
-then to the youngest; results that come after a latency; the integer units; the banks of registers, where the machine
-code names them; each scheduler's queue of requests to memory, and the path on which all of them meet (one wavefront a
-cycle); what the second-level cache and DRAM give per cycle; a first-level cache of whole sectors, in order of use;
-barriers. What it does not: the cache of instructions, collisions of requests beyond the first-level cache, and the
-blocks of other multiprocessors, except through the share of bandwidth that is measured with all of them busy, and
-through what they load of the same.
+What it knows: schedulers that issue one instruction a cycle, each to its own warps; results that come after a latency,
+each line of the second-level cache after its own; the integer units, and the unit of values that a whole warp has in
+common, which whoever reads one that the loop changes keeps busy, too; the banks of registers, where the machine code
+names them; each scheduler's queue of requests to memory, and the path on which all of them meet (one wavefront a cycle;
+copies, the ends of their groups and barriers that open take longer); what the second-level cache and DRAM give per
+cycle; a first-level cache of whole sectors, in order of use; barriers. What it does not: the cache of instructions,
+collisions of requests beyond the first-level cache, and the blocks of other multiprocessors, except through the share
+of bandwidth that is measured with all of them busy, and through what they load of the same.
 
-Where it is known to be wrong. While all multiprocessors load tiles, the profiler sees tiled wait 290 to 400 cycles for
-them, most with many warps; a list that one lane of each follows takes 278 a step, and the model 281. Requests to shared
-memory of many warps wait longer than modelled. Uniform instructions are given the pace of integer ones, which no kernel
-has measured: naive, half of whose instructions they are, comes out too fast. Warps wait at barriers more than they
-should, since a scheduler that stays with one lets the others of its block fall behind. Which level serves an array is
-said (`served`), not found: with K a few tiles long, as in a traced run, every cache would hold all.
+Who goes first. A scheduler stays with a warp as long as that can issue: of eight warps that ask for nothing but issue
+slots, three are done when four could be (`course_lib.gpu.sharing.order`). Then comes a warp of the block that began
+first: beside full multiprocessors a block's first lap takes 2.7 times as long as its last one, before which older ones
+have gone. Of one block it is the warp that can issue for the longest time: 32 that ask for shared memory are done
+within 2 % of each other (`course_lib.gpu.crowds.orders`). An order by age alone would let warps wait at the barriers of
+large blocks; by the wait alone, all blocks would meet at their barriers and their loads at once.
 
-That a scheduler stays with a warp is what `course_lib.gpu.sharing.order` measured: of eight warps that ask for nothing
-but issue slots, three are done when four could be. That it then takes the youngest is from Huerta, Abaie Shoushtary,
-Cruz, González, "Analyzing Modern NVIDIA GPU cores" (2025), section 5.1. Blocks that run at unlike pace do not meet at
-their barriers and their loads all at once, as those do of which the one goes first that waits longest.
+Where it is known to be wrong. Which level serves an array is said (`served`), not found: with K a few tiles long, as in
+a traced run, every cache would hold all. Of matrices that the second-level cache does not keep, as those of n = 2048, a
+launch brings each line from DRAM once; whoever asks first waits for it (for 16 lines at once 950 cycles), and others
+that have caught up with it wait, too. That costs tiled up to 10 % and prefetched nearly nothing, and is not in the
+plays: with matrices that the cache keeps ("cached" in the judgement), tiled is off by 2 % where with those of n = 2048
+it is by 10. Copies of parts of 4 rows are dearer than kernels find them (pipelined of T = 8: 10 % too slow). What many
+warps wait for integer units the profiler counts for the most part as waiting for their turn.
 """
 
 from __future__ import annotations

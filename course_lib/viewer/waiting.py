@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -32,13 +32,16 @@ TILE_WIDTHS = (4, 8, 16, 32)
 #: A block of more warps is spread over the schedulers of a multiprocessor: a quarter of them is here.
 SCHEDULERS = 4
 KERNELS = {1: "tiled", 2: "prefetched"}
-#: The inner dimension of the product: every launch multiplies as much for an element of C.
-DEPTH = 64
+#: The inner dimension of the product: every launch multiplies as much for an element of C, but for zeros beyond it.
+DEPTH = 40
 #: Cycles that are drawn. All launches share this axis, so that a drag shows what became longer.
 SHOWN = 4000
 #: What a page without a kernel holds, beside the setting that it was saved at; the warps as far as blocks allow.
 RECORDED_LATENCIES = (100, 300, 600, 900, 1200)
 RECORDED_WARPS = (2, 4, 8, 16)
+#: Spans that are shorter, in cycles, are drawn in stretches of about this length, in each of which a warp issues first
+#: and then waits, for one reason after the other: what is a pixel wide cannot be seen.
+STRETCH = 40
 #: Points of the curve of bytes in flight.
 POINTS = 160
 
@@ -100,7 +103,7 @@ class Plan:
         rows = []
         for spans in self.play.spans:
             row: list[list[int]] = []
-            for reason, first, last in spans:
+            for reason, first, last in _stretches(spans):
                 if first >= SHOWN:
                     break
                 number, begin, end = waiting.REASONS.index(reason), round(first), round(min(last, SHOWN))
@@ -145,6 +148,33 @@ class Plan:
             },
             separators=(",", ":"),
         )
+
+
+def _stretches(spans: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str, float, float]]:
+    """The spans of a warp, in which short ones that follow each other are one for each reason."""
+    gathered: dict[str, float] = {}
+    begun = whole = 0.0
+
+    def given() -> Iterator[tuple[str, float, float]]:
+        first = begun
+        for reason in waiting.REASONS:
+            if reason in gathered:
+                yield reason, first, first + gathered[reason]
+                first += gathered[reason]
+
+    for reason, first, last in spans:
+        length = last - first
+        if whole + length > STRETCH:
+            yield from given()
+            gathered, whole = {}, 0.0
+        if length > STRETCH:
+            yield reason, first, last
+            continue
+        if not gathered:
+            begun = first
+        gathered[reason] = gathered.get(reason, 0.0) + length
+        whole += length
+    yield from given()
 
 
 def plan(machine: waiting.Machine, latency: int, warps: int, tile_width: int, buffers: int) -> Plan:

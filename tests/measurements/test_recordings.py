@@ -26,6 +26,7 @@ WHAT = (
     "instructions",
     "latencies",
     "residency",
+    "cached",
     "machine_code",
     "tensor",
 )

@@ -50,10 +50,31 @@ def test_a_chain_waits_for_every_link():
 
 
 def test_a_scheduler_stays_with_its_warp():
-    """Of three warps on one scheduler the youngest issues all it has, then the next: none takes turns."""
+    """Of three warps on one scheduler one issues all it has, then the next: none takes turns."""
     one = replace(H200, schedulers=1)
     play = waiting.play_programs([[Instruction("multiply-add", 0)] * 16] * 3, one)
-    assert [spans[-1][2] for spans in play.spans] == [48, 32, 16]
+    assert [spans[-1][2] for spans in play.spans] == [16, 32, 48]
+
+
+def test_the_block_that_began_first_goes_first():
+    """Of three blocks of a warp that rests after each instruction the first one rests, and the others fill its gaps."""
+    one = replace(H200, schedulers=1)
+    play = waiting.play_programs([[Instruction("multiply-add", 0, pace=2)] * 16], one, blocks=3, rounds=2)
+    ends = [[last for reason, _, last in spans if reason == "issuing"] for spans in play.spans]
+    assert [times[15] for times in ends] == [31, 32, 63], "the third has the first's place when that is done"
+    assert max(times[-1] for times in ends) == pytest.approx(96, abs=2), "no slot is lost before the last one's gaps"
+
+
+def test_of_a_block_goes_first_who_waits_longest():
+    """32 warps that ask shared memory for 8 words a round and add them up end together, as they were seen to."""
+    walk = []
+    for begin in range(0, 16 * 64, 16):
+        walk += [Instruction("shared load", 0, wavefronts=1)] * 8
+        walk += [Instruction("multiply-add", 0, (begin + i,)) for i in range(8)]
+    play = waiting.play_programs([walk] * 32, H200)
+    ends = [spans[-1][2] for spans in play.spans]
+    seen = next(r["value"] for r in measurements.load("latencies").results if r["probe"] == "warps that ask")
+    assert np.mean(ends) / max(ends) == pytest.approx(seen, abs=0.05)
 
 
 def test_a_warp_waits_for_the_unit_or_for_its_turn():
@@ -61,7 +82,7 @@ def test_a_warp_waits_for_the_unit_or_for_its_turn():
     one = replace(H200, schedulers=1, integer=2.0)
     play = waiting.play_programs([[Instruction("integer", 0)] * 16] * 2, one)
     waits = Counter()
-    for reason, first, last in play.spans[0]:
+    for reason, first, last in play.spans[1]:
         waits[reason] += last - first
     assert play.cycles == pytest.approx(64, abs=1)
     assert waits["its turn"] == pytest.approx(16)
@@ -91,6 +112,43 @@ def test_a_bank_of_registers_gives_one_operand_a_cycle():
     for reads, cycles in (((2, 0), 2), ((1, 1), 1), ((0, 3), 3)):
         play = waiting.play_programs([[Instruction("multiply-add", 0, reads=reads)] * 64], H200)
         assert play.cycles == pytest.approx(64 * cycles, abs=cycles)
+
+
+def test_a_value_of_the_whole_warp_costs_its_reader_a_turn_of_that_unit():
+    """One that the loop changes: an instruction that reads it waits for the unit that makes such values."""
+    for read, cycles in ((False, 64), (True, 128)):
+        pair = [Instruction("uniform", 0), Instruction("multiply-add", 0, uniform_read=read)]
+        play = waiting.play_programs([pair * 32] * 8, replace(H200, schedulers=1, integer=2.0))
+        assert play.cycles == pytest.approx(8 * cycles, rel=0.02)
+
+
+def test_copies_and_the_end_of_their_group_take_the_path():
+    """As measured of 32 warps: cycles for each copy, for each row that it takes a part of, for each group."""
+    for r in (r for r in measurements.load("latencies").results if r["probe"] == "copies in groups"):
+        copy, commit = Instruction("copy", 0, wavefronts=r["rows"]), Instruction("commit", 0)
+        group = [*[copy] * r["copies"], commit]
+        cycles = waiting.play_programs([group * (32 // r["copies"])] * 32, H200).cycles / 32 / 32
+        assert cycles == pytest.approx(r["value"], rel=0.15)
+
+
+def test_a_barrier_that_opens_takes_the_path():
+    """Of full multiprocessors, in blocks of 2, 4, 8 and 32 warps: 8 requests a round, and 0, 1 and 2 barriers."""
+    reads = [Instruction("shared load", 0, wavefronts=1)] * 8
+    for r in (r for r in measurements.load("latencies").results if r["probe"] == "shared reads and barriers"):
+        first, *rest = [[Instruction("barrier", 0)] if n < r["barriers"] else [] for n in range(2)]
+        walk = [*first, *reads, *rest[0]] * 16
+        cycles = waiting.play_programs([walk] * r["warps"], H200, 64 // r["warps"]).cycles / 16 / 64
+        assert cycles == pytest.approx(r["value"], rel=0.2), r
+
+
+def test_the_ways_to_lines_differ():
+    """By what was measured, always alike for the same line, around the latency of the second-level cache."""
+    loads = [[Instruction("load", 0, sectors=(("x", 4 * i),))] for i in range(256)]
+    waits = [waiting.play_programs([load], H200).fetches[0] for load in loads]
+    taken = [arrived - asked for asked, arrived in waits]
+    assert len(set(np.round(taken, 3))) == len(set(H200.spread)) > 10
+    assert np.mean(taken) == pytest.approx(H200.latency["L2"], abs=6)
+    assert [waiting.play_programs([load], H200).fetches[0] for load in loads] == waits
 
 
 def test_blocks_follow_each_other():
@@ -190,12 +248,12 @@ def test_multiply_adds_that_no_trace_shows_are_refused():
         programs(kernel, trace)
 
 
-def residency(width, warps, rung="prefetched"):
+def residency(width, warps, rung="prefetched", what="residency"):
     """(predicted of machine code, measured, predicted of the source) speed of a rung over that of tiled."""
     rows = {
         r["rung"]: r
         for r in JUDGED
-        if r["what"] == "residency"
+        if r["what"] == what
         and (r["params"].get("tile_width"), r["warps"]) == (width, warps)
         and r["params"].get("stages", 3) == 3
     }
@@ -205,13 +263,14 @@ def residency(width, warps, rung="prefetched"):
 CASES = [(8, w) for w in (2, 4, 8, 16, 32, 64)] + [(16, w) for w in (8, 16, 32, 64)] + [(32, w) for w in (32, 64)]
 
 
+@pytest.mark.parametrize("what", ["cached", "residency"])
 @pytest.mark.parametrize(("width", "warps"), CASES)
-def test_the_model_says_whether_prefetching_pays(width, warps):
-    """In every case in which it changes the speed by more than 3 %; of the source in all of them but one."""
-    coded, measured, predicted = residency(width, warps)
+def test_the_model_says_whether_prefetching_pays(width, warps, what):
+    """In every case in which it changes the speed by more than 3 %, of machine code and of the source."""
+    coded, measured, predicted = residency(width, warps, what=what)
     if abs(measured - 1) > 0.03:
         assert (coded > 1) == (measured > 1)
-        assert (predicted > 1) == (measured > 1) or (width, warps) == (16, 32)
+        assert (predicted > 1) == (measured > 1)
 
 
 def test_prefetching_pays_with_few_warps_and_not_with_many():
@@ -247,26 +306,41 @@ def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
     assert json.loads((tmp_path / "new" / "folder" / "waiting.json").read_text())["results"] == JUDGED
 
 
-def test_the_compilers_own_instructions_explain_most_misses():
-    """Of machine code half of the cases are within 10 %, and four stages with few warps within 10 %."""
+def test_what_both_predict():
+    """Half of the cases within 10 % of machine code and within 15 % of the source; four stages with few warps, too."""
     rows = [r for r in JUDGED if r["what"] == "residency"]
-    coded = [abs(r["error_by_code"]) for r in rows]
-    assert np.median(coded) < 0.1
-    four = [r for r in rows if r["params"].get("stages") == 4 and r["warps"] <= 8]
-    assert max(abs(r["error_by_code"]) for r in four) < 0.1
-    assert max(r["error"] for r in four) > 0.3
-    missed = [r for r in rows if abs(r["error"]) > 0.25]
-    assert len(missed) > 10
+    for key, within in (("error_by_code", 0.1), ("error", 0.15)):
+        assert np.median([abs(r[key]) for r in rows]) < within
+        assert max(abs(r[key]) for r in rows if r["params"].get("stages") == 4 and r["warps"] <= 8) < within
+    missed = [r for r in rows if abs(r["error"]) > 0.25 and "tile_width" not in r["params"]]
     assert all(r["why"].startswith("the compiler") for r in missed)
 
 
 def test_the_order_of_the_cases():
-    """Of pairs that differ by more than 3 %: a few are wrong of the source, one of machine code, and say why."""
-    for key, most in (("predicted", 9), ("predicted_by_code", 1)):
-        wrong, pairs = ordered(JUDGED, ("tiled", "prefetched"), key)
+    """Right, of machine code and of matrices that the second-level cache keeps; else a pair or two, which say why."""
+    for what, key, most in (
+        ("cached", "predicted_by_code", 0),
+        ("cached", "predicted", 2),
+        ("residency", "predicted_by_code", 1),
+        ("residency", "predicted", 1),
+    ):
+        wrong, pairs = ordered(JUDGED, ("tiled", "prefetched"), key, what)
         assert pairs > 250
         assert len(wrong) <= most
         assert all(why_wrong(pair, key).partition(": ")[2] for pair in wrong)
+
+
+def test_matrices_that_the_cache_does_not_keep_cost_tiled_more_than_prefetched():
+    """Of such, a launch brings every line from DRAM once: with 32 warps of T = 16 that decides whether fetching ahead
+    pays, and T = 8 with 32 warps falls behind the case that the model has in the wrong order."""
+    assert residency(16, 32, what="cached")[1] < 1 < residency(16, 32)[1]
+    speeds = {
+        (r["what"], r["rung"], r["warps"]): r["measured"]
+        for r in JUDGED
+        if r["what"] in ("cached", "residency") and r["params"].get("tile_width") == 8
+    }
+    ahead = {what: speeds[what, "prefetched", 64] / speeds[what, "tiled", 32] for what in ("cached", "residency")}
+    assert ahead["residency"] > 1.03 > ahead["cached"]
 
 
 def test_the_reasons_stand_beside_the_profilers():
