@@ -223,14 +223,15 @@ def roofline_of(folder: Path | None) -> Results:
 def judge_the_model(folder: Path | None) -> int:
     """Print every prediction of the model of waiting beside what was measured, largest errors first; return 0."""
     from .. import measurements
-    from .waiting import rows, table
+    from . import waiting
+    from .judgement import table
 
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-    results = rows(progress)
+    results = waiting.rows(progress)
     print(table(results))
     if folder:
-        origin = {name: measurements.load(name).provenance for name in ("latencies", "residency", "ladder")}
+        origin = {name: measurements.load(name).provenance for name in waiting.READS}
         recording = {"what": "waiting", "command": "python -m course_lib.gpu waiting", "provenance": origin["ladder"]}
         text = json.dumps({**recording, "results": results, "notes": {"origin": origin}}, indent=1)
         (folder / "waiting.json").write_text(text + "\n", encoding="utf-8")

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..simulator.hardware import LINE_BYTES, WARP_SIZE
 from . import shared_probes
+from .cycles import DRAM_LIST, L2_LIST, ROUNDS, address_list, clock, ends_of_warps, in_turns, measured, time_cycles
 from .device import require
-from .latencies import DRAM_LIST, L2_LIST, ROUNDS, Result, _list, _result, _time
+from .types import Result
 
 #: Rows of which a copy takes a part, and copies of a group.
 ROWS = (1, 2, 4)
@@ -28,7 +29,7 @@ def distances(repeats: int) -> list[Result]:
     `spread` has the cycles by which sixteen equal parts of them differ from the mean, each part's median.
     """
     steps, laps = 4096, 1
-    memory, nodes = _list(2 * L2_LIST, 2 * LINE_BYTES)
+    memory, nodes = address_list(2 * L2_LIST, 2 * LINE_BYTES)
     times = require().device_array((laps, steps), np.int64)
     seen = []
     for start in nodes[:: len(nodes) // repeats][:repeats]:
@@ -40,7 +41,7 @@ def distances(repeats: int) -> list[Result]:
     spread = [round(float(part - waits.mean()), 1) for part in parts]
     del memory
     totals = [int(each.sum()) for each in seen]
-    return [_result("L2 latency by line", waits.mean(), totals, steps=steps, spread=spread)]
+    return [measured("L2 latency by line", waits.mean(), totals, steps=steps, spread=spread)]
 
 
 def cold(repeats: int) -> list[Result]:
@@ -57,9 +58,9 @@ def cold(repeats: int) -> list[Result]:
         kernel = shared_probes.wait_for_rows(rows)
         seen = []
         for _ in range(repeats + 1):
-            seen += _time(kernel, WARP_SIZE, (base + band * pitch, pitch, steps), 1, warmups=0, out=np.uint32)
+            seen += time_cycles(kernel, WARP_SIZE, (base + band * pitch, pitch, steps), 1, warmups=0, out=np.uint32)
             band += rows  # what was written first has left the second-level cache
-        results.append(_result("DRAM latency of rows", np.median(seen[1:]) / steps, seen[1:], rows=rows, steps=steps))
+        results.append(measured("DRAM latency of rows", np.median(seen[1:]) / steps, seen[1:], rows=rows, steps=steps))
     return results
 
 
@@ -71,9 +72,9 @@ def groups(repeats: int) -> list[Result]:
     for rows in ROWS:
         for each in GROUPS:
             kernel = shared_probes.copies_in_groups(rows, each)
-            seen = _time(kernel, 1024, (array, 256, rounds), repeats)
+            seen = time_cycles(kernel, 1024, (array, 256, rounds), repeats)
             value = np.median(seen) / rounds / 8 / WARP_SIZE
-            results.append(_result("copies in groups", value, seen, "cycles per copy", rows=rows, copies=each))
+            results.append(measured("copies in groups", value, seen, "cycles per copy", rows=rows, copies=each))
     return results
 
 
@@ -82,7 +83,7 @@ def barriers(repeats: int) -> list[Result]:
     device = require()
     results: list[Result] = []
     count, rounds = device.get_current_device().MULTIPROCESSOR_COUNT, 4096
-    hertz = _clock(device)
+    hertz = np.median(clock(3))
     out = device.device_array(1024, np.float32)
     for warps in (2, 4, 8, 32):
         blocks = FULL // warps * count
@@ -98,15 +99,8 @@ def barriers(repeats: int) -> list[Result]:
                 seen.append(begin.elapsed_time(end) / 1e3 * hertz)
             value = np.median(seen[1:]) / rounds / FULL
             about: dict[str, Any] = {"warps": warps, "barriers": passed}
-            results.append(_result("shared reads and barriers", value, seen[1:], "cycles per warp's round", **about))
+            results.append(measured("shared reads and barriers", value, seen[1:], "cycles per warp's round", **about))
     return results
-
-
-def _clock(device: Any) -> float:
-    """Return the cycles of a second."""
-    from .sharing import everywhere
-
-    return next(r["value"] for r in everywhere(3) if r["probe"] == "clock")
 
 
 def uniforms(repeats: int) -> list[Result]:
@@ -114,10 +108,10 @@ def uniforms(repeats: int) -> list[Result]:
     results: list[Result] = []
     for values, readers in ((1, 0), (2, 0), (1, 1), (2, 2)):
         kernel = shared_probes.uniform_values(values, readers)
-        seen = _time(kernel, 1024, (3, 5, ROUNDS), repeats)
+        seen = time_cycles(kernel, 1024, (3, 5, ROUNDS), repeats)
         value = np.median(seen) / (ROUNDS * 8 * WARP_SIZE / 4)
         about = {"values": values, "readers": readers}
-        results.append(_result("values of a warp", value, seen, "cycles per step of a scheduler", **about))
+        results.append(measured("values of a warp", value, seen, "cycles per step of a scheduler", **about))
     return results
 
 
@@ -128,19 +122,11 @@ def orders(repeats: int) -> list[Result]:
     lap as a part of its last one's, 1 where it plays no part who began first.
     """
     device = require()
-    out, clocks = device.device_array(1024, np.float32), device.device_array((2, 1, WARP_SIZE), np.int64)
-    ends = []
-    for _ in range(repeats + 1):
-        shared_probes.ask_and_compete[1, 1024](16 * ROUNDS, out, clocks)
-        first, last = clocks.copy_to_host()[:, 0]
-        ends.append((last - first.min()).tolist())
-    value = np.median([np.mean(e) / max(e) for e in ends[1:]])
-    unit = "mean end as a part of the last"
-    results = [_result("warps that ask", value, [max(e) for e in ends[1:]], unit, ends=ends[-1])]
+    results = [in_turns("warps that ask", ends_of_warps(shared_probes.ask_and_compete, (16 * ROUNDS,), repeats))]
     laps, threads = 4, 256
     fit = FULL * WARP_SIZE // threads * device.get_current_device().MULTIPROCESSOR_COUNT
     blocks = 6 * fit
-    times = device.device_array((laps, blocks), np.int64)
+    out, times = device.device_array(threads, np.float32), device.device_array((laps, blocks), np.int64)
     seen = []
     for _ in range(repeats + 1):
         shared_probes.laps_of_blocks[blocks, threads](np.float32(0.5), 4 * ROUNDS, laps, out, times)
@@ -148,4 +134,4 @@ def orders(repeats: int) -> list[Result]:
         seen.append(means)
     value = np.median([means[0] / means[-1] for means in seen[1:]])
     cycles = np.median(seen[1:], axis=0)
-    return [*results, _result("laps of blocks", value, cycles, "first lap as a part of the last")]
+    return [*results, measured("laps of blocks", value, cycles, "first lap as a part of the last")]

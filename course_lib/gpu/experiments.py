@@ -63,7 +63,7 @@ class Problem:
         return {**result, "warmups": warmups, "milliseconds": list(milliseconds), "gflops": timing.gflops}
 
 
-def _launch(
+def prepare(
     r: Rung, M: int, N: int, K: int, **params: Any
 ) -> tuple[Any, tuple[int, ...], tuple[int, ...], dict[str, Any]]:
     """Return (kernel, grid, block, params) of a float32 launch of the rung; ValueError where it has no room."""
@@ -72,12 +72,12 @@ def _launch(
     return r.make(dtype=np.float32, **params), grid, block, params
 
 
-def _widest(r: Rung) -> dict[str, int]:
+def widest(r: Rung) -> dict[str, int]:
     """Return the parameters of blocks 32 threads wide, a whole warp, for the kernels with square blocks."""
     return {key: 32 for key, width in r.params.items() if key in ("tile_width", "block_width") and width == 16}
 
 
-def _resources(kernel: Any, block: Sequence[int]) -> Result:
+def resources(kernel: Any, block: Sequence[int]) -> Result:
     """Return what the kernel got: registers and local bytes per thread, shared bytes per block, occupancy.
 
     The driver says how many such blocks a multiprocessor holds at once; occupancy_percent is the share of its
@@ -104,14 +104,14 @@ def measure_rung(r: Rung, problem: Problem, repeats: int, **params: Any) -> Resu
     """Return the result of one rung on one problem: skipped, wrong, or measured."""
     entry: Result = {"rung": r.name, "title": r.title}
     try:
-        kernel, grid, block, params = _launch(r, *problem.size, **params)
+        kernel, grid, block, params = prepare(r, *problem.size, **params)
     except ValueError as reason:
         return {**entry, "skipped": str(reason)}
     entry |= {"params": params, "grid": grid, "block": block}
     ragged = verify(r, *RAGGED, **params)
     if not ragged.correct:
         return {**entry, "wrong": f"relative error {ragged.relative_error:.1e} at {RAGGED}"}
-    return {**entry, **problem.measure(kernel[grid, block], repeats), **_resources(kernel, block)}
+    return {**entry, **problem.measure(kernel[grid, block], repeats), **resources(kernel, block)}
 
 
 def measure_cublas(problem: Problem, repeats: int) -> Result | None:
@@ -126,7 +126,7 @@ def ladder(names: Names, size: Size, repeats: int, progress: Progress) -> Result
     rungs = [r for r in LADDER if not names or r.name in names]
     results = []
     for r in progress(rungs, lambda r: r.name):
-        results.append(measure_rung(r, problem, repeats, **_widest(r)))
+        results.append(measure_rung(r, problem, repeats, **widest(r)))
     return results + [result for result in [measure_cublas(problem, repeats)] if result]
 
 
@@ -137,7 +137,7 @@ def series(names: Names, sizes: Sequence[int], repeats: int, progress: Progress)
     for n in progress(sizes, str):
         problem = Problem(n, n, n)
         for name in names or ("naive", "tiled", "best"):
-            results.append(measure_rung(rung(name), problem, repeats, **_widest(rung(name))))
+            results.append(measure_rung(rung(name), problem, repeats, **widest(rung(name))))
         results += [result for result in [measure_cublas(problem, repeats)] if result]
         results.append(measure_host(problem, host_rate))
         host_rate = results[-1].get("gflops", host_rate and host_rate / 4)
@@ -205,7 +205,7 @@ def mistake(names: Names, size: Size, repeats: int, progress: Progress) -> Resul
     cuda = require()
     results = []
     for name in progress(names or ("naive", "tiled"), str):
-        kernel, grid, block, params = _launch(rung(name), *size)
+        kernel, grid, block, params = prepare(rung(name), *size)
         A, B, C = (cuda.to_device(X) for X in random_matrices(*size))
         launch = kernel[grid, block]
         launch(A, B, C)
@@ -274,7 +274,7 @@ def launch_once(names: Names, size: Size) -> None:
         if names and r.name not in names:
             continue
         try:
-            kernel, grid, block, _ = _launch(r, *size, **_widest(r))
+            kernel, grid, block, _ = prepare(r, *size, **widest(r))
         except ValueError:
             continue
         kernel[grid, block](*(cuda.to_device(r.operand(X)) for X in (A, B)), C)

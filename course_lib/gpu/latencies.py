@@ -3,66 +3,29 @@
 Results are in cycles of the multiprocessor's clock unless their unit says otherwise; every one keeps its repeats.
 """
 
-from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numba import float32, uint32
 
 from ..simulator.hardware import WARP_SIZE
-from . import probes
+from . import crowds, probes, sharing
+from .cycles import DRAM_LIST, L1_LIST, L2_LIST, ROUNDS, address_list, measured, time_cycles
 from .device import require
 from .machine_code import code_of
 from .profile import inner_loop
-from .types import Names
+from .types import Names, Progress, Result
 
-#: A list of addresses that the first-level cache holds, one that only the second does, and one that none does.
-L1_LIST, L2_LIST, DRAM_LIST = 8 * 1024, 8 * 2**20, 256 * 2**20
-ROUNDS = 64
 WARPS = (1, 2, 4, 8, 16, 32)
-
-Result = dict[str, Any]
-Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
 
 
 def latencies(names: Names, repeats: int, progress: Progress) -> list[Result]:
     """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all; or the parts named."""
-    from . import crowds, sharing
-
     parts = [arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies]
     parts += [sharing.order, sharing.rates, sharing.paths, sharing.rows, sharing.banks, sharing.everywhere]
     parts += [crowds.distances, crowds.cold, crowds.groups, crowds.barriers, crowds.uniforms, crowds.orders]
     chosen = [part for part in parts if not names or part.__name__ in names]
     return [result for part in progress(chosen, lambda part: part.__name__) for result in part(min(repeats, 7))]
-
-
-def _result(probe: str, value: Any, cycles: Sequence[int], unit: str = "cycles", **about: Any) -> Result:
-    return {"probe": probe, "value": float(value), "unit": unit, **about, "cycles": [int(c) for c in cycles]}
-
-
-def _time(
-    kernel: Any,
-    block: Any,
-    arguments: tuple[Any, ...],
-    repeats: int,
-    grid: int = 1,
-    warmups: int = 1,
-    out: type[np.generic] = np.float32,
-) -> list[int]:
-    """Return the cycles of each launch of `kernel(*arguments, out, clocks)`, the median over the blocks.
-
-    A block's are those from its first warp's beginning to its last one's end.
-    """
-    cuda = require()
-    threads = int(np.prod(block))
-    results = cuda.device_array(max(threads * grid, 1024), out)
-    clocks = cuda.device_array((2, grid, -(-threads // WARP_SIZE)), np.int64)
-    seen: list[int] = []
-    for _ in range(warmups + repeats):
-        kernel[grid, block](*arguments, results, clocks)
-        first, last = clocks.copy_to_host()
-        seen.append(int(np.median(last.max(axis=1) - first.min(axis=1))))
-    return seen[warmups:]
 
 
 def arithmetic(repeats: int) -> list[Result]:
@@ -74,52 +37,34 @@ def arithmetic(repeats: int) -> list[Result]:
         ("integer add, xor", probes.add_then_xor, uint32, 8, 2),
     )
     for name, operation, dtype, chains, each in cases:
-        alone = _time(probes.arithmetic(operation, dtype, 1), WARP_SIZE, (dtype(3), ROUNDS), repeats)
+        alone = time_cycles(probes.arithmetic(operation, dtype, 1), WARP_SIZE, (dtype(3), ROUNDS), repeats)
         per = ROUNDS * probes.UNROLLED * each
-        results.append(_result(f"{name} latency", np.median(alone) / per, alone, operations=per))
-        full = _time(probes.arithmetic(operation, dtype, chains), 1024, (dtype(3), ROUNDS), repeats)
+        results.append(measured(f"{name} latency", np.median(alone) / per, alone, operations=per))
+        full = time_cycles(probes.arithmetic(operation, dtype, chains), 1024, (dtype(3), ROUNDS), repeats)
         per *= chains * 1024 // WARP_SIZE
         rate = per / np.median(full)
-        results.append(_result(f"{name} rate", rate, full, "warp instructions per cycle", operations=per))
+        results.append(measured(f"{name} rate", rate, full, "warp instructions per cycle", operations=per))
     return results
-
-
-def _list(size: int, spacing: int, seed: int = 0, shuffled: bool = True) -> tuple[Any, Any]:
-    """Return device memory with closed lists of addresses, one a lane, and the nodes' addresses in their random order.
-
-    Lane i has its part of a node 8·i bytes further on; it holds the address of its part of the next node.
-    """
-    cuda = require()
-    nodes = size // spacing
-    memory = cuda.device_array(size // 8, np.int64)
-    base = memory.__cuda_array_interface__["data"][0]
-    order = np.random.default_rng(seed).permutation(nodes) if shuffled else np.arange(nodes)
-    following = np.empty(nodes, np.int64)
-    following[order] = np.roll(order, -1)
-    host = np.empty((nodes, spacing // 8), np.int64)
-    host[:] = base + following[:, None] * spacing + 8 * np.arange(spacing // 8)
-    memory.copy_to_device(host.ravel())
-    return memory, base + spacing * order
 
 
 def pointers(repeats: int) -> list[Result]:
     """A list of addresses that one lane follows, from each level of the memory; DRAM's is new to the caches."""
     results: list[Result] = []
     for level, size, spacing, laps in (("L1", L1_LIST, 256, 4), ("L2", L2_LIST, 256, 2), ("DRAM", DRAM_LIST, 8192, 1)):
-        memory, nodes = _list(size, spacing)
+        memory, nodes = address_list(size, spacing)
         steps = min(len(nodes) // (repeats if laps == 1 else 1), 32768) // probes.UNROLLED * probes.UNROLLED
         starts = nodes[:: steps if laps == 1 else len(nodes)]
         seen: list[int] = []
         for start in np.resize(starts, repeats):
-            seen += _time(probes.chase, 1, (start, 8, steps, laps), 1, warmups=0, out=np.int64)
-        results.append(_result(f"{level} latency", np.median(seen) / steps, seen, steps=steps))
+            seen += time_cycles(probes.chase, 1, (start, 8, steps, laps), 1, warmups=0, out=np.int64)
+        results.append(measured(f"{level} latency", np.median(seen) / steps, seen, steps=steps))
         del memory
     results += neighbours(repeats) + lines(repeats)
-    seen = _time(probes.chase_shared, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
+    seen = time_cycles(probes.chase_shared, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
     steps = ROUNDS * probes.UNROLLED
-    results.append(_result("shared latency", np.median(seen) / steps, seen, steps=steps))
-    seen = _time(probes.chase_constants, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
-    return [*results, _result("constant latency", np.median(seen) / steps, seen, steps=steps)]
+    results.append(measured("shared latency", np.median(seen) / steps, seen, steps=steps))
+    seen = time_cycles(probes.chase_constants, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
+    return [*results, measured("constant latency", np.median(seen) / steps, seen, steps=steps)]
 
 
 def lines(repeats: int) -> list[Result]:
@@ -127,11 +72,13 @@ def lines(repeats: int) -> list[Result]:
     results: list[Result] = []
     for level, size, laps in (("L1", 16 * L1_LIST, 4), ("L2", L2_LIST, 2)):
         for apart in (8, 32, 128):
-            memory, nodes = _list(size, max(WARP_SIZE * apart, 256))
+            memory, nodes = address_list(size, max(WARP_SIZE * apart, 256))
             steps = len(nodes) // probes.UNROLLED * probes.UNROLLED
-            seen = _time(probes.chase, WARP_SIZE, (nodes[0], apart, steps, laps), repeats, warmups=0, out=np.int64)
+            seen = time_cycles(
+                probes.chase, WARP_SIZE, (nodes[0], apart, steps, laps), repeats, warmups=0, out=np.int64
+            )
             name = f"{level} latency of 32 lanes"
-            results.append(_result(name, np.median(seen) / steps, seen, apart=apart, steps=steps))
+            results.append(measured(name, np.median(seen) / steps, seen, apart=apart, steps=steps))
             del memory
     return results
 
@@ -141,12 +88,12 @@ def neighbours(repeats: int) -> list[Result]:
     results: list[Result] = []
     steps = 4096
     for spacing in (32, 64, 128, 256):
-        memory, nodes = _list(DRAM_LIST, spacing, shuffled=False)
+        memory, nodes = address_list(DRAM_LIST, spacing, shuffled=False)
         early = nodes[: len(nodes) // 2]  # what the second-level cache has lost when the rest has been written
         seen: list[int] = []
         for start in early[:: len(early) // repeats][:repeats]:
-            seen += _time(probes.chase, 1, (start, 8, steps, 1), 1, warmups=0, out=np.int64)
-        results.append(_result("DRAM neighbours", np.median(seen) / steps, seen, spacing=spacing, steps=steps))
+            seen += time_cycles(probes.chase, 1, (start, 8, steps, 1), 1, warmups=0, out=np.int64)
+        results.append(measured("DRAM neighbours", np.median(seen) / steps, seen, spacing=spacing, steps=steps))
         del memory
     return results
 
@@ -160,9 +107,9 @@ def shared_memory(repeats: int) -> list[Result]:
     cases += [("write", probes.write_shared, stride) for stride in (1, 2, 4)]
     cases += [("write 16 bytes", probes.write_shared4, 1)]
     for name, kernel, stride in cases:
-        seen = _time(kernel, 1024, (stride, 0, ROUNDS), repeats)
+        seen = time_cycles(kernel, 1024, (stride, 0, ROUNDS), repeats)
         value = np.median(seen) / requests
-        results.append(_result(f"shared {name}", value, seen, "cycles per request", stride=stride, requests=requests))
+        results.append(measured(f"shared {name}", value, seen, "cycles per request", stride=stride, requests=requests))
     return results
 
 
@@ -173,9 +120,9 @@ def first_level(repeats: int) -> list[Result]:
     requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
     array = cuda.to_device(np.ones(WARP_SIZE * WARP_SIZE * probes.UNROLLED, np.float32))
     for stride in (0, 1, 2, 4, 8, 16, 32):
-        seen = _time(probes.read_global(stride), 1024, (array, 0, ROUNDS), repeats)
+        seen = time_cycles(probes.read_global(stride), 1024, (array, 0, ROUNDS), repeats)
         value = np.median(seen) / requests
-        results.append(_result("L1 read", value, seen, "cycles per request", stride=stride, requests=requests))
+        results.append(measured("L1 read", value, seen, "cycles per request", stride=stride, requests=requests))
     return results
 
 
@@ -197,9 +144,9 @@ def bandwidth(repeats: int) -> list[Result]:
         seen: list[int] = []
         for repeat in range(repeats):
             part = array[repeat * rows : (repeat + 1) * rows] if level == "DRAM" else array
-            seen += _time(probes.read_rows, 1024, (part, laps), 1, grid=blocks, warmups=0)
+            seen += time_cycles(probes.read_rows, 1024, (part, laps), 1, grid=blocks, warmups=0)
         value = rows * 16 / blocks / np.median(seen)
-        results.append(_result(f"{level} bandwidth", value, seen, "bytes per cycle", blocks=blocks))
+        results.append(measured(f"{level} bandwidth", value, seen, "bytes per cycle", blocks=blocks))
         del array
     return results
 
@@ -207,18 +154,18 @@ def bandwidth(repeats: int) -> list[Result]:
 def waiting(repeats: int) -> list[Result]:
     """Warps that each follow a list of 256-byte nodes in the second-level cache, and barriers of 1 to 32 warps."""
     results: list[Result] = []
-    memory, nodes = _list(2 * L2_LIST, 256 * max(WARPS))
+    memory, nodes = address_list(2 * L2_LIST, 256 * max(WARPS))
     steps = len(nodes)
     for warps in WARPS:
         lanes = warps * WARP_SIZE
-        seen = _time(probes.chase, lanes, (nodes[0], 8, steps, 2), repeats, out=np.int64)
+        seen = time_cycles(probes.chase, lanes, (nodes[0], 8, steps, 2), repeats, out=np.int64)
         value = np.median(seen) / steps
-        results.append(_result("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps))
+        results.append(measured("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps))
     del memory
     for warps in WARPS:
-        seen = _time(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats)
+        seen = time_cycles(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats)
         value = np.median(seen) / ROUNDS / probes.UNROLLED
-        results.append(_result("barrier", value, seen, warps=warps, code=code_of(probes.barriers)))
+        results.append(measured("barrier", value, seen, warps=warps, code=code_of(probes.barriers)))
     return results
 
 
@@ -241,18 +188,18 @@ def indexing(repeats: int) -> list[Result]:
     }
     for kind, access in kinds.items():
         kernel = probes.index_rate(access)
-        seen = _time(kernel, (WARP_SIZE, WARP_SIZE), (row, row), repeats)
+        seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (row, row), repeats)
         value = np.median(seen) / (row.shape[1] * WARP_SIZE / 4)
-        results.append(_result(f"{kind} index rate", value, seen, unit, instructions=_turn(kernel)))
+        results.append(measured(f"{kind} index rate", value, seen, unit, instructions=_turn(kernel)))
         if access:
-            seen = _time(probes.index_chase(access), (WARP_SIZE, 1), (zeros, 256), repeats)
-            results.append(_result(f"{kind} index latency", np.median(seen) / 256, seen))
+            seen = time_cycles(probes.index_chase(access), (WARP_SIZE, 1), (zeros, 256), repeats)
+            results.append(measured(f"{kind} index latency", np.median(seen) / 256, seen))
     for written_out in (False, True):
         kernel = probes.shared_index_rate(written_out)
-        seen = _time(kernel, (WARP_SIZE, WARP_SIZE), (tile,), repeats)
+        seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (tile,), repeats)
         value = np.median(seen) / (probes.ROWS * (WARP_SIZE if written_out else 1) * WARP_SIZE / 4)
         name = f"shared index rate, {'written out' if written_out else 'in a loop'}"
-        results.append(_result(name, value, seen, unit, instructions=_turn(kernel)))
+        results.append(measured(name, value, seen, unit, instructions=_turn(kernel)))
     return results
 
 
@@ -266,8 +213,8 @@ def copies(repeats: int) -> list[Result]:
     """An asynchronous copy from L1 to the read of what it brought, one after the other."""
     cuda = require()
     array = cuda.to_device(np.arange(WARP_SIZE, dtype=np.int64)[None])
-    seen = _time(probes.chase_copies, WARP_SIZE, (array, 1024), repeats, out=np.int64)
-    results = [_result("asynchronous copy and read", np.median(seen) / 1024, seen)]
+    seen = time_cycles(probes.chase_copies, WARP_SIZE, (array, 1024), repeats, out=np.int64)
+    results = [measured("asynchronous copy and read", np.median(seen) / 1024, seen)]
     requests = ROUNDS * probes.UNROLLED
     row = cuda.to_device(np.ones((1, 2**16), np.float32))
     for name, kernel in (
@@ -275,7 +222,7 @@ def copies(repeats: int) -> list[Result]:
         ("asynchronous copies of 16 bytes", probes.copies4_of),
     ):
         for warps in WARPS:
-            seen = _time(kernel, warps * WARP_SIZE, (row, 0, ROUNDS), repeats)
+            seen = time_cycles(kernel, warps * WARP_SIZE, (row, 0, ROUNDS), repeats)
             value = np.median(seen) / requests / warps
-            results.append(_result(name, value, seen, "cycles per request", warps=warps, requests=requests * warps))
+            results.append(measured(name, value, seen, "cycles per request", warps=warps, requests=requests * warps))
     return results

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import LADDER, Rung
-from .experiments import RAGGED, _launch, _widest
+from .experiments import RAGGED, prepare, widest
 from .residency import cases
 from .types import Names, Progress, Results
 
@@ -33,13 +33,13 @@ NONE = 7
 def machine_code(names: Names, progress: Progress) -> Results:
     """Return the machine code of every rung, as it is launched on large matrices, and of the cases of residency."""
     wanted: dict[tuple[Any, ...], tuple[Rung, dict[str, int]]] = {}
-    launched = [(r, {**r.params, **_widest(r)}) for r in LADDER]
+    launched = [(r, {**r.params, **widest(r)}) for r in LADDER]
     for r, params in [*launched, *((r, params) for r, params, _ in cases())]:
         if (not names or r.name in names) and r.name not in ("per_element", "single_block"):
             wanted[r.name, *params.items()] = r, params
     results: Results = []
     for r, params in progress(list(wanted.values()), lambda case: f"{case[0].name} {case[1]}"):
-        kernel, grid, block, _ = _launch(r, *RAGGED, **params)
+        kernel, grid, block, _ = prepare(r, *RAGGED, **params)
         M, N, K = RAGGED
         kernel[grid, block](*(np.ones(shape, np.float32) for shape in ((M, K), (K, N), (M, N))))
         results.append({"rung": r.name, "params": params, "threads": prod(block), "code": code_of(kernel)})

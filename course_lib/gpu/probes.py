@@ -25,7 +25,7 @@ ROWS = 256
 INDICES = np.arange(LINE, dtype=np.int64)
 
 
-def _assembly(text, result, *arguments):
+def assembly(text, result, *arguments):
     """Return an intrinsic that is one line of the GPU's assembly, kept in its place, with operands $1 …; $0 results."""
     kinds = {types.int64: (ir.IntType(64), "l"), types.uint32: (ir.IntType(32), "r"), float32: (ir.FloatType(), "f")}
     operands = ", ".join(f"x{i}" for i in range(len(arguments)))
@@ -47,12 +47,12 @@ def _assembly(text, result, *arguments):
 
 
 #: The multiprocessor's clock, read once its operand is there; loads from an address.
-clock_after = _assembly("mov.u64 $0, %clock64;", types.int64, float32)
-follow_global = _assembly("ld.global.u64 $0, [$1];", types.int64, types.int64)
-multiply_add = _assembly("fma.rn.f32 $0, $1, $2, $1;", float32, float32, float32)
-multiply_add_integer = _assembly("mad.lo.u32 $0, $1, $2, $1;", types.uint32, types.uint32, types.uint32)
-add_integer = _assembly("add.u32 $0, $1, $2;", types.uint32, types.uint32, types.uint32)
-xor_integer = _assembly("xor.b32 $0, $1, $2;", types.uint32, types.uint32, types.uint32)
+clock_after = assembly("mov.u64 $0, %clock64;", types.int64, float32)
+follow_global = assembly("ld.global.u64 $0, [$1];", types.int64, types.int64)
+multiply_add = assembly("fma.rn.f32 $0, $1, $2, $1;", float32, float32, float32)
+multiply_add_integer = assembly("mad.lo.u32 $0, $1, $2, $1;", types.uint32, types.uint32, types.uint32)
+add_integer = assembly("add.u32 $0, $1, $2;", types.uint32, types.uint32, types.uint32)
+xor_integer = assembly("xor.b32 $0, $1, $2;", types.uint32, types.uint32, types.uint32)
 
 
 @cuda.jit(device=True)

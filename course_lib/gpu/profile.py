@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import LADDER, TENSOR_CORES, rung
-from .experiments import _launch
+from .experiments import prepare
 from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices
 
@@ -198,7 +198,7 @@ def instructions(names: Names) -> Results:
     """Return the inner loop of each rung in machine instructions, and how many of each kind it holds."""
     results = []
     for name in names or ("tiled", "outer_product", "unrolled", "register_2d", "vectorized", "best"):
-        kernel, grid, block, params = _launch(rung(name), 256, 256, 256)
+        kernel, grid, block, params = prepare(rung(name), 256, 256, 256)
         A, B, C = random_matrices(256, 256, 256)
         kernel[grid, block](rung(name).operand(A), rung(name).operand(B), C)
         text = next(iter(kernel.inspect_sass().values()))

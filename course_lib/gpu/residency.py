@@ -6,13 +6,13 @@ threads hold 64 results each.
 Dynamic shared memory that no kernel uses fills a multiprocessor, so that only so many blocks fit on it at once.
 """
 
-from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
 
 from ..kernels import Rung, rung
 from .device import require
-from .experiments import RAGGED, Problem, _launch, _resources
+from .experiments import RAGGED, Problem, prepare, resources
+from .types import Progress, Result, Size
 from .verification import random_matrices, verify
 
 N = 2048
@@ -30,14 +30,10 @@ REGISTER_TILED_BLOCKS = (1, 2)
 #: Bytes of shared memory that the driver keeps for each block.
 RESERVED = 1024
 
-Size = tuple[int, int, int]
-Result = dict[str, Any]
-Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
 
-
-def cases(size: Size = SIZE) -> list[tuple[Rung, dict[str, int], int]]:
+def cases(size: Size = SIZE) -> list[tuple[Rung, dict[str, Any], int]]:
     """Return (rung, its parameters, blocks on a multiprocessor) of every launch; of CACHED only those in T×T tiles."""
-    kinds: list[tuple[Rung, dict[str, int]]] = [(rung("tiled"), {}), (rung("prefetched"), {})]
+    kinds: list[tuple[Rung, dict[str, Any]]] = [(rung("tiled"), {}), (rung("prefetched"), {})]
     kinds += [(rung("pipelined"), {"stages": stages}) for stages in STAGES]
     tiles = [
         (r, {"tile_width": width, **params}, 32 * warps // width**2)
@@ -68,7 +64,7 @@ def limited(
     The kernel is compiled for `arguments` and allowed the shared memory; size: M, N and K.
     """
     cuda = require()
-    kernel, grid, block, _ = _launch(r, *size, **params)
+    kernel, grid, block, _ = prepare(r, *size, **params)
     kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
     gpu = cuda.get_current_device()
     total, most = gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
@@ -115,7 +111,7 @@ def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Resul
         if size == CACHED:
             del problem.sets[1:]  # always the same matrices
         measured = problem.measure(kernel[grid, block, 0, room], repeats)
-        own = _resources(kernel, block)
+        own = resources(kernel, block)
         results.append({**entry, **measured, "filler_bytes": room, "registers": own["registers"]})
     return results
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import cuda, float32, int64, types, uint32, uint64
 
 from ..kernels.async_copy import commit_copies, copy_async, wait_copies
-from .probes import LINE, UNROLLED, WORDS, _assembly, clock_after, follow_global, multiply_add, note
+from .probes import LINE, UNROLLED, WORDS, assembly, clock_after, follow_global, multiply_add, note
 
 #: Where shared memory of a kernel begins: what lies before belongs to the driver.
 SHARED = 1024
@@ -17,16 +17,16 @@ SHARED = 1024
 FEW = 1024
 CONSTANTS = np.ones(64, np.float32)
 
-clock_now = _assembly("mov.u64 $0, %clock64;", types.int64)
-shared_word = _assembly("ld.volatile.shared.f32 $0, [$1];", float32, types.uint32)
-shared_words = _assembly("{ .reg .f32 a, b, c; ld.volatile.shared.v4.f32 {$0, a, b, c}, [$1]; }", float32, types.uint32)
-store_word = _assembly("{ st.volatile.shared.f32 [$1], 0f3F800000; mov.f32 $0, 0f00000000; }", float32, types.uint32)
-multiply_add_to = _assembly("fma.rn.f32 $0, $2, $3, $1;", float32, float32, float32, float32)
-clock_if = _assembly(
+clock_now = assembly("mov.u64 $0, %clock64;", types.int64)
+shared_word = assembly("ld.volatile.shared.f32 $0, [$1];", float32, types.uint32)
+shared_words = assembly("{ .reg .f32 a, b, c; ld.volatile.shared.v4.f32 {$0, a, b, c}, [$1]; }", float32, types.uint32)
+store_word = assembly("{ st.volatile.shared.f32 [$1], 0f3F800000; mov.f32 $0, 0f00000000; }", float32, types.uint32)
+multiply_add_to = assembly("fma.rn.f32 $0, $2, $3, $1;", float32, float32, float32, float32)
+clock_if = assembly(
     "{ .reg .pred p; setp.ne.s64 p, $1, 0; mov.u64 $0, 0; @p mov.u64 $0, %clock64; }", types.int64, types.int64
 )
-load_word = _assembly("ld.global.u32 $0, [$1];", types.uint32, types.int64)
-shift = _assembly("shf.l.wrap.b32 $0, $1, $2, 7;", types.uint32, types.uint32, types.uint32)
+load_word = assembly("ld.global.u32 $0, [$1];", types.uint32, types.int64)
+shift = assembly("shf.l.wrap.b32 $0, $1, $2, 7;", types.uint32, types.uint32, types.uint32)
 
 
 @cuda.jit

@@ -10,10 +10,11 @@ from numba import float32, uint32
 
 from ..simulator.hardware import WARP_SIZE
 from . import probes, shared_probes
+from .cycles import L2_LIST, ROUNDS, address_list, clock, ends_of_warps, in_turns, measured, time_cycles
 from .device import require
-from .latencies import L2_LIST, ROUNDS, Result, _list, _result, _time
 from .machine_code import code_of
 from .probes import UNROLLED
+from .types import Result
 
 #: Requests of one warp, one right after the other, none of which waits for what another brings.
 IN_A_ROW = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
@@ -30,37 +31,28 @@ def order(repeats: int) -> list[Result]:
 
     The value is their mean as a part of the last: 1 where all take turns, 9/16 where one after the other of eight goes.
     """
-    device = require()
-    out, clocks = device.device_array(1024), device.device_array((2, 1, WARP_SIZE), np.int64)
-    ends = []
-    for _ in range(repeats + 1):
-        shared_probes.compete[1, 1024](float32(0.5), ROUNDS, out, clocks)
-        first, last = clocks.copy_to_host()[:, 0]
-        ends.append((last - first.min()).tolist())
-    value = np.median([np.mean(e) / max(e) for e in ends[1:]])
-    last_of = [max(e) for e in ends[1:]]
-    return [_result("warps without turns", value, last_of, "mean end as a part of the last", ends=ends[-1])]
+    return [in_turns("warps without turns", ends_of_warps(shared_probes.compete, (float32(0.5), ROUNDS), repeats))]
 
 
 def rates(repeats: int) -> list[Result]:
     """The rate of the integer unit alone; constants, beside requests to shared memory too; one warp's empty loop."""
-    seen = _time(probes.arithmetic(shared_probes.shift, uint32, 4), 1024, (uint32(3), ROUNDS), repeats)
+    seen = time_cycles(probes.arithmetic(shared_probes.shift, uint32, 4), 1024, (uint32(3), ROUNDS), repeats)
     per = ROUNDS * UNROLLED * 4 * WARP_SIZE
     unit = "warp instructions per cycle"
-    results = [_result("integer shift rate", per / np.median(seen), seen, unit, operations=per)]
+    results = [measured("integer shift rate", per / np.median(seen), seen, unit, operations=per)]
     readers = {
         "constant read": shared_probes.read_constants,
         "constant and shared read": shared_probes.read_both,
     }
     for name, reader in readers.items():
         for warps in (1, 4, 32):
-            seen = _time(reader, warps * WARP_SIZE, (ROUNDS,), repeats)
+            seen = time_cycles(reader, warps * WARP_SIZE, (ROUNDS,), repeats)
             value = np.median(seen) / ROUNDS / UNROLLED / warps
-            results.append(_result(name, value, seen, "cycles per request", warps=warps))
+            results.append(measured(name, value, seen, "cycles per request", warps=warps))
     kernel = probes.index_rate(None)
     row = require().to_device(np.ones((1, 4096), np.float32))
-    seen = _time(kernel, WARP_SIZE, (row, row), repeats)
-    results.append(_result("loop of one warp", np.median(seen) / row.shape[1], seen, code=code_of(kernel)))
+    seen = time_cycles(kernel, WARP_SIZE, (row, row), repeats)
+    results.append(measured("loop of one warp", np.median(seen) / row.shape[1], seen, code=code_of(kernel)))
     return results
 
 
@@ -72,9 +64,9 @@ def paths(repeats: int) -> list[Result]:
     for name, access, step in cases:
         for warps in (1, 4):
             for count in IN_A_ROW:
-                seen = _time(shared_probes.in_a_row(access, count), warps * WARP_SIZE, (step, 3), 3)
+                seen = time_cycles(shared_probes.in_a_row(access, count), warps * WARP_SIZE, (step, 3), 3)
                 about: dict[str, Any] = {"step": step, "warps": warps, "requests": count}
-                results.append(_result(f"asked for, {name}", np.median(seen), seen, **about))
+                results.append(measured(f"asked for, {name}", np.median(seen), seen, **about))
     return results
 
 
@@ -88,19 +80,19 @@ def rows(repeats: int) -> list[Result]:
     for each in EACH:
         for pitch in PITCHES:
             for warps in (1, 4, 32):
-                seen = _time(
+                seen = time_cycles(
                     shared_probes.read_lines(each, True), warps * WARP_SIZE, (array, pitch, 0, ROUNDS), repeats
                 )
                 value = np.median(seen) / ROUNDS / UNROLLED / warps
                 about = {"rows": WARP_SIZE // each, "pitch": pitch, "warps": warps}
-                results.append(_result("L1 read of rows", value, seen, "cycles per request", **about))
+                results.append(measured("L1 read of rows", value, seen, "cycles per request", **about))
         for blocks in (1, everywhere):
             rounds = PITCHES[0] // each // UNROLLED
             arguments = array, PITCHES[0], UNROLLED * each, rounds
-            seen = _time(shared_probes.read_lines(each, False), 1024, arguments, 3, grid=blocks, warmups=0)
+            seen = time_cycles(shared_probes.read_lines(each, False), 1024, arguments, 3, grid=blocks, warmups=0)
             value = np.median(seen) / rounds / UNROLLED / WARP_SIZE
             about = {"rows": WARP_SIZE // each, "blocks": blocks}
-            results.append(_result("L2 read of rows", value, seen, "cycles per request", **about))
+            results.append(measured("L2 read of rows", value, seen, "cycles per request", **about))
     return results
 
 
@@ -111,10 +103,10 @@ def banks(repeats: int) -> list[Result]:
     for m, n in OUTER:
         kernel = shared_probes.outer(m, n)
         for warps in (4, 16):
-            seen = _time(kernel, warps * WARP_SIZE, (values, ROUNDS), repeats)
+            seen = time_cycles(kernel, warps * WARP_SIZE, (values, ROUNDS), repeats)
             value = np.median(seen) / (ROUNDS * 8 * m * n * warps / 4)
             unit = "cycles per multiply-add of a scheduler"
-            results.append(_result(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=code_of(kernel)))
+            results.append(measured(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=code_of(kernel)))
     return results
 
 
@@ -122,23 +114,13 @@ def everywhere(repeats: int) -> list[Result]:
     """All multiprocessors at once: the same list in the second-level cache; several blocks' barriers; the clock."""
     device = require()
     count = device.get_current_device().MULTIPROCESSOR_COUNT
-    memory, nodes = _list(L2_LIST, 256)
-    seen = _time(probes.chase, 1, (nodes[0], 8, len(nodes), 2), 3, grid=count, out=np.int64)
-    results = [_result("L2 latency, all at once", np.median(seen) / len(nodes), seen, blocks=count)]
+    memory, nodes = address_list(L2_LIST, 256)
+    seen = time_cycles(probes.chase, 1, (nodes[0], 8, len(nodes), 2), 3, grid=count, out=np.int64)
+    results = [measured("L2 latency, all at once", np.median(seen) / len(nodes), seen, blocks=count)]
     del memory
     for warps, blocks in ((2, 1), (2, 4), (2, 16), (8, 1), (8, 4), (8, 8)):
-        seen = _time(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats, grid=blocks * count)
+        seen = time_cycles(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats, grid=blocks * count)
         value = np.median(seen) / ROUNDS / UNROLLED
-        results.append(_result("barriers of blocks", value, seen, warps=warps, blocks=blocks))
-    begin, end = device.event(timing=True), device.event(timing=True)
-    out, clocks = device.device_array(1024), device.device_array((2, count, WARP_SIZE), np.int64)
-    hertz = []
-    for _ in range(repeats):
-        begin.record()
-        shared_probes.compete[count, 1024](float32(0.5), 2**14, out, clocks)
-        end.record()
-        end.synchronize()
-        first, last = clocks.copy_to_host()
-        cycles = int((last.max(axis=1) - first.min(axis=1)).max())
-        hertz.append(cycles / begin.elapsed_time(end) * 1e3)
-    return [*results, _result("clock", np.median(hertz), [int(h) for h in hertz], "hertz")]
+        results.append(measured("barriers of blocks", value, seen, warps=warps, blocks=blocks))
+    hertz = clock(repeats)
+    return [*results, measured("clock", np.median(hertz), [int(h) for h in hertz], "hertz")]

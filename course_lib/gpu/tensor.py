@@ -29,7 +29,7 @@ from ..kernels.rung import Rung
 from ..kernels.tensor_core import BF16, TF32, Mma, mma_bf16, mma_tf32
 from ..kernels.tensor_core_formats import round_to_tf32, to_bfloat16, to_tf32
 from .device import require
-from .experiments import RAGGED, _launch, _resources
+from .experiments import RAGGED, prepare, resources
 from .timing import Timing, input_sets, time_calls
 from .types import Names, Progress, Result, Results
 from .verification import verify
@@ -84,7 +84,7 @@ def tensor(names: Names, sizes: Sequence[int], repeats: int, progress: Progress)
 def measure_rung(r: Rung, params: dict[str, Any], form: str, sets: list[Any], repeats: int) -> Result:
     """Return the result of one rung on square matrices: wrong, or measured."""
     n = sets[0][0].shape[0]
-    kernel, grid, block, params = _launch(r, n, n, n, **params)
+    kernel, grid, block, params = prepare(r, n, n, n, **params)
     entry: Result = {"rung": r.name, "title": r.title, "format": form, "params": params, "M": n, "N": n, "K": n}
     entry |= {"grid": grid, "block": block}
     ragged = verify(r, *RAGGED, **params)
@@ -95,7 +95,7 @@ def measure_rung(r: Rung, params: dict[str, Any], form: str, sets: list[Any], re
     entry |= errors(sets[0], own[0][2].copy_to_host(), lambda X: r.multiplied(X, **params))
     if not entry["sum_error"] <= SUMS:
         return {**entry, "wrong": f"relative error of the sums {entry['sum_error']:.1e}"}
-    return {**entry, **timed(kernel[grid, block], own, n, repeats), **_resources(kernel, block)}
+    return {**entry, **timed(kernel[grid, block], own, n, repeats), **resources(kernel, block)}
 
 
 def errors(arrays: Any, C: np.ndarray, multiplied: Callable[..., Any] | None) -> Result:

@@ -1,6 +1,6 @@
 """What the model of waiting predicts beside what was measured: the judgement in public. Needs recordings, no GPU.
 
-The machine's numbers come from the recording of `latencies` alone; nothing here is fitted. All of it takes some two
+The machine's numbers come from the recording of `latencies` alone; nothing here is fitted. All of it takes some three
 minutes of a processor.
 """
 
@@ -9,9 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from itertools import combinations, product
+from collections.abc import Iterator
 from math import prod
 from types import ModuleType
 from typing import Any
@@ -20,15 +18,17 @@ import numpy as np
 
 from .. import measurements, model
 from ..kernels import Rung, large_tiles, rung
+from ..measurements import Recording
 from ..model import waiting
 from ..model.instructions import Instruction, programs
 from ..model.machine import pace_of_barriers
 from ..model.machine_code import CodedOperation, machine_programs, operations
 from ..simulate import simulate
 from ..simulator.hardware import WARP_SIZE, ceil_div
+from .types import Progress, Result
 
-Row = dict[str, Any]
-Progress = Callable[[Iterable[Any], Callable[[Any], str]], Iterable[Any]]
+#: The recordings that are read.
+READS = ("latencies", "residency", "cached", "ladder", "counters", "machine_code")
 #: Nsight Compute's names of stalls for what the model calls by one name. Beside these the profiler sees stalls that
 #: the model has not: for an instruction that is not there yet, and for the fixed latency of the one before.
 STALLS: dict[str, tuple[str, ...]] = {
@@ -55,85 +55,119 @@ ROUNDS = 2
 ONE_TURN = ("per_row", "per_column")
 #: Kernels whose multiply-adds stand in another kernel's file, of which a trace of theirs would show no line.
 BESIDE = {"whole_tiles": large_tiles}
-#: Pairs of cases whose speeds differ by more have an order: measured again on another day one differs by up to 2 %.
-TELLS = 0.03
 #: What tells the results of one microkernel apart.
 WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
-#: The kernels whose order over resident warps is told.
-TILES = ("tiled", "prefetched")
-#: What is played: the source, as a model of the compiler lowers it, or what the compiler made.
-BY = {"predicted": "of the source", "predicted_by_code": "of machine code"}
+#: Turns of a microkernel's loop that are played.
+TURNS = 64
+#: The probe, what tells its results apart, the predicted value, and why it is missed, where it is.
+Prediction = tuple[str, dict[str, int], float, dict[str, str]]
 #: A miss that needs a reason; the compiler is one where its own instructions have half the error or less.
 MISS = 0.25
 UNEXPLAINED = "unexplained"
 
 
-def rows(progress: Progress) -> list[Row]:
+def rows(progress: Progress) -> list[Result]:
     """Return every prediction: of the kernels that measured the machine, of few and many warps, of the ladder."""
     return [*probes(), *residency(progress, "cached"), *residency(progress), *ladder(progress)]
 
 
-def probes() -> list[Row]:
+def probes() -> list[Result]:
     """Predict kernels that measured the machine: what the model makes of its own numbers."""
     machine, recording = _machine(), measurements.load("latencies")
-    results: list[Row] = []
+    results = []
+    for part in (_barriers, _lists, _paths, _chains, _crowds, _turns_of_warps):
+        for probe, which, predicted, why in part(machine, recording):
+            alike = (r for r in recording.results if r["probe"] == probe)
+            value = next(r["value"] for r in alike if all(r.get(k) == which.get(k, r.get(k)) for k in WHICH))
+            about: Result = {"what": "probe", "probe": probe, **which}
+            results.append({**about, **_beside(predicted, value, "cycles"), **why})
+    return results
 
-    def add(probe: str, predicted: float, **which: int) -> None:
-        alike = (r for r in recording.results if r["probe"] == probe)
-        value = next(r["value"] for r in alike if all(r.get(k) == which.get(k, r.get(k)) for k in WHICH))
-        results.append({"what": "probe", "probe": probe, **which, **_beside(predicted, value, "cycles")})
 
-    turns, full = 64, recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
+def _barriers(machine: waiting.Machine, recording: Recording) -> Iterator[Prediction]:
+    """A program of barriers of 1 to 32 warps, with its own instructions between them."""
     kept = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
+    walk = [Instruction("barrier", 0, pace=kept)] * TURNS
     for warps in (1, 2, 4, 8, 16, 32):
-        walk = [Instruction("barrier", 0, pace=kept)] * turns
-        add("barrier", waiting.play_programs([walk] * warps, machine).cycles / turns, warps=warps)
+        cycles = waiting.play_programs([walk] * warps, machine).cycles
+        yield "barrier", {"warps": warps}, cycles / TURNS, {}
+
+
+def _lists(machine: waiting.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Warps that follow lists of addresses: each of 8 sectors needs what the one before brought."""
+    needs: list[tuple[int, ...]] = [(), *((step,) for step in range(TURNS - 1))]
     for warps in (1, 2, 4, 8, 16, 32):
         walks = []
         for warp in range(warps):
-            sectors = [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(turns)]
-            needs: list[tuple[int, ...]] = [(), *((step,) for step in range(turns - 1))]
+            sectors = [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(TURNS)]
             walks.append(
                 [Instruction("load", 0, n, wavefronts=2, sectors=s) for n, s in zip(needs, sectors, strict=True)]
             )
-        add("warps following lists", waiting.play_programs(walks, machine).cycles / turns, warps=warps)
+        cycles = waiting.play_programs(walks, machine).cycles
+        yield "warps following lists", {"warps": warps}, cycles / TURNS, {}
+
+
+def _paths(machine: waiting.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Requests to shared memory of 32 warps, with conflicts of banks; of one warp, one right after the other."""
     for stride in (1, 2, 4, 8, 16, 32):
-        walk = [Instruction("shared load", 0, wavefronts=stride) for _ in range(turns)]
-        add("shared read", waiting.play_programs([walk] * 32, machine).cycles / turns / 32, stride=stride)
-    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(turns)]
-    add("multiply-add latency", waiting.play_programs([chain], machine).cycles / turns)
+        walk = [Instruction("shared load", 0, wavefronts=stride)] * TURNS
+        cycles = waiting.play_programs([walk] * 32, machine).cycles
+        yield "shared read", {"stride": stride}, cycles / TURNS / 32, {}
+    why = {"why": "the machine: some 40 cycles pass once, before a request leaves every fourth"}
     for warps in (1, 4):
-        walk = [Instruction("shared store", 0, wavefronts=1)] * 32
-        add("asked for, store", waiting.play_programs([walk] * warps, machine).cycles, warps=warps, requests=32)
-        results[-1]["why"] = "the machine: some 40 cycles pass once, before a request leaves every fourth"
+        cycles = waiting.play_programs([[Instruction("shared store", 0, wavefronts=1)] * 32] * warps, machine).cycles
+        yield "asked for, store", {"warps": warps, "requests": 32}, cycles, why
+
+
+def _chains(machine: waiting.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Multiply-adds of which each needs the one before; of outer products in registers, as their code has them."""
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(TURNS)]
+    yield "multiply-add latency", {}, waiting.play_programs([chain], machine).cycles / TURNS, {}
     for r in recording.results:
         if r["probe"].startswith("outer product"):
             loop = _inner(operations(r["code"]))
             walk = [Instruction(op.kind, 0, pace=op.pace, reads=op.reads) for op in loop] * 4
             products = sum(i.kind == "multiply-add" for i in walk) * r["warps"] // machine.schedulers
-            add(r["probe"], waiting.play_programs([walk] * r["warps"], machine).cycles / products, warps=r["warps"])
+            cycles = waiting.play_programs([walk] * r["warps"], machine).cycles
+            yield r["probe"], {"warps": r["warps"]}, cycles / products, {}
+
+
+def _crowds(machine: waiting.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Copies of 32 warps, in groups; barriers between reads of shared memory by as many warps as fit."""
+    full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     for r in recording.results:
         which = {key: r[key] for key in WHICH if key in r}
         if r["probe"] == "copies in groups":
             group = [*[Instruction("copy", 0, wavefronts=r["rows"])] * r["copies"], Instruction("commit", 0)]
-            cycles = waiting.play_programs([group * (turns // r["copies"])] * 32, machine).cycles
-            add(r["probe"], cycles / turns / 32, **which)
+            cycles = waiting.play_programs([group * (TURNS // r["copies"])] * 32, machine).cycles
+            yield r["probe"], which, cycles / TURNS / 32, {}
         elif r["probe"] == "shared reads and barriers":
             walk = [Instruction("barrier", 0)] * r["barriers"]
             walk[1:1] = [Instruction("shared load", 0, wavefronts=1)] * 8
-            cycles = waiting.play_programs([walk * turns] * r["warps"], machine, full // r["warps"]).cycles
-            add(r["probe"], cycles / turns / full, **which)
+            cycles = waiting.play_programs([walk * TURNS] * r["warps"], machine, full // r["warps"]).cycles
+            yield r["probe"], which, cycles / TURNS / full, {}
+
+
+def _turns_of_warps(machine: waiting.Machine, recording: Recording) -> Iterator[Prediction]:
+    """When 32 warps are done that ask for shared memory, and such that ask for issue slots alone."""
+    yield "warps that ask", {}, share_of_the_last([reads_and_adds(TURNS)] * 32, machine), {}
+    why = {"why": "the machine: at the end of its loop a warp gives way, while the next instructions are fetched"}
+    yield "warps without turns", {}, share_of_the_last([[Instruction("multiply-add", 0)] * 1024] * 32, machine), why
+
+
+def reads_and_adds(rounds: int) -> list[Instruction]:
+    """Return the program of a warp that asks shared memory for 8 words a round and adds them up."""
     walk = []
-    for begin in range(0, 16 * turns, 16):
+    for begin in range(0, 16 * rounds, 16):
         walk += [Instruction("shared load", 0, wavefronts=1)] * 8
         walk += [Instruction("multiply-add", 0, (begin + i,)) for i in range(8)]
-    ends = [spans[-1][2] for spans in waiting.play_programs([walk] * 32, machine).spans]
-    add("warps that ask", float(np.mean(ends)) / max(ends))
-    free = [[Instruction("multiply-add", 0)] * 1024 for _ in range(32)]
-    ends = [spans[-1][2] for spans in waiting.play_programs(free, machine).spans]
-    add("warps without turns", float(np.mean(ends)) / max(ends))
-    results[-1]["why"] = "the machine: at the end of its loop a warp gives way, while the next instructions are fetched"
-    return results
+    return walk
+
+
+def share_of_the_last(programs: list[list[Instruction]], machine: waiting.Machine) -> float:
+    """Play the warps; return their mean end as a part of the last one's: 1 where all take turns."""
+    ends = [spans[-1][2] for spans in waiting.play_programs(programs, machine).spans]
+    return float(np.mean(ends)) / max(ends)
 
 
 def _inner(ops: list[CodedOperation]) -> list[CodedOperation]:
@@ -142,14 +176,14 @@ def _inner(ops: list[CodedOperation]) -> list[CodedOperation]:
     return max(loops, key=lambda loop: sum(op.kind == "multiply-add" for op in loop) / len(loop))
 
 
-def residency(progress: Progress, what: str = "residency") -> list[Row]:
+def residency(progress: Progress, what: str = "residency") -> list[Result]:
     """Predict tiled, prefetched and pipelined for every number of resident warps that was measured.
 
     The second-level cache serves what the first does not hold. So it is where the matrices are "cached"; of those of
     "residency" every launch brings each line from DRAM once, and who asks for it first waits longer than modelled.
     """
     machine, recording = _machine(), measurements.load(what)
-    results: list[Row] = []
+    results: list[Result] = []
     traced: dict[Any, list[list[Instruction]]] = {}
     gpu = recording.provenance
     for r in progress([r for r in recording.results if "gflops" in r], lambda r: f"{r['rung']} {r['warps']} warps"):
@@ -173,11 +207,11 @@ def residency(progress: Progress, what: str = "residency") -> list[Row]:
     return results
 
 
-def ladder(progress: Progress) -> list[Row]:
+def ladder(progress: Progress) -> list[Result]:
     """Predict every rung of the recorded ladder, as it was launched."""
     machine, recording, counters = _machine(), measurements.load("ladder"), measurements.load("counters")
     gpu = recording.provenance
-    results: list[Row] = []
+    results: list[Result] = []
     chosen = [r for r in recording.results if "gflops" in r and r["rung"] != "cublas"]
     for r in progress(chosen, lambda r: str(r["rung"])):
         warps = _programs(rung(r["rung"]), r["params"])
@@ -205,7 +239,7 @@ def ladder(progress: Progress) -> list[Row]:
     return results
 
 
-def _explain(r: Row) -> None:
+def _explain(r: Result) -> None:
     """Say of a miss whether the compiler's own instructions explain it.
 
     The speed itself tells, not the one relative to naive, to whose own error that of every other rung is added.
@@ -217,131 +251,19 @@ def _explain(r: Row) -> None:
         r["why"] = UNEXPLAINED
 
 
-def ordered(
-    results: Iterable[Row], rungs: Iterable[str], key: str = "predicted", what: str = "residency"
-) -> tuple[list[tuple[Row, Row]], int]:
-    """Return the pairs of cases of residency, of kernels called so, whose order is wrong, and how many have one.
-
-    Two cases have an order if one is faster by more than TELLS and in all of its repeats. It comes first in the pair;
-    the pair that is missed by most stands first.
-    """
-    chosen = [r for r in results if r["what"] == what and r["rung"] in rungs and key in r]
-    chosen.sort(key=lambda r: -r["measured"])
-    pairs = [
-        (a, b)
-        for a, b in combinations(chosen, 2)
-        if a["measured"] / b["measured"] - 1 > TELLS and a["repeats"][0] > b["repeats"][1]
-    ]
-    wrong = [(a, b) for a, b in pairs if a[key] < b[key]]
-    return sorted(wrong, key=lambda pair: missed(pair, key)), len(pairs)
-
-
-def missed(pair: tuple[Row, Row], key: str = "predicted") -> float:
-    """Return the ratio of two predicted speeds as a part of the measured one: 1 where the model misses nothing."""
-    a, b = pair
-    return float(a[key] / b[key] / (a["measured"] / b["measured"]))
-
-
-def table(results: Iterable[Row]) -> str:
-    """Return the predictions as text, in each part the largest errors first."""
-    lines = []
-    results = list(results)
-    for what in ("probe", "cached", "residency", "ladder"):
-        part = [r for r in results if r["what"] == what]
-        part.sort(key=lambda r: -abs(r["error"]))
-        coded = [abs(r["error_by_code"]) for r in part if "error_by_code" in r]
-        by_code = f", by machine code {100 * float(np.median(coded)):.0f} %" if coded else ""
-        lines.append(f"{what}: median error {100 * float(np.median([abs(r['error']) for r in part])):.0f} %{by_code}")
-        for r in (r for r in part if r.get("rung") == "naive" and "speed_errors" in r):
-            of_source, of_code = (f"{100 * error:+.0f} %" for error in r["speed_errors"])
-            lines.append(f"  all beside naive, whose own speed is off by {of_source}, by machine code by {of_code}")
-        for r in part:
-            name = r.get("probe") or r["rung"]
-            which = {k: r[k] for k in WHICH if k in r} | dict(r.get("params", {}))
-            lines.append(
-                f"  {100 * r['error']:+5.0f} %  {name:22}{which!s:48}predicted {r['predicted']:10.2f}"
-                f"  by code {r.get('predicted_by_code', np.nan):10.2f}  measured {r['measured']:10.2f} {r['unit']}"
-                f"  {r.get('why', '')}"
-            )
-    for what, key in product(("cached", "residency"), BY):
-        wrong, pairs = ordered(results, TILES, key, what)
-        lines.append(
-            f"order, {what}, {BY[key]}: {len(wrong)} of {pairs} pairs are wrong that differ by over "
-            f"{100 * TELLS:.0f} % and in every repeat"
-        )
-        for a, b in wrong:
-            ratios = f"predicted {a[key] / b[key]:5.2f}  measured {a['measured'] / b['measured']:5.2f}"
-            lines.append(f"  {_case(a)} over {_case(b)}: {ratios}  {why_wrong((a, b), key)}")
-    return "\n".join(lines)
-
-
-def why_wrong(pair: tuple[Row, Row], key: str = "predicted") -> str:
-    """Return why a pair has the wrong order: whose error it is, and whether the compiler made it."""
-    code = "predicted_by_code"
-    worse = max(pair, key=lambda r: abs(float(np.log(r[key] / r["measured"]))))
-    if key != code and all(code in r for r in pair) and pair[0][code] >= pair[1][code]:
-        return f"the compiler: its own instructions have the order right (most of the error is {_case(worse)}'s)"
-    off = f"{_case(worse)} is off by {100 * (worse[key] / worse['measured'] - 1):+.0f} %"
-    waits = worse.get("waits_per_instruction", {})
-    apart = {reason: measured - modelled for reason, (modelled, measured) in waits.items()}
-    sign = np.sign(worse[key] - worse["measured"])
-    most = sorted((reason for reason in apart if sign * apart[reason] > 0), key=lambda reason: -abs(apart[reason]))[:2]
-    between = " and ".join(f"{waits[r][1]:.1f} cycles for {r}, modelled {waits[r][0]:.1f}" for r in most)
-    return f"the machine: {off}; from one instruction to the next a warp waits {between}" if most else off
-
-
-@dataclass(frozen=True, repr=False)
-class Reasons:
-    """Why the warps of kernels wait: for each its name, what the profiler sampled and what the model says."""
-
-    rows: tuple[tuple[str, str, str], ...]
-
-    def __repr__(self) -> str:
-        table = [_TITLES, *self.rows]
-        widths = [max(len(row[i]) for row in table) for i in range(3)]
-        return "\n".join("  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in table)
-
-    def _repr_html_(self) -> str:
-        left = ' style="text-align:left"'
-        head = "".join(f"<th{left}>{title}</th>" for title in _TITLES)
-        body = "".join(f"<tr>{''.join(f'<td{left}>{text}</td>' for text in row)}</tr>" for row in self.rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-_TITLES = ("", "measured", "modelled")
-
-
-def reasons(results: Iterable[Row]) -> Reasons:
-    """Return the three largest reasons for waiting of each result, as Nsight Compute samples them and as modelled."""
-
-    def largest(waits: Row) -> str:
-        first = sorted(waits.items(), key=lambda item: -item[1])[:3]
-        return ", ".join(f"{reason.removesuffix(' memory')} {100 * share:.0f} %" for reason, share in first)
-
-    def name(r: Row) -> str:
-        width = [f"T = {r['params']['tile_width']}"] if "tile_width" in r["params"] else []
-        return ", ".join([r["rung"], *width, *([f"{r['warps']} warps"] if "warps" in r else [])])
-
-    return Reasons(tuple((name(r), largest(r["measured_waits"]), largest(r["predicted_waits"])) for r in results))
-
-
-def _case(r: Row) -> str:
-    return f"{r['rung']} of T = {r['params'].get('tile_width')} with {r['warps']} warps"
-
-
 def _machine() -> waiting.Machine:
     return waiting.Machine.measured(measurements.load("latencies"))
 
 
-def _shared(result: Row) -> int:
+def _shared(result: Result) -> int:
     return int(rung(result["rung"]).shared_bytes(**result["params"]))
 
 
-def _of(result: Row) -> Row:
+def _of(result: Result) -> Result:
     return {key: result[key] for key in ("rung", "params", *"MNK")}
 
 
-def _programs(r: Rung, params: Row) -> list[list[Instruction]]:
+def _programs(r: Rung, params: Result) -> list[list[Instruction]]:
     """Trace one block of a launch, a few tiles deep, and return what its warps issue."""
     tile = r.tile(**params)
     ahead = params.get("stages", 1) - 1  # turns at the end in which nothing is fetched any more
@@ -372,7 +294,7 @@ def _in_one_file(kernel: Any, module: ModuleType) -> Any:
 
 
 def _cycles(
-    warps: list[list[Instruction]], machine: waiting.Machine, r: Row, blocks: int, served: Any, gpu: Row
+    warps: list[list[Instruction]], machine: waiting.Machine, r: Result, blocks: int, served: Any, gpu: Result
 ) -> tuple[float, waiting.Play]:
     """Play a launch; return its cycles, as many turns as its multiply-adds need for every round of blocks, and how.
 
@@ -392,7 +314,7 @@ def _cycles(
     return waiting.time_of(turn, of_block / each, prod(grid), blocks, gpu["multiprocessors"]), play
 
 
-def _loaded_by(r: Row, together: int) -> dict[str, float]:
+def _loaded_by(r: Result, together: int) -> dict[str, float]:
     """Return how many of the first blocks of a launch, so many at the same time, load the same rows of A, columns of B.
 
     Those for the same rows of C read the same rows of A, those for the same columns the same of B.
@@ -416,23 +338,20 @@ def _turns(warp: list[Instruction], leave: int) -> list[Instruction]:
 
 
 def _by_code(
-    r: Row, warps: list[list[Instruction]], machine: waiting.Machine, blocks: int, served: Any, gpu: Row
+    r: Result, warps: list[list[Instruction]], machine: waiting.Machine, blocks: int, served: Any, gpu: Result
 ) -> tuple[float, waiting.Play] | None:
-    """Return the cycles of a launch and how it went, of the machine code that was recorded for the rung; or None."""
-    found = [
-        c for c in measurements.load("machine_code").results if (c["rung"], c["params"]) == (r["rung"], r["params"])
-    ]
-    try:
-        return _cycles(machine_programs(found[0]["code"], warps, machine), machine, r, blocks, served, gpu)
-    except (IndexError, ValueError):
-        return None
+    """Return the cycles of a launch and how it went, of the rung's machine code; None where none was recorded."""
+    for found in measurements.load("machine_code").results:
+        if (found["rung"], found["params"]) == (r["rung"], r["params"]):
+            return _cycles(machine_programs(found["code"], warps, machine), machine, r, blocks, served, gpu)
+    return None
 
 
-def _beside(predicted: float, measured: float, unit: str) -> Row:
+def _beside(predicted: float, measured: float, unit: str) -> Result:
     return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
 
 
-def _per_instruction(play: waiting.Play, counted: Row) -> dict[str, tuple[float, float]]:
+def _per_instruction(play: waiting.Play, counted: Result) -> dict[str, tuple[float, float]]:
     """Return by reason the cycles that a warp waits for each instruction that it issues: (modelled, measured)."""
     return {
         reason: (
@@ -443,7 +362,7 @@ def _per_instruction(play: waiting.Play, counted: Row) -> dict[str, tuple[float,
     }
 
 
-def _row(play: waiting.Play, counted: Row) -> Row:
+def _row(play: waiting.Play, counted: Result) -> Result:
     """Return the issue rate and the reasons for waiting, the model's beside the profiler's."""
     stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
     waits = {reason: play.waits[reason] for reason in STALLS}

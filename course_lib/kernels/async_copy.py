@@ -67,7 +67,7 @@ def _copied_bytes(tile, array, elements):
     return size if size in (4, 8, 16) else None
 
 
-def _address(context, builder, array_type, value, index_types, indices, space):
+def element_address(context, builder, array_type, value, index_types, indices, space):
     """Return the address of array[row, column] in an address space, without numba's test for negative indices."""
     array = context.make_array(array_type)(context, builder, value)
     offset = ir.Constant(INT64, 0)
@@ -77,7 +77,7 @@ def _address(context, builder, array_type, value, index_types, indices, space):
     return builder.addrspacecast(builder.gep(start, [offset]), BYTE.as_pointer(space))
 
 
-def _align_shared_arrays(builder, size):
+def align_shared_arrays(builder, size):
     for variable in builder.module.global_values:
         # numba aligns a shared array to its element; a copy of 16 bytes needs 16.
         if getattr(variable, "addrspace", None) == SHARED_ADDRESS_SPACE:
@@ -98,10 +98,10 @@ def _copy(tile, row, column, array, from_row, from_column, elements):
     text = f"cp.async.{'cg' if size == 16 else 'ca'}.shared.global [$0], [$1], {size};"
 
     def generate(context, builder, signature, args):
-        _align_shared_arrays(builder, size)
+        align_shared_arrays(builder, size)
         kinds = signature.args
-        to = _address(context, builder, kinds[0], args[0], kinds[1:3], args[1:3], SHARED_ADDRESS_SPACE)
-        of = _address(context, builder, kinds[3], args[3], kinds[4:6], args[4:6], GLOBAL_ADDRESS_SPACE)
+        to = element_address(context, builder, kinds[0], args[0], kinds[1:3], args[1:3], SHARED_ADDRESS_SPACE)
+        of = element_address(context, builder, kinds[3], args[3], kinds[4:6], args[4:6], GLOBAL_ADDRESS_SPACE)
         _do(builder, text, "r,l", builder.ptrtoint(to, INT32), builder.ptrtoint(of, INT64))
         return context.get_dummy_value()
 

@@ -27,7 +27,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from .async_copy import SHARED_ADDRESS_SPACE, _address, _align_shared_arrays
+from .async_copy import SHARED_ADDRESS_SPACE, align_shared_arrays, element_address
 from .tensor_core import alone, require_ampere
 
 FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
@@ -94,9 +94,9 @@ def _ldmatrix(name, tile, row, column, form=""):
 
     def generate(context, builder, signature, args):
         require_ampere(name)
-        _align_shared_arrays(builder, 16)
+        align_shared_arrays(builder, 16)
         kinds = signature.args
-        address = _address(context, builder, kinds[0], args[0], kinds[1:], args[1:], SHARED_ADDRESS_SPACE)
+        address = element_address(context, builder, kinds[0], args[0], kinds[1:], args[1:], SHARED_ADDRESS_SPACE)
         text = f"ldmatrix.sync.aligned.m8n8.x4{form}.shared.b16 {{$0, $1, $2, $3}}, [$4];"
         kind = ir.FunctionType(ir.LiteralStructType([INT32] * MATRICES_AT_ONCE), [INT32])
         constraints = "=r,=r,=r,=r,r,~{memory}"
@@ -129,9 +129,9 @@ def load2(typingctx, tile, row, column):
     result = types.UniTuple(types.float32, 2)
 
     def generate(context, builder, signature, args):
-        _align_shared_arrays(builder, 16)
+        align_shared_arrays(builder, 16)
         kinds = signature.args
-        address = _address(context, builder, kinds[0], args[0], kinds[1:], args[1:], GENERIC_ADDRESS_SPACE)
+        address = element_address(context, builder, kinds[0], args[0], kinds[1:], args[1:], GENERIC_ADDRESS_SPACE)
         pair = builder.load(builder.bitcast(address, FLOAT2.as_pointer()), align=8)
         return context.make_tuple(builder, result, [builder.extract_element(pair, INT32(i)) for i in range(2)])
 

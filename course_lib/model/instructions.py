@@ -30,7 +30,7 @@ from ..trace.trace import Trace
 from . import idioms
 from .dataflow import COPIES, VARIED, Dataflow, Facts, GuardComparison
 from .idioms import IdiomPart
-from .requests import _wide_passes
+from .requests import wide_wavefronts
 from .scheduling import Instruction as Instruction
 from .scheduling import Schedule
 from .steps import TracedAccess, TracedStep, steps_of, way_of
@@ -438,7 +438,7 @@ class _Lowering:
             if words < 4 and (access.words == first.words + words).all():
                 if words == 1:  # all lanes 16 bytes further, it takes as many wavefronts
                     if first.pattern not in self.wide:
-                        self.wide[first.pattern] = _wide_passes(first.words)
+                        self.wide[first.pattern] = wide_wavefronts(first.words)
                     wide = self.region[position - base]._replace(wavefronts=self.wide[first.pattern], bytes=16)
                     self.region[position - base] = wide
                 self.begun[line, access.array] = _Begun(position, first, words + 1)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .product_tiles import SECTOR, StoredMatrix, TileKernel, _requested, add_tickets, tile_traffic
+from .product_tiles import SECTOR, StoredMatrix, TileKernel, add_tickets, count_spans, tile_traffic
 from .register_tiles import best
 from .requests import Count, Ints, Traffic
 
@@ -75,7 +75,7 @@ def _pieces(X: StoredMatrix, rows: Ints, columns: int, width: int) -> Count:
     """Count the first `columns` of some rows of a matrix, `width` elements in a request."""
     left = np.arange(0, columns, width)[None]
     past = np.minimum(left + width, columns)
-    found = _requested(X, rows[None, :, None], np.ones((1, len(rows)), int), left, past, past - left)
+    found = count_spans(X, rows[None, :, None], np.ones((1, len(rows)), int), left, past, past - left)
     return Count(*found.ravel().tolist())
 
 
@@ -163,7 +163,7 @@ def _across(step: ProductStep) -> Traffic:
         rows = np.minimum(here, stop - 1).reshape(1, -1, height)
         inside = np.broadcast_to((start < stop).sum(axis=1)[:, None], here.shape[:2]).reshape(1, -1)
         rights, lanes = np.minimum(lefts + COLUMNS, L.columns), np.full(lefts.shape, COLUMNS // each)
-        found = _requested(L, rows, inside, np.minimum(lefts, L.columns - each), rights, lanes)
+        found = count_spans(L, rows, inside, np.minimum(lefts, L.columns - each), rights, lanes)
         loads += Count(*found.ravel().tolist())
         k = here.reshape(-1, height)
         for c in range(count):

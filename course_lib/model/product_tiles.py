@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
-from .register_tiles import LANE, _narrow, _wide
-from .requests import Count, Ints, Traffic, _passes
+from .register_tiles import LANE, narrow_request, wide_request
+from .requests import Count, Ints, Traffic, wavefronts_of
 
 #: float32 elements of a sector, and those that a warp asks for at once, in accesses of 16 bytes.
 SECTOR = SECTOR_BYTES // 4
@@ -123,7 +123,7 @@ def tile_traffic(
         lane_columns = WARP_SIZE // tile.lane_rows
         place = LANE // lane_columns * (lane_columns * tile.thread_columns) + LANE % lane_columns * 4
         rows = down * across * tile.threads // WARP_SIZE * (tile.thread_rows // tile.slices)
-        counts["shared", "store", "B_tile"] += _wide(place // columns * pitch + place % columns) * (
+        counts["shared", "store", "B_tile"] += wide_request(place // columns * pitch + place % columns) * (
             rows * (tile.thread_columns // 4)
         )
         counts["shared", "load", "B_tile"] += Count(stored.accesses, stored.requests, 0, passes)
@@ -164,14 +164,14 @@ def _fetches(X: StoredMatrix, form: Lies, width: int, slices: int, firsts: Ints,
     if form.along_k:
         lanes = np.clip(-(-(limits[:, None] - begins) // each), 0, UNIT // each)
         rows = np.minimum(firsts[:, None, None] + np.arange(width).reshape(-1, 2 * each), X.rows - 1)
-        return _requested(X, rows, np.full(rows.shape[:2], 2 * each), begins, begins + each * lanes, lanes)
+        return count_spans(X, rows, np.full(rows.shape[:2], 2 * each), begins, begins + each * lanes, lanes)
     wide = min(width, WARP_SIZE * each)
     rows = begins[:, :, None] + np.arange(UNIT)
     rows = rows.reshape(len(starts), -1, WARP_SIZE * each // wide)
     inside = (rows < limits[:, None, None]).sum(axis=2)
     rows = np.clip(np.minimum(rows, limits[:, None, None] - 1), 0, None)
     left = firsts[:, None] + np.arange(0, width, wide)
-    found = _requested(
+    found = count_spans(
         X,
         rows,
         inside,
@@ -182,7 +182,7 @@ def _fetches(X: StoredMatrix, form: Lies, width: int, slices: int, firsts: Ints,
     return found.transpose(0, 2, 1)
 
 
-def _requested(X: StoredMatrix, rows: Ints, inside: Ints, lefts: Ints, rights: Ints, lanes: Ints) -> Table:
+def count_spans(X: StoredMatrix, rows: Ints, inside: Ints, lefts: Ints, rights: Ints, lanes: Ints) -> Table:
     """Count requests for columns of some rows of a matrix: every one of n × G groups of rows, with each of m × S spans.
 
     rows: n × G × h, rising, repeated where a lane's row lies outside; inside: n × G, the rows of a group that count;
@@ -244,7 +244,7 @@ def _results(
     first = np.maximum(left, np.repeat(own_lefts, tile.columns // wide))
     past = np.maximum(first, np.minimum(left + wide, N))
     inside, lanes = owned.sum(axis=1), (past - first) // each
-    found = _requested(C, np.clip(rows, low, high)[None], inside[None], first[None], past[None], lanes[None])
+    found = count_spans(C, np.clip(rows, low, high)[None], inside[None], first[None], past[None], lanes[None])
     total = Count(*found.ravel().tolist())
     pitch, passes = _pitch(tile.columns, kernel.b_form), 0
     if tile.columns >= WARP_SIZE:
@@ -254,7 +254,7 @@ def _results(
             *np.unique(np.stack([first - left, past - left], axis=1), axis=0, return_counts=True), strict=True
         ):
             words = np.add.outer(np.flatnonzero(some) * pitch, np.arange(begin, end)).ravel()
-            passes += _passes(words) * int(rows_alike * alike) if len(words) else 0
+            passes += wavefronts_of(words) * int(rows_alike * alike) if len(words) else 0
     return total, passes
 
 
@@ -270,16 +270,17 @@ def _tiles_in_shared_memory(kernel: TileKernel, segments: int, rounds: int, step
     """
     tile = kernel.tile
     warps, kept = tile.threads // WARP_SIZE, rounds + segments
+    asked = steps * warps
     lane_columns, pitch = WARP_SIZE // tile.lane_rows, _pitch(tile.columns, kernel.b_form)
     counts = {
         ("shared", "store", "A_tile"): _kept(kernel.a_form, tile.rows) * (kept * tile.slices),
         ("shared", "store", "B_tile"): _kept(kernel.b_form, tile.columns) * (kept * tile.slices),
-        ("shared", "load", "A_tile"): _wide(LANE // lane_columns * 4) * (steps * warps * tile.thread_rows // 4),
-        ("shared", "load", "B_tile"): _wide(LANE % lane_columns * 4) * (steps * warps * tile.thread_columns // 4),
+        ("shared", "load", "A_tile"): wide_request(LANE // lane_columns * 4) * (asked * tile.thread_rows // 4),
+        ("shared", "load", "B_tile"): wide_request(LANE % lane_columns * 4) * (asked * tile.thread_columns // 4),
     }
     # Two slices exchange half of their sums, and four a quarter once more.
     rows = sum(tile.thread_rows // share for share in (2, 4) if share <= tile.slices)
-    exchanged = _wide(4 * LANE // tile.columns * pitch + 4 * LANE % tile.columns)
+    exchanged = wide_request(4 * LANE // tile.columns * pitch + 4 * LANE % tile.columns)
     for op in ("store", "load"):
         counts["shared", op, "B_tile"] += exchanged * (segments * warps * rows * tile.thread_columns // 4)
     if tile.blocks == 1:
@@ -293,8 +294,8 @@ def _kept(form: Lies, width: int) -> Count:
     requests = UNIT * width // WARP_SIZE
     if form.along_k:
         along = LANE % 4 * 4 if form.wide else LANE % UNIT
-        return _narrow(along * _pitch(width, form) + LANE // (4 if form.wide else UNIT)) * requests
-    return _wide(4 * LANE) * (requests // 4) if form.wide else _narrow(LANE) * requests
+        return narrow_request(along * _pitch(width, form) + LANE // (4 if form.wide else UNIT)) * requests
+    return wide_request(4 * LANE) * (requests // 4) if form.wide else narrow_request(LANE) * requests
 
 
 def _add_parts(counts: Traffic, tile: Shape, number: Ints) -> None:

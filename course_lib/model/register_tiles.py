@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .requests import Count, Ints, Traffic, _passes, _patches, _quads, _wide_passes
+from .requests import Count, Ints, Traffic, count_patches, count_quads, wavefronts_of, wide_wavefronts
 
 LANE = np.arange(WARP_SIZE)
 
@@ -37,9 +37,9 @@ def register_1d(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     tiles = ceil_div(K, 8)
     steps = grid_x * grid_y * tiles * 8 * 16
     return _global(
-        _patches(K, (0, M), (0, K), 8, range(4), np.arange(0, M, 4), itemsize) * grid_x,
-        _patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
-        _patches(N, (0, M), (0, N), 32, itemsize=itemsize),
+        count_patches(K, (0, M), (0, K), 8, range(4), np.arange(0, M, 4), itemsize) * grid_x,
+        count_patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
+        count_patches(N, (0, M), (0, N), 32, itemsize=itemsize),
     ) | {
         ("shared", "store", "A_tile"): _either(M, K, (4, 8), grid_y * 64 * tiles * 8) * grid_x,
         ("shared", "store", "B_tile"): _either(K, N, (1, 32), tiles * 8 * grid_x * 64) * grid_y,
@@ -54,14 +54,14 @@ def register_2d(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     rounds = grid_x * grid_y * ceil_div(K, 8) * 8
     ty, tx = LANE // 16, LANE % 16
     return _global(
-        _patches(K, (0, M), (0, K), 8, range(4), np.arange(0, M, 4), itemsize) * grid_x,
-        _patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
-        _patches(N, (0, M), (0, N), 16, range(2), np.arange(0, M, 2), itemsize),
+        count_patches(K, (0, M), (0, K), 8, range(4), np.arange(0, M, 4), itemsize) * grid_x,
+        count_patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
+        count_patches(N, (0, M), (0, N), 16, range(2), np.arange(0, M, 2), itemsize),
     ) | {
-        ("shared", "store", "A_tile"): _narrow(LANE % 8 * 128 + LANE // 8) * (4 * rounds),
-        ("shared", "store", "B_tile"): _narrow(LANE) * (4 * rounds),
-        ("shared", "load", "A_tile"): _narrow(ty) * (8 * 8 * rounds),
-        ("shared", "load", "B_tile"): _narrow(tx) * (8 * 8 * rounds),
+        ("shared", "store", "A_tile"): narrow_request(LANE % 8 * 128 + LANE // 8) * (4 * rounds),
+        ("shared", "store", "B_tile"): narrow_request(LANE) * (4 * rounds),
+        ("shared", "load", "A_tile"): narrow_request(ty) * (8 * 8 * rounds),
+        ("shared", "load", "B_tile"): narrow_request(tx) * (8 * 8 * rounds),
     }
 
 
@@ -88,9 +88,9 @@ def software_pipelined(M: int, N: int, K: int) -> Traffic:
 def large_tiles(M: int, N: int, K: int) -> Traffic:
     """Count tiles of 128×256: 24 words a step and thread, the fragments of the step after the last never used."""
     grid_x, grid_y = _grid(M, N, 128, 256)
-    A = _quads(K, (0, M), (0, K), 16, range(8), np.arange(0, M, 8), K % 4 == 0) * grid_x
-    B = _quads(N, (0, K), (0, N), 128, wide=N % 4 == 0) * grid_y
-    C = _quads(N, (0, M), (0, N), 16, range(0, 32, 4), _striped(M, 32), N % 4 == 0)
+    A = count_quads(K, (0, M), (0, K), 16, range(8), np.arange(0, M, 8), K % 4 == 0) * grid_x
+    B = count_quads(N, (0, K), (0, N), 128, wide=N % 4 == 0) * grid_y
+    C = count_quads(N, (0, M), (0, N), 16, range(0, 32, 4), _striped(M, 32), N % 4 == 0)
     return _global(A, B, C) | _large_tiles_in_shared_memory(grid_x * grid_y, ceil_div(K, 16))
 
 
@@ -98,10 +98,10 @@ def _large_tiles_in_shared_memory(blocks: int, tiles: int) -> Traffic:
     """Count what so many blocks do with tiles of 128×16 and 16×256: one pair more stored, one step more loaded."""
     kept, steps = 8 * blocks * (1 + tiles), 8 * blocks * (1 + 16 * tiles)
     return {
-        ("shared", "store", "A_tile"): _narrow(LANE % 4 * 4 * 132 + LANE // 4) * (8 * kept),
-        ("shared", "store", "B_tile"): _wide(4 * LANE) * (4 * kept),
-        ("shared", "load", "A_tile"): _wide(LANE // 4 * 4) * (2 * steps),
-        ("shared", "load", "B_tile"): _wide(LANE % 4 * 4) * (4 * steps),
+        ("shared", "store", "A_tile"): narrow_request(LANE % 4 * 4 * 132 + LANE // 4) * (8 * kept),
+        ("shared", "store", "B_tile"): wide_request(4 * LANE) * (4 * kept),
+        ("shared", "load", "A_tile"): wide_request(LANE // 4 * 4) * (2 * steps),
+        ("shared", "load", "B_tile"): wide_request(LANE % 4 * 4) * (4 * steps),
     }
 
 
@@ -123,21 +123,21 @@ def whole_tiles(M: int, N: int, K: int) -> Traffic:
     patch = {"width": 128}
     for part, wide in (((0, long), whole_down), ((long, columns), 0)):
         B += _fetched(N, (0, deep), part, patch, wide, down) + _fetched(N, (deep, K), part, patch, 0, down)
-    C = _quads(N, (0, rows), (0, columns), 16, range(0, 32, 4), _striped(rows, 32), wide=N % 4 == 0)
+    C = count_quads(N, (0, rows), (0, columns), 16, range(0, 32, 4), _striped(rows, 32), wide=N % 4 == 0)
     counts = _large_tiles_in_shared_memory(blocks, tiles)
     # The few columns: each of a block's 8 warps loads all of B's column, and 16 rows of A by 32 columns.
     few = N - columns
-    A += _patches(K, (0, M), (0, K), 32) * few
-    B += _patches(N, (0, K), (columns, columns + few), 1, range(32), np.arange(0, K, 32)) * (8 * grid_y)
+    A += count_patches(K, (0, M), (0, K), 32) * few
+    B += count_patches(N, (0, K), (columns, columns + few), 1, range(32), np.arange(0, K, 32)) * (8 * grid_y)
     C += Count(1, 1, 1) * (M * few)
     # The few rows: a warp loads an element of A for all its lanes, and a row of B by 32 columns; its sums meet those
     # of the other warps in the memory of B's tile.
     few = M - rows
     A += Count(WARP_SIZE, 1, 1) * (K * few * across)
-    B += _patches(N, (0, K), (0, columns), 32) * few
-    C += _patches(N, (rows, rows + few), (0, columns), 32)
-    counts["shared", "store", "B_tile"] += _narrow(LANE) * (8 * 8 * few * across)
-    counts["shared", "load", "B_tile"] += _narrow(LANE) * (8 * 8 * few * across)
+    B += count_patches(N, (0, K), (0, columns), 32) * few
+    C += count_patches(N, (rows, rows + few), (0, columns), 32)
+    counts["shared", "store", "B_tile"] += narrow_request(LANE) * (8 * 8 * few * across)
+    counts["shared", "load", "B_tile"] += narrow_request(LANE) * (8 * 8 * few * across)
     return _global(A, B, C) | counts
 
 
@@ -150,9 +150,9 @@ def _column_per_thread(M: int, N: int, K: int, itemsize: int, depth: int) -> Tra
     """Count blocks of 64 threads with 16×16 tiles of A; each column of A's tiles is read `depth` deep in all."""
     grid_x, grid_y = _grid(M, N, 16, 64)
     return _global(
-        _patches(K, (0, M), (0, K), 16, range(2), np.arange(0, M, 2), itemsize) * grid_x,
-        _patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
-        _patches(N, (0, M), (0, N), 32, itemsize=itemsize),
+        count_patches(K, (0, M), (0, K), 16, range(2), np.arange(0, M, 2), itemsize) * grid_x,
+        count_patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
+        count_patches(N, (0, M), (0, N), 32, itemsize=itemsize),
     ) | {
         ("shared", "store", "A_tile"): _either(M, K, (2, 16), grid_y * 16 * ceil_div(K, 16) * 16) * grid_x,
         ("shared", "load", "A_tile"): Count(WARP_SIZE, 1, 0, 1) * (2 * 16 * depth * grid_x * grid_y),
@@ -174,14 +174,14 @@ def _four_at_a_time(
     stored, steps = 8 * blocks * (tiles + buffers - 1), 8 * blocks * (tiles * 8 + ahead)
     of_A, of_B = fragments
     return _global(
-        _quads(K, (0, M), (0, K), 8, range(16), np.arange(0, M, 16), K % 4 == 0) * grid_x,
-        _quads(N, (0, K), (0, N), 128, wide=N % 4 == 0) * grid_y,
-        _quads(N, (0, M), (0, N), width, stripe, _striped(M, len(stripe) * 4), N % 4 == 0),
+        count_quads(K, (0, M), (0, K), 8, range(16), np.arange(0, M, 16), K % 4 == 0) * grid_x,
+        count_quads(N, (0, K), (0, N), 128, wide=N % 4 == 0) * grid_y,
+        count_quads(N, (0, M), (0, N), width, stripe, _striped(M, len(stripe) * 4), N % 4 == 0),
     ) | {
-        ("shared", "store", f"A_{suffix}"): _narrow(LANE % 2 * 4 * 132 + LANE // 2) * (4 * stored),
-        ("shared", "store", f"B_{suffix}"): _wide(4 * LANE) * stored,
-        ("shared", "load", f"A_{suffix}"): _wide(of_A) * (2 * steps),
-        ("shared", "load", f"B_{suffix}"): _wide(of_B) * (2 * steps),
+        ("shared", "store", f"A_{suffix}"): narrow_request(LANE % 2 * 4 * 132 + LANE // 2) * (4 * stored),
+        ("shared", "store", f"B_{suffix}"): wide_request(4 * LANE) * stored,
+        ("shared", "load", f"A_{suffix}"): wide_request(of_A) * (2 * steps),
+        ("shared", "load", f"B_{suffix}"): wide_request(of_B) * (2 * steps),
     }
 
 
@@ -192,7 +192,7 @@ def _fetched(
     total = Count()
     for n, four in ((wide, True), (times - wide, False)):
         if n:
-            total += _quads(pitch, rows, columns, **patch, wide=four) * n
+            total += count_quads(pitch, rows, columns, **patch, wide=four) * n
     return total
 
 
@@ -222,11 +222,11 @@ def _either(rows: int, columns: int, patch: tuple[int, int], elements: int) -> C
     return Count(elements, requests, 0, requests)
 
 
-def _narrow(words: Ints) -> Count:
+def narrow_request(words: Ints) -> Count:
     """Count one request of a whole warp, one word a lane."""
-    return Count(WARP_SIZE, 1, 0, _passes(words))
+    return Count(WARP_SIZE, 1, 0, wavefronts_of(words))
 
 
-def _wide(words: Ints) -> Count:
+def wide_request(words: Ints) -> Count:
     """Count one request of a whole warp, four words a lane."""
-    return Count(WARP_SIZE, 1, 0, _wide_passes(words))
+    return Count(WARP_SIZE, 1, 0, wide_wavefronts(words))

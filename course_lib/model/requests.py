@@ -43,12 +43,12 @@ class Count:
         return Count(*(int(getattr(self, f)) * times for f in self.__dataclass_fields__))
 
 
-def _passes(words: Ints) -> int:
+def wavefronts_of(words: Ints) -> int:
     """Return the wavefronts of one request: the most distinct 4-byte words that fall in one of the 32 banks."""
     return int(np.bincount(np.unique(words) % BANKS).max())
 
 
-def _wide_passes(words: Ints) -> int:
+def wide_wavefronts(words: Ints) -> int:
     """Return the wavefronts of one request of 16 bytes a lane, from the first words of a full warp's 32 lanes.
 
     Eight lanes make a group of 128 bytes, with wavefronts of its own; groups are served two by two if throughout the
@@ -58,16 +58,16 @@ def _wide_passes(words: Ints) -> int:
     lane = np.arange(WARP_SIZE)
     together = 2 if any((words == words[lane ^ partner]).all() for partner in (1, 2)) else 1
     groups = np.array_split(words, 4 // together)
-    return sum(_passes(np.add.outer(group, np.arange(4))) for group in groups)
+    return sum(wavefronts_of(np.add.outer(group, np.arange(4))) for group in groups)
 
 
-def _copied(to: Ints, of: Ints) -> Count:
+def count_copy(to: Ints, of: Ints) -> Count:
     """Count one asynchronous copy of 16 bytes by each lane of a full warp, between places counted in 16 bytes."""
     wavefronts, sectors = wide_copy(zip(to.tolist(), of.tolist(), strict=True))
     return Count(len(of), 1, sectors, wavefronts)
 
 
-def _patches(
+def count_patches(
     pitch: int,
     rows: Span,
     columns: Span,
@@ -84,10 +84,10 @@ def _patches(
     """
     tops = np.arange(*rows) if tops is None else tops
     lefts = np.arange(columns[0], columns[1], width)
-    return _count([_piece(tops, lefts, columns[1], (y, 0, width)) for y in offsets], pitch, rows[1], itemsize)
+    return count_pieces([piece_of(tops, lefts, columns[1], (y, 0, width)) for y in offsets], pitch, rows[1], itemsize)
 
 
-def _quads(
+def count_quads(
     pitch: int,
     rows: Span,
     columns: Span,
@@ -96,24 +96,24 @@ def _quads(
     tops: Ints | None = None,
     wide: bool = True,
 ) -> Count:
-    """Count the patches of `_patches`, float32, with four neighbouring elements per lane.
+    """Count the patches of `count_patches`, float32, with four neighbouring elements per lane.
 
     wide: each lane asks for all four in one access of 16 bytes. Else every fourth column in one request, then the
     columns right of those, in four requests.
     """
     if wide:
-        whole = _patches(pitch, rows, columns, width, offsets, tops)
+        whole = count_patches(pitch, rows, columns, width, offsets, tops)
         return replace(whole, accesses=whole.accesses // 4)
     tops = np.arange(*rows) if tops is None else tops
     lefts = np.arange(columns[0], columns[1], width)
     total = Count()
     for e in range(4):
         single = [(y, x, x + 1) for y in offsets for x in range(e, width, 4)]
-        total += _count([_piece(tops, lefts, columns[1], piece) for piece in single], pitch, rows[1], 4)
+        total += count_pieces([piece_of(tops, lefts, columns[1], piece) for piece in single], pitch, rows[1], 4)
     return total
 
 
-def _warps(width: int, height: int) -> Iterator[Pieces]:
+def warps_of_block(width: int, height: int) -> Iterator[Pieces]:
     """Yield, for each warp of a width×height block, its pieces (ty, first tx, last tx + 1) in lane order."""
     for start in range(0, width * height, WARP_SIZE):
         stop = min(start + WARP_SIZE, width * height)
@@ -121,26 +121,26 @@ def _warps(width: int, height: int) -> Iterator[Pieces]:
         yield [(ty, max(start - ty * width, 0), min(stop - ty * width, width)) for ty in rows]
 
 
-def _lanes(pieces: Pieces) -> tuple[Ints, Ints]:
+def lanes_of(pieces: Pieces) -> tuple[Ints, Ints]:
     """Return (x, y) of the lanes of a warp, from its pieces."""
     x = np.concatenate([np.arange(x0, x1) for _, x0, x1 in pieces])
     return x, np.repeat([ty for ty, _, _ in pieces], [x1 - x0 for _, x0, x1 in pieces])
 
 
-def _lines(length: int, width: int) -> Iterator[Ints]:
+def warps_of_line(length: int, width: int) -> Iterator[Ints]:
     """Yield the positions of the lanes of each warp, where blocks of `width` threads cover a line."""
     for start in range(0, length, width):
         for first in range(start, min(start + width, length), WARP_SIZE):
             yield np.arange(first, min(first + WARP_SIZE, start + width, length))
 
 
-def _whole_and_edge(length: int, width: int) -> list[tuple[Ints, int]]:
+def whole_and_edge(length: int, width: int) -> list[tuple[Ints, int]]:
     """Return (starts, extent) of the blocks that lie inside, and of the one across the edge if there is one."""
     inside = length // width * width
     return [(np.arange(0, inside, width), width), *([(np.array([inside]), length - inside)] if inside < length else [])]
 
 
-def _requests(lanes: Ints, steps: Ints, itemsize: int) -> Count:
+def count_requests(lanes: Ints, steps: Ints, itemsize: int) -> Count:
     """Count one request per step, of the elements lanes + step, wherever they lie."""
     if not len(lanes) or not len(steps):
         return Count()
@@ -154,22 +154,22 @@ Key = tuple[str, str, str]
 Traffic = dict[Key, Count]
 
 
-def _add(counts: Traffic, key: Key, count: Count) -> None:
+def add_to(counts: Traffic, key: Key, count: Count) -> None:
     counts[key] = counts.get(key, Count()) + count
 
 
-def _clip(first: Ints | int, last: Ints | int, limit: int) -> tuple[Ints, Ints]:
+def clip(first: Ints | int, last: Ints | int, limit: int) -> tuple[Ints, Ints]:
     """Return the part of columns first..last that lies below `limit`; empty as first == last."""
     return np.minimum(first, limit), np.minimum(last, limit)
 
 
-def _piece(row_starts: Ints, column_starts: Ints, columns: int, piece: Piece) -> Run:
+def piece_of(row_starts: Ints, column_starts: Ints, columns: int, piece: Piece) -> Run:
     """Return one piece of a warp for every pair of a row of tiles and a column of tiles."""
     ty, x0, x1 = piece
-    return (row_starts[:, None] + ty, *_clip(column_starts + x0, column_starts + x1, columns))
+    return (row_starts[:, None] + ty, *clip(column_starts + x0, column_starts + x1, columns))
 
 
-def _count(
+def count_pieces(
     pieces: Sequence[Run],
     pitch: int,
     row_limit: int,

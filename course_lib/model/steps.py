@@ -13,7 +13,7 @@ from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, cei
 from ..simulator.machine.memory import c_strides
 from ..trace.columns import BARRIER, OPS
 from ..trace.trace import Trace
-from .requests import _passes, _wide_passes
+from .requests import wavefronts_of, wide_wavefronts
 
 NONE = np.zeros(0, np.int64)
 
@@ -61,8 +61,8 @@ class TracedAccess:
             return self.counted
         words = self.words * self.itemsize // WORD_BYTES
         if self.width == 1:
-            return _passes(words)
-        return _wide_passes(words) if len(words) == WARP_SIZE else ceil_div(len(words) * self.width, BANKS)
+            return wavefronts_of(words)
+        return wide_wavefronts(words) if len(words) == WARP_SIZE else ceil_div(len(words) * self.width, BANKS)
 
     @cached_property
     def sectors(self) -> tuple[tuple[str, int], ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .requests import Count, Ints, Span, Traffic, _copied, _count, _passes, _patches, _piece
+from .requests import Count, Ints, Span, Traffic, count_copy, count_patches, count_pieces, piece_of, wavefronts_of
 
 #: The tile of C of a block of `tensor_cores`, and of the two tiled ones, whose four warps have 64×64 each.
 SMALL, LARGE = 32, 128
@@ -27,14 +27,14 @@ def tensor_cores(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     q, t = lane // 4, lane % 4
     multiplications = (T // 16) * (T // 8) * (T // 8) * tiles
     return {
-        ("global", "load", "A"): _patches(K, (0, M), (0, K), T, itemsize=itemsize) * grid_x,
-        ("global", "load", "B"): _patches(N, (0, K), (0, N), T, itemsize=itemsize) * grid_y,
+        ("global", "load", "A"): count_patches(K, (0, M), (0, K), T, itemsize=itemsize) * grid_x,
+        ("global", "load", "B"): count_patches(N, (0, K), (0, N), T, itemsize=itemsize) * grid_y,
         ("global", "store", "C"): _results(M, N, range(8), range(0, 8, 2), (8, 8), 1),
         ("shared", "store", "A_tile"): stored,
         ("shared", "store", "B_tile"): stored,
         # The 4 items of A and the 2 of B lie in other rows and columns, which turns all banks alike.
-        ("shared", "load", "A_tile"): Count(WARP_SIZE, 1, 0, _passes(q * A_pitch + t)) * (4 * multiplications),
-        ("shared", "load", "B_tile"): Count(WARP_SIZE, 1, 0, _passes(t * B_pitch + q)) * (2 * multiplications),
+        ("shared", "load", "A_tile"): Count(WARP_SIZE, 1, 0, wavefronts_of(q * A_pitch + t)) * (4 * multiplications),
+        ("shared", "load", "B_tile"): Count(WARP_SIZE, 1, 0, wavefronts_of(t * B_pitch + q)) * (2 * multiplications),
     }
 
 
@@ -59,8 +59,8 @@ def _results(M: int, N: int, rows: range, columns: range, apart: tuple[int, int]
     for down in range(second):
         for right in range(2):
             tops, lefts = np.arange(0, M, apart[0]) + down, np.arange(0, N, apart[1]) + right
-            pieces = [_piece(tops, lefts, N, (y, x, x + 1)) for y in rows for x in columns]
-            total += _count(pieces, N, M, 4)
+            pieces = [piece_of(tops, lefts, N, (y, x, x + 1)) for y in rows for x in columns]
+            total += count_pieces(pieces, N, M, 4)
     return total
 
 
@@ -85,10 +85,10 @@ def _tiled(
     A, B = replace(A_copies, wavefronts=0), replace(B_copies, wavefronts=0)
     for part, copied in (((0, high), across), ((high, M), 0)):
         for columns, times in (((0, deep), grid_x - copied), ((deep, K), grid_x)):
-            A += _patches(K, part, columns, depth, range(rows), _tops(part, rows), itemsize) * times
+            A += count_patches(K, part, columns, depth, range(rows), _tops(part, rows), itemsize) * times
     for part, copied in (((0, long), down), ((long, N), 0)):
         for some, times in (((0, deep), grid_y - copied), ((deep, K), grid_y)):
-            B += _patches(N, some, part, WARP_SIZE, itemsize=itemsize) * times
+            B += count_patches(N, some, part, WARP_SIZE, itemsize=itemsize) * times
     blocks, whole, tiles = grid_x * grid_y, down * across, ceil_div(K, depth)
     by_store = blocks * tiles - whole * (deep // depth)
     stored = Count(WARP_SIZE, 1, 0, 1) * (LARGE * depth // WARP_SIZE * by_store)
@@ -115,12 +115,12 @@ def _copies(K: int, N: int, depth: int, each: int, tops: Ints) -> tuple[Count, C
     row, place = lane // 4, lane % 4
     for top, times in zip(*np.unique(tops // depth % 2, return_counts=True), strict=True):
         from_A = row * K // each + top * depth // each + place
-        A += _copied(4 * row + (place ^ row // 2), from_A) * (requests * int(times))
+        A += count_copy(4 * row + (place ^ row // 2), from_A) * (requests * int(times))
     across = LARGE // each
     for k in range(0, 8, WARP_SIZE // across) if len(tops) else ():
         row, place = k + lane // across, lane % across
         turned = place ^ (row % 4 * 2 if across == WARP_SIZE else row)
-        B += _copied(across * row + turned, row * (N // each) + place) * (depth // 8 * len(tops))
+        B += count_copy(across * row + turned, row * (N // each) + place) * (depth // 8 * len(tops))
     return A, B
 
 

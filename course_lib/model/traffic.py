@@ -18,16 +18,16 @@ from .requests import (
     Ints,
     Pieces,
     Traffic,
-    _add,
-    _clip,
-    _count,
-    _lanes,
-    _lines,
-    _passes,
-    _piece,
-    _requests,
-    _warps,
-    _whole_and_edge,
+    add_to,
+    clip,
+    count_pieces,
+    count_requests,
+    lanes_of,
+    piece_of,
+    warps_of_block,
+    warps_of_line,
+    wavefronts_of,
+    whole_and_edge,
 )
 
 #: The word at which an element of a tile lies, from its row and column.
@@ -44,7 +44,8 @@ def counted(run: Any) -> Traffic:
     counts: Traffic = {}
     for row in run.traffic.rows:
         if row.space != "local" and row.requests:
-            _add(counts, (row.space, row.op, row.array), Count(row.accesses, row.requests, row.sectors, row.wavefronts))
+            count = Count(row.accesses, row.requests, row.sectors, row.wavefronts)
+            add_to(counts, (row.space, row.op, row.array), count)
     return counts
 
 
@@ -53,22 +54,22 @@ def naive(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4) -> T
     grid_x, grid_y = max(1, ceil_div(N, block_width)), max(1, ceil_div(M, block_width))
     A = B = C = Count()
     ks = np.arange(K)
-    for pieces in _warps(block_width, block_width):
+    for pieces in warps_of_block(block_width, block_width):
         rows = [np.arange(grid_y) * block_width + ty for ty, _, _ in pieces]
         for bx in range(grid_x):
-            spans = [_clip(bx * block_width + x0, bx * block_width + x1, N) for _, x0, x1 in pieces]
+            spans = [clip(bx * block_width + x0, bx * block_width + x1, N) for _, x0, x1 in pieces]
             # A[row, k]: all threads of a piece read one element; neighbouring rows are K elements apart.
             one = [(r[:, None], ks, ks + (b > a)) for r, (a, b) in zip(rows, spans, strict=True)]
             lanes = [b - a for a, b in spans]
-            A += _count(one, K, M, itemsize, lanes)
+            A += count_pieces(one, K, M, itemsize, lanes)
             # B[k, col]: the pieces read the same row k, so only the union of their columns counts.
             active = np.array([[(r < M) & (b > a)] for r, (a, b) in zip(rows, spans, strict=True)])[:, 0]
             first = np.where(active, [[a] for a, _ in spans], N).min(axis=0)
             last = np.where(active, [[b] for _, b in spans], 0).max(axis=0)
             union = [(ks[:, None], first, np.maximum(first, last))]
             loads = (active * np.array(lanes)[:, None]).sum() * K
-            B += _count(union, N, K, itemsize, accesses=loads)
-            C += _count([(r, a, b) for r, (a, b) in zip(rows, spans, strict=True)], N, M, itemsize)
+            B += count_pieces(union, N, K, itemsize, accesses=loads)
+            C += count_pieces([(r, a, b) for r, (a, b) in zip(rows, spans, strict=True)], N, M, itemsize)
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
@@ -76,47 +77,47 @@ def uncoalesced(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4
     """Count the kernel with x along the rows: the loads and the store of the naive one, in other warps."""
     A = B = C = Count()
     ks = np.arange(K)
-    for pieces in _warps(block_width, block_width):
-        x, y = _lanes(pieces)
-        for tops, below in _whole_and_edge(M, block_width):
-            for lefts, right in _whole_and_edge(N, block_width):
+    for pieces in warps_of_block(block_width, block_width):
+        x, y = lanes_of(pieces)
+        for tops, below in whole_and_edge(M, block_width):
+            for lefts, right in whole_and_edge(N, block_width):
                 rows, columns = x[(x < below) & (y < right)], y[(x < below) & (y < right)]
                 for top in tops:
-                    A += _requests((top + rows) * K, ks, itemsize) * len(lefts)
-                    C += _requests((top + rows) * N + columns, lefts, itemsize)
+                    A += count_requests((top + rows) * K, ks, itemsize) * len(lefts)
+                    C += count_requests((top + rows) * N + columns, lefts, itemsize)
                 for left in lefts:
-                    B += _requests(left + columns, ks * N, itemsize) * len(tops)
+                    B += count_requests(left + columns, ks * N, itemsize) * len(tops)
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
 def per_row(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -> Traffic:
     """Count the kernel of one thread per row: each of its warps goes through all columns."""
     A = B = C = Count()
-    for rows in _lines(M, block_width):
-        A += _requests(rows * K, np.arange(K), itemsize) * N
+    for rows in warps_of_line(M, block_width):
+        A += count_requests(rows * K, np.arange(K), itemsize) * N
         B += Count(len(rows), 1, 1) * (K * N)
-        C += _requests(rows * N, np.arange(N), itemsize)
+        C += count_requests(rows * N, np.arange(N), itemsize)
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
 def per_column(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -> Traffic:
     """Count the kernel of one thread per column: each of its warps goes through all rows."""
     A = B = C = Count()
-    for columns in _lines(N, block_width):
+    for columns in warps_of_line(N, block_width):
         A += Count(len(columns), 1, 1) * (K * M)
-        B += _requests(columns, np.arange(K) * N, itemsize) * M
-        C += _requests(columns, np.arange(M) * N, itemsize)
+        B += count_requests(columns, np.arange(K) * N, itemsize) * M
+        C += count_requests(columns, np.arange(M) * N, itemsize)
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
 def per_element(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     """Count the kernel of one block of N×M threads."""
     A = B = C = Count()
-    for pieces in _warps(N, M):
-        columns, rows = _lanes(pieces)
-        A += _requests(rows * K, np.arange(K), itemsize)
-        B += _requests(columns, np.arange(K) * N, itemsize)
-        C += _requests(rows * N + columns, np.arange(1), itemsize)
+    for pieces in warps_of_block(N, M):
+        columns, rows = lanes_of(pieces)
+        A += count_requests(rows * K, np.arange(K), itemsize)
+        B += count_requests(columns, np.arange(K) * N, itemsize)
+        C += count_requests(rows * N + columns, np.arange(1), itemsize)
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
@@ -148,14 +149,14 @@ def _square_tiles(M: int, N: int, K: int, T: int, itemsize: int, word: Word, dow
     blocks = max(1, ceil_div(N, T)) * max(1, ceil_div(M, T))
     counts = _tile_traffic(M, N, K, T, itemsize, down)
     A = B = A_loads = B_loads = Count()
-    for pieces in _warps(T, T) if K else ():
-        x, y = _lanes(pieces)
+    for pieces in warps_of_block(T, T) if K else ():
+        x, y = lanes_of(pieces)
         k, column = (x, y) if down else (y, x)
         A += _stores(M, K, T, y, x, y * T + x) * max(1, ceil_div(N, T))
         B += _stores(K, N, T, k, column, word(k, column)) * max(1, ceil_div(M, T))
         steps = ceil_div(K, T) * T * blocks  # of the inner products; a step turns all banks alike
-        A_loads += Count(len(x), 1, 0, _passes(y * T)) * steps
-        B_loads += Count(len(x), 1, 0, _passes(word(0, x))) * steps
+        A_loads += Count(len(x), 1, 0, wavefronts_of(y * T)) * steps
+        B_loads += Count(len(x), 1, 0, wavefronts_of(word(0, x))) * steps
     counts["shared", "store", "A_tile"], counts["shared", "store", "B_tile"] = A, B
     counts["shared", "load", "A_tile"], counts["shared", "load", "B_tile"] = A_loads, B_loads
     return counts
@@ -171,12 +172,12 @@ def _stores(rows: int, columns: int, T: int, row: Ints, column: Ints, words: Int
     """
     total = Count()
     none = [((0,), 0)]  # an empty result has one block still, and it stores zeros
-    for tops, height in _whole_and_edge(rows, T) if rows else none:
-        for lefts, width in _whole_and_edge(columns, T) if columns else none:
+    for tops, height in whole_and_edge(rows, T) if rows else none:
+        for lefts, width in whole_and_edge(columns, T) if columns else none:
             inside = (row < height) & (column < width)
             for here in (inside, ~inside):
                 if here.any():
-                    passes = _passes(words[here])
+                    passes = wavefronts_of(words[here])
                     if copied is not None and here is inside:
                         passes = max(passes, int(np.bincount(copied[here] % BANKS).max()))
                     total += Count(int(here.sum()), 1, 0, passes) * (len(tops) * len(lefts))
@@ -188,24 +189,24 @@ def single_block(M: int, N: int, K: int, width: int = 32, itemsize: int = 4) -> 
     if max(M, N, K) > width:
         raise ValueError(f"single_block holds matrices up to {width}×{width}, not {M}×{K} times {K}×{N}")
     counts: Traffic = {}
-    for pieces in _warps(max(1, N, K), max(1, M, K)):
+    for pieces in warps_of_block(max(1, N, K), max(1, M, K)):
         for name, op, height, columns, pitch in (
             ("A", "load", M, K, K),
             ("B", "load", K, N, N),
             ("C", "store", M, N, N),
         ):
-            clipped = [(np.array([ty]), *_clip(np.array([x0]), np.array([x1]), columns)) for ty, x0, x1 in pieces]
-            _add(counts, ("global", op, name), _count(clipped, pitch, height, itemsize))
+            clipped = [(np.array([ty]), *clip(np.array([x0]), np.array([x1]), columns)) for ty, x0, x1 in pieces]
+            add_to(counts, ("global", op, name), count_pieces(clipped, pitch, height, itemsize))
             inside = [(ty, tx) for ty, x0, x1 in pieces for tx in range(x0, x1) if ty < height and tx < columns]
             if not inside:
                 continue
             ty, tx = np.array(inside).T
             if op == "load":
-                stored = Count(len(ty), 1, 0, _passes(ty * width + tx))
-                _add(counts, ("shared", "store", f"{name}_shared"), stored)
+                stored = Count(len(ty), 1, 0, wavefronts_of(ty * width + tx))
+                add_to(counts, ("shared", "store", f"{name}_shared"), stored)
             else:
-                _add(counts, ("shared", "load", "A_shared"), Count(len(ty), 1, 0, _passes(ty * width)) * K)
-                _add(counts, ("shared", "load", "B_shared"), Count(len(ty), 1, 0, _passes(tx)) * K)
+                add_to(counts, ("shared", "load", "A_shared"), Count(len(ty), 1, 0, wavefronts_of(ty * width)) * K)
+                add_to(counts, ("shared", "load", "B_shared"), Count(len(ty), 1, 0, wavefronts_of(tx)) * K)
     return counts
 
 
@@ -234,8 +235,8 @@ def pipelined(M: int, N: int, K: int, tile_width: int = 16, stages: int = 3, ite
     counts = {(space, op, name.replace("_tile", "_tiles")): count for (space, op, name), count in counts.items()}
     if itemsize == WORD_BYTES:
         stores = {"A": Count(), "B": Count()}
-        for pieces in _warps(tile_width, tile_width) if K else ():
-            x, y = _lanes(pieces)
+        for pieces in warps_of_block(tile_width, tile_width) if K else ():
+            x, y = lanes_of(pieces)
             words = y * tile_width + x
             stores["A"] += _stores(M, K, tile_width, y, x, words, y * K + x) * max(1, ceil_div(N, tile_width))
             stores["B"] += _stores(K, N, tile_width, y, x, words, y * N + x) * max(1, ceil_div(M, tile_width))
@@ -252,29 +253,29 @@ def _tile_traffic(M: int, N: int, K: int, T: int, itemsize: int, down_B: bool = 
     A = B = C = Count()
     grid_x, grid_y = max(1, ceil_div(N, T)), max(1, ceil_div(M, T))
     down, along, across = (np.arange(ceil_div(size, T)) * T for size in (M, K, N))
-    for pieces in _warps(T, T):
-        A += _count([_piece(down, along, K, p) for p in pieces], K, M, itemsize) * grid_x
+    for pieces in warps_of_block(T, T):
+        A += count_pieces([piece_of(down, along, K, p) for p in pieces], K, M, itemsize) * grid_x
         in_B = _turned(pieces) if down_B else pieces
-        B += _count([_piece(along, across, N, p) for p in in_B], N, K, itemsize) * grid_y
-        C += _count([_piece(down, across, N, p) for p in pieces], N, M, itemsize)
+        B += count_pieces([piece_of(along, across, N, p) for p in in_B], N, K, itemsize) * grid_y
+        C += count_pieces([piece_of(down, across, N, p) for p in pieces], N, M, itemsize)
     return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
 def _turned(pieces: Pieces) -> Pieces:
     """Return the pieces of a warp with x and y exchanged: for each x, the range of its y."""
-    x, y = _lanes(pieces)
+    x, y = lanes_of(pieces)
     return [(int(at), int(y[x == at].min()), int(y[x == at].max()) + 1) for at in np.unique(x)]
 
 
 def _inner_product(T: int) -> tuple[Count, Count]:
     """Count one pass over a pair of T×T tiles of 4-byte elements by T×T threads: A_tile[ty, k], B_tile[k, tx]."""
     A = B = Count()
-    for pieces in _warps(T, T):
+    for pieces in warps_of_block(T, T):
         lanes = sum(x1 - x0 for _, x0, x1 in pieces)
         rows = np.array([ty for ty, _, _ in pieces])
-        A += Count(lanes * T, T, 0, T * _passes(rows * T))  # moving by k turns all banks alike
+        A += Count(lanes * T, T, 0, T * wavefronts_of(rows * T))  # moving by k turns all banks alike
         columns = np.unique(np.concatenate([np.arange(x0, x1) for _, x0, x1 in pieces]))
-        B += Count(lanes * T, T, 0, T * _passes(columns))
+        B += Count(lanes * T, T, 0, T * wavefronts_of(columns))
     return A, B
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib import measurements, model, simulate
-from course_lib.gpu.experiments import _launch, _widest
+from course_lib.gpu.experiments import prepare, widest
 from course_lib.gpu.patterns import patterns
 from course_lib.kernels import rung
 
@@ -107,7 +107,7 @@ def test_the_machine_code_shows_the_widened_loads():
 def test_a_rung_asks_what_the_gpu_counted(recorded):
     M, N, K = (recorded[axis] for axis in "MNK")
     r = rung(recorded["rung"])
-    kernel, grid, block, _ = _launch(r, M, N, K, **_widest(r))
+    kernel, grid, block, _ = prepare(r, M, N, K, **widest(r))
     rng = np.random.default_rng(M)
     A, B = (r.operand(rng.random(shape, np.float32)) for shape in ((M, K), (K, N)))
     traffic = simulate(kernel)[grid, block](A, B, np.zeros((M, N), "f4")).traffic

@@ -10,7 +10,8 @@ import speed
 
 from course_lib import measurements, simulate
 from course_lib.gpu.__main__ import main
-from course_lib.gpu.waiting import STALLS, ladder, ordered, reasons, table, why_wrong
+from course_lib.gpu.judgement import ordered, reasons, table, why_wrong
+from course_lib.gpu.waiting import STALLS, ladder, reads_and_adds, share_of_the_last
 from course_lib.kernels import rung
 from course_lib.model import waiting
 from course_lib.model.instructions import Instruction, programs
@@ -67,14 +68,8 @@ def test_the_block_that_began_first_goes_first():
 
 def test_of_a_block_goes_first_who_waits_longest():
     """32 warps that ask shared memory for 8 words a round and add them up end together, as they were seen to."""
-    walk = []
-    for begin in range(0, 16 * 64, 16):
-        walk += [Instruction("shared load", 0, wavefronts=1)] * 8
-        walk += [Instruction("multiply-add", 0, (begin + i,)) for i in range(8)]
-    play = waiting.play_programs([walk] * 32, H200)
-    ends = [spans[-1][2] for spans in play.spans]
     seen = next(r["value"] for r in measurements.load("latencies").results if r["probe"] == "warps that ask")
-    assert np.mean(ends) / max(ends) == pytest.approx(seen, abs=0.05)
+    assert share_of_the_last([reads_and_adds(64)] * 32, H200) == pytest.approx(seen, abs=0.05)
 
 
 def test_a_warp_waits_for_the_unit_or_for_its_turn():
