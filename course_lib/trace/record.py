@@ -174,6 +174,7 @@ class TraceObserver(Observer):
             findings,
             tuple(traffic),
             self._matrices(),
+            self.engine.unit.program,
         )
 
     def _matrices(self) -> tuple[MatrixOperation, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
+from ..simulator.language.program import Function
 from ..simulator.machine.memory import c_strides
 from . import columns as c
 from .columns import BARRIER, OPS, Columns, Vectors, lanes_of, mask_of
@@ -123,7 +124,8 @@ class Trace:
     """A launch as the viewer sees it: ``steps`` block by block, in a block in the order of their execution.
 
     ``findings`` and ``traffic`` are the run's; ``source`` holds the numbered lines of the kernel and of the device
-    functions of its file; ``matrices`` are the operations on matrices that lie in the registers of a warp.
+    functions of its file; ``matrices`` are the operations on matrices that lie in the registers of a warp; ``program``
+    is the kernel's typed program, None of a trace that no launch has made.
     """
 
     kernel_name: str
@@ -135,6 +137,7 @@ class Trace:
     findings: tuple[Finding, ...] = ()
     traffic: tuple[Any, ...] = ()
     matrices: tuple[MatrixOperation, ...] = ()
+    program: Function | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def columns(self) -> Columns:

@@ -41,6 +41,7 @@ class Unit:
     a :class:`~course_lib.simulator.machine.barrier.Barrier` wherever the warp meets the others.
 
     Attributes:
+        program: the kernel's typed program.
         sources: the kernel's source, and those of the device functions that share its file.
         promotions: what is computed in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
@@ -53,11 +54,11 @@ class Unit:
     """
 
     def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool):
-        analysis, kernel = analyse(launch, source, arguments)
+        analysis, self.program = analyse(launch, source, arguments)
         self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
-        module, template = generate(kernel, tracing)
+        module, template = generate(self.program, tracing)
         self.outside = tuple(array for array, _ in module.outside.values())
-        self._written = written(kernel, {})
+        self._written = written(self.program, {})
         self.sites: list[tuple[int, str, int]] = []
         self.promotions: dict[tuple[int, str], Promotion] = {}
         self.changes: dict[tuple[int, str], Change] = {}
