@@ -2,7 +2,7 @@
 
 An idiom is a short program in the names of the machine's operations. A line is a result, an operation, and the results
 that it needs; `*` stands for what the idiom itself begins with. How long a result takes is fixed for all but LDC and
-S2UR, and the compiler writes into every instruction how many cycles pass until the next: its pace (:func:`paces`).
+S2UR, and the compiler writes into every instruction how many cycles pass until the next: its pace (:mod:`scheduling`).
 The numbers are those that it writes (`course_lib.gpu.machine_code`): a compared value guards or branches 13 cycles
 later, a sum can be used after 5, a product after 4; a unit of 16 lanes takes an instruction every second cycle, and
 the path to memory a request every fourth.
@@ -30,6 +30,7 @@ class IdiomPart(NamedTuple):
 OPERATIONS = {
     "ISETP.EX": ("integer", 13, 1),
     "ISETP": ("integer", 4, 1),
+    "FSETP": ("integer", 13, 1),
     "PLOP3": ("integer", 13, 1),
     "IMAD": ("multiply", 4, 1),
     "BRA": ("branch", 1, 5),
@@ -41,9 +42,10 @@ OPERATIONS = {
     "U": ("uniform", 4, 1),
     "": ("integer", 5, 1),
 }
-#: The multiply-add waits for its sum as long as a product.
-MULTIPLY_ADD = 4
-#: The unit of a kind of instructions, and cycles from one of them to the next.
+#: The multiply-add waits for its sum as long as a product. These cycles, like those above, are what the compiler writes
+#: into its code; they are its own table, and a test holds it to what the machine was measured to take.
+MULTIPLY_ADD = OPERATIONS["IMAD"][1]
+#: The unit of a kind of instructions, and cycles from one of them to the next, as the compiler assumes them.
 UNIT = {
     **{kind: (kind, 2) for kind in ("integer", "multiply", "uniform")},
     **dict.fromkeys(("load", "copy", "store", "shared load", "shared store"), ("path", 4)),
@@ -70,6 +72,8 @@ UNIFORM_SUM = idiom("a UIADD3 *; b UIADD3.X a")
 COMPARE = idiom("a ISETP *; p ISETP.EX a")
 COMPARE_ARGUMENT = idiom("k LDC; a ISETP * k; p ISETP.EX a k")
 COMPARE_UNIFORM = idiom("a UISETP *; b UISETP.EX a; p PLOP3 b")
+#: A comparison of a number that was loaded or computed.
+COMPARE_VALUE = idiom("p FSETP *")
 #: A branch around what is guarded, and where its two ways meet. A value of 0 stands where it was not loaded.
 BRANCH = idiom("s BSSY; b BRA * s")
 JUMP = idiom("b BRA *")

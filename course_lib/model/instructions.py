@@ -6,7 +6,7 @@ small kernels (`course_lib.gpu.probes`) and of the ladder:
   written out TURNS turns at a time, where no barrier stands in them;
 - an index that stays the same in a loop is computed before it, one that moves once a turn; a sum that is both compared
   and an index is made once;
-- four loads of shared memory from neighbouring words, in a loop that is written out, become one of 16 bytes;
+- loads of shared memory from neighbouring elements of 16 bytes, in a loop that is written out, become one;
 - of the comparisons of a guard those are made together that need no new sum; before one that does, what is known before
   the loop decides by a branch of its own. A comparison that stands alone reads its bound from the kernel's arguments;
 - a guard whose other way does something, too, becomes no branch: what it guards is loaded under a predicate, and reads
@@ -22,20 +22,24 @@ index costs there is what the small kernels, which are such loops, have measured
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
-from ..simulator.hardware import WARP_SIZE
+from ..simulator.hardware import WARP_SIZE, WORD_BYTES
+from ..simulator.language.source import python_function
 from ..trace.trace import Trace
 from . import idioms
-from .dataflow import COPIES, VARIED, Dataflow, Facts, GuardComparison
+from .arithmetic import Needs
+from .dataflow import VARIED, Dataflow, Facts, GuardComparison, Sum
 from .idioms import IdiomPart
 from .requests import wide_wavefronts
 from .scheduling import Instruction as Instruction
 from .scheduling import Schedule
-from .steps import TracedAccess, TracedStep, steps_of, way_of
+from .steps import WIDE_BYTES, TracedAccess, TracedStep, steps_of, way_of
 
 TURNS = 4
+Group = TypeVar("Group")
 
 
 def programs(
@@ -44,10 +48,15 @@ def programs(
     """Return the programs of all warps of one block.
 
     pitch: elements from one row of a matrix in global memory to the next, where the traced ones stand for parts of
-    larger ones; None for the rows that they have. Raise ValueError where the kernel calls a function of another file
-    that multiplies and adds.
+    larger ones; None for the rows that they have. Raise ValueError where a warp comes to a line that does what the
+    model does not know, and where the trace is not of a launch of this kernel.
     """
-    source = Dataflow(kernel)
+    plain = python_function(kernel)
+    if trace.program is None:
+        raise ValueError(f"this trace of {trace.kernel_name} was made by hand; take that of simulate(..., trace=True)")
+    if trace.program.source.function.__code__ != plain.__code__:
+        raise ValueError(f"this trace is not of {plain.__name__} but of {trace.kernel_name}; trace the kernel first")
+    source = Dataflow(trace.program)
     lowered: dict[tuple[Any, ...], _Lowering] = {}  # warps that go the same way differ in their sectors
     found = []
     for _, steps in sorted(steps_of(trace, block, pitch).items()):
@@ -59,8 +68,35 @@ def programs(
     return found
 
 
+def groups_arrived(groups: Sequence[Group], pending: int) -> Sequence[Group]:
+    """Return the groups of copies for which a warp waits that goes on when all but the last `pending` have arrived.
+
+    groups: those that it has begun, in their order, with the open one last, which nothing waits for.
+    """
+    return groups[: max(len(groups) - 1 - pending, 0)]
+
+
+@dataclass
+class _Statement:
+    """A statement that is being lowered, while the functions that it calls run: what its loads and operations are."""
+
+    facts: Facts
+    step: TracedStep
+    loads: list[tuple[int, ...]] = field(default_factory=list)  # of each, where its value comes from
+    operations: dict[int, int] = field(default_factory=dict)  # of each that has been emitted, the position
+    within: Any = None  # the function that it has called
+    needs: tuple[int, ...] | None = None  # what its values come from, once it has computed them
+
+    def move(self, moved: Mapping[int, int]) -> None:
+        """Note where positions have moved to."""
+        self.loads = [tuple(moved.get(p, p) for p in positions) for positions in self.loads]
+        self.operations = {number: moved.get(p, p) for number, p in self.operations.items()}
+        if self.needs is not None:
+            self.needs = tuple(moved.get(p, p) for p in self.needs)
+
+
 class _Begun(NamedTuple):
-    """A load of shared memory that may become one of 16 bytes: its position, and how many words of them it has."""
+    """A load of shared memory that may become one of 16 bytes: its position, and how many elements of them it has."""
 
     position: int
     first: TracedAccess
@@ -82,15 +118,17 @@ class _Lowering:
         self.touches: list[tuple[int, int]] = []  # the accesses of global memory: (step, place in it)
         self.number = -1  # of the step
         self.region: list[Instruction] = []  # their needs count from the region's beginning, below 0 what came before
-        self.made: dict[tuple[str | int, ...], tuple[int, ...]] = {}  # value -> positions in out and region together
-        self.moved: set[tuple[str, ...]] = set()  # indices computed in this turn
+        self.made: dict[tuple[Any, ...], tuple[int, ...]] = {}  # value -> positions in out and region together
+        self.moved: dict[tuple[Any, ...], frozenset[str]] = {}  # indices computed in this turn, by the names in them
+        self.open: list[_Statement] = []  # in whose functions the warp is
         self.groups: list[list[int]] = [[]]  # copies of this warp that nothing has waited for, the open group last
         self.turn, self.turns_open = 0, 0
         self.outer: int | None = None
         self.turns_inner = 0
-        self.branches: list[tuple[str, int, int]] = []  # that are open: function, line, position
+        self.branches: list[tuple[Any, int, int]] = []  # that are open: function, line, position
         self.met: tuple[int, ...] = ()  # where the ways of the last one met
         self.under_predicate: set[int] = set()  # lines of `if`s that became no branch
+        self.on_values: set[int] = set()  # lines of `if`s that decide by what was loaded or computed
 
     def of(self, steps: Sequence[TracedStep]) -> list[Instruction]:
         """Return the program of a warp that goes this way."""
@@ -101,75 +139,163 @@ class _Lowering:
         """Lower the steps of a warp into `out`."""
         for self.number, step in enumerate(steps):
             facts = self.source.facts(step.line)
+            if facts.unknown:
+                raise ValueError(f"line {step.line}: {facts.unknown}")
+            if self.open:
+                self._return(facts, step)
             self._leave(facts, step)
             if facts.loop:
                 self._header(facts, step)
             elif isinstance(facts.node, ast.If):
-                if facts.guards:
-                    self._guard(facts, step)
+                self._guard(facts, step)
             else:
                 self._simple(facts, step)
             if step.barrier:
                 self._flush()
                 self._emit(Instruction("barrier", step.line, turn=self.turn))
                 self._flush()
+        while self.open:
+            self._finish(self.open.pop())
         self._flush(whole=True)
 
     # --- one statement ---------------------------------------------------------------------------------------
 
     def _simple(self, facts: Facts, step: TracedStep) -> None:
-        """Emit what a statement does: its loads, its multiply-add, its stores."""
-        made = self.made
-        if facts.hidden:
-            raise ValueError(
-                f"line {step.line}: {facts.hidden} stands in another file, and a trace shows no line of it; "
-                "put it beside the kernel"
-            )
+        """Emit what a statement does: its loads, its arithmetic and its stores, after the functions that it calls."""
         if facts.called and self._copies(facts, step):
             return
-        found: set[int] = set()
-        for value in facts.values:
-            if value in made:
-                found.update(made[value])
+        if step.resumed and self.open:
+            statement = self.open[-1]
+            statement.step, statement.within = step, None
+        else:
+            statement = _Statement(facts, step)
+            for _ in facts.passes_sums if self.source.meets else ():
+                self._beside(idioms.UNIFORM_SUM, step)
+        stores = self._loads(statement)
+        if not facts.calls:
+            self._finish(statement)
+        else:
+            if not step.resumed:
+                self.open.append(statement)
+            if step.variables or stores:
+                self._finish(statement)
+
+    def _return(self, facts: Facts, step: TracedStep) -> None:
+        """Finish the statements whose functions the warp has left; give a function its arguments where it begins."""
+        while self.open:
+            statement = self.open[-1]
+            if statement.facts is facts and step.resumed:
+                return
+            if facts.function in statement.facts.calls:
+                if statement.within is not facts.function:
+                    statement.within = facts.function
+                    self._pass(statement)
+                return
+            self._finish(self.open.pop())
+
+    def _pass(self, statement: _Statement) -> None:
+        """Note what the parameters of a function come from, and that it has returned nothing yet."""
+        called = statement.within
+        given: dict[Any, set[int]] = {}
+        for function, name, needs in statement.facts.computation.passed:
+            if function is called.source.function:
+                given.setdefault((called, name), set()).update(self._sources(statement, needs))
+        self.made.update((parameter, tuple(sorted(found))) for parameter, found in given.items())
+        self.made.pop((called, "return"), None)
+
+    def _loads(self, statement: _Statement) -> bool:
+        """Emit the loads of a statement; return whether it stores, too."""
         stores = False
-        for place, access in enumerate(step.accesses):
+        for place, access in enumerate(statement.step.accesses):
             if access.op == "load":
-                found.update(self._load(facts, step, place))
+                statement.loads.append(self._load(statement, place))
             else:
                 stores = True
-        needs = tuple(sorted(found))
-        if facts.multiplies and (step.variables or stores):
-            needs = (self._emit(Instruction("multiply-add", step.line, needs, turn=self.turn)),)
-            self.schedule.latency[needs[0]] = idioms.MULTIPLY_ADD
-        if stores:
-            for place, access in enumerate(step.accesses):
-                if access.op != "load":
-                    self._store(facts, step, place, needs)
+        return stores
+
+    def _finish(self, statement: _Statement) -> None:
+        """Emit the arithmetic of a statement and its stores, and note what its values come from."""
+        facts, step = statement.facts, statement.step
+        if statement.needs is None:
+            statement.needs = self._computed(statement)
+        needs = statement.needs
+        for place, access in enumerate(step.accesses):
+            if access.op != "load":
+                self._store(facts, step, place, needs)
         if step.variables or facts.targets:
             self._assign(facts, step, needs)
         if isinstance(facts.node, ast.Return):
-            made[facts.function.name, "return"] = needs
-        for _ in facts.passes_sums if self.source.meets else ():
-            self._beside(idioms.UNIFORM_SUM, step)
-        for parameter, values in facts.passed:
-            made[parameter] = tuple({p for value in values for p in made.get(value, ())})
+            key = facts.function, "return"
+            self.made[key] = tuple(sorted({*self.made.get(key, ()), *needs}))
+
+    def _computed(self, statement: _Statement) -> tuple[int, ...]:
+        """Emit the arithmetic of a statement; return what its values come from."""
+        facts, made = statement.facts, self.made
+        loaded = {p for positions in statement.loads for p in positions}
+        found = loaded.union(*(made.get(value, ()) for value in facts.values), self._decided_by_values(facts))
+        operations = facts.computation.operations
+        if len(operations) == 1 and not statement.operations:
+            return (self._float(statement.step, tuple(sorted(found))),)
+        last = set[int]()
+        for number, needs in enumerate(operations):
+            position = self._operation(statement, number)
+            found -= self._values(statement, needs)
+            last = (last - {statement.operations[before] for before in needs.operations}) | {position}
+        return tuple(sorted(last | found))
+
+    def _operation(self, statement: _Statement, number: int) -> int:
+        """Emit an operation of a statement, after those that it needs, unless it has been; return its position."""
+        if number not in statement.operations:
+            facts = statement.facts
+            needs = self._sources(statement, facts.computation.operations[number])
+            needs.update(self._decided_by_values(facts))
+            statement.operations[number] = self._float(statement.step, tuple(sorted(needs)))
+        return statement.operations[number]
+
+    def _sources(self, statement: _Statement, needs: Needs) -> set[int]:
+        """Where a value of a statement comes from: its operations, which are emitted, its loads and what it reads."""
+        return {self._operation(statement, number) for number in needs.operations} | self._values(statement, needs)
+
+    def _values(self, statement: _Statement, needs: Needs) -> set[int]:
+        """Where a value comes from, but for the statement's own operations."""
+        facts, made = statement.facts, self.made
+        found = set[int]().union(*(made.get((facts.function, name), ()) for name in needs.names))
+        if needs.calls:
+            found.update(*(made.get(value, ()) for value in facts.returned(needs.calls)))
+        loads = facts.computation.loads
+        if needs.loads and loads is not None and len(loads) == len(statement.loads):
+            found.update(*(statement.loads[number] for number in needs.loads))
+        elif needs.loads:
+            found.update(*statement.loads)
+        return found
+
+    def _float(self, step: TracedStep, needs: tuple[int, ...]) -> int:
+        """Emit an instruction of the float pipe: all of them take as long."""
+        position = self._emit(Instruction("multiply-add", step.line, needs, turn=self.turn))
+        self.schedule.latency[position] = idioms.MULTIPLY_ADD
+        return position
 
     def _assign(self, facts: Facts, step: TracedStep, needs: tuple[int, ...]) -> None:
         """Note what the variables that a statement assigns come from."""
         if facts.adds_up and not facts.moving.isdisjoint(step.variables):
-            if self.source.meets:
+            if needs:
+                needs = (
+                    self._idiom(idioms.SUM, step, needs) if self.source.meets else self._index_of("add", step, needs),
+                )
+            elif self.source.meets:
                 self._beside(idioms.UNIFORM_SUM, step)
             else:
                 self._index_of("add", step)
+        variables = {*step.variables, *facts.targets}
         if self.moved:
-            self.moved = {key for key in self.moved if set(key).isdisjoint(step.variables)}
-        for variable in {*step.variables, *facts.targets}:
-            self.made[facts.function.name, variable] = needs
+            self.moved = {key: names for key, names in self.moved.items() if names.isdisjoint(variables)}
+        for variable in variables:
+            self.made[facts.function, variable] = needs
 
     def _copies(self, facts: Facts, step: TracedStep) -> bool:
         """Emit what starts an asynchronous copy, or waits for some; return whether the statement is one of them."""
         name = facts.called
-        if name in COPIES:
+        if name == "copy":
             loads = [place for place, access in enumerate(step.accesses) if access.op == "load"]
             if not loads:
                 return True
@@ -178,14 +304,14 @@ class _Lowering:
             passes = max(passes, step.accesses[loads[0]].wavefronts)
             sectors = self._touched(loads[0])
             needs = (*needs, self._idiom(idioms.BEFORE_COPY, step, needs))
-            copy = Instruction("copy", step.line, needs, "", 0, passes, sectors, self.turn)
+            size = step.accesses[loads[0]].bytes
+            copy = Instruction("copy", step.line, needs, "", 0, passes, sectors, self.turn, size)
             self.groups[-1].append(self._emit(copy))
-        elif name == "commit_copies":
+        elif name == "commit":
             self.groups.append([])
             self._emit(Instruction("commit", step.line, turn=self.turn))
-        elif name == "wait_copies":
-            pending = self.source.value(facts.function, facts.node.value.args[0])  # type: ignore[attr-defined]
-            done = self.groups[: len(self.groups) - 1 - pending]
+        elif name == "wait":
+            done = groups_arrived(self.groups, facts.computation.pending or 0)
             self._flush()
             places = [position for group in done for position in group]
             self._emit(Instruction("wait", step.line, tuple(places), turn=self.turn))
@@ -213,19 +339,49 @@ class _Lowering:
             self._beside(idioms.TURN, step)
         else:
             self._index_of("loop", step)
+        values = self._tested(facts, step)
+        if values:
+            self._compare_values(facts, step, values)
+            self._flush()
 
-    def _load(self, facts: Facts, step: TracedStep, place: int) -> tuple[int, ...]:
+    def _tested(self, facts: Facts, step: TracedStep) -> tuple[int, ...]:
+        """Emit what the head of a statement loads and computes; return what it decides by."""
+        statement = _Statement(facts, step)
+        self._loads(statement)
+        return self._computed(statement)
+
+    def _compare_values(self, facts: Facts, step: TracedStep, values: tuple[int, ...]) -> int:
+        """Emit what compares values that were loaded or computed, and branches; return the position of its last."""
+        values = tuple(sorted({*values, *self._outer(facts)}))
+        if self.source.meets:
+            return self._idiom(idioms.JUMP, step, (self._idiom(idioms.COMPARE_VALUE, step, values),))
+        return self._index_of("guard", step, values, max(facts.guards, 1))
+
+    def _load(self, statement: _Statement, place: int) -> tuple[int, ...]:
         """Emit a load with its index arithmetic; return what the value comes from."""
+        facts, step = statement.facts, statement.step
         access = step.accesses[place]
         if access.space == "local":
             return self.made.get(access.place, ())
         needs = self._index(facts, step, access)
+        if values := self._index_values(statement):
+            needs = tuple(sorted({*needs, *values}))
         if access.space == "shared" and (merged := self._merge(step.line, access)) is not None:
             return (merged,)
         position = self._emit(self._moves("load", step, place, needs))
         if self.source.meets and access.space == "global" and facts.moving and facts.index(access.array).guards:
             self.met = (self._idiom(idioms.MEET, step, (position, *needs)[1:]),)
         return (position,)
+
+    def _index_values(self, statement: _Statement) -> set[int]:
+        """What the index of a statement's next load comes from, and what decides on it, where that was loaded."""
+        facts, loads = statement.facts, statement.facts.computation.loads
+        found = set(self._decided_by_values(facts))
+        if loads is not None and len(statement.loads) < len(loads):
+            index = loads[len(statement.loads)]
+            found.update(*(self.made.get((facts.function, name), ()) for name in index.names))
+            found.update(*(statement.loads[number] for number in index.loads if number < len(statement.loads)))
+        return found
 
     def _store(self, facts: Facts, step: TracedStep, place: int, needs: tuple[int, ...]) -> None:
         access = step.accesses[place]
@@ -242,8 +398,7 @@ class _Lowering:
             kind = f"shared {kind}"
         else:
             sectors = self._touched(place)
-        size = access.width * access.itemsize
-        return Instruction(kind, step.line, needs, "", 0, access.wavefronts, sectors, self.turn, size)
+        return Instruction(kind, step.line, needs, "", 0, access.wavefronts, sectors, self.turn, access.bytes)
 
     def _touched(self, place: int) -> tuple[tuple[str, int], ...]:
         """Note an access of global memory by the step; return what stands for its sectors in `out`."""
@@ -254,6 +409,14 @@ class _Lowering:
 
     def _guard(self, facts: Facts, step: TracedStep) -> None:
         """Emit what decides on an `if`; what is guarded needs it."""
+        if values := self._tested(facts, step):
+            self.made["if", step.line] = (self._compare_values(facts, step, values),)
+            self.on_values.add(step.line)
+            if facts.condition.goes_far:
+                self._flush()
+            return
+        if not facts.guards:
+            return
         if not self.source.meets:
             self.made["if", step.line] = (self._index_of("guard", step, (), facts.guards),)
             return
@@ -284,7 +447,7 @@ class _Lowering:
         self.made["if", step.line] = (made,)
         if facts.ends_with:
             return
-        self.branches.append((facts.function.name, step.line, made))
+        self.branches.append((facts.function, step.line, made))
 
     def _compare(
         self, step: TracedStep, comparisons: list[GuardComparison], needs: tuple[int, ...], copies: bool
@@ -305,16 +468,16 @@ class _Lowering:
         self.region[at] = self.region[at]._replace(needs=(*self.region[at].needs, *decided[:-1]))
         return position
 
-    def _sum(self, step: TracedStep, sums: tuple[str, ...], needs: tuple[int, ...]) -> tuple[int, ...]:
+    def _sum(self, step: TracedStep, sums: Iterable[Sum], needs: tuple[int, ...]) -> tuple[int, ...]:
         """Emit sums of 64 bits, each once a turn; return where they are."""
         for each in sums:
             if each == VARIED or ("sum", each) not in self.moved:
-                self.moved.add(("sum", each))
+                self.moved["sum", each] = each.names
                 self.made["sum", each] = (self._idiom(idioms.SUM, step, needs),)
             needs = (*needs, *self.made["sum", each])
         return needs
 
-    def _new(self, sums: tuple[str, ...]) -> bool:
+    def _new(self, sums: Iterable[Sum]) -> bool:
         """Whether a sum has still to be made in this turn."""
         return any(("sum", each) not in self.moved for each in sums)
 
@@ -326,11 +489,17 @@ class _Lowering:
         """What decides on the innermost `if` around a statement."""
         return next((self.made["if", line] for line in facts.conditions if ("if", line) in self.made), ())
 
+    def _decided_by_values(self, facts: Facts) -> tuple[int, ...]:
+        """What decides on the `if`s around a statement that compare what was loaded or computed."""
+        if not self.on_values:
+            return ()
+        return tuple(p for line in facts.conditions if line in self.on_values for p in self.made.get(("if", line), ()))
+
     def _leave(self, facts: Facts, step: TracedStep) -> None:
         """Emit the ends of the branches that a step is no longer in."""
         while self.branches:
             function, line, position = self.branches[-1]
-            if facts.function.name != function or line in facts.conditions:
+            if facts.function is not function or line in facts.conditions:
                 return
             self.branches.pop()
             self.met = (self._idiom(idioms.MEET, step, (position,)),)
@@ -368,7 +537,7 @@ class _Lowering:
         key = (access.space, "" if shared else access.array, *index.moved)
         if key in self.moved and shared:
             return met
-        self.moved.add(key)
+        self.moved[key] = frozenset(index.moved)
         if index.adds:
             self._index_of("add", step, (), index.adds)
         if index.guards:
@@ -383,10 +552,10 @@ class _Lowering:
             return met
         key = (access.op if shared else "global", "" if shared else access.array, *index.moved)
         if key not in self.moved or not shared:
-            self.moved.add(key)
+            self.moved[key] = frozenset(index.moved)
             self.made[key] = (self._address(facts, step, access, met),)
         if shared and access.op == "load" and self.turns_inner == 0 and (*key, access.array) not in self.moved:
-            self.moved.add((*key, access.array))
+            self.moved[*key, access.array] = frozenset(index.moved)
             if sum(k[: len(key)] == key for k in self.moved) > 2:  # the second array and those after it
                 self.made[key] = (self._idiom(idioms.SHARED_ALSO, step, self.made[key]),)
         return (*met, *self.made[key])
@@ -398,13 +567,13 @@ class _Lowering:
             if access.op == "store":
                 return self._idiom(idioms.STORED, step, met)
             window = ("window",) not in self.moved and self.turns_inner == 0
-            self.moved.add(("window",))
+            self.moved["window",] = frozenset()
             return self._idiom(idioms.SHARED if window else idioms.SHARED_AGAIN, step, met)
-        if facts.called in COPIES:
+        if facts.called == "copy":
             self._beside(idioms.ADVANCED, step)
             self.schedule.kept.add(access.array)
             window = ("window",) not in self.moved
-            self.moved.add(("window",))
+            self.moved["window",] = frozenset()
             return self._idiom(idioms.COPIED if window else idioms.COPIED_AGAIN, step, met)
         if index.guards:
             met = self._sum(step, index.sums, met)
@@ -430,16 +599,17 @@ class _Lowering:
 
     def _merge(self, line: int, access: TracedAccess) -> int | None:
         """Return the position of a load of 16 bytes that this load is a part of, or None; note it as a beginning."""
-        if access.width > 1 or access.lanes < WARP_SIZE:
+        each = WIDE_BYTES // access.itemsize  # elements of 16 bytes
+        if access.width > 1 or access.lanes < WARP_SIZE or access.itemsize not in (WORD_BYTES, 2 * WORD_BYTES):
             return None
         base, begun = len(self.out), self.begun.get((line, access.array))
         if begun is not None:
             position, first, words = begun
-            if words < 4 and (access.words == first.words + words).all():
+            if words < each and (access.words == first.words + words).all():
                 if words == 1:  # all lanes 16 bytes further, it takes as many wavefronts
                     if first.pattern not in self.wide:
-                        self.wide[first.pattern] = wide_wavefronts(first.words)
-                    wide = self.region[position - base]._replace(wavefronts=self.wide[first.pattern], bytes=16)
+                        self.wide[first.pattern] = wide_wavefronts(first.places)
+                    wide = self.region[position - base]._replace(wavefronts=self.wide[first.pattern], bytes=WIDE_BYTES)
                     self.region[position - base] = wide
                 self.begun[line, access.array] = _Begun(position, first, words + 1)
                 return position
@@ -455,6 +625,8 @@ class _Lowering:
         for key, positions in self.made.items():
             if any(p in moved for p in positions):
                 self.made[key] = tuple(moved.get(p, p) for p in positions)
+        for statement in self.open:
+            statement.move(moved)
         for group in self.groups:
             group[:] = [moved.get(p, p) for p in group]
         self.begun.clear()

@@ -14,12 +14,15 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ..simulator.hardware import ceil_div
 from . import idioms
 
 AHEAD = 8
+REGISTER_BYTES = 4
 #: Registers of a pointer.
 POINTER = 1
-#: Cycles that the compiler reckons with where it does not know them: it fills them, but leaves no pace for them.
+#: Cycles that the compiler reckons with where it does not know them: it fills them, but leaves no pace for them. It is
+#: a table of the compiler's own, for any machine; what this one takes is measured (:class:`.machine.Machine`).
 EXPECTED = {"shared load": 24, "constant": 30, "load": 300, "copy": 300}
 #: What goes with a load that is moved up, since the load needs it.
 LEADS = ("index", "integer", "multiply", "uniform", "constant", "branch", "other")
@@ -61,7 +64,7 @@ class _Registers:
             for need in instruction.needs:
                 if need >= base and region[need - base].kind in ("load", "shared load"):
                     self.users.setdefault(need - base, []).append(place)
-        self.size = {load: region[load].bytes // 4 for load in self.users}
+        self.size = {load: ceil_div(region[load].bytes, REGISTER_BYTES) for load in self.users}
         self.used: dict[int, list[int]] = {}  # by an instruction: the loads
         for load, users in self.users.items():
             each = len(users) == self.size[load]  # an element of it is used by each

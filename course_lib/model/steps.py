@@ -11,11 +11,13 @@ import numpy as np
 
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
 from ..simulator.machine.memory import c_strides
-from ..trace.columns import BARRIER, OPS
+from ..trace.columns import BARRIER, OPS, RESUMED
 from ..trace.trace import Trace
 from .requests import wavefronts_of, wide_wavefronts
 
 NONE = np.zeros(0, np.int64)
+#: The largest access of a lane.
+WIDE_BYTES = 16
 
 
 @dataclass(eq=False)
@@ -51,18 +53,31 @@ class TracedAccess:
 
     @cached_property
     def aligned(self) -> bool:
-        """Whether every lane's first element begins four of them."""
-        return bool((self.words % 4 == 0).all())
+        """Whether every lane's first element begins 16 bytes."""
+        return bool((self.words * self.itemsize % WIDE_BYTES == 0).all())
+
+    @property
+    def bytes(self) -> int:
+        """What a lane moves."""
+        return self.width * self.itemsize
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """The 4-byte word in which each lane's first element lies."""
+        return self.words * self.itemsize // WORD_BYTES
 
     @cached_property
     def wavefronts(self) -> int:
         """Passes through shared memory or the first-level cache."""
         if self.counted:
             return self.counted
-        words = self.words * self.itemsize // WORD_BYTES
-        if self.width == 1:
-            return wavefronts_of(words)
-        return wide_wavefronts(words) if len(words) == WARP_SIZE else ceil_div(len(words) * self.width, BANKS)
+        if self.bytes == WIDE_BYTES and len(self.places) == WARP_SIZE:
+            return wide_wavefronts(self.places)
+        if self.width > 1:
+            return ceil_div(len(self.places) * self.bytes, BANKS * WORD_BYTES)
+        each = ceil_div(self.bytes, WORD_BYTES)  # lanes whose words fill all banks are served together
+        parts = np.array_split(self.places, each)
+        return sum(wavefronts_of(np.add.outer(part, np.arange(each))) for part in parts if len(part))
 
     @cached_property
     def sectors(self) -> tuple[tuple[str, int], ...]:
@@ -74,10 +89,14 @@ class TracedAccess:
 
 @dataclass(slots=True)
 class TracedStep:
-    """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses."""
+    """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses.
+
+    resumed: whether it goes on with a statement after a function that this called has returned.
+    """
 
     line: int
     barrier: bool
+    resumed: bool
     variables: list[str]
     accesses: list[TracedAccess]
 
@@ -85,14 +104,16 @@ class TracedStep:
 def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[TracedStep]]:
     """Return the steps of each warp of a block, straight from the trace's columns; `pitch` as in `programs`.
 
-    Accesses that are alike are one object. Raise ValueError for a block that was not launched.
+    Accesses that are alike are one object. Raise ValueError for a block that was not launched, or in which nothing ran.
     """
     columns = trace.columns
     at = np.flatnonzero((columns.blocks == block).all(axis=1))
-    if not len(at):
+    if any(not 0 <= place < size for place, size in zip(block, trace.grid, strict=True)):
         raise ValueError(f"block {block} was not launched; the grid is {trace.grid}")
-    begin, end = columns.first[at[0]], columns.first[at[0] + 1]
+    begin, end = (columns.first[at[0]], columns.first[at[0] + 1]) if len(at) else (0, 0)
     count = end - begin
+    if not count:
+        raise ValueError(f"{trace.kernel_name} has no statement that ran in block {block}; trace one that has some")
     of_variable, of_access = (columns.rows(table, begin, end) for table in ("variable", "access"))
     short = [name.rpartition(".")[2] for name in columns.names]
     names = [short[name] for name in columns.variable["name"][of_variable].tolist()]
@@ -107,11 +128,12 @@ def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None
     accesses = [known[row] for row in rows]
     accessed = np.searchsorted(columns.access["step"][of_access] - begin, np.arange(count + 1)).tolist()
     lines, warps = columns.step["line"][begin:end].tolist(), columns.step["warp"][begin:end].tolist()
-    barriers = (columns.step["flags"][begin:end] & BARRIER).astype(bool).tolist()
+    flags = columns.step["flags"][begin:end]
+    barriers, resumed = ((flags & flag).astype(bool).tolist() for flag in (BARRIER, RESUMED))
     found: dict[int, list[TracedStep]] = {warp: [] for warp in set(warps)}
     for step, (line, warp, barrier) in enumerate(zip(lines, warps, barriers, strict=True)):
-        variables = names[named[step] : named[step + 1]]
-        found[warp].append(TracedStep(line, barrier, variables, accesses[accessed[step] : accessed[step + 1]]))
+        variables, touched = names[named[step] : named[step + 1]], accesses[accessed[step] : accessed[step + 1]]
+        found[warp].append(TracedStep(line, barrier, resumed[step], variables, touched))
     return found
 
 
@@ -152,7 +174,7 @@ def way_of(steps: Sequence[TracedStep]) -> tuple[Any, ...]:
     first: dict[tuple[int, str], int] = {}
     way: list[Any] = []
     for step in steps:
-        way.append((step.line, step.barrier, *step.variables))
+        way.append((step.line, step.barrier, step.resumed, *step.variables))
         for access in step.accesses:
             way.append(access.way)
             if access.space == "shared" and access.op == "load":

@@ -1,0 +1,368 @@
+"""What each line of a kernel computes, from its typed program: instructions of the float pipe, and what is not known.
+
+Every +, - and * of float32 is one instruction; a product that is added becomes one with the sum. Arithmetic of integers
+is that of indices, which :mod:`instructions` makes from the syntax tree. Of everything else no rate has been measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import NamedTuple
+
+from ..simulator.language.intrinsics import COMMIT, WAIT
+from ..simulator.language.nodes import (
+    Apply,
+    Atomic,
+    CallDevice,
+    CallWarp,
+    Cast,
+    Const,
+    Elementwise,
+    Expr,
+    Frozen,
+    Load,
+    Local,
+    LoopValue,
+    Meet,
+    StartCopy,
+    Store,
+)
+from ..simulator.language.operators import COMPARISONS
+from ..simulator.language.program import (
+    Assign,
+    Function,
+    Loop,
+    Mark,
+    Range,
+    Stmt,
+    inner,
+    own_expressions,
+)
+from ..simulator.language.types import SCALARS, ArrayType, Type, is_complex, is_float
+
+#: The type of floating-point numbers of which the rate is measured.
+KNOWN = "float32"
+#: Operations of it that are an instruction each, and such that cost nothing: a sign is part of the next instruction.
+INSTRUCTIONS, FREE = ("+", "-", "*"), ("-x", "cuda.selp")
+_COMPARISONS = {operation.name for operation in COMPARISONS.values()}
+
+
+class Needs(NamedTuple):
+    """What a value comes from: instructions of the float pipe and loads of its line, by number, names, and calls."""
+
+    operations: tuple[int, ...]
+    loads: tuple[int, ...]
+    names: frozenset[str]
+    calls: frozenset[FunctionType]
+
+
+@dataclass
+class Computation:
+    """What one line computes, and what of it the model does not know (empty if it knows all).
+
+    operations: the instructions of the float pipe, each by what it needs. loads: of its accesses those that load, in
+    order, by what their indices need; None where a function of another file loads, too. calls: the functions of the
+    kernel's file that it calls; passed: what it gives to which parameter of which of them. hidden: a function of
+    another file that does more than load and store. meets: whether threads meet at a barrier there; pending: how many
+    groups of copies it leaves on their way.
+    """
+
+    operations: list[Needs] = field(default_factory=list)
+    loads: list[Needs] | None = field(default_factory=list)
+    calls: set[FunctionType] = field(default_factory=set)
+    unknown: str = ""
+    hidden: str = ""
+    passed: list[tuple[FunctionType, str, Needs]] = field(default_factory=list)
+    meets: bool = False
+    pending: int | None = None
+
+
+@dataclass
+class _Source:
+    """What a value comes from."""
+
+    operations: set[int] = field(default_factory=set)
+    loads: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    calls: set[FunctionType] = field(default_factory=set)
+
+    def needs(self) -> Needs:
+        """The same, as what an instruction needs."""
+        operations, loads = (tuple(sorted(numbers)) for numbers in (self.operations, self.loads))
+        return Needs(operations, loads, frozenset(self.names), frozenset(self.calls))
+
+    def add(self, other: _Source) -> _Source:
+        self.operations |= other.operations
+        self.loads |= other.loads
+        self.names |= other.names
+        self.calls |= other.calls
+        return self
+
+
+def computations(kernel: Function) -> dict[int, Computation]:
+    """Return what the lines of a kernel and of the functions of its file compute."""
+    found: dict[int, Computation] = {}
+    for function in functions(kernel):
+        of_elements = _of_elements(function)
+        for line, statements in _by_line(function):
+            made = _Line(of_elements).read(statements)
+            if line in found and found[line] != made:
+                made.unknown = made.unknown or "a function that is called with several types of arguments"
+            found[line] = made
+    return found
+
+
+def functions(kernel: Function) -> list[Function]:
+    """Return the kernel and the functions of its file that it calls, each for each of the types of its arguments."""
+    found, seen = [kernel], {id(kernel)}
+    for function in found:
+        for node in _expressions(_statements(function.body.body)):
+            if isinstance(node, CallDevice) and not node.function.foreign and id(node.function) not in seen:
+                seen.add(id(node.function))
+                found.append(node.function)
+    return found
+
+
+def _statements(body: list[Stmt]) -> Iterator[Stmt]:
+    for statement in body:
+        yield statement
+        for part in inner(statement):
+            yield from _statements(part)
+
+
+def _expressions(statements: Iterable[Stmt]) -> Iterator[Expr]:
+    """All expressions of statements, each once."""
+    waiting = [node for statement in statements for node in own_expressions(statement)]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting += node.operands
+
+
+def _by_line(function: Function) -> Iterator[tuple[int, list[Stmt]]]:
+    """The statements of a function by the line where each begins, a loop's head under its own."""
+    lines: dict[int, list[Stmt]] = {}
+    line = function.source.tree.lineno
+
+    def walk(body: list[Stmt]) -> None:
+        nonlocal line
+        for statement in body:
+            if isinstance(statement, Mark):
+                line = statement.line
+            elif isinstance(statement, Loop):
+                lines.setdefault(statement.line, []).append(statement)
+            else:
+                lines.setdefault(line, []).append(statement)
+            for part in inner(statement):
+                walk(part)
+
+    walk(function.body.body)
+    yield from lines.items()
+
+
+def _of_elements(function: Function) -> frozenset[str]:
+    """The integer variables of a function whose values come from elements of arrays."""
+    assigned = [s for s in _statements(function.body.body) if isinstance(s, Assign) and s.value.type in SCALARS]
+    found: set[str] = set()
+    for _ in assigned:
+        before = len(found)
+        found |= {s.name for s in assigned if _is_of_elements(s.value, found)}
+        if len(found) == before:
+            break
+    return frozenset(found)
+
+
+def _is_of_elements(value: Expr, names: set[str] | frozenset[str]) -> bool:
+    """Whether a value is made of elements of arrays, or of such variables."""
+    if isinstance(value, Load):
+        return True
+    if isinstance(value, Local):
+        return value.name in names
+    if isinstance(value, Apply) and value.operation.name in _COMPARISONS:
+        return False
+    return any(_is_of_elements(operand, names) for operand in value.operands)
+
+
+class _Line:
+    """Reads the statements of one line."""
+
+    def __init__(self, of_elements: frozenset[str]) -> None:
+        self.of_elements = of_elements
+        self.made = Computation()
+        self.known: dict[int, _Source] = {}  # values that stand in several places
+        self.kept: list[Expr] = []  # so that no id is used again
+
+    def read(self, statements: list[Stmt]) -> Computation:
+        """Return what the statements compute."""
+        for statement in statements:
+            for expression in own_expressions(statement):
+                self._source(expression)
+        return self.made
+
+    def _unknown(self, what: str) -> None:
+        self.made.unknown = self.made.unknown or what
+
+    def _source(self, node: Expr) -> _Source:
+        """What a value comes from, after its instructions have been noted."""
+        if id(node) not in self.known:
+            self.known[id(node)] = self._new_source(node)
+            self.kept.append(node)
+        return self.known[id(node)]
+
+    def _new_source(self, node: Expr) -> _Source:
+        match node:
+            case Const() | LoopValue():
+                return _Source()
+            case Local():
+                return _Source(names={node.name})
+            case Load():
+                return self._load(node)
+            case Apply():
+                return self._apply(node)
+            case CallDevice():
+                return self._call(node)
+            case Cast():
+                self._converted(node.value, node.type)
+            case Store():
+                if isinstance(node.array.type, ArrayType) and node.value.is_scalar:
+                    self._converted(node.value, node.array.type.dtype)
+            case Atomic():
+                self._unknown(f"cuda.atomic.{node.operation}")
+            case CallWarp():
+                self._unknown(node.name)
+            case Elementwise():
+                self._unknown("assignments to all elements of an array at once")
+            case Meet():
+                self.made.meets = True
+                self._unknown(f"cuda.{node.reduction}" if node.reduction else "")
+            case Frozen():
+                self._unknown(f"arrays that are constants of the kernel, such as {node.name}")
+        return self._together(node.operands)
+
+    def _together(self, nodes: Iterable[Expr]) -> _Source:
+        made = _Source()
+        for node in nodes:
+            made.add(self._source(node))
+        return made
+
+    def _load(self, node: Load) -> _Source:
+        index = self._together(node.index)
+        self._together([node.array])
+        if self.made.loads is None:
+            return _Source(loads={-1})
+        self.made.loads.append(index.needs())
+        return _Source(loads={len(self.made.loads) - 1})
+
+    def _call(self, node: CallDevice) -> _Source:
+        arguments = self._together(node.args[place] for place in node.written)
+        function = node.function
+        self.made.meets = self.made.meets or function.barriers
+        if not function.foreign:
+            self.made.calls.add(function.source.function)
+            for (name, _), argument in zip(function.parameters, node.args, strict=True):
+                self.made.passed.append((function.source.function, name, self._source(argument).needs()))
+            return _Source(calls={function.source.function})
+        if _does_more(function):
+            self.made.hidden = self.made.hidden or function.name
+        self.made.loads = None
+        arguments.loads.add(-1)
+        return arguments
+
+    def _apply(self, node: Apply) -> _Source:
+        name, kind = node.operation.name, node.type
+        if node.operation is WAIT and isinstance(node.args[0], Const):
+            self.made.pending = int(node.args[0].value)
+        unknown = unknown_operation(node)
+        if unknown:
+            self._unknown(unknown)
+        elif name == "*" and any(_is_of_elements(arg, self.of_elements) for arg in node.args):
+            if kind != KNOWN:
+                self._unknown(f"products of {kind} elements")
+        if kind != KNOWN or unknown or name not in (*INSTRUCTIONS, "cuda.fma"):
+            return self._together(node.args)
+        return self._instruction(node)
+
+    def _instruction(self, node: Apply) -> _Source:
+        """Note an instruction of the float pipe, with the product that it adds."""
+        product = next((arg for arg in node.args if isinstance(arg, Apply) and _fuses(node, arg)), None)
+        if product is not None:
+            self._unknown(unknown_operation(product))
+        operands = _Source()
+        for arg in node.args:
+            operands.add(self._together(arg.operands) if arg is product else self._source(arg))
+        self.made.operations.append(operands.needs())
+        return _Source(operations={len(self.made.operations) - 1})
+
+    def _converted(self, value: Expr, kind: Type) -> None:
+        self._unknown(unknown_conversion(value, kind))
+
+
+def _fuses(node: Apply, arg: Apply) -> bool:
+    """Whether an operand is a product that becomes one instruction with the sum that it is of."""
+    return node.operation.name in ("+", "-") and arg.operation.name == "*" and arg.type == KNOWN
+
+
+def _does_more(function: Function) -> bool:
+    """Whether a function of another file does more than load, compare, compute indices and store.
+
+    Nor may it have loops, unless the compiler writes them out.
+    """
+    for node in _expressions(_statements(function.body.body)):
+        if isinstance(node, (Atomic, CallWarp, Elementwise, Frozen, Meet, StartCopy)):
+            return True
+        if isinstance(node, Apply):
+            arithmetic = node.type == KNOWN and node.operation.name not in FREE
+            if arithmetic or node.operation in (COMMIT, WAIT) or unknown_operation(node):
+                return True
+        if isinstance(node, Cast) and unknown_conversion(node.value, node.type):
+            return True
+        if isinstance(node, CallDevice) and _does_more(node.function):
+            return True
+    return any(isinstance(each, Loop) and not _written_out(each) for each in _statements(function.body.body))
+
+
+def _written_out(loop: Loop) -> bool:
+    """Whether the compiler knows how many turns a loop has."""
+    bounds = loop.iterable
+    return isinstance(bounds, Range) and all(isinstance(n, Const) for n in (bounds.start, bounds.stop, bounds.step))
+
+
+def unknown_operation(node: Apply) -> str:
+    """Return what of an operation no rate is known, or nothing."""
+    name, kinds = node.operation.name, [node.type, *(arg.type for arg in node.args)]
+    floats = [kind for kind in kinds if isinstance(kind, str) and (is_float(kind) or is_complex(kind))]
+    if node.operation in (COMMIT, WAIT):
+        return ""
+    if node.operation.effect:
+        return _named(name)
+    if not floats:
+        return ""
+    other = next((kind for kind in floats if kind != KNOWN), None)
+    if name in (*INSTRUCTIONS, *FREE, *_COMPARISONS, "cuda.fma"):
+        if other is not None:
+            return f"{name.removesuffix('x')} of {other}"
+        numbers = node.args[1:] if name == "cuda.selp" else node.args
+        return next(filter(None, (unknown_conversion(arg, KNOWN) for arg in numbers)), "")
+    return f"{_named(name)} of {floats[0]}"
+
+
+def _named(name: str) -> str:
+    """The name of an operation as the source has it."""
+    words = {"failed-assertion": "assert", "raised-exception": "raise", "** literal": "**", "complex *": "*"}
+    cuda = ("syncwarp", "threadfence", "threadfence_block")
+    return f"cuda.{name}" if name in cuda else words.get(name, name)
+
+
+def unknown_conversion(value: Expr, kind: Type) -> str:
+    """Return the conversion of a value to a type if its cost is not known, or nothing."""
+    have = value.type
+    if isinstance(value, Const) or have == kind or not (isinstance(have, str) and isinstance(kind, str)):
+        return ""
+    if any(is_float(each) or is_complex(each) for each in (have, kind)):
+        return f"the conversion of {have} to {kind}"
+    return ""
