@@ -7,9 +7,11 @@ is that of indices, which :mod:`instructions` makes from the syntax tree. Of eve
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import NamedTuple
+
+import numpy as np
 
 from ..simulator.language.intrinsics import COMMIT, WAIT
 from ..simulator.language.nodes import (
@@ -26,6 +28,7 @@ from ..simulator.language.nodes import (
     Local,
     LoopValue,
     Meet,
+    Select,
     StartCopy,
     Store,
 )
@@ -36,6 +39,7 @@ from ..simulator.language.program import (
     Loop,
     Mark,
     Range,
+    Return,
     Stmt,
     inner,
     own_expressions,
@@ -62,14 +66,17 @@ class Needs(NamedTuple):
 class Computation:
     """What one line computes, and what of it the model does not know (empty if it knows all).
 
-    operations: the instructions of the float pipe, each by what it needs. loads: of its accesses those that load, in
-    order, by what their indices need; None where a function of another file loads, too. calls: the functions of the
-    kernel's file that it calls; passed: what it gives to which parameter of which of them. hidden: a function of
-    another file that does more than load and store. meets: whether threads meet at a barrier there; pending: how many
-    groups of copies it leaves on their way.
+    operations: the instructions of the float pipe, each by what it needs; result: what the values come from that it
+    assigns, stores, returns or tests. choices: comparisons of floats, and choices
+    by them. loads: of its accesses those that load, in order, by what their indices need; None where a
+    function of another file loads, too. calls: the functions of the kernel's file that it calls; passed: what it gives
+    to which parameter of which of them. hidden: a function of another file that does more than load and store. meets:
+    whether threads meet at a barrier there; pending: how many groups of copies it leaves on their way.
     """
 
     operations: list[Needs] = field(default_factory=list)
+    result: Needs = Needs((), (), frozenset(), frozenset())
+    choices: int = 0
     loads: list[Needs] | None = field(default_factory=list)
     calls: set[FunctionType] = field(default_factory=set)
     unknown: str = ""
@@ -104,10 +111,12 @@ class _Source:
 def computations(kernel: Function) -> dict[int, Computation]:
     """Return what the lines of a kernel and of the functions of its file compute."""
     found: dict[int, Computation] = {}
-    for function in functions(kernel):
+    everything = functions(kernel)
+    added = _added_up(everything)
+    for function in everything:
         of_elements = _of_elements(function)
         for line, statements in _by_line(function):
-            made = _Line(of_elements).read(statements)
+            made = _Line(of_elements, added, function in added).read(statements)
             if line in found and found[line] != made:
                 made.unknown = made.unknown or "a function that is called with several types of arguments"
             found[line] = made
@@ -165,6 +174,27 @@ def _by_line(function: Function) -> Iterator[tuple[int, list[Stmt]]]:
     yield from lines.items()
 
 
+def _added_up(everything: list[Function]) -> set[Function]:
+    """The functions whose result is a product that every caller adds to something: one instruction, in the caller."""
+    results = {f: [s.value for s in _statements(f.body.body) if isinstance(s, Return)] for f in everything}
+    products = {f for f, values in results.items() if len(values) == 1 and _is_product(values[0])}
+    nodes = [node for f in everything for node in _expressions(_statements(f.body.body))]
+    added = {id(product) for node in nodes if isinstance(node, Apply) and (product := _product(node, products))}
+    return products - {node.function for node in nodes if isinstance(node, CallDevice) and id(node) not in added}
+
+
+def _is_product(value: Expr) -> bool:
+    return isinstance(value, Apply) and value.operation.name == "*" and value.type == KNOWN
+
+
+def _product(node: Apply, added: set[Function]) -> Expr | None:
+    """The product that becomes one instruction with the sum that a node is; a call of one of these functions is one."""
+    if node.operation.name not in ("+", "-") or node.type != KNOWN:
+        return None
+    calls = (arg for arg in node.args if isinstance(arg, CallDevice) and arg.function in added)
+    return next((arg for arg in node.args if _is_product(arg)), next(calls, None))
+
+
 def _of_elements(function: Function) -> frozenset[str]:
     """The integer variables of a function whose values come from elements of arrays."""
     assigned = [s for s in _statements(function.body.body) if isinstance(s, Assign) and s.value.type in SCALARS]
@@ -191,17 +221,20 @@ def _is_of_elements(value: Expr, names: set[str] | frozenset[str]) -> bool:
 class _Line:
     """Reads the statements of one line."""
 
-    def __init__(self, of_elements: frozenset[str]) -> None:
-        self.of_elements = of_elements
+    def __init__(self, of_elements: frozenset[str], added: set[Function], is_added: bool) -> None:
+        self.of_elements, self.added, self.is_added = of_elements, added, is_added
         self.made = Computation()
         self.known: dict[int, _Source] = {}  # values that stand in several places
         self.kept: list[Expr] = []  # so that no id is used again
 
     def read(self, statements: list[Stmt]) -> Computation:
         """Return what the statements compute."""
+        result = _Source()
         for statement in statements:
             for expression in own_expressions(statement):
-                self._source(expression)
+                product = isinstance(statement, Return) and self.is_added
+                result.add(self._factors(expression) if product else self._source(expression))
+        self.made.result = result.needs()
         return self.made
 
     def _unknown(self, what: str) -> None:
@@ -227,10 +260,18 @@ class _Line:
             case CallDevice():
                 return self._call(node)
             case Cast():
-                self._converted(node.value, node.type)
+                source = self._source(node.value)
+                self._unknown(unknown_conversion(node.value, node.type))
+                return source
             case Store():
+                source = self._together(node.operands)
                 if isinstance(node.array.type, ArrayType) and node.value.is_scalar:
-                    self._converted(node.value, node.array.type.dtype)
+                    self._unknown(unknown_conversion(node.value, node.array.type.dtype))
+                return source
+            case Select():
+                before = self.made.choices
+                self._source(node.test)
+                self.made.choices += self.made.choices > before  # any other is a load under a predicate
             case Atomic():
                 self._unknown(f"cuda.atomic.{node.operation}")
             case CallWarp():
@@ -275,36 +316,35 @@ class _Line:
 
     def _apply(self, node: Apply) -> _Source:
         name, kind = node.operation.name, node.type
+        operands = _Source() if kind == KNOWN and name in ("+", "-") else self._together(node.args)
         if node.operation is WAIT and isinstance(node.args[0], Const):
             self.made.pending = int(node.args[0].value)
         unknown = unknown_operation(node)
+        if name in _COMPARISONS and any(arg.type == KNOWN for arg in node.args):
+            self.made.choices += 1
         if unknown:
             self._unknown(unknown)
         elif name == "*" and any(_is_of_elements(arg, self.of_elements) for arg in node.args):
             if kind != KNOWN:
                 self._unknown(f"products of {kind} elements")
         if kind != KNOWN or unknown or name not in (*INSTRUCTIONS, "cuda.fma"):
-            return self._together(node.args)
+            return operands
         return self._instruction(node)
+
+    def _factors(self, product: Expr) -> _Source:
+        """What the factors of a product come from, where that is no instruction of its own."""
+        self._unknown(unknown_operation(product) if isinstance(product, Apply) else "")
+        return self._together(product.operands)
 
     def _instruction(self, node: Apply) -> _Source:
         """Note an instruction of the float pipe, with the product that it adds."""
-        product = next((arg for arg in node.args if isinstance(arg, Apply) and _fuses(node, arg)), None)
-        if product is not None:
-            self._unknown(unknown_operation(product))
+        product = _product(node, self.added)
         operands = _Source()
         for arg in node.args:
-            operands.add(self._together(arg.operands) if arg is product else self._source(arg))
+            fused = arg is product and isinstance(arg, Apply)
+            operands.add(self._factors(arg) if fused else self._source(arg))
         self.made.operations.append(operands.needs())
         return _Source(operations={len(self.made.operations) - 1})
-
-    def _converted(self, value: Expr, kind: Type) -> None:
-        self._unknown(unknown_conversion(value, kind))
-
-
-def _fuses(node: Apply, arg: Apply) -> bool:
-    """Whether an operand is a product that becomes one instruction with the sum that it is of."""
-    return node.operation.name in ("+", "-") and arg.operation.name == "*" and arg.type == KNOWN
 
 
 def _does_more(function: Function) -> bool:
@@ -334,7 +374,10 @@ def _written_out(loop: Loop) -> bool:
 
 def unknown_operation(node: Apply) -> str:
     """Return what of an operation no rate is known, or nothing."""
-    name, kinds = node.operation.name, [node.type, *(arg.type for arg in node.args)]
+    name = node.operation.name
+    if name in _COMPARISONS and any(arg.type == KNOWN for arg in node.args):
+        node = replace(node, args=tuple(map(_narrowed, node.args)))
+    kinds = [node.type, *(arg.type for arg in node.args)]
     floats = [kind for kind in kinds if isinstance(kind, str) and (is_float(kind) or is_complex(kind))]
     if node.operation in (COMMIT, WAIT):
         return ""
@@ -349,6 +392,13 @@ def unknown_operation(node: Apply) -> str:
         numbers = node.args[1:] if name == "cuda.selp" else node.args
         return next(filter(None, (unknown_conversion(arg, KNOWN) for arg in numbers)), "")
     return f"{_named(name)} of {floats[0]}"
+
+
+def _narrowed(value: Expr) -> Expr:
+    """A constant as float32 if that holds it: compilers compare with that, though its type is another one."""
+    if isinstance(value, Const) and not is_complex(str(value.type)) and float(np.float32(value.value)) == value.value:
+        return Const(type=KNOWN, value=np.float32(value.value))
+    return value
 
 
 def _named(name: str) -> str:

@@ -114,7 +114,6 @@ class Facts:
     computation: Computation
     moving: frozenset[str]
     varied: frozenset[str]  # names of loops around it that are written out
-    values: tuple[Value, ...]  # that it reads, or its test; what the functions return that it calls
     calls: frozenset[_Function]
     targets: tuple[str, ...]  # the names that it assigns: a trace names no tuple
     passes_sums: tuple[Sum, ...]  # that it passes to those functions
@@ -128,6 +127,7 @@ class Facts:
     chooses: bool  # whether a condition stands in it
     ends_with: bool  # whether an `if` is the last statement of another
     conditions: tuple[int, ...]  # the lines of the `if`s around it, innermost first
+    within: frozenset[ast.AST]  # the loops around it, and itself
     unknown: str  # why it cannot be lowered: the end of a message that begins with its line
     indices: dict[str, Index] = field(default_factory=dict)
 
@@ -207,9 +207,6 @@ class Dataflow:
             *(names_bound(loop) for loop in self.loops(function, node) if self.written_out(function, loop))
         )
         read = head(node)
-        reads = names_of(read)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            reads.add(node.target.id)
         calls = [n for n in ast.walk(read) if isinstance(n, ast.Call)]
         known = [(called, call) for call in calls if (called := self.called(function, call)) is not None]
         computation = self.computations.get(line, NOTHING)
@@ -220,7 +217,6 @@ class Dataflow:
             computation,
             moving,
             varied,
-            (*((function, name) for name in reads), *((called, "return") for called, _ in known)),
             frozenset(called for called, _ in known),
             _targets(node),
             tuple(s for called, call in known for _, a in self.bound(called, call) for s in _sums(a, moving, varied)),
@@ -235,6 +231,7 @@ class Dataflow:
             read is node and any(isinstance(n, ast.IfExp) for n in ast.walk(node)),
             isinstance(parent := function.parents.get(node), ast.If) and parent.body[-1] is node,
             tuple(self._conditions(function, node)),
+            frozenset((node, *self.loops(function, node))),
             self._unknown(node, line, {called for called, _ in known}),
         )
 

@@ -84,6 +84,7 @@ class _Statement:
     step: TracedStep
     loads: list[tuple[int, ...]] = field(default_factory=list)  # of each, where its value comes from
     operations: dict[int, int] = field(default_factory=dict)  # of each that has been emitted, the position
+    head: bool = False  # of an `if` or a loop, which compares by itself
     within: Any = None  # the function that it has called
     needs: tuple[int, ...] | None = None  # what its values come from, once it has computed them
 
@@ -120,6 +121,7 @@ class _Lowering:
         self.region: list[Instruction] = []  # their needs count from the region's beginning, below 0 what came before
         self.made: dict[tuple[Any, ...], tuple[int, ...]] = {}  # value -> positions in out and region together
         self.moved: dict[tuple[Any, ...], frozenset[str]] = {}  # indices computed in this turn, by the names in them
+        self.before: Facts | None = None  # of the step before
         self.open: list[_Statement] = []  # in whose functions the warp is
         self.groups: list[list[int]] = [[]]  # copies of this warp that nothing has waited for, the open group last
         self.turn, self.turns_open = 0, 0
@@ -150,6 +152,7 @@ class _Lowering:
                 self._guard(facts, step)
             else:
                 self._simple(facts, step)
+            self.before = facts
             if step.barrier:
                 self._flush()
                 self._emit(Instruction("barrier", step.line, turn=self.turn))
@@ -230,25 +233,22 @@ class _Lowering:
 
     def _computed(self, statement: _Statement) -> tuple[int, ...]:
         """Emit the arithmetic of a statement; return what its values come from."""
-        facts, made = statement.facts, self.made
-        loaded = {p for positions in statement.loads for p in positions}
-        found = loaded.union(*(made.get(value, ()) for value in facts.values), self._decided_by_values(facts))
-        operations = facts.computation.operations
-        if len(operations) == 1 and not statement.operations:
-            return (self._float(statement.step, tuple(sorted(found))),)
-        last = set[int]()
-        for number, needs in enumerate(operations):
-            position = self._operation(statement, number)
-            found -= self._values(statement, needs)
-            last = (last - {statement.operations[before] for before in needs.operations}) | {position}
-        return tuple(sorted(last | found))
+        needs = self._summed(statement)
+        for _ in range(0 if statement.head else statement.facts.computation.choices):
+            needs = (self._idiom(idioms.COMPARE_VALUE, statement.step, needs),)
+        return needs
+
+    def _summed(self, statement: _Statement) -> tuple[int, ...]:
+        """Emit the operations of the float pipe; return what the statement's values come from."""
+        computation = statement.facts.computation
+        for number in range(len(computation.operations)):
+            self._operation(statement, number)
+        return tuple(sorted(self._sources(statement, computation.result)))
 
     def _operation(self, statement: _Statement, number: int) -> int:
         """Emit an operation of a statement, after those that it needs, unless it has been; return its position."""
         if number not in statement.operations:
-            facts = statement.facts
-            needs = self._sources(statement, facts.computation.operations[number])
-            needs.update(self._decided_by_values(facts))
+            needs = self._sources(statement, statement.facts.computation.operations[number])
             statement.operations[number] = self._float(statement.step, tuple(sorted(needs)))
         return statement.operations[number]
 
@@ -257,9 +257,10 @@ class _Lowering:
         return {self._operation(statement, number) for number in needs.operations} | self._values(statement, needs)
 
     def _values(self, statement: _Statement, needs: Needs) -> set[int]:
-        """Where a value comes from, but for the statement's own operations."""
+        """Where a value comes from, but for the statement's own operations, and what was loaded that decides on it."""
         facts, made = statement.facts, self.made
-        found = set[int]().union(*(made.get((facts.function, name), ()) for name in needs.names))
+        found = set(self._decided_by_values(facts))
+        found.update(*(made.get((facts.function, name), ()) for name in needs.names))
         if needs.calls:
             found.update(*(made.get(value, ()) for value in facts.returned(needs.calls)))
         loads = facts.computation.loads
@@ -340,13 +341,18 @@ class _Lowering:
         else:
             self._index_of("loop", step)
         values = self._tested(facts, step)
-        if values:
+        if values and (isinstance(facts.node, ast.While) or self._begins(facts)):
             self._compare_values(facts, step, values)
             self._flush()
 
+    def _begins(self, facts: Facts) -> bool:
+        """Whether a loop begins, and is no turn further."""
+        before = self.before
+        return before is None or (before.function is facts.function and facts.node not in before.within)
+
     def _tested(self, facts: Facts, step: TracedStep) -> tuple[int, ...]:
         """Emit what the head of a statement loads and computes; return what it decides by."""
-        statement = _Statement(facts, step)
+        statement = _Statement(facts, step, head=True)
         self._loads(statement)
         return self._computed(statement)
 
