@@ -224,7 +224,7 @@ class Dataflow:
             sum(_comparisons(term, moving) for term in _terms(node)),
             self._condition(function, node, moving, varied),
             not computation.operations
-            and (isinstance(getattr(node, "value", None), ast.BinOp) or self._steps(function, node)),
+            and (isinstance(node, ast.AugAssign) or isinstance(getattr(node, "value", None), ast.BinOp)),
             isinstance(node, (ast.For, ast.While)),
             isinstance(node, ast.For) and self.written_out(function, node),
             (isinstance(node, ast.For) and self.constant_length(function, node)) or self._meets(node),
@@ -269,10 +269,6 @@ class Dataflow:
             yield (called, parameter), argument
         for keyword in call.keywords:
             yield (called, str(keyword.arg)), keyword.value
-
-    def _steps(self, function: _Function, node: ast.AST) -> bool:
-        """Whether a statement adds a constant to a variable."""
-        return isinstance(node, ast.AugAssign) and self.is_constant(function, node.value)
 
     def _condition(self, function: _Function, node: ast.AST, moving: frozenset[str], varied: frozenset[str]) -> Guard:
         """What an `if` decides on; of any other statement, nothing."""
@@ -421,7 +417,7 @@ def names_of(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
-def names_bound(loop: ast.For | ast.While) -> set[str]:
+def names_bound(loop: ast.AST) -> set[str]:
     """The names that the header of a loop assigns."""
     return {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} if isinstance(loop, ast.For) else set()
 

@@ -31,7 +31,7 @@ from ..simulator.language.source import python_function
 from ..trace.trace import Trace
 from . import idioms
 from .arithmetic import Needs
-from .dataflow import VARIED, Dataflow, Facts, GuardComparison, Sum
+from .dataflow import VARIED, Dataflow, Facts, GuardComparison, Sum, names_bound
 from .idioms import IdiomPart
 from .requests import wide_wavefronts
 from .scheduling import Instruction as Instruction
@@ -39,6 +39,8 @@ from .scheduling import Schedule
 from .steps import WIDE_BYTES, TracedAccess, TracedStep, steps_of, way_of
 
 TURNS = 4
+#: What was loaded for the loop that is about to begin.
+AHEAD_OF_LOOP = ("ahead of a loop",)
 Group = TypeVar("Group")
 
 
@@ -167,21 +169,18 @@ class _Lowering:
         """Emit what a statement does: its loads, its arithmetic and its stores, after the functions that it calls."""
         if facts.called and self._copies(facts, step):
             return
-        if step.resumed and self.open:
-            statement = self.open[-1]
+        if step.resumed and self.open and self.open[-1].facts is facts:
+            statement = self.open.pop()
             statement.step, statement.within = step, None
         else:
             statement = _Statement(facts, step)
             for _ in facts.passes_sums if self.source.meets else ():
                 self._beside(idioms.UNIFORM_SUM, step)
         stores = self._loads(statement)
-        if not facts.calls:
+        if step.variables or stores or not facts.calls:
             self._finish(statement)
         else:
-            if not step.resumed:
-                self.open.append(statement)
-            if step.variables or stores:
-                self._finish(statement)
+            self.open.append(statement)
 
     def _return(self, facts: Facts, step: TracedStep) -> None:
         """Finish the statements whose functions the warp has left; give a function its arguments where it begins."""
@@ -214,6 +213,11 @@ class _Lowering:
                 statement.loads.append(self._load(statement, place))
             else:
                 stores = True
+        known = statement.facts.computation.loads
+        if known is not None and len(statement.loads) > len(known) and not statement.head:
+            more = statement.loads[len(known) :]
+            self.made[AHEAD_OF_LOOP] = tuple(sorted({p for positions in more for p in positions}))
+            del statement.loads[len(known) :]
         return stores
 
     def _finish(self, statement: _Statement) -> None:
@@ -340,10 +344,32 @@ class _Lowering:
             self._beside(idioms.TURN, step)
         else:
             self._index_of("loop", step)
-        values = self._tested(facts, step)
-        if values and (isinstance(facts.node, ast.While) or self._begins(facts)):
+        if isinstance(facts.node, ast.While):
+            values = self._tested(facts, step)
+        else:
+            values = self._ranges(facts, step)
+        if values:
             self._compare_values(facts, step, values)
             self._flush()
+
+    def _ranges(self, facts: Facts, step: TracedStep) -> tuple[int, ...]:
+        """Emit what the head of a for loop loads; return what its length comes from, where it begins.
+
+        What it loads before its first turn a trace shows with the statement before it.
+        """
+        statement = _Statement(facts, step, head=True)
+        begins, before = self._begins(facts), self.made.pop(AHEAD_OF_LOOP, ())
+        self._loads(statement)
+        loaded = {p for positions in statement.loads for p in positions}
+        if begins:
+            loaded.update(before)
+            if facts.computation.loads and not loaded:
+                raise ValueError(
+                    f"line {step.line}: no trace shows what the head of this loop loads; assign it to a name before"
+                )
+        for name in names_bound(facts.node) if begins or loaded else ():
+            self.made[facts.function, name] = tuple(sorted(loaded))
+        return tuple(sorted({*before, *self._computed(statement)})) if begins else ()
 
     def _begins(self, facts: Facts) -> bool:
         """Whether a loop begins, and is no turn further."""
