@@ -8,64 +8,33 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..simulator.language.intrinsics import declared
 from ..simulator.language.program import Function
 from ..simulator.language.source import Source, python_function
 from .arithmetic import Computation, computations, functions
+from .syntax import (
+    FAR,
+    Sum,
+    TracedFunction,
+    Value,
+    comparisons_in,
+    head,
+    intrinsic,
+    names_bound,
+    names_of,
+    range_of,
+    subscript,
+    sums_in,
+    targets,
+    terms,
+    within,
+)
 
 WRITTEN_OUT = 256
-
-
-@dataclass(eq=False)
-class _Function:
-    """One function of the kernel's file: its loops, what its names stand for, and its calls."""
-
-    source: Source
-    constants: dict[str, Any]
-    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
-    calls: list[ast.Call] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    def stands_for(self, node: ast.expr) -> Any:
-        """The object that an expression of names and attributes stands for; None if it is known only to the threads."""
-        if isinstance(node, ast.Attribute):
-            return getattr(self.stands_for(node.value), node.attr, None)
-        if not isinstance(node, ast.Name):
-            return None
-        if node.id in self.source.locals:
-            assigned = [n for n in ast.walk(self.source.tree) if isinstance(n, ast.Assign)]
-            given = [n.value for n in assigned if _is_name(n.targets, node.id)]
-            return self.stands_for(given[0]) if len(given) == 1 else None
-        try:
-            return self.source.lookup(node.id)
-        except (KeyError, ValueError):
-            return None
-
-
-def _is_name(targets: Sequence[ast.expr], name: str) -> bool:
-    return len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name
-
-
-#: What lowering knows a value by: the function, and the name in it or "return".
-Value = tuple[_Function, str]
-
-
-class Sum(NamedTuple):
-    """An addition of what moves, as source, and the names in it; VARIED is another one in each turn written out."""
-
-    text: str
-    names: frozenset[str]
-
-
-VARIED = Sum("", frozenset())
 
 
 class Index(NamedTuple):
@@ -109,12 +78,12 @@ class Guard:
 class Facts:
     """What is to know of one statement."""
 
-    function: _Function
+    function: TracedFunction
     node: ast.AST
     computation: Computation
     moving: frozenset[str]
     varied: frozenset[str]  # names of loops around it that are written out
-    calls: frozenset[_Function]
+    calls: frozenset[TracedFunction]
     targets: tuple[str, ...]  # the names that it assigns: a trace names no tuple
     passes_sums: tuple[Sum, ...]  # that it passes to those functions
     called: str  # what the function is declared as, where the whole statement calls an intrinsic: "copy", "wait", …
@@ -134,9 +103,9 @@ class Facts:
     def index(self, array: str) -> Index:
         """Return how the statement indexes an array."""
         if array not in self.indices:
-            arithmetic, parts, guards = _subscript(self.function, self.node, array)
+            arithmetic, parts, guards = subscript(self.function, self.node, array)
             moved = sorted(set().union(*map(names_of, parts)) & self.moving) if parts else []
-            sums = [sum_ for part in parts for sum_ in _sums(part, self.moving, self.varied)]
+            sums = [sum_ for part in parts for sum_ in sums_in(part, self.moving, self.varied)]
             down = any(names_of(part) & self.moving for part in parts[:-1])
             self.indices[array] = Index(arithmetic, tuple(moved), len(sums), guards, down, tuple(sums))
         return self.indices[array]
@@ -151,15 +120,15 @@ class Dataflow:
 
     def __init__(self, kernel: Function) -> None:
         self.computations = computations(kernel)
-        self.functions: dict[FunctionType, _Function] = {}
-        self.statements: dict[int, tuple[_Function, ast.stmt]] = {}
+        self.functions: dict[FunctionType, TracedFunction] = {}
+        self.statements: dict[int, tuple[TracedFunction, ast.stmt]] = {}
         self.crowded: dict[int, str] = {}  # lines of several statements: the end of a message
         for function in functions(kernel):
             if function.source.function not in self.functions:
                 self._read(function.source)
         self.kernel = self.functions[kernel.source.function]
         everything = self.functions.values()
-        self.moving_parameters: dict[_Function, set[str]] = {function: set() for function in everything}
+        self.moving_parameters: dict[TracedFunction, set[str]] = {function: set() for function in everything}
         self.constant_parameters = {function: set(function.source.parameters) for function in everything}
         self._facts: dict[int, Facts] = {}
         #: Whether threads meet at barriers: loops without any are made one with their neighbouring turns.
@@ -169,7 +138,7 @@ class Dataflow:
 
     def _read(self, source: Source) -> None:
         closure = inspect.getclosurevars(source.function)
-        function = _Function(source, {**closure.globals, **closure.nonlocals})
+        function = TracedFunction(source, {**closure.globals, **closure.nonlocals})
         self.functions[source.function] = function
         for node in ast.walk(source.tree):
             for child in ast.iter_child_nodes(node):
@@ -179,7 +148,7 @@ class Dataflow:
             if isinstance(node, ast.stmt) and node is not source.tree:
                 self._add(function, node)
 
-    def _add(self, function: _Function, node: ast.stmt) -> None:
+    def _add(self, function: TracedFunction, node: ast.stmt) -> None:
         """Note a statement at its line, which is that of no other one."""
         before = self.statements.get(node.lineno)
         if before is not None and before[0] is not function:
@@ -201,7 +170,7 @@ class Dataflow:
             self._facts[line] = self._facts_of(function, node, line)
         return self._facts[line]
 
-    def _facts_of(self, function: _Function, node: ast.AST, line: int) -> Facts:
+    def _facts_of(self, function: TracedFunction, node: ast.AST, line: int) -> Facts:
         moving = frozenset(self.moving(function, node))
         varied = frozenset().union(
             *(names_bound(loop) for loop in self.loops(function, node) if self.written_out(function, loop))
@@ -218,10 +187,10 @@ class Dataflow:
             moving,
             varied,
             frozenset(called for called, _ in known),
-            _targets(node),
-            tuple(s for called, call in known for _, a in self.bound(called, call) for s in _sums(a, moving, varied)),
-            _intrinsic(function, whole) if isinstance(whole, ast.Call) else "",
-            sum(_comparisons(term, moving) for term in _terms(node)),
+            targets(node),
+            tuple(s for called, call in known for _, a in self.bound(called, call) for s in sums_in(a, moving, varied)),
+            intrinsic(function, whole) if isinstance(whole, ast.Call) else "",
+            sum(comparisons_in(term, moving) for term in terms(node)),
             self._condition(function, node, moving, varied),
             not computation.operations
             and (isinstance(node, ast.AugAssign) or isinstance(getattr(node, "value", None), ast.BinOp)),
@@ -235,7 +204,7 @@ class Dataflow:
             self._unknown(node, line, {called for called, _ in known}),
         )
 
-    def _unknown(self, node: ast.AST, line: int, known: set[_Function]) -> str:
+    def _unknown(self, node: ast.AST, line: int, known: set[TracedFunction]) -> str:
         """Return why a statement cannot be lowered: the end of a message, empty if it can."""
         computation = self.computations.get(line, NOTHING)
         if line in self.crowded:
@@ -257,37 +226,39 @@ class Dataflow:
             )
         return ""
 
-    def called(self, function: _Function, call: ast.Call) -> _Function | None:
+    def called(self, function: TracedFunction, call: ast.Call) -> TracedFunction | None:
         """The function of the kernel's file that a call is of."""
         thing = function.stands_for(call.func)
         inner = getattr(thing, "py_func", None)
         return self.functions.get(python_function(thing)) if isinstance(inner, FunctionType) else None
 
-    def bound(self, called: _Function, call: ast.Call) -> Iterator[tuple[Value, ast.expr]]:
+    def bound(self, called: TracedFunction, call: ast.Call) -> Iterator[tuple[Value, ast.expr]]:
         """The parameters of a function that are given in a call, by place or by name, with their arguments."""
         for parameter, argument in zip(called.source.parameters, call.args, strict=False):
             yield (called, parameter), argument
         for keyword in call.keywords:
             yield (called, str(keyword.arg)), keyword.value
 
-    def _condition(self, function: _Function, node: ast.AST, moving: frozenset[str], varied: frozenset[str]) -> Guard:
+    def _condition(
+        self, function: TracedFunction, node: ast.AST, moving: frozenset[str], varied: frozenset[str]
+    ) -> Guard:
         """What an `if` decides on; of any other statement, nothing."""
         if not isinstance(node, ast.If):
             return Guard((), False, False, False, False)
         comparisons = []
-        for term in _terms(node):
+        for term in terms(node):
             bounds = term.comparators if isinstance(term, ast.Compare) else []
             constant = bool(bounds) and all(self.is_constant(function, bound) for bound in bounds)
             comparisons.append(
-                GuardComparison(tuple(sorted(names_of(term) & moving)), _sums(term, moving, varied), constant)
+                GuardComparison(tuple(sorted(names_of(term) & moving)), sums_in(term, moving, varied), constant)
             )
         body = [n for statement in node.body for n in ast.walk(statement)]
-        copies = any(isinstance(n, ast.Call) and _intrinsic(function, n) == "copy" for n in body)
-        goes_far = any(isinstance(n, FAR) for n in _within(node))
-        computes = any(isinstance(n, ast.stmt) and self._operations(n.lineno) for n in _within(node))
+        copies = any(isinstance(n, ast.Call) and intrinsic(function, n) == "copy" for n in body)
+        goes_far = any(isinstance(n, FAR) for n in within(node))
+        computes = any(isinstance(n, ast.stmt) and self._operations(n.lineno) for n in within(node))
         return Guard(tuple(comparisons), bool(node.orelse), copies, goes_far, not goes_far and not computes)
 
-    def _conditions(self, function: _Function, node: ast.AST) -> Iterator[int]:
+    def _conditions(self, function: TracedFunction, node: ast.AST) -> Iterator[int]:
         """The lines of the `if`s around a statement, innermost first."""
         parent = function.parents.get(node)
         while parent is not None:
@@ -309,7 +280,7 @@ class Dataflow:
                     if not self.is_constant(function, argument):
                         self.constant_parameters[called].discard(name)
 
-    def is_constant(self, function: _Function, node: ast.AST) -> bool:
+    def is_constant(self, function: TracedFunction, node: ast.AST) -> bool:
         """Whether the compiler knows the value: numbers, constants of the module, loops that are written out."""
         known = {name for name, value in function.constants.items() if isinstance(value, int)}
         for loop in self.loops(function, node):
@@ -321,7 +292,7 @@ class Dataflow:
             names_of(node) <= known
         )
 
-    def loops(self, function: _Function, node: ast.AST) -> Iterator[ast.For | ast.While]:
+    def loops(self, function: TracedFunction, node: ast.AST) -> Iterator[ast.For | ast.While]:
         """The loops around a statement, innermost first; a loop's header is not in it."""
         child = node
         while (parent := function.parents.get(child)) is not None:
@@ -329,14 +300,14 @@ class Dataflow:
                 yield parent
             child = parent
 
-    def constant_length(self, function: _Function, loop: ast.For) -> bool:
+    def constant_length(self, function: TracedFunction, loop: ast.For) -> bool:
         """Whether the compiler knows how many turns a loop has: of a range of constants, or of a literal tuple."""
         if isinstance(loop.iter, ast.Tuple):
             return all(self.is_constant(function, item) for item in loop.iter.elts)
-        bounds = _range(function, loop)
+        bounds = range_of(function, loop)
         return bool(bounds) and all(self.is_constant(function, bound) for bound in bounds)
 
-    def written_out(self, function: _Function, loop: ast.For | ast.While) -> bool:
+    def written_out(self, function: TracedFunction, loop: ast.For | ast.While) -> bool:
         """Whether a loop is of constant length and short."""
         if isinstance(loop, ast.While) or not self.constant_length(function, loop):
             return False
@@ -351,11 +322,11 @@ class Dataflow:
         """Instructions of the float pipe in the statement at a line."""
         return len(self.computations.get(line, NOTHING).operations)
 
-    def _weight(self, function: _Function, loop: ast.For) -> int:
+    def _weight(self, function: TracedFunction, loop: ast.For) -> int:
         """Instructions of the float pipe in all turns of a loop of constant length."""
         return self._turns(function, loop) * sum(self._weight_of(function, statement) for statement in loop.body)
 
-    def _weight_of(self, function: _Function, node: ast.stmt) -> int:
+    def _weight_of(self, function: TracedFunction, node: ast.stmt) -> int:
         if isinstance(node, ast.For):
             return self._weight(function, node)
         if isinstance(node, (ast.If, ast.While)):
@@ -367,7 +338,7 @@ class Dataflow:
                 total += sum(self._weight_of(called, inner) for inner in called.source.tree.body)
         return total
 
-    def value(self, function: _Function, node: ast.expr) -> int:
+    def value(self, function: TracedFunction, node: ast.expr) -> int:
         """The value of a constant expression; ValueError if the compiler does not know it."""
         known = {name: value for name, value in function.constants.items() if isinstance(value, int)}
         try:
@@ -375,17 +346,17 @@ class Dataflow:
         except Exception:
             raise ValueError(f"line {node.lineno}: {ast.unparse(node)} is no constant") from None
 
-    def _turns(self, function: _Function, loop: ast.For) -> int:
+    def _turns(self, function: TracedFunction, loop: ast.For) -> int:
         """The turns of a loop, 1 where they are not known."""
         if isinstance(loop.iter, ast.Tuple):
             return len(loop.iter.elts)
         try:
-            bounds = [self.value(function, argument) for argument in _range(function, loop)]
+            bounds = [self.value(function, argument) for argument in range_of(function, loop)]
         except ValueError:
             return 1
         return len(range(*bounds)) if bounds else 1
 
-    def moving(self, function: _Function, node: ast.AST) -> set[str]:
+    def moving(self, function: TracedFunction, node: ast.AST) -> set[str]:
         """The names whose values change from turn to turn of the innermost loop that is not written out."""
         changing: set[str] = set(self.moving_parameters[function])
         fixed: set[str] = set()
@@ -400,99 +371,3 @@ class Dataflow:
 #: What the model of waiting knows of a line that computes nothing.
 NOTHING = Computation()
 ADVICE = "it knows +, - and * of float32, loads, stores, copies and barriers"
-
-
-#: What no compiler puts under a predicate, or what makes more of a guard than a choice between values.
-FAR = (ast.Call, ast.Subscript, ast.For, ast.While, ast.Break, ast.Continue, ast.Return)
-
-
-def _within(node: ast.If) -> Iterator[ast.AST]:
-    """All that stands in both ways of an `if`."""
-    for statement in (*node.body, *node.orelse):
-        yield from ast.walk(statement)
-
-
-def names_of(node: ast.AST) -> set[str]:
-    """The names that an expression reads."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-
-
-def names_bound(loop: ast.AST) -> set[str]:
-    """The names that the header of a loop assigns."""
-    return {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} if isinstance(loop, ast.For) else set()
-
-
-def _targets(node: ast.AST) -> tuple[str, ...]:
-    """The names that an assignment assigns."""
-    parts = [n for target in getattr(node, "targets", ()) for n in ast.walk(target)]
-    return tuple(n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-
-
-def head(node: ast.AST) -> ast.AST:
-    """What a statement itself evaluates: of a compound one its test, or what it runs through."""
-    if isinstance(node, (ast.If, ast.While)):
-        return node.test
-    return node.iter if isinstance(node, ast.For) else node
-
-
-def _terms(node: ast.AST) -> list[ast.expr]:
-    """The parts of the test of an `if` or a while loop, between `and` or `or`."""
-    if not isinstance(node, (ast.If, ast.While)):
-        return []
-    return node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
-
-
-def _comparisons(term: ast.expr, moving: frozenset[str]) -> int:
-    """How many comparisons a part of a test makes of what moves; a variable that is tested is one."""
-    compared = sum(bool(names_of(n) & moving) for n in ast.walk(term) if isinstance(n, ast.Compare))
-    return compared or int(bool(names_of(term) & moving))
-
-
-def _sums(node: ast.AST, moving: frozenset[str], varied: frozenset[str]) -> tuple[Sum, ...]:
-    """The additions in an expression that have a part in what moves; VARIED for one with `varied` names."""
-    found = [(n, names_of(n)) for n in ast.walk(node) if isinstance(n, ast.BinOp)]
-    return tuple(
-        VARIED if names & varied else Sum(ast.unparse(n), frozenset(names)) for n, names in found if names & moving
-    )
-
-
-def _intrinsic(function: _Function, call: ast.Call) -> str:
-    """What kind of intrinsic a call is of, as it is declared; empty for any other function."""
-    kind = declared(function.stands_for(call.func))
-    return str(kind[0]) if kind else ""
-
-
-def _range(function: _Function, loop: ast.For) -> list[ast.expr]:
-    """The arguments of the range that a loop runs through; none of anything else."""
-    if isinstance(loop.iter, ast.Call) and function.stands_for(loop.iter.func) is range:
-        return loop.iter.args
-    return []
-
-
-def _subscript(function: _Function, node: ast.AST, array: str) -> tuple[str, list[ast.expr], bool]:
-    """Return how a statement indexes an array, "signed" or "unsigned", by what, and whether a function guards it."""
-    node = head(node)
-    for part in ast.walk(node):
-        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
-            if part.value.id == array:
-                parts = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
-                return ("unsigned" if "uint" in ast.dump(part.slice) else "signed"), parts, False
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
-    accesses = [(call, _arguments(function, call)) for call in calls]
-    accesses.sort(key=lambda access: not any(_is_name([argument], array) for argument in access[1]))
-    for call, arguments in accesses:
-        if len(arguments) >= 3:
-            guards = not _intrinsic(function, call)
-            return "unsigned", arguments[1:3], guards and "shared" not in array
-    return "signed", [n for n in ast.walk(node) if isinstance(n, ast.Name)], False
-
-
-def _arguments(function: _Function, call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call of a function that takes an array, in the order of its parameters."""
-    thing = function.stands_for(call.func)
-    inner = getattr(thing, "py_func", None)
-    if not isinstance(inner, FunctionType) or not call.keywords:
-        return call.args if thing is not None and (inner is not None or declared(thing)) else []
-    parameters = list(inspect.signature(inner).parameters)
-    given = {str(keyword.arg): keyword.value for keyword in call.keywords}
-    return [*call.args, *(given[name] for name in parameters[len(call.args) :] if name in given)]
