@@ -67,20 +67,23 @@ class Computation:
     """What one line computes, and what of it the model does not know (empty if it knows all).
 
     operations: the instructions of the float pipe, each by what it needs; result: what the values come from that it
-    assigns, stores, returns or tests. choices: comparisons of floats, and choices
-    by them. loads: of its accesses those that load, in order, by what their indices need; None where a
-    function of another file loads, too. calls: the functions of the kernel's file that it calls; passed: what it gives
-    to which parameter of which of them. hidden: a function of another file that does more than load and store. meets:
-    whether threads meet at a barrier there; pending: how many groups of copies it leaves on their way.
+    assigns, stores, returns or tests; assigned: each of those that it assigns. choices: comparisons of floats, and
+    choices by them. loads: of its accesses those that load, in order, by what their indices need; None where a function
+    of another file loads, too. calls: the functions of the kernel's file that it calls; passed: what it gives to which
+    parameter of which of them. hidden: a function of another file that does more than load and store. mixed: whether
+    it computes something else for other types of arguments. meets: whether threads meet at a barrier there; pending:
+    how many groups of copies it leaves on their way.
     """
 
     operations: list[Needs] = field(default_factory=list)
     result: Needs = Needs((), (), frozenset(), frozenset())
+    assigned: dict[str, Needs] = field(default_factory=dict)
     choices: int = 0
     loads: list[Needs] | None = field(default_factory=list)
     calls: set[FunctionType] = field(default_factory=set)
     unknown: str = ""
     hidden: str = ""
+    mixed: bool = False
     passed: list[tuple[FunctionType, str, Needs]] = field(default_factory=list)
     meets: bool = False
     pending: int | None = None
@@ -118,7 +121,7 @@ def computations(kernel: Function) -> dict[int, Computation]:
         for line, statements in _by_line(function):
             made = _Line(of_elements, added, function in added).read(statements)
             if line in found and found[line] != made:
-                made.unknown = made.unknown or "a function that is called with several types of arguments"
+                made.mixed = True
             found[line] = made
     return found
 
@@ -233,7 +236,10 @@ class _Line:
         for statement in statements:
             for expression in own_expressions(statement):
                 product = isinstance(statement, Return) and self.is_added
-                result.add(self._factors(expression) if product else self._source(expression))
+                source = self._factors(expression) if product else self._source(expression)
+                result.add(source)
+                if isinstance(statement, Assign):
+                    self.made.assigned[statement.name] = source.needs()
         self.made.result = result.needs()
         return self.made
 
@@ -396,8 +402,11 @@ def unknown_operation(node: Apply) -> str:
 
 def _narrowed(value: Expr) -> Expr:
     """A constant as float32 if that holds it: compilers compare with that, though its type is another one."""
-    if isinstance(value, Const) and not is_complex(str(value.type)) and float(np.float32(value.value)) == value.value:
-        return Const(type=KNOWN, value=np.float32(value.value))
+    if isinstance(value, Const) and not is_complex(str(value.type)):
+        with np.errstate(over="ignore"):
+            narrowed = np.float32(value.value)
+        if float(narrowed) == value.value:
+            return Const(type=KNOWN, value=narrowed)
     return value
 
 

@@ -201,17 +201,22 @@ class Dataflow:
             isinstance(parent := function.parents.get(node), ast.If) and parent.body[-1] is node,
             tuple(self._conditions(function, node)),
             frozenset((node, *self.loops(function, node))),
-            self._unknown(node, line, {called for called, _ in known}),
+            self._unknown(function, node, line, {called for called, _ in known}),
         )
 
-    def _unknown(self, node: ast.AST, line: int, known: set[TracedFunction]) -> str:
+    def _unknown(self, function: TracedFunction, node: ast.AST, line: int, known: set[TracedFunction]) -> str:
         """Return why a statement cannot be lowered: the end of a message, empty if it can."""
         computation = self.computations.get(line, NOTHING)
         if line in self.crowded:
             return self.crowded[line]
         if computation.hidden:
             hidden = computation.hidden
-            return f"{hidden} stands in another file, and a trace shows no line of it; put it beside the kernel"
+            return f"{hidden} stands in another file or cell, and a trace shows no line of it; put it beside the kernel"
+        if computation.mixed:
+            return (
+                f"{function.name} is called with arguments of several types, which the model of waiting cannot tell "
+                "apart; define one function for each"
+            )
         if computation.unknown:
             return f"the model of waiting does not know {computation.unknown}; {ADVICE}"
         missing = computation.calls - {called.source.function for called in known}
@@ -368,6 +373,5 @@ class Dataflow:
         return changing - fixed
 
 
-#: What the model of waiting knows of a line that computes nothing.
 NOTHING = Computation()
-ADVICE = "it knows +, - and * of float32, loads, stores, copies and barriers"
+ADVICE = "write it with what is measured: +, - and * of float32, loads, stores, copies and barriers"

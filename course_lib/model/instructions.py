@@ -11,8 +11,13 @@ small kernels (`course_lib.gpu.probes`) and of the ladder:
   the loop decides by a branch of its own. A comparison that stands alone reads its bound from the kernel's arguments;
 - a guard whose other way does something, too, becomes no branch: what it guards is loaded under a predicate, and reads
   the array's length and place from the kernel's arguments. Any other is a branch around what it guards;
+- a guard or a loop that decides by what was loaded or computed compares that, and waits for it; no load passes a
+  branch that does;
 - where copies are started, pointers and the sums that are compared move on from turn to turn;
 - in which order all this stands, and what waits for what, :mod:`scheduling` says; loads never pass a barrier.
+
+What the lines compute is known from the typed program (:mod:`arithmetic`): each +, - and * of floats is an instruction,
+one with the product that it adds. What has no measured rate is refused.
 
 Where threads meet at barriers, indices and guards are the machine instructions that numba's become (:mod:`idioms`).
 Loops without barriers are mixed with their neighbouring turns, so that none of these can be seen by itself: what an
@@ -188,7 +193,7 @@ class _Lowering(Accesses):
             if access.op != "load":
                 self.store(facts, step, place, needs)
         if step.variables or facts.targets:
-            self._assign(facts, step, needs)
+            self._assign(statement, needs)
         if isinstance(facts.node, ast.Return):
             key = facts.function, "return"
             self.made[key] = tuple(sorted({*self.made.get(key, ()), *needs}))
@@ -238,21 +243,29 @@ class _Lowering(Accesses):
         self.schedule.latency[position] = idioms.MULTIPLY_ADD
         return position
 
-    def _assign(self, facts: Facts, step: TracedStep, needs: tuple[int, ...]) -> None:
+    def _assign(self, statement: Statement, needs: tuple[int, ...]) -> None:
         """Note what the variables that a statement assigns come from."""
-        if facts.adds_up and not facts.moving.isdisjoint(step.variables):
-            if needs:
-                meets = self.source.meets
-                needs = (self.idiom(idioms.SUM, step, needs) if meets else self.index_of("add", step, needs),)
-            elif self.source.meets:
-                self.beside(idioms.UNIFORM_SUM, step)
-            else:
-                self.index_of("add", step)
+        facts, step = statement.facts, statement.step
         variables = {*step.variables, *facts.targets}
+        if facts.adds_up and not facts.moving.isdisjoint(step.variables):
+            needs = self._added(step, needs)
         if self.moved:
             self.moved = {key: names for key, names in self.moved.items() if names.isdisjoint(variables)}
+        known = facts.computation.assigned if len(variables) > 1 and not facts.computation.choices else {}
+        sources = {name: tuple(sorted(self._sources(statement, known[name]))) for name in variables if name in known}
         for variable in variables:
-            self.made[facts.function, variable] = needs
+            self.made[facts.function, variable] = sources.get(variable, needs)
+
+    def _added(self, step: TracedStep, needs: tuple[int, ...]) -> tuple[int, ...]:
+        """Emit an addition of integers; return what the sum comes from, if it waits for anything."""
+        meets = self.source.meets
+        if needs:
+            return (self.idiom(idioms.SUM, step, needs) if meets else self.index_of("add", step, needs),)
+        if meets:
+            self.beside(idioms.UNIFORM_SUM, step)
+        else:
+            self.index_of("add", step)
+        return ()
 
     def _copies(self, facts: Facts, step: TracedStep) -> bool:
         """Emit what starts an asynchronous copy, or waits for some; return whether the statement is one of them."""

@@ -31,9 +31,9 @@ LEADS = ("index", "integer", "multiply", "uniform", "constant", "branch", "other
 class Instruction(NamedTuple):
     """What a warp issues: `kind`, and the positions in its program of the instructions whose results it needs.
 
-    kind: "multiply-add", "load", "store", "shared load", "shared store", "copy", "commit", "wait" or "barrier"; of
-    index arithmetic "index" for all that one takes, or what a machine instruction is: "integer", "multiply",
-    "uniform", "constant" (a value from the kernel's arguments), "branch" or "other".
+    kind: "multiply-add" (any +, - or * of floats), "load", "store", "shared load", "shared store", "copy", "commit",
+    "wait" or "barrier"; of index arithmetic "index" for all that one takes, or what a machine instruction is:
+    "integer", "multiply", "uniform", "constant" (a value from the kernel's arguments), "branch" or "other".
     cycles: of the integer units, for an index; wavefronts: passes through shared memory or the first-level cache;
     sectors: the 32-byte sectors of global memory; arithmetic: the kind of index arithmetic ("signed", …, "").
     bytes: what a lane moves; turn: how many turns of the outermost loop have begun.

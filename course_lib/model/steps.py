@@ -162,7 +162,7 @@ def _access(
     if len(words) == 1:
         words = np.repeat(words, count)
     strides = order[label]
-    if strides is not None:
+    if strides is not None and info.shape:
         index = np.unravel_index(words, info.shape)
         words = sum((i * stride for i, stride in zip(index, strides, strict=True)), np.zeros(count, np.int64))
     plain = strides is None or strides == c_strides(info.shape)

@@ -130,10 +130,12 @@ def subscript(function: TracedFunction, node: ast.AST, array: str) -> tuple[str,
     """Return how a statement indexes an array, "signed" or "unsigned", by what, and whether a function guards it."""
     node = head(node)
     for part in ast.walk(node):
-        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
-            if part.value.id == array:
-                parts = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
-                return ("unsigned" if "uint" in ast.dump(part.slice) else "signed"), parts, False
+        parts: list[ast.expr] = []
+        while isinstance(part, ast.Subscript):
+            parts = [*(part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]), *parts]
+            part = part.value
+        if parts and isinstance(part, ast.Name) and part.id == array:
+            return ("unsigned" if any("uint" in ast.dump(each) for each in parts) else "signed"), parts, False
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
     accesses = [(call, _arguments(function, call)) for call in calls]
     accesses.sort(key=lambda access: not any(_is_name([argument], array) for argument in access[1]))

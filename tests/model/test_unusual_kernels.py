@@ -236,6 +236,22 @@ def in_a_tuple(A, C):
 
 
 @cuda.jit
+def of_the_first(A, C):
+    i = cuda.threadIdx.x
+    a, b = A[i], A[i + 1]
+    C[i] = a * a
+    C[i + 32] = b
+
+
+def test_each_of_several_names_comes_from_its_own_value():
+    program = lowered(of_the_first, X)
+    (product,) = (i for i in program if i.kind == "multiply-add")
+    first, second = (n for n, i in enumerate(program) if i.kind == "load")
+    assert product.needs == (first,)
+    assert program[-1].needs == (second,)
+
+
+@cuda.jit
 def given_to_a_function(A, C):
     i = cuda.threadIdx.x
     C[i] = multiplied_and_added(A[i] * A[i + 1], A[i + 2] - A[i], A[i + 3])
@@ -383,6 +399,27 @@ def copied(A, C):
     i = cuda.threadIdx.x
     for k in range(4):
         C[i + 32 * k] = A[i + 32 * k]
+
+
+@cuda.jit
+def without_dimensions(A, C):
+    i = cuda.threadIdx.x
+    C[i] = A[()]
+
+
+def test_an_array_without_dimensions():
+    assert kinds(without_dimensions, np.array(2, np.float32)) == {"load": 1, "store": 1}
+
+
+@cuda.jit
+def index_by_index(A, n, C):
+    i = cuda.threadIdx.x
+    for k in range(n):
+        C[k + 32 * i] = A[i][k]
+
+
+def test_an_index_after_an_index_moves():
+    assert Counter(i.arithmetic for i in lowered(index_by_index, SQUARE, 8))["signed"] == 2 * 8
 
 
 @cuda.jit
@@ -652,6 +689,18 @@ def asks_a_function(A, n, C):
         C[i] = A[i]
 
 
+@cuda.jit(device=True)
+def plus(a, b):
+    return a + b  # unknown
+
+
+@cuda.jit
+def adds_indices_and_elements(A, C):
+    i = cuda.threadIdx.x
+    j = plus(i, 1)
+    C[i] = plus(A[i], A[j])
+
+
 def times(n):
     @cuda.jit(device=True)
     def sums(A, i):
@@ -676,6 +725,8 @@ def test_what_cannot_be_told_apart_is_refused():
     with pytest.raises(ValueError, match=r"line \d+: .* cannot tell that sum_of_squares is called here; call it"):
         lowered(passes_a_function, X, 8)
     refused(asks_a_function, "# unknown", "call of sum_of_squares in the head", X, 8)
+    with pytest.raises(ValueError, match=r"line \d+: plus is called with arguments of several types"):
+        lowered(adds_indices_and_elements, X)
     with pytest.raises(ValueError, match=r"line \d+: sums is made several times .*; define one function for each use"):
         lowered(made_twice, X)
 
