@@ -50,6 +50,7 @@ PROBED = (
     "warps",
     "blocks",
     "apart",
+    "bytes",
     "spacing",
     "step",
     "requests",

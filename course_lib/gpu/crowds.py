@@ -64,6 +64,26 @@ def cold(repeats: int) -> list[Result]:
     return results
 
 
+def runs(repeats: int) -> list[Result]:
+    """How long a warp waits for 512 bytes of DRAM that lie in 1 to 8 rows, as many beside each other in each."""
+    results: list[Result] = []
+    pitch, asked = 4 * PITCH, 16 * WARP_SIZE
+    memory = require().to_device(np.zeros(2 * DRAM_LIST // 4, np.uint32))
+    base = memory.__cuda_array_interface__["data"][0]
+    band = 0
+    for rows in (1, 2, 4, 8):
+        run = asked // rows
+        kernel = shared_probes.wait_for_rows(rows, shared_probes.load_words, 16, run)
+        seen, steps = [], pitch // run
+        for _ in range(4 * repeats + 1):
+            arguments = base + band * pitch, pitch, steps
+            seen += time_cycles(kernel, WARP_SIZE, arguments, 1, warmups=0, out=np.uint32)
+            band += rows
+        value = np.median(seen[1:]) / steps
+        results.append(measured("DRAM latency of runs", value, seen[1:], rows=rows, bytes=run, steps=steps))
+    return results
+
+
 def groups(repeats: int) -> list[Result]:
     """Asynchronous copies of 32 warps, of 1, 2 and 4 rows of a matrix, in groups of 1, 2, 4 and 8: cycles per copy."""
     results: list[Result] = []

@@ -23,7 +23,15 @@ def latencies(names: Names, repeats: int, progress: Progress) -> list[Result]:
     """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all; or the parts named."""
     parts = [arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies]
     parts += [sharing.order, sharing.rates, sharing.paths, sharing.rows, sharing.banks, sharing.everywhere]
-    parts += [crowds.distances, crowds.cold, crowds.groups, crowds.barriers, crowds.uniforms, crowds.orders]
+    parts += [
+        crowds.distances,
+        crowds.cold,
+        crowds.runs,
+        crowds.groups,
+        crowds.barriers,
+        crowds.uniforms,
+        crowds.orders,
+    ]
     chosen = [part for part in parts if not names or part.__name__ in names]
     return [result for part in progress(chosen, lambda part: part.__name__) for result in part(min(repeats, 7))]
 

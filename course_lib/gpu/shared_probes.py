@@ -26,6 +26,7 @@ clock_if = assembly(
     "{ .reg .pred p; setp.ne.s64 p, $1, 0; mov.u64 $0, 0; @p mov.u64 $0, %clock64; }", types.int64, types.int64
 )
 load_word = assembly("ld.global.u32 $0, [$1];", types.uint32, types.int64)
+load_words = assembly("{ .reg .u32 a, b, c; ld.global.v4.u32 {$0, a, b, c}, [$1]; }", types.uint32, types.int64)
 shift = assembly("shf.l.wrap.b32 $0, $1, $2, 7;", types.uint32, types.uint32, types.uint32)
 
 
@@ -317,18 +318,21 @@ def laps_of_blocks(value, rounds, laps, out, times):
     out[cuda.threadIdx.x] = x0 + x1 + x2 + x3
 
 
-def wait_for_rows(rows: int) -> Any:
-    """Return a kernel whose one warp waits for a part of each of so many rows, 64 bytes further on with each step."""
+def wait_for_rows(rows: int, load: Any = load_word, width: int = 4, step: int = 64) -> Any:
+    """Return a kernel whose one warp waits for a part of each of so many rows, `step` bytes further on each time.
+
+    A lane asks by `load` for `width` bytes, beside those of the lane before.
+    """
     lanes = LINE // rows
 
     @cuda.jit
     def wait_for_rows(start, pitch, steps, out, clocks):
-        address = int64(start) + cuda.laneid // lanes * pitch + cuda.laneid % lanes * 4
+        address = int64(start) + cuda.laneid // lanes * pitch + cuda.laneid % lanes * width
         value = uint32(0)
         first = clock_now()
         for _ in range(steps):
-            value = load_word(address + int64(value))
-            address += 64 + int64(value)
+            value = load(address + int64(value))
+            address += step + int64(value)
         last = clock_if(int64(value) + 1)
         out[cuda.threadIdx.x] = value
         note(clocks, first, last)

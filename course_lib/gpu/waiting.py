@@ -1,6 +1,6 @@
 """What the model of waiting predicts beside what was measured: the judgement in public. Needs recordings, no GPU.
 
-The machine's numbers come from the recording of `latencies` alone; nothing here is fitted. All of it takes some three
+The machine's numbers come from the recording of `latencies` alone; nothing here is fitted. All of it takes some seven
 minutes of a processor.
 """
 
@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
 from math import prod
 from types import ModuleType
 from typing import Any
@@ -21,10 +23,12 @@ from ..kernels import Rung, large_tiles, rung
 from ..measurements import Recording
 from ..model import waiting
 from ..model.instructions import Instruction, programs
+from ..model.launches import First, LaunchTime, launch_time
 from ..model.machine import pace_of_barriers
 from ..model.machine_code import CodedOperation, machine_programs, operations
+from ..model.requests import Ints
 from ..simulate import simulate
-from ..simulator.hardware import WARP_SIZE, ceil_div
+from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
 from .types import Progress, Result
 
 #: The recordings that are read.
@@ -75,7 +79,7 @@ def probes() -> list[Result]:
     """Predict kernels that measured the machine: what the model makes of its own numbers."""
     machine, recording = _machine(), measurements.load("latencies")
     results = []
-    for part in (_barriers, _lists, _paths, _chains, _crowds, _turns_of_warps):
+    for part in (_barriers, _lists, _cold_lines, _paths, _chains, _crowds, _turns_of_warps):
         for probe, which, predicted, why in part(machine, recording):
             alike = (r for r in recording.results if r["probe"] == probe)
             value = next(r["value"] for r in alike if all(r.get(k) == which.get(k, r.get(k)) for k in WHICH))
@@ -105,6 +109,25 @@ def _lists(machine: waiting.Machine, recording: Recording) -> Iterator[Predictio
             )
         cycles = waiting.play_programs(walks, machine).cycles
         yield "warps following lists", {"warps": warps}, cycles / TURNS, {}
+
+
+def _cold_lines(machine: waiting.Machine, recording: Recording) -> Iterator[Prediction]:
+    """A warp that waits for parts of several rows of a matrix that no cache holds, again and again."""
+    for r in recording.results:
+        if r["probe"] == "DRAM latency of rows":
+            parts = range(ceil_div(WARP_SIZE // r["rows"] * 4, SECTOR_BYTES))
+            walk = [
+                Instruction(
+                    "load",
+                    0,
+                    (step - 1,) if step else (),
+                    wavefronts=r["rows"],
+                    sectors=tuple((f"row {row}", 2 * step + part) for row in range(r["rows"]) for part in parts),
+                )
+                for step in range(TURNS)
+            ]
+            cycles = waiting.play_programs([walk], machine, served="DRAM").cycles
+            yield r["probe"], {"rows": r["rows"]}, cycles / TURNS, {}
 
 
 def _paths(machine: waiting.Machine, recording: Recording) -> Iterator[Prediction]:
@@ -180,7 +203,7 @@ def residency(progress: Progress, what: str = "residency") -> list[Result]:
     """Predict tiled, prefetched and pipelined for every number of resident warps that was measured.
 
     The second-level cache serves what the first does not hold. So it is where the matrices are "cached"; of those of
-    "residency" every launch brings each line from DRAM once, and who asks for it first waits longer than modelled.
+    "residency" every launch brings each line from DRAM once: the blocks that ask for it first wait longer.
     """
     machine, recording = _machine(), measurements.load(what)
     results: list[Result] = []
@@ -190,19 +213,20 @@ def residency(progress: Progress, what: str = "residency") -> list[Result]:
         key = r["rung"], tuple(r["params"].items())
         if key not in traced:
             traced[key] = _programs(rung(r["rung"]), r["params"])
-        cycles, play = _cycles(traced[key], machine, r, r["blocks"], "L2", gpu)
+        launch = Launch(r, machine, r["blocks"], gpu, what == "cached")
+        played = launch.play(traced[key])
         flops = 2 * prod(r[k] for k in "MNK") * machine.hertz / 1e9
         about = {"what": what, **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
         about["repeats"] = [
             r["gflops"] * float(np.median(r["milliseconds"])) / most(r["milliseconds"]) for most in (max, min)
         ]
-        coded = _by_code(r, traced[key], machine, r["blocks"], "L2", gpu)
+        coded = _by_code(launch, traced[key])
         if coded:
-            about["predicted_by_code"] = flops / coded[0]
+            about["predicted_by_code"] = flops / coded.cycles
             about["error_by_code"] = about["predicted_by_code"] / r["gflops"] - 1
-            play = coded[1]
-            about["waits_per_instruction"] = _per_instruction(play, r)
-        results.append({**about, **_beside(flops / cycles, r["gflops"], "GFLOP/s"), **_row(play, r)})
+            about["waits_per_instruction"] = _per_instruction(coded, r)
+        speeds = _beside(flops / played.cycles, r["gflops"], "GFLOP/s")
+        results.append({**about, **speeds, **_row(coded or played, r)})
         _explain(results[-1])
     return results
 
@@ -217,15 +241,15 @@ def ladder(progress: Progress) -> list[Result]:
         warps = _programs(rung(r["rung"]), r["params"])
         fit = model.occupancy(prod(r["block"]), r["registers"], r["shared_bytes"], gpu).blocks
         blocks = min(fit, ceil_div(prod(r["grid"]), gpu["multiprocessors"]))
-        # No matrix fits into the second-level cache twice, and every row of blocks reads B anew.
-        cycles, play = _cycles(warps, machine, r, blocks, "DRAM", gpu)
+        launch = Launch(r, machine, blocks, gpu)
+        played = launch.play(warps)
         counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
         counted.sort(key=lambda c: c["M"] != r["M"])
-        about = {"what": "ladder", **_of(r), "cycles": cycles, "gflops": r["gflops"]}
-        coded = _by_code(r, warps, machine, blocks, "DRAM", gpu)
+        about = {"what": "ladder", **_of(r), "cycles": played.cycles, "gflops": r["gflops"]}
+        coded = _by_code(launch, warps)
         if coded:
-            about["cycles_by_code"], play = coded
-        results.append({**about, **_row(play, counted[0])})
+            about["cycles_by_code"] = coded.cycles
+        results.append({**about, **_row(coded or played, counted[0])})
     naive = next(r for r in results if r["rung"] == "naive")
     for r in results:
         taken = 2 * r["M"] * r["N"] * r["K"] / r["gflops"] / 1e9 * machine.hertz
@@ -293,57 +317,139 @@ def _in_one_file(kernel: Any, module: ModuleType) -> Any:
     return namespace[plain.__name__]
 
 
-def _cycles(
-    warps: list[list[Instruction]], machine: waiting.Machine, r: Result, blocks: int, served: Any, gpu: Result
-) -> tuple[float, waiting.Play]:
-    """Play a launch; return its cycles, as many turns as its multiply-adds need for every round of blocks, and how.
+@dataclass(frozen=True)
+class Played:
+    """How a launch goes: its cycles, the reasons' shares of the warps' time, instructions per cycle of a scheduler."""
 
-    What is played are the turns of the outermost loop, without the last ones, in which nothing is fetched any more.
+    cycles: float
+    waits: Mapping[str, float]
+    issued_per_cycle: float
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A recorded launch: its result, the blocks of a multiprocessor, the GPU.
+
+    cached: whether the second-level cache held A and B when it began.
     """
-    chosen, params = rung(r["rung"]), r["params"]
-    once = chosen.name in ONE_TURN
-    loop = [_turns(warp, 0 if once else max(params.get("stages", 2) - 1, 1)) for warp in warps]
-    loaded_by = _loaded_by(r, blocks * gpu["multiprocessors"])
-    play = waiting.play_programs(loop, machine, blocks, served, _shared(r), 1 if once else ROUNDS, loaded_by)
-    counts = np.bincount([i.turn for i in loop[0] if i.kind == "multiply-add"])
-    each = counts[counts > 0].mean()  # multiply-adds of a warp in a turn
-    M, N, K = (r[k] for k in "MNK")
-    grid, block = chosen.launch(M, N, K, **params)
-    of_block = M * N * K / prod(grid) / 32 / ceil_div(prod(block), 32)
-    turn = float(np.mean([turns[1] - turns[0] for turns in play.turns])) if once else play.cycles_per_turn()
-    return waiting.time_of(turn, of_block / each, prod(grid), blocks, gpu["multiprocessors"]), play
+
+    result: Result
+    machine: waiting.Machine
+    blocks: int
+    gpu: Result
+    cached: bool = False
+
+    def play(self, warps: list[list[Instruction]]) -> Played:
+        """Play blocks of these programs, for as many turns as the multiply-adds of a block need; return how it goes.
+
+        What is played are the turns of the outermost loop, without the last ones, in which nothing is fetched any more.
+        """
+        params, once = self.result["params"], self._rung.name in ONE_TURN
+        chosen = slice(1) if once else slice(-max(params.get("stages", 2) - 1, 1))
+        loop = [_turns(warp, chosen) for warp in warps]
+        turns = self._turns_of_block(loop)
+        plays = {
+            (a, b): self._play(loop, {"A": "DRAM" if a else "L2", "B": "DRAM" if b else "L2"})
+            for a, b in product((False, True), repeat=2)
+            if not (self.cached and (a or b))
+        }
+        cycles = {first: turns * _cycles_of_turn(play, once) for first, play in plays.items()}
+        if self.cached:
+            each, blocks = cycles[False, False], prod(self._grid)
+            whole = waiting.time_of(each, blocks, self.blocks, self.gpu["multiprocessors"])
+            return _mixed(plays, cycles, LaunchTime(whole, {(False, False): blocks * each}, 0.0))
+        places = zip(*(place.tolist() for place in self._places()), strict=True)
+        return _mixed(plays, cycles, launch_time(places, self._together, cycles, self._kept()))
+
+    def _play(self, loop: list[list[Instruction]], served: Mapping[str, str] | str) -> waiting.Play:
+        shared, rounds = _shared(self.result), 1 if self._rung.name in ONE_TURN else ROUNDS
+        return waiting.play_programs(loop, self.machine, self.blocks, served, shared, rounds, self._loaded_by())
+
+    @property
+    def _rung(self) -> Rung:
+        return rung(self.result["rung"])
+
+    @property
+    def _grid(self) -> tuple[int, ...]:
+        return self._rung.launch(*self._size, **self.result["params"])[0]
+
+    @property
+    def _size(self) -> tuple[int, int, int]:
+        M, N, K = (self.result[k] for k in "MNK")
+        return M, N, K
+
+    def _turns_of_block(self, loop: list[list[Instruction]]) -> float:
+        """Return the turns of its outermost loop that a block takes, from the multiply-adds of one of them."""
+        counts = np.bincount([i.turn for i in loop[0] if i.kind == "multiply-add"])
+        grid, block = self._rung.launch(*self._size, **self.result["params"])
+        of_warp = prod(self._size) / prod(grid) / WARP_SIZE / ceil_div(prod(block), WARP_SIZE)
+        return float(of_warp / counts[counts > 0].mean())
+
+    def _kept(self) -> tuple[bool, bool]:
+        """Return whether the second-level cache keeps A, and B, until the next row (or column) of blocks reads it.
+
+        Blocks that begin one after the other read one's rows again and again, and all of the other.
+        """
+        M, N, K = self._size
+        a, b = (4 * K * each <= self.gpu["l2_bytes"] for each in (M, N))
+        return (a, True) if self._down_first else (True, b)
+
+    @property
+    def _down_first(self) -> bool:
+        """Whether blocks beside each other in the grid compute other rows of C."""
+        M, N, K = self._size
+        return bool(self._rung.launch(M, N // 2, K, **self.result["params"])[0][0] == self._grid[0])
+
+    @property
+    def _together(self) -> int:
+        return int(self.blocks * self.gpu["multiprocessors"])
+
+    def _places(self) -> tuple[Ints, Ints]:
+        """Return of every block, in the order in which they begin, the row and the column of blocks of C.
+
+        Those of a row read the same rows of A, those of a column the same columns of B.
+        """
+        down, across = np.divmod(np.arange(prod(self._grid)), self._grid[0])
+        return (across, down) if self._down_first else (down, across)
+
+    def _loaded_by(self) -> dict[str, float]:
+        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B."""
+        places = [place[: self._together] for place in self._places()]
+        return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
 
 
-def _loaded_by(r: Result, together: int) -> dict[str, float]:
-    """Return how many of the first blocks of a launch, so many at the same time, load the same rows of A, columns of B.
-
-    Those for the same rows of C read the same rows of A, those for the same columns the same of B.
-    """
-    chosen, (M, N, K) = rung(r["rung"]), (r[k] for k in "MNK")
-    grid, _ = chosen.launch(M, N, K, **r["params"])
-    half, _ = chosen.launch(M, N // 2, K, **r["params"])
-    places = np.arange(min(prod(grid), together))
-    down, across = places // grid[0], places % grid[0]
-    if half[0] == grid[0]:  # blocks beside each other have other rows
-        down, across = across, down
-    return {"A": len(places) / len(np.unique(down)), "B": len(places) / len(np.unique(across))}
+def _mixed(plays: Mapping[First, waiting.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
+    """Return how a launch goes whose blocks spend their time in these plays, and waiting for each other's lines."""
+    whole = sum(time.spent.values()) + time.held
+    waits = {
+        reason: sum(time.spent[first] * play.waits[reason] for first, play in plays.items()) / whole
+        for reason in waiting.REASONS
+    }
+    waits["global memory"] += time.held / whole
+    blocks = sum(spent / cycles[first] for first, spent in time.spent.items())
+    issued = plays[False, False].issued_per_cycle * cycles[False, False]  # by a block and its neighbours in its cycles
+    return Played(time.cycles, waits, issued * blocks / whole)
 
 
-def _turns(warp: list[Instruction], leave: int) -> list[Instruction]:
-    """Return the turns of a program's outermost loop that multiply, without the last ones and what stands around it."""
+def _cycles_of_turn(play: waiting.Play, once: bool) -> float:
+    """Return the cycles of a turn of the outermost loop, once: of the only one."""
+    return float(np.mean([spans[-1][2] for spans in play.spans])) if once else play.cycles_per_turn()
+
+
+def _turns(warp: list[Instruction], chosen: slice) -> list[Instruction]:
+    """Return those turns of a program's outermost loop that multiply and are chosen, without what stands around it."""
     numbers = sorted({i.turn for i in warp if i.kind == "multiply-add"} - {0})
-    inside = set(numbers[: len(numbers) - leave])
+    inside = set(numbers[chosen])
     places = {place: n for n, place in enumerate(p for p, i in enumerate(warp) if i.turn in inside)}
     return [warp[p]._replace(needs=tuple(places[q] for q in warp[p].needs if q in places)) for p in places]
 
 
-def _by_code(
-    r: Result, warps: list[list[Instruction]], machine: waiting.Machine, blocks: int, served: Any, gpu: Result
-) -> tuple[float, waiting.Play] | None:
-    """Return the cycles of a launch and how it went, of the rung's machine code; None where none was recorded."""
+def _by_code(launch: Launch, warps: list[list[Instruction]]) -> Played | None:
+    """Return how a launch goes of the rung's machine code; None where none was recorded."""
+    r = launch.result
     for found in measurements.load("machine_code").results:
         if (found["rung"], found["params"]) == (r["rung"], r["params"]):
-            return _cycles(machine_programs(found["code"], warps, machine), machine, r, blocks, served, gpu)
+            return launch.play(machine_programs(found["code"], warps, launch.machine))
     return None
 
 
@@ -351,7 +457,7 @@ def _beside(predicted: float, measured: float, unit: str) -> Result:
     return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
 
 
-def _per_instruction(play: waiting.Play, counted: Result) -> dict[str, tuple[float, float]]:
+def _per_instruction(play: Played, counted: Result) -> dict[str, tuple[float, float]]:
     """Return by reason the cycles that a warp waits for each instruction that it issues: (modelled, measured)."""
     return {
         reason: (
@@ -362,7 +468,7 @@ def _per_instruction(play: waiting.Play, counted: Result) -> dict[str, tuple[flo
     }
 
 
-def _row(play: waiting.Play, counted: Result) -> Result:
+def _row(play: Played, counted: Result) -> Result:
     """Return the issue rate and the reasons for waiting, the model's beside the profiler's."""
     stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
     waits = {reason: play.waits[reason] for reason in STALLS}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -53,7 +52,8 @@ INSTRUCTIONS, FREE = ("+", "-", "*"), ("-x", "cuda.selp")
 _COMPARISONS = {operation.name for operation in COMPARISONS.values()}
 
 
-class Needs(NamedTuple):
+@dataclass(frozen=True)
+class Needs:
     """What a value comes from: instructions of the float pipe and loads of its line, by number, names, and calls."""
 
     operations: tuple[int, ...]

@@ -11,7 +11,6 @@ import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import NamedTuple
 
 from ..simulator.language.program import Function
 from ..simulator.language.source import Source, python_function
@@ -37,7 +36,8 @@ from .syntax import (
 WRITTEN_OUT = 256
 
 
-class Index(NamedTuple):
+@dataclass(frozen=True)
+class Index:
     """How a statement indexes an array: names in it that move, additions of such, whether a function guards it.
 
     down: whether it is the row that moves, and with it what is multiplied by the length of one. sums: the additions.
@@ -51,7 +51,8 @@ class Index(NamedTuple):
     sums: tuple[Sum, ...]
 
 
-class GuardComparison(NamedTuple):
+@dataclass(frozen=True)
+class GuardComparison:
     """A comparison of an `if`: the names in it that move, sums of them, whether with what is known when compiling."""
 
     moved: tuple[str, ...]

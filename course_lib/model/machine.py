@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+#: Equal parts of the lines of memory, by how long they take.
+PARTS = 16
 #: Where the loads of an array come from: the level of the memory that serves what the first-level cache does not hold.
 LEVELS = ("L2", "DRAM")
 
@@ -25,7 +28,11 @@ class Machine:
     On the path where the requests of all schedulers meet a wavefront takes `wavefront`, an asynchronous copy of a word
     a lane `copy_request` and for each row of memory `copy_row`, the end of a group of them `commit`, and a barrier that
     opens `barrier_path`. `spread`: by which part of its latency the ways to the lines of the second-level cache differ
-    from the mean, in equal parts of them.
+    from the mean, in equal parts of them; `dram_spread`: by how many cycles those to DRAM do, each of
+    `dram_run` bytes beside each other.
+
+    No kernel measures `schedulers` and `l1_bytes`, with shared memory: they are those that the CUDA C++ Programming
+    Guide gives for compute capability 9.0.
     """
 
     gpu: str
@@ -49,17 +56,28 @@ class Machine:
     commit: float
     barrier_path: float
     spread: Sequence[float]
+    dram_spread: Sequence[float]
     schedulers: int = 4
     l1_bytes: int = 256 * 1024
     dram_bytes: int = 64
+    dram_run: int = 512
 
     @classmethod
     def measured(cls, recording: Any) -> Machine:
-        """Return the machine of a recording of `python -m course_lib.gpu latencies`."""
-        value = {(r["probe"], *_which(r)): r["value"] for r in recording.results}
+        """Return the machine of a recording of `python -m course_lib.gpu latencies`; ValueError for another one."""
+        if recording.what != "latencies":
+            raise ValueError(
+                f"a machine is read from the recording of latencies, not of {recording.what}: "
+                'Machine.measured(measurements.load("latencies"))'
+            )
 
-        def of(probe: str, *which: int) -> float:
-            return float(value[(probe, *which)])
+        def of(probe: str, **which: int) -> float:
+            (value,) = (
+                r["value"]
+                for r in recording.results
+                if r["probe"] == probe and all(r.get(key) == wanted for key, wanted in which.items())
+            )
+            return float(value)
 
         by_probe = {r["probe"]: r for r in recording.results}
         l1, shared = of("L1 latency"), of("shared latency")
@@ -81,7 +99,7 @@ class Machine:
             r["requests"]: r["value"] for r in recording.results if r["probe"] == "asked for, store" and r["warps"] == 1
         }
         cycles, slots = each("value"), each("instructions")
-        integer = 4 / of("integer multiply-add rate")
+        integer = cls.schedulers / of("integer multiply-add rate")
         # An addition of 64 bits is two instructions.
         cycles["add"], slots["add"] = 2 * integer, 2.0
         near = {r["spacing"]: r["value"] for r in recording.results if r["probe"] == "DRAM neighbours"}
@@ -89,7 +107,7 @@ class Machine:
         copy_request, copy_row, commit = _copies(recording)
         lines = by_probe["L2 latency by line"]
         # Two barriers in a round of a block of two warps.
-        passed = [of("shared reads and barriers", 2, barriers) for barriers in (0, 2)]
+        passed = [of("shared reads and barriers", warps=2, barriers=barriers) for barriers in (0, 2)]
         return cls(
             gpu=recording.provenance["gpu"],
             multiply_add=of("multiply-add latency"),
@@ -113,14 +131,16 @@ class Machine:
             address=of("integer add, xor latency"),
             constant=of("constant latency") - of("integer add, xor latency"),
             request=(asked[32] - asked[16]) / 16,
-            constant_request=4 * of("constant read", 32),
+            constant_request=cls.schedulers * of("constant read", warps=32),
             hertz=of("clock"),
-            wavefront=of("shared read", 1),
+            wavefront=of("shared read", stride=1),
             copy_request=copy_request,
             copy_row=copy_row,
             commit=commit,
             barrier_path=passed[1] - passed[0],
             spread=[cycles / lines["value"] for cycles in lines["spread"]],
+            dram_spread=_dram_spread(recording),
+            dram_run=_dram_run(recording),
             copy=of("asynchronous copy and read") - l1 - shared - (of("unsigned index latency") - l1),
         )
 
@@ -130,13 +150,33 @@ def pace_of_barriers(code: Sequence[str]) -> int:
     return int(np.median([int(line.split()[0]) for line in code if " BAR" in line]))
 
 
+def _dram_spread(recording: Any) -> list[float]:
+    """Return by how many cycles lines of DRAM differ from the mean, in equal parts of them, from the earliest on.
+
+    A warp that asks for several at once waits for the last. What it waits longer for 2, 4, … than for one gives the
+    deviation of a normal distribution.
+    """
+    found = {r["rows"]: r["value"] for r in recording.results if r["probe"] == "DRAM latency of rows"}
+    normal = NormalDist()
+    parts = np.array([normal.inv_cdf((part + 0.5) / PARTS) for part in range(PARTS)])
+    ranks = np.arange(PARTS + 1) / PARTS
+    last = {rows: float(parts @ np.diff(ranks**rows)) for rows in found if rows > 1}  # of so many, on average
+    longer = {rows: found[rows] - found[1] for rows in last}
+    deviation = sum(last[rows] * longer[rows] for rows in last) / sum(each**2 for each in last.values())
+    return [float(deviation * part) for part in parts]
+
+
+def _dram_run(recording: Any) -> int:
+    """Return how many bytes beside each other come together: those of a row, nearer to one line than to many rows."""
+    one = min(r["value"] for r in recording.results if r["probe"] == "DRAM latency of rows")
+    found = {r["bytes"]: r["value"] for r in recording.results if r["probe"] == "DRAM latency of runs"}
+    apart = max(found.values())
+    return int(max(size for size, value in found.items() if size == min(found) or value - one < (apart - one) / 2))
+
+
 def _copies(recording: Any) -> tuple[float, float, float]:
     """Return the cycles of an asynchronous copy, of each row that it takes a part of, and of the end of a group."""
     found = [r for r in recording.results if r["probe"] == "copies in groups"]
     parts = np.array([(1, r["rows"], 1 / r["copies"]) for r in found], float)
     request, row, commit = np.linalg.lstsq(parts, np.array([r["value"] for r in found]), rcond=None)[0]
     return float(request), float(row), float(commit)
-
-
-def _which(result: Mapping[str, Any]) -> Sequence[int]:
-    return [result[key] for key in ("stride", "blocks", "warps", "barriers") if key in result]

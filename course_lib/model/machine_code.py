@@ -18,11 +18,17 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from .instructions import Instruction
+from .instructions import Instruction, groups_arrived
 from .machine import Machine
 
-#: What an operation is to the model, by how its name begins.
+#: What an operation is to the model, by how its name begins; HFMA2 is how the compiler writes a constant into a
+#: register. Others may stand around the loop that is played, not in it.
+UNKNOWN = "unknown"
 KINDS = {
+    "SHFL": UNKNOWN,  # not a shift (SHF)
+    **dict.fromkeys(("CS2R", "IADD3", "ISETP", "LEA", "LOP3", "MOV", "P2R", "PLOP3", "SEL", "SHF", "VIADD"), "integer"),
+    "HFMA2": "other",
+    "EXIT": "other",
     "FFMA": "multiply-add",
     "FADD": "multiply-add",
     "FMUL": "multiply-add",
@@ -86,7 +92,7 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
         words = text.split()
         guarded = words[0].startswith("@")
         name = words[1 if guarded else 0]
-        kind = next((kind for start, kind in KINDS.items() if name.startswith(start)), "integer")
+        kind = next((kind for start, kind in KINDS.items() if name.startswith(start)), UNKNOWN)
         target = re.search(r"\.L\w+", text) if kind == "branch" else None
         reads, kept = _reads(text, kept)
         width = next((int(bits) // 8 for bits in ("128", "64") if f".{bits}" in name), 4)
@@ -163,12 +169,19 @@ def machine_programs(
 ) -> list[list[Instruction]]:
     """Return the programs of a block's warps in machine instructions, from their programs as lowered from a trace.
 
-    Only turns of the outermost loop are in them. Raise ValueError where no way through the code does what was traced.
+    Only turns of the outermost loop are in them. Raise ValueError where no way through the code does what was traced,
+    and for an instruction on that way that the model does not know.
     """
     ops = operations(code)
     turns = [turns_of(program) for program in lowered]
-    middle = turns[0][len(turns[0]) // 2]
-    path = _path(ops, middle)
+    if not turns or not turns[0]:
+        raise ValueError(
+            "the traced kernel has no loop that multiplies and adds, whose turns the machine code would take"
+        )
+    path = _path(ops, turns[0][len(turns[0]) // 2])
+    unknown = [ops[place].text for place in path.order if ops[place].kind == UNKNOWN]
+    if unknown:
+        raise ValueError(f"the model of waiting does not know the instruction {unknown[0]!r} of the loop")
     return [_Emitter(ops, path, machine).run(each) for each in turns]
 
 
@@ -287,7 +300,7 @@ class _Emitter:
             made = self._access(op, made, left)
         elif kind == "wait" and "," in op.text:
             pending = int(op.text.rsplit(",", 1)[1], 16)
-            done = self.groups[: max(len(self.groups) - 1 - pending, 0)]
+            done = groups_arrived(self.groups, pending)
             made = made._replace(kind="wait", needs=(*needs, *(p for group in done for p in group)))
             del self.groups[: len(done)]
         elif kind == "commit":

@@ -12,13 +12,14 @@ It is a model: it plays instructions that it thinks a compiler makes (:mod:`inst
 claims counts, never times; this claims times, and says beside every measured one how far off it is.
 
 What it knows: schedulers that issue one instruction a cycle, each to its own warps; results that come after a latency,
-each line of the second-level cache after its own; the integer units, and the unit of values that a whole warp has in
-common, which whoever reads one that the loop changes keeps busy, too; the banks of registers, where the machine code
-names them; each scheduler's queue of requests to memory, and the path on which all of them meet (one wavefront a cycle;
-copies, the ends of their groups and barriers that open take longer); what the second-level cache and DRAM give per
-cycle; a first-level cache of whole sectors, in order of use; barriers. What it does not: the cache of instructions,
-collisions of requests beyond the first-level cache, and the blocks of other multiprocessors, except through the share
-of bandwidth that is measured with all of them busy, and through what they load of the same.
+each line of the second-level cache and of DRAM after its own; the integer units, and the unit of values that a whole
+warp has in common, which whoever reads one that the loop changes keeps busy, too; the banks of registers, where the
+machine code names them; each scheduler's queue of requests to memory, and the path on which all of them meet (one
+wavefront a cycle; copies, the ends of their groups and barriers that open take longer); what the second-level cache and
+DRAM give per cycle; a first-level cache of whole sectors, in order of use; barriers. Blocks on other multiprocessors
+are known through the share of bandwidth that is measured with all of them busy, through what they load of the same,
+and through lines that one of them brings and others find (:mod:`launches`). What it does not know: the cache of
+instructions, and collisions of requests beyond the first-level cache.
 
 Who goes first. A scheduler stays with a warp as long as that can issue: of eight warps that ask for nothing but issue
 slots, three are done when four could be (`course_lib.gpu.sharing.order`). Then comes a warp of the block that began
@@ -27,18 +28,17 @@ have gone. Of one block it is the warp that can issue for the longest time: 32 t
 within 2 % of each other (`course_lib.gpu.crowds.orders`). An order by age alone would let warps wait at the barriers of
 large blocks; by the wait alone, all blocks would meet at their barriers and their loads at once.
 
-Where it is known to be wrong. Which level serves an array is said (`served`), not found: with K a few tiles long, as in
-a traced run, every cache would hold all. Of matrices that the second-level cache does not keep, as those of n = 2048, a
-launch brings each line from DRAM once; whoever asks first waits for it (for 16 lines at once 950 cycles), and others
-that have caught up with it wait, too. That costs tiled up to 10 % and prefetched nearly nothing, and is not in the
-plays: with matrices that the cache keeps ("cached" in the judgement), tiled is off by 2 % where with those of n = 2048
-it is by 10. Copies of parts of 4 rows are dearer than kernels find them (pipelined of T = 8: 10 % too slow). What many
+Where it is known to be wrong. A scheduler does give way, if seldom: at the end of its loop a warp waits for the next
+instructions, so those eight end later, on average, than one after the other would (0.77 of the last one's time, where
+the model has 0.56). Some 40 cycles pass before a warp that asks for shared memory many times can ask every fourth, and
+no kernel has measured how many requests may queue before that. Multiprocessors that begin together go apart in time as
+in no play. Copies of parts of 4 rows are dearer than kernels find them (pipelined of T = 8: 10 % too slow). What many
 warps wait for integer units the profiler counts for the most part as waiting for their turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,7 @@ import numpy as np
 from ..simulator.hardware import SECTOR_BYTES, ceil_div
 from ..trace.trace import Trace
 from .instructions import Instruction, programs
+from .machine import LEVELS
 from .machine import Machine as Machine
 from .player import REASONS as REASONS
 from .player import Player
@@ -115,11 +116,14 @@ def play(
 
     served: which level serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
     arrays or by name. shared_bytes of each block are taken from the first-level cache. The blocks begin together and
-    have memory of their own.
+    have memory of their own. Raise ValueError for an unknown level or array, and for blocks that do not fit.
 
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
+    unknown = set() if isinstance(served, str) else served.keys() - trace.arrays.keys()
+    if unknown:
+        raise ValueError(f"`served` names {_listed(unknown)}; the arrays of this launch are {_listed(trace.arrays)}")
     return play_programs(programs(kernel, trace), machine, blocks, served, shared_bytes)
 
 
@@ -139,11 +143,23 @@ def play_programs(
     """
     if blocks < 1:
         raise ValueError(f"a multiprocessor holds one block or more, not {blocks}")
+    if rounds < 1:
+        raise ValueError(f"rounds must be 1 or more, not {rounds}")
+    wrong = {*_levels(served)} - {*LEVELS}
+    if wrong:
+        raise ValueError(f"arrays are served from {_listed(LEVELS)}, not from {_listed(wrong)}")
+    if not 0 <= blocks * shared_bytes <= machine.l1_bytes:
+        raise ValueError(
+            f"{blocks} blocks with {shared_bytes:,} bytes of shared memory each do not fit into the "
+            f"{machine.l1_bytes:,} bytes that it shares with the first-level cache"
+        )
+    if not any(warps):
+        raise ValueError("no warp of the traced block issues anything: trace a launch in which a thread has work")
     player = Player(warps, machine, blocks, served, machine.l1_bytes - blocks * shared_bytes, rounds, loaded_by)
     player.run()
     whole = sum(player.waits)
     return Play(
-        max(player.free),
+        max(player.ended),
         player.issued,
         {reason: amount / whole for reason, amount in zip(REASONS, player.waits, strict=True)},
         tuple(map(tuple, player.spans)),
@@ -153,9 +169,17 @@ def play_programs(
     )
 
 
-def time_of(turn_cycles: float, turns: float, blocks: int, resident: int, multiprocessors: int) -> float:
-    """Return the cycles of a whole launch: rounds of resident blocks, each of so many turns of its loop.
+def _levels(served: Mapping[str, str] | str) -> Iterable[str]:
+    return [served] if isinstance(served, str) else served.values()
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in sorted(names))
+
+
+def time_of(block_cycles: float, blocks: int, resident: int, multiprocessors: int) -> float:
+    """Return the cycles of a whole launch: rounds of resident blocks, none of which waits for another.
 
     The last round counts in full, as long as it may be: its blocks take their time, however few they are.
     """
-    return ceil_div(blocks, resident * multiprocessors) * turns * turn_cycles
+    return ceil_div(blocks, resident * multiprocessors) * block_cycles

@@ -25,12 +25,11 @@ from .still import HTML, Still
 
 _HERE = pathlib.Path(__file__).parent
 
-#: What the sliders offer: cycles, warps that a scheduler holds, tile widths, buffers and the kernels that have them.
-LATENCIES = (20, 1200, 20)
+#: What the sliders offer: cycles, more than a hit in the first-level cache takes; warps that a scheduler holds; tile
+#: widths; buffers and the kernels that have them.
+LATENCIES = (40, 1200, 20)
 WARPS = 16
 TILE_WIDTHS = (4, 8, 16, 32)
-#: A block of more warps is spread over the schedulers of a multiprocessor: a quarter of them is here.
-SCHEDULERS = 4
 KERNELS = {1: "tiled", 2: "prefetched"}
 #: The inner dimension of the product: every launch multiplies as much for an element of C, but for zeros beyond it.
 DEPTH = 40
@@ -50,7 +49,7 @@ POINTS = 160
 def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction]]:
     """Return the programs of the warps of one block, from a traced launch of the ladder's own kernel.
 
-    Of a block that has more than WARPS, those of one scheduler.
+    A block that has more than WARPS is spread over the schedulers of a multiprocessor: those of one of them.
     """
     from ..kernels import rung  # numba: only readers who play with it wait for it
 
@@ -60,7 +59,7 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
     A, B = np.ones((tile_width, DEPTH), np.float32), np.ones((DEPTH, tile_width), np.float32)
     run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((tile_width, tile_width), np.float32))
     warps = programs(kernel, run.trace)
-    return warps if len(warps) <= WARPS else warps[::SCHEDULERS]
+    return warps if len(warps) <= WARPS else warps[:: waiting.Machine.schedulers]
 
 
 def one_scheduler(machine: waiting.Machine) -> waiting.Machine:
@@ -180,10 +179,9 @@ def _stretches(spans: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str,
 def plan(machine: waiting.Machine, latency: int, warps: int, tile_width: int, buffers: int) -> Plan:
     """Play a setting on one scheduler of the machine.
 
-    The second-level cache serves every load that the first does not hold, after `latency` cycles.
+    The second-level cache serves every load that the first does not hold, each after the same `latency` cycles.
     """
-    machine = one_scheduler(machine)
-    machine = replace(machine, latency={**machine.latency, "L2": float(latency)})
+    machine = replace(one_scheduler(machine), latency={**machine.latency, "L2": float(latency)}, spread=())
     block = instructions(tile_width, buffers)
     play = waiting.play_programs(block, machine, warps // len(block))
     return Plan(latency, warps, tile_width, buffers, play, machine.bytes_per_cycle["L2"])

@@ -132,7 +132,7 @@ def test_a_drag_with_the_mouse(show):
 
 def test_what_is_drawn_is_what_was_played(show):
     """The bars of each reason end where its last span does, and a launch that is done says so."""
-    widget = Waiting(H200, latency=20, warps=2)
+    widget = Waiting(H200, latency=40, warps=2)
     page = show(widget)
     plan = json.loads(widget._plan)
     assert plan["end"] < plan["shown"]

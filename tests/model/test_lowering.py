@@ -82,7 +82,7 @@ def judged():
             if r["params"].get("stages", 3) == 3 and T and r["warps"] in (FEWEST[T], 64):
                 yield r
 
-    return {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in residency(chosen)}
+    return {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in residency(chosen, "cached")}
 
 
 @pytest.mark.parametrize("warps", ["fewest", 64])
@@ -104,6 +104,25 @@ def test_the_source_says_whether_prefetching_pays(judged):
             }
             if abs(ratio["measured"] - 1) > 0.03:
                 assert (ratio["predicted"] > 1) == (ratio["measured"] > 1), (T, warps)
+
+
+def test_the_recorded_predictions_are_the_models(judged):
+    """Of the source and of the code, where the second-level cache keeps the matrices and where it does not."""
+    recorded = {
+        (r["what"], r["rung"], r["params"]["tile_width"], r["warps"]): r
+        for r in measurements.load("waiting").results
+        if r["what"] in ("cached", "residency") and r["params"].get("stages", 3) == 3 and "tile_width" in r["params"]
+    }
+
+    def chosen(items, label):
+        return [r for r in items if (r["rung"], r["params"].get("tile_width"), r["warps"]) == ("tiled", 16, 32)]
+
+    now = {("cached", *case): r for case, r in judged.items()}
+    now["residency", "tiled", 16, 32] = residency(chosen)[0]
+    assert len(now) == 19
+    for case, r in now.items():
+        for key in ("predicted", "predicted_by_code"):
+            assert r[key] == pytest.approx(recorded[case][key]), case
 
 
 def scheduled(parts, *after, fills=()):

@@ -110,6 +110,17 @@ def test_code_of_another_kernel_is_refused():
         machine_programs(other, lowered, H200)
 
 
+def test_what_the_model_does_not_know_of_machine_code_is_refused():
+    """An instruction of the loop, by its text; a traced kernel that multiplies and adds nothing."""
+    code, lowered = code_of("tiled", tile_width=16)
+    strange = [line.replace("LOP3.LUT", "SHFL.IDX") for line in code]
+    assert strange != code
+    with pytest.raises(ValueError, match="does not know the instruction '.*SHFL.IDX"):
+        machine_programs(strange, lowered, H200)
+    with pytest.raises(ValueError, match="no loop that multiplies and adds"):
+        machine_programs(code, [[i for i in program if i.kind != "multiply-add"] for program in lowered], H200)
+
+
 def test_the_order_of_the_multiplications_changes_the_registers_and_not_how_many_instructions():
     """What the rung `best` says of itself and of `whole_tiles`, from the machine code and from the loops."""
     loops_of = {r["rung"]: r["instructions"] for r in measurements.load("instructions").results}

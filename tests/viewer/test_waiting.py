@@ -21,15 +21,15 @@ from course_lib.viewer.still import HTML, VIEW, show_box
 from course_lib.viewer.waiting import RECORDED_LATENCIES, SHOWN, instructions, plan, recorded
 
 H200 = model.Machine.measured(measurements.load("latencies"))
-SETTINGS = [(280, 1, 4, 1), (600, 4, 8, 2), (1200, 16, 16, 1), (20, 8, 16, 2)]
+SETTINGS = [(280, 1, 4, 1), (600, 4, 8, 2), (1200, 16, 16, 1), (40, 8, 16, 2)]
 
 
 @pytest.mark.parametrize("latency, warps, tile_width, buffers", SETTINGS)
 def test_the_plan_is_what_the_model_plays(latency, warps, tile_width, buffers):
-    """A quarter of the measured multiprocessor's bandwidth, one scheduler, the reader's latency; nothing else."""
+    """A quarter of the measured multiprocessor's bandwidth, one scheduler, the reader's latency for all lines."""
     quarter = {level: rate / 4 for level, rate in H200.bytes_per_cycle.items()}
     latencies = {**H200.latency, "L2": latency}
-    machine = replace(H200, schedulers=1, bytes_per_cycle=quarter, latency=latencies)
+    machine = replace(H200, schedulers=1, bytes_per_cycle=quarter, latency=latencies, spread=())
     block = instructions(tile_width, buffers)
     play = model.play_programs(block, machine, warps // len(block))
     shown = json.loads(plan(H200, latency, warps, tile_width, buffers).encoded())
@@ -83,7 +83,7 @@ def test_warps_come_in_whole_blocks():
     "wrong, says",
     [
         ({"latency": 300.5}, "latency"),
-        ({"latency": 0}, "latency is 0; choose from 20 to 1200 in steps of 20"),
+        ({"latency": 0}, "latency is 0; choose from 40 to 1200 in steps of 20"),
         ({"warps": 17}, "warps is 17; choose from 1 to 16"),
         ({"tile_width": 5}, "tile_width is 5; choose from 4, 8, 16"),
         ({"buffers": 3}, "buffers is 3; choose from 1, 2"),

@@ -1,0 +1,64 @@
+"""How long a launch takes whose blocks wait for lines of memory that others have asked for first.
+
+Blocks begin in their order, each where the first one before it has ended. Those for the same rows of C read the same
+rows of A, and those for the same columns the same columns of B. While the second-level cache has neither, the first of
+them waits for DRAM all its way; who follows finds the lines there, but only until it has caught up: it does not end
+before the one that brings them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from heapq import heapify, heapreplace
+
+#: Whether a block is the first that reads its rows of A, and the first that reads its columns of B.
+First = tuple[bool, bool]
+
+
+@dataclass(frozen=True)
+class LaunchTime:
+    """The cycles of a launch, and what its blocks spend them with.
+
+    cycles: until the last block has ended. spent: those of all blocks, by whether they are the first; held: those that
+    blocks wait for lines that another one brings.
+    """
+
+    cycles: float
+    spent: Mapping[First, float]
+    held: float
+
+
+def launch_time(
+    places: Iterable[tuple[int, int]], slots: int, cycles: Mapping[First, float], kept: tuple[bool, bool] = (True, True)
+) -> LaunchTime:
+    """Let the blocks of a launch begin, one after the other, and end; return how long it takes.
+
+    places: the row and the column of blocks of C that each block computes, in the order in which they begin; slots:
+    how many of them the multiprocessors hold; cycles: of one block among others like it, by whether it is the first.
+    kept: whether the second-level cache keeps what was read of A, and of B, when the block that brought it has ended;
+    else one that begins later is the first again.
+    """
+    begins = [0.0] * slots
+    heapify(begins)
+    rows: dict[int, float] = {}
+    columns: dict[int, float] = {}
+    last = held = 0.0
+    blocks = dict.fromkeys(cycles, 0)
+    for row, column in places:
+        begin = begins[0]
+        first = (
+            row not in rows or (not kept[0] and rows[row] <= begin),
+            column not in columns or (not kept[1] and columns[column] <= begin),
+        )
+        blocks[first] += 1
+        alone = begin + cycles[first]
+        end = max(alone, rows.get(row, 0.0), columns.get(column, 0.0))
+        held += end - alone
+        if first[0]:
+            rows[row] = end
+        if first[1]:
+            columns[column] = end
+        heapreplace(begins, end)
+        last = max(last, end)
+    return LaunchTime(last, {first: count * cycles[first] for first, count in blocks.items()}, held)
