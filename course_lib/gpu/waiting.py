@@ -213,7 +213,7 @@ def residency(progress: Progress, what: str = "residency") -> list[Result]:
         key = r["rung"], tuple(r["params"].items())
         if key not in traced:
             traced[key] = _programs(rung(r["rung"]), r["params"])
-        launch = Launch(r, machine, r["blocks"], gpu, what == "cached")
+        launch = RecordedLaunch(r, machine, r["blocks"], gpu, what == "cached")
         played = launch.play(traced[key])
         flops = 2 * prod(r[k] for k in "MNK") * machine.hertz / 1e9
         about = {"what": what, **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
@@ -241,7 +241,7 @@ def ladder(progress: Progress) -> list[Result]:
         warps = _programs(rung(r["rung"]), r["params"])
         fit = model.occupancy(prod(r["block"]), r["registers"], r["shared_bytes"], gpu).blocks
         blocks = min(fit, ceil_div(prod(r["grid"]), gpu["multiprocessors"]))
-        launch = Launch(r, machine, blocks, gpu)
+        launch = RecordedLaunch(r, machine, blocks, gpu)
         played = launch.play(warps)
         counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
         counted.sort(key=lambda c: c["M"] != r["M"])
@@ -327,7 +327,7 @@ class Played:
 
 
 @dataclass(frozen=True)
-class Launch:
+class RecordedLaunch:
     """A recorded launch: its result, the blocks of a multiprocessor, the GPU.
 
     cached: whether the second-level cache held A and B when it began.
@@ -444,7 +444,7 @@ def _turns(warp: list[Instruction], chosen: slice) -> list[Instruction]:
     return [warp[p]._replace(needs=tuple(places[q] for q in warp[p].needs if q in places)) for p in places]
 
 
-def _by_code(launch: Launch, warps: list[list[Instruction]]) -> Played | None:
+def _by_code(launch: RecordedLaunch, warps: list[list[Instruction]]) -> Played | None:
     """Return how a launch goes of the rung's machine code; None where none was recorded."""
     r = launch.result
     for found in measurements.load("machine_code").results:
