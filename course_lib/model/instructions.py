@@ -56,6 +56,11 @@ def programs(
     model does not know, and where the trace is not of a launch of this kernel.
     """
     plain = python_function(kernel)
+    if not isinstance(trace, Trace):
+        raise TypeError(
+            f"programs take the trace of a run, not {type(trace).__name__}: "
+            "simulate(kernel, trace=True)[grid, block](...).trace"
+        )
     if trace.program is None:
         raise ValueError(f"this trace of {trace.kernel_name} was made by hand; take that of simulate(..., trace=True)")
     if trace.program.source.function.__code__ != plain.__code__:

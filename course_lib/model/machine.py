@@ -31,8 +31,8 @@ class Machine:
     from the mean, in equal parts of them; `dram_spread`: by how many cycles those to DRAM do, each of
     `dram_run` bytes beside each other.
 
-    No kernel measures `schedulers` and `l1_bytes`, with shared memory: they are those that the CUDA C++ Programming
-    Guide gives for compute capability 9.0.
+    No kernel measures `schedulers`, `max_warps`, `max_blocks` and `l1_bytes`, with shared memory: they are those that
+    the CUDA C++ Programming Guide gives for compute capability 9.0.
     """
 
     gpu: str
@@ -58,6 +58,8 @@ class Machine:
     spread: Sequence[float]
     dram_spread: Sequence[float]
     schedulers: int = 4
+    max_warps: int = 64
+    max_blocks: int = 32
     l1_bytes: int = 256 * 1024
     dram_bytes: int = 64
     dram_run: int = 512

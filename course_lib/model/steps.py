@@ -107,6 +107,8 @@ def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None
     Accesses that are alike are one object. Raise ValueError for a block that was not launched, or in which nothing ran.
     """
     columns = trace.columns
+    if np.shape(block) != (3,):
+        raise ValueError(f"block is {block!r}; give its place in the grid as (x, y, z), such as (0, 0, 0)")
     at = np.flatnonzero((columns.blocks == block).all(axis=1))
     if any(not 0 <= place < size for place, size in zip(block, trace.grid, strict=True)):
         raise ValueError(f"block {block} was not launched; the grid is {trace.grid}")

@@ -40,6 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,9 @@ class Play:
         return self.issued / self.cycles / self.schedulers
 
     def share(self, reason: str) -> float:
-        """The share of the warps' cycles that they wait for a reason."""
+        """The share of the warps' cycles that they wait for a reason, one of REASONS."""
+        if reason not in self.waits:
+            raise ValueError(f"reason is {reason!r}; choose from {_listed(self.waits)}")
         return self.waits[reason]
 
     def cycles_per_turn(self, skip: float = 0.25) -> float:
@@ -110,21 +113,26 @@ def play(
     machine: Machine,
     blocks: int = 1,
     served: Mapping[str, str] | str = "L2",
-    shared_bytes: int = 0,
+    shared_bytes: int | None = None,
 ) -> Play:
     """Play `blocks` copies of the traced run's first block on one multiprocessor; return the Play.
 
     served: which level serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
-    arrays or by name. shared_bytes of each block are taken from the first-level cache. The blocks begin together and
-    have memory of their own. Raise ValueError for an unknown level or array, and for blocks that do not fit.
+    arrays or by name. shared_bytes of each block, by default those of its shared arrays, are taken from the first-level
+    cache. The blocks begin together and have memory of their own. Raise ValueError for an unknown level or array, and
+    for blocks that do not fit: as many as registers allow, `model.occupancy` says.
 
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
-    unknown = set() if isinstance(served, str) else served.keys() - trace.arrays.keys()
+    warps = programs(kernel, trace)
+    unknown = served.keys() - trace.arrays.keys() if isinstance(served, Mapping) else ()
     if unknown:
         raise ValueError(f"`served` names {_listed(unknown)}; the arrays of this launch are {_listed(trace.arrays)}")
-    return play_programs(programs(kernel, trace), machine, blocks, served, shared_bytes)
+    if shared_bytes is None:
+        shared = [array for array in trace.arrays.values() if array.space == "shared"]
+        shared_bytes = sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
+    return play_programs(warps, machine, blocks, served, shared_bytes)
 
 
 def play_programs(
@@ -141,13 +149,20 @@ def play_programs(
     loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same of an array, by
     name; DRAM gives it once. By default each block loads what no other does.
     """
-    if blocks < 1:
-        raise ValueError(f"a multiprocessor holds one block or more, not {blocks}")
-    if rounds < 1:
-        raise ValueError(f"rounds must be 1 or more, not {rounds}")
-    wrong = {*_levels(served)} - {*LEVELS}
+    if not isinstance(machine, Machine):
+        raise TypeError(f"machine is a {type(machine).__name__}; give a Machine, such as Machine.measured(recording)")
+    if not isinstance(blocks, Integral) or blocks < 1:
+        raise ValueError(f"a multiprocessor holds a whole number of blocks, one or more, not {blocks!r}")
+    if not isinstance(rounds, Integral) or rounds < 1:
+        raise ValueError(f"rounds must be a whole number, 1 or more, not {rounds!r}")
+    wrong = {served} - {*LEVELS} if not isinstance(served, Mapping) else {*served.values()} - {*LEVELS}
     if wrong:
         raise ValueError(f"arrays are served from {_listed(LEVELS)}, not from {_listed(wrong)}")
+    if blocks > machine.max_blocks or blocks * len(warps) > machine.max_warps:
+        raise ValueError(
+            f"{blocks} blocks of {len(warps)} warps do not fit: a multiprocessor holds {machine.max_warps} warps, "
+            f"of {machine.max_blocks} blocks at most"
+        )
     if not 0 <= blocks * shared_bytes <= machine.l1_bytes:
         raise ValueError(
             f"{blocks} blocks with {shared_bytes:,} bytes of shared memory each do not fit into the "
@@ -169,12 +184,8 @@ def play_programs(
     )
 
 
-def _levels(served: Mapping[str, str] | str) -> Iterable[str]:
-    return [served] if isinstance(served, str) else served.values()
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f'"{name}"' for name in sorted(names))
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(f'"{name}"' for name in sorted(map(str, names)))
 
 
 def time_of(block_cycles: float, blocks: int, resident: int, multiprocessors: int) -> float:

@@ -233,8 +233,14 @@ def test_what_cannot_be_played_is_refused():
     adds = [ADDS]
     kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
     for call, says in (
-        (lambda: waiting.play_programs(adds, H200, blocks=0), "one block or more, not 0"),
-        (lambda: waiting.play_programs(adds, H200, rounds=0), "rounds must be 1 or more"),
+        (lambda: waiting.play_programs(adds, H200, blocks=0), "one or more, not 0"),
+        (lambda: waiting.play_programs(adds, H200, blocks=1.5), "a whole number of blocks, one or more, not 1.5"),
+        (lambda: waiting.play_programs(adds, H200, blocks=33), "33 blocks of 1 warps do not fit: .* of 32 blocks"),
+        (lambda: waiting.play_programs(adds * 32, H200, blocks=3), "3 blocks of 32 warps do not fit: .* 64 warps"),
+        (lambda: waiting.play_programs(adds, H200, served=None), 'from "DRAM", "L2", not from "None"'),
+        (lambda: waiting.play_programs(adds, H200).share("global"), "reason is 'global'; choose from .*global memory"),
+        (lambda: programs(kernel, trace, block=(0, 0)), r"block is \(0, 0\); give its place .* \(x, y, z\)"),
+        (lambda: waiting.play_programs(adds, H200, rounds=0), "rounds must be a whole number, 1 or more"),
         (lambda: waiting.play_programs([[]], H200), "no warp of the traced block issues anything"),
         (lambda: waiting.play_programs([], H200), "no warp of the traced block issues anything"),
         (lambda: waiting.play_programs(adds, H200, served="l2"), 'from "DRAM", "L2", not from "l2"'),
@@ -245,6 +251,26 @@ def test_what_cannot_be_played_is_refused():
     ):
         with pytest.raises(ValueError, match=says):
             call()
+
+
+def test_what_is_no_trace_and_no_machine_is_refused():
+    """Where a student forgot `trace=True` or `.trace`, and where the recording stands in the machine's place."""
+    kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
+    for wrong in (None, simulate(kernel)):
+        with pytest.raises(TypeError, match=r"programs take the trace of a run, not .*trace=True.*\.trace"):
+            waiting.play(kernel, wrong, H200)
+    with pytest.raises(TypeError, match="machine is a Recording; give a Machine"):
+        waiting.play(kernel, trace, measurements.load("latencies"))
+
+
+def test_a_blocks_shared_arrays_are_taken_from_the_cache():
+    """Two tiles of 4×4 float32 are 128 bytes; of 256 of a cache two blocks leave nothing for the next turn."""
+    kernel, trace = traced("tiled", 4, 4, 64, tile_width=4)
+    small = replace(H200, l1_bytes=2 * 128)
+    by_default, given = waiting.play(kernel, trace, small, 2), waiting.play(kernel, trace, small, 2, shared_bytes=128)
+    assert by_default == given != waiting.play(kernel, trace, small, 2, shared_bytes=0)
+    with pytest.raises(ValueError, match="3 blocks with 128 bytes"):
+        waiting.play(kernel, trace, small, 3)
 
 
 def test_the_ways_to_dram_differ():
