@@ -98,7 +98,7 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
     ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled, of
     the compiler's own instructions.
     """
-    ax = ax or new_axes(8.5, 4.2)
+    ax = ax or new_axes(8, 3.8)
     tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
     cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
     sentences = []
