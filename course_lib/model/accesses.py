@@ -91,6 +91,8 @@ class Accesses(Addresses):
         else:
             needs = (*needs, *self.index(facts, step, access))
             self.emit(self._moves("store", step, place, needs))
+            for key in [key for key in self.begun if key[1] == access.array]:
+                del self.begun[key]  # what is loaded from there on may be what this stores
 
     def _moves(self, kind: str, step: TracedStep, place: int, needs: tuple[int, ...]) -> Instruction:
         """Return a load or a store."""

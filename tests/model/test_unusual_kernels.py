@@ -391,6 +391,24 @@ def test_the_rungs_with_tensor_cores_are_refused(r):
         programs(kernel, trace)
 
 
+# --- chains through memory ------------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def powers_in_shared(A, C):
+    tile = cuda.shared.array((32, 4), float32)
+    i = cuda.threadIdx.x
+    tile[i, 0] = A[i]
+    for q in range(3):
+        tile[i, q + 1] = tile[i, q] * A[i]
+    C[i] = tile[i, 3]
+
+
+def test_loads_become_no_wide_one_across_a_store_to_their_array():
+    program = lowered(powers_in_shared, X)
+    assert [i.bytes for i in program if i.kind == "shared load"] == [4] * 4
+
+
 # --- element types ----------------------------------------------------------------------------------------------------
 
 
