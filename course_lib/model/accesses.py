@@ -50,6 +50,7 @@ class Accesses(Addresses):
         super().__init__(source)
         self.wide: dict[tuple[str, int], int] = {}  # array, pattern -> wavefronts of 16 bytes from there on, a lane
         self.begun: dict[tuple[int, str], _Begun] = {}  # by line and array
+        self.stored: dict[str, int] = {}  # position of the latest store to a shared array, or to global memory: ""
         self.touches: list[tuple[int, int]] = []  # the accesses of global memory: (step, place in it)
         self.number = -1  # of the step
 
@@ -57,6 +58,7 @@ class Accesses(Addresses):
         """Note where positions have moved to."""
         super().move(moved)
         self.begun.clear()
+        self.stored.clear()
 
     def load(self, statement: Statement, place: int) -> tuple[int, ...]:
         """Emit a load with its index arithmetic; return what the value comes from."""
@@ -69,7 +71,7 @@ class Accesses(Addresses):
             needs = tuple(sorted({*needs, *values}))
         if access.space == "shared" and (merged := self._merge(step.line, access)) is not None:
             return (merged,)
-        position = self.emit(self._moves("load", step, place, needs))
+        position = self.stay_behind(self.emit(self._moves("load", step, place, needs)), access)
         if self.source.meets and access.space == "global" and facts.moving and facts.index(access.array).guards:
             self.met = (self.idiom(idioms.MEET, step, (position, *needs)[1:]),)
         return (position,)
@@ -90,9 +92,18 @@ class Accesses(Addresses):
             self.made[access.place] = needs
         else:
             needs = (*needs, *self.index(facts, step, access))
-            self.emit(self._moves("store", step, place, needs))
+            self.stored[_memory(access)] = self.emit(self._moves("store", step, place, needs))
             for key in [key for key in self.begun if key[1] == access.array]:
                 del self.begun[key]  # what is loaded from there on may be what this stores
+
+    def stay_behind(self, position: int, access: TracedAccess) -> int:
+        """Let what loads pass no store that may be to the same elements; return its position.
+
+        Two arrays in global memory can be one, and what they are called does not tell; two in shared memory cannot.
+        """
+        if _memory(access) in self.stored:
+            self.schedule.behind[position] = self.stored[_memory(access)]
+        return position
 
     def _moves(self, kind: str, step: TracedStep, place: int, needs: tuple[int, ...]) -> Instruction:
         """Return a load or a store."""
@@ -128,3 +139,8 @@ class Accesses(Addresses):
         if access.aligned:
             self.begun[line, access.array] = _Begun(base + len(self.region), access, 1)
         return None
+
+
+def _memory(access: TracedAccess) -> str:
+    """What is not known to be other memory than that of an access: a shared array, or all of global memory, ""."""
+    return access.array if access.space == "shared" else ""

@@ -14,7 +14,8 @@ small kernels (`course_lib.gpu.probes`) and of the ladder:
 - a guard or a loop that decides by what was loaded or computed compares that, and waits for it; no load passes a
   branch that does;
 - where copies are started, pointers and the sums that are compared move on from turn to turn;
-- in which order all this stands, and what waits for what, :mod:`scheduling` says; loads never pass a barrier.
+- in which order all this stands, and what waits for what, :mod:`scheduling` says; loads never pass a barrier, nor a
+  store to the same shared array, nor, in global memory, any store.
 
 What the lines compute is known from the typed program (:mod:`arithmetic`): each +, - and * of floats is an instruction,
 one with the product that it adds. What has no measured rate is refused.
@@ -305,7 +306,7 @@ class _Lowering(Accesses):
             sectors = self.touched(place)
             needs = (*needs, self.idiom(idioms.BEFORE_COPY, step, needs))
             copy = Instruction("copy", step.line, needs, "", 0, passes, sectors, self.turn, access.bytes)
-            self.groups[-1].append(self.emit(copy))
+            self.groups[-1].append(self.stay_behind(self.emit(copy), access))
 
     def _header(self, facts: Facts, step: TracedStep) -> None:
         """Begin a turn of a loop that is not written out."""

@@ -1,7 +1,7 @@
 """The order in which a compiler puts the instructions of a stretch without barriers, and the paces that it writes.
 
 - Loads are moved up, with what makes their addresses, as long as there are registers for what they bring: AHEAD words,
-  or as many as the source holds in its own order.
+  or as many as the source holds in its own order. None passes a store that may be to what it loads.
 - What the loop needs for itself, its counter and pointers that move on, fills the gaps between the others.
 - A result of fixed latency is in the paces of the instructions between; only for loads a warp waits by itself.
 - A multiply-add reads three operands, two of them from one of the two banks of registers. An element that its
@@ -95,8 +95,8 @@ class _Registers:
 class Schedule:
     """Instructions in the compiler's order, in `out`, a region after the other.
 
-    Of the region to be put next, by position: `latency`, cycles
-    until the result where the compiler knows them, `holds`, those until the next instruction, `fills`, what fills gaps.
+    Of the region to be put next, by position: `latency`, cycles until the result where the compiler knows them,
+    `holds`, those until the next instruction, `fills`, what fills gaps, `behind`, the store that a load stays behind.
     """
 
     def __init__(self) -> None:
@@ -104,6 +104,7 @@ class Schedule:
         self.latency: dict[int, int] = {}
         self.holds: dict[int, int] = {}
         self.fills: set[int] = set()
+        self.behind: dict[int, int] = {}
         self.kept: set[str] = set()  # arrays that a pointer moves along, which keeps its registers
         self.known = _Clock()  # as the paces have it
         self.reckoned = _Clock()  # and with what the compiler reckons with
@@ -126,7 +127,8 @@ class Schedule:
         moved: dict[int, int] = {}  # from the position before to that after
 
         def ready(i: int) -> bool:
-            return all(p < base or p in moved for p in region[i].needs)
+            needs = (*region[i].needs, self.behind.get(base + i, -1))
+            return all(p < base or p in moved for p in needs)
 
         def begin(i: int) -> int:
             return self.reckoned.begin(region[i].kind, (moved.get(p, p) for p in region[i].needs))
@@ -150,6 +152,7 @@ class Schedule:
             for table in (self.latency, self.holds)
         )
         self.fills = {moved[base + i] for i in fills}
+        self.behind.clear()  # no load is left
         return rest, moved
 
     def _issue(self, old: int, instruction: Instruction, moved: dict[int, int], again: int) -> None:

@@ -409,6 +409,41 @@ def test_loads_become_no_wide_one_across_a_store_to_their_array():
     assert [i.bytes for i in program if i.kind == "shared load"] == [4] * 4
 
 
+@cuda.jit
+def powers_in_global(A, C):
+    i = cuda.threadIdx.x
+    for _ in range(4):
+        C[i] = C[i] * A[i]
+
+
+@cuda.jit
+def powers_in_one_row(A, C):
+    tile = cuda.shared.array((2, 32), float32)
+    other = cuda.shared.array(32, float32)
+    i = cuda.threadIdx.x
+    tile[0, i] = A[i]
+    tile[1, i] = A[i + 1]
+    other[i] = A[i + 2]
+    cuda.syncthreads()
+    for _ in range(A.shape[0] // 256):
+        tile[0, i] = tile[0, i] * tile[1, i]
+        A[i] = other[i]
+    cuda.syncthreads()
+    C[i] = tile[0, i]
+
+
+def test_loads_pass_no_store_that_may_be_to_what_they_load():
+    """In global memory none at all, since names do not tell which arrays are one; of shared ones those of the same."""
+
+    def order(kernel, text):
+        moved = [i for i in lowered(kernel, X) if i.kind.endswith(("load", "store"))]
+        return "".join(i.kind.split()[-1][0] for i in moved if text in source_of(kernel, i.line))
+
+    assert order(powers_in_global, "C[i] = C[i]") == "lls" * 4
+    assert order(powers_in_one_row, "tile[0, i] = tile") == "lls" * 4
+    assert order(powers_in_one_row, "other[i]\n").startswith("ll"), "the other array's pass the stores to this one"
+
+
 # --- element types ----------------------------------------------------------------------------------------------------
 
 
