@@ -65,6 +65,7 @@ class Accesses(Addresses):
         facts, step = statement.facts, statement.step
         access = step.accesses[place]
         if access.space == "local":
+            _check_register(facts, step)
             return self.made.get(access.place, ())
         needs = self.index(facts, step, access)
         if values := self._index_values(statement):
@@ -89,6 +90,7 @@ class Accesses(Addresses):
     def store(self, facts: Facts, step: TracedStep, place: int, needs: tuple[int, ...]) -> None:
         access = step.accesses[place]
         if access.space == "local":
+            _check_register(facts, step)
             self.made[access.place] = needs
         else:
             needs = (*needs, *self.index(facts, step, access))
@@ -144,3 +146,12 @@ class Accesses(Addresses):
 def _memory(access: TracedAccess) -> str:
     """What is not known to be other memory than that of an access: a shared array, or all of global memory, ""."""
     return access.array if access.space == "shared" else ""
+
+
+def _check_register(facts: Facts, step: TracedStep) -> None:
+    """Raise ValueError where a statement's access is to an element of a local array that no compiler knows."""
+    if not facts.registers:
+        raise ValueError(
+            f"line {step.line}: the model of waiting keeps local arrays in registers, and which element this is is "
+            "known only to the threads; index it with constants, or in loops of constant length"
+        )

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..simulator.language.intrinsics import COMMIT, WAIT
 from ..simulator.language.nodes import (
+    Allocate,
     Apply,
     Atomic,
     CallDevice,
@@ -23,12 +24,17 @@ from ..simulator.language.nodes import (
     Elementwise,
     Expr,
     Frozen,
+    Item,
     Load,
     Local,
     LoopValue,
+    MakeTuple,
+    MakeView,
     Meet,
+    Saved,
     Select,
     StartCopy,
+    Static,
     Store,
 )
 from ..simulator.language.operators import COMPARISONS
@@ -72,7 +78,8 @@ class Computation:
     of another file loads, too. calls: the functions of the kernel's file that it calls; passed: what it gives to which
     parameter of which of them. hidden: a function of another file that does more than load and store. mixed: whether
     it computes something else for other types of arguments. meets: whether threads meet at a barrier there; pending:
-    how many groups of copies it leaves on their way.
+    how many groups of copies it leaves on their way. chosen_by: names in the indices of arrays of each thread's own,
+    "" for what no compiler knows.
     """
 
     operations: list[Needs] = field(default_factory=list)
@@ -87,6 +94,7 @@ class Computation:
     passed: list[tuple[FunctionType, str, Needs]] = field(default_factory=list)
     meets: bool = False
     pending: int | None = None
+    chosen_by: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -115,11 +123,11 @@ def computations(kernel: Function) -> dict[int, Computation]:
     """Return what the lines of a kernel and of the functions of its file compute."""
     found: dict[int, Computation] = {}
     everything = functions(kernel)
-    added = _added_up(everything)
+    added, own = _added_up(everything), _own_arrays(everything)
     for function in everything:
         of_elements = _of_elements(function)
         for line, statements in _by_line(function):
-            made = _Line(of_elements, added, function in added).read(statements)
+            made = _Line(of_elements, own[function], added, function in added).read(statements)
             if line in found and found[line] != made:
                 made.mixed = True
             found[line] = made
@@ -221,11 +229,45 @@ def _is_of_elements(value: Expr, names: set[str] | frozenset[str]) -> bool:
     return any(_is_of_elements(operand, names) for operand in value.operands)
 
 
+def _own_arrays(everything: list[Function]) -> dict[Function, set[str]]:
+    """The names of the arrays of each thread's own, by function."""
+    found: dict[Function, set[str]] = {function: set() for function in everything}
+    for _ in everything:  # as deep as calls can nest
+        for function, names in found.items():
+            statements = list(_statements(function.body.body))
+            names |= {s.name for s in statements if isinstance(s, Assign) and _is_own(s.value, names)}
+            for node in _expressions(statements):
+                if isinstance(node, CallDevice) and node.function in found:
+                    given = zip(node.function.parameters, node.args, strict=True)
+                    found[node.function] |= {name for (name, _), argument in given if _is_own(argument, names)}
+    return found
+
+
+def _is_own(value: Expr, names: set[str]) -> bool:
+    """Whether a value is an array of each thread's own, or a part of one."""
+    if isinstance(value, MakeView):
+        return _is_own(value.array, names)
+    return (isinstance(value, Allocate) and value.space == "local") or (
+        isinstance(value, Local) and value.name in names
+    )
+
+
+def _chosen_by(index: Expr) -> set[str]:
+    """The names in an index, "" for what no compiler knows."""
+    if isinstance(index, Local):
+        return {index.name}
+    if isinstance(index, (Const, Static)):
+        return set()
+    if isinstance(index, (Apply, Cast, Item, MakeTuple, Saved)) and index.operands:
+        return set().union(*map(_chosen_by, index.operands))
+    return {""}
+
+
 class _Line:
     """Reads the statements of one line."""
 
-    def __init__(self, of_elements: frozenset[str], added: set[Function], is_added: bool) -> None:
-        self.of_elements, self.added, self.is_added = of_elements, added, is_added
+    def __init__(self, of_elements: frozenset[str], own: set[str], added: set[Function], is_added: bool) -> None:
+        self.of_elements, self.own, self.added, self.is_added = of_elements, own, added, is_added
         self.made = Computation()
         self.known: dict[int, _Source] = {}  # values that stand in several places
         self.kept: list[Expr] = []  # so that no id is used again
@@ -260,6 +302,7 @@ class _Line:
             case Local():
                 return _Source(names={node.name})
             case Load():
+                self._choose(node.array, node.index)
                 return self._load(node)
             case Apply():
                 return self._apply(node)
@@ -269,7 +312,10 @@ class _Line:
                 source = self._source(node.value)
                 self._unknown(unknown_conversion(node.value, node.type))
                 return source
+            case MakeView():
+                self._choose(node.array, node.operands[1:])
             case Store():
+                self._choose(node.array, node.index)
                 source = self._together(node.operands)
                 if isinstance(node.array.type, ArrayType) and node.value.is_scalar:
                     self._unknown(unknown_conversion(node.value, node.array.type.dtype))
@@ -296,6 +342,11 @@ class _Line:
         for node in nodes:
             made.add(self._source(node))
         return made
+
+    def _choose(self, array: Expr, index: Iterable[Expr]) -> None:
+        """Note what the index of an array of each thread's own is made of."""
+        if _is_own(array, self.own):
+            self.made.chosen_by.update(*map(_chosen_by, index))
 
     def _load(self, node: Load) -> _Source:
         index = self._together(node.index)

@@ -34,6 +34,8 @@ from .syntax import (
 )
 
 WRITTEN_OUT = 256
+#: What stands in no constant expression.
+OPAQUE = (ast.Call, ast.Attribute, ast.Subscript)
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Facts:
     called: str  # what the function is declared as, where the whole statement calls an intrinsic: "copy", "wait", …
     guards: int  # comparisons with what moves, of an `if` or a while loop
     condition: Guard  # of an `if`
+    registers: bool  # whether the compiler knows which elements of arrays of each thread's own it is about
     adds_up: bool  # integers
     loop: bool
     written_out: bool
@@ -193,6 +196,7 @@ class Dataflow:
             intrinsic(function, whole) if isinstance(whole, ast.Call) else "",
             sum(comparisons_in(term, moving) for term in terms(node)),
             self._condition(function, node, moving, varied),
+            all(self._is_known(function, node, name) for name in computation.chosen_by),
             not computation.operations
             and (isinstance(node, ast.AugAssign) or isinstance(getattr(node, "value", None), ast.BinOp)),
             isinstance(node, (ast.For, ast.While)),
@@ -294,8 +298,23 @@ class Dataflow:
                 known |= names_bound(loop)
         if function is not self.kernel:
             known |= self.constant_parameters[function]
-        return not any(isinstance(n, (ast.Call, ast.Attribute, ast.Subscript)) for n in ast.walk(node)) and (
-            names_of(node) <= known
+        return not any(isinstance(n, OPAQUE) for n in ast.walk(node)) and names_of(node) <= known
+
+    def _is_known(self, function: TracedFunction, node: ast.AST, name: str) -> bool:
+        """Whether the compiler knows a variable's value: of loops that are written out, or given once, by such."""
+        if any(self.written_out(function, loop) and name in names_bound(loop) for loop in self.loops(function, node)):
+            return True
+        if name in function.source.parameters:
+            return function is not self.kernel and name in self.constant_parameters[function]
+        named = [n for n in ast.walk(function.source.tree) if isinstance(n, ast.Name) and n.id == name]
+        given = [n for n in named if isinstance(n.ctx, ast.Store)]
+        by = function.parents[given[0]] if len(given) == 1 else None
+        if not isinstance(by, ast.Assign) or any(isinstance(n, OPAQUE) for n in ast.walk(by.value)):
+            return False
+        names = names_of(by.value)
+        return name not in names and all(
+            self._is_known(function, by, each) if each in function.source.locals else each in function.constants
+            for each in names
         )
 
     def loops(self, function: TracedFunction, node: ast.AST) -> Iterator[ast.For | ast.While]:

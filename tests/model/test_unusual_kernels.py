@@ -444,6 +444,61 @@ def test_loads_pass_no_store_that_may_be_to_what_they_load():
     assert order(powers_in_one_row, "other[i]\n").startswith("ll"), "the other array's pass the stores to this one"
 
 
+# --- arrays of each thread's own -----------------------------------------------------------------------------------
+
+
+@cuda.jit
+def chosen_by_data(P, A, C):
+    i = cuda.threadIdx.x
+    kept = cuda.local.array(4, float32)
+    for k in range(4):
+        kept[k] = A[i + k]
+    C[i] = kept[P[i] % 4]  # unknown
+
+
+@cuda.jit
+def chosen_by_thread(A, C):
+    i = cuda.threadIdx.x
+    kept = cuda.local.array(4, float32)
+    kept[i % 4] = A[i]  # unknown
+    C[i] = A[i]
+
+
+@cuda.jit
+def chosen_by_long_loop(A, n, C):
+    i = cuda.threadIdx.x
+    kept = cuda.local.array((2, 4), float32)
+    for k in range(n):
+        kept[1][k] = A[i + k]  # unknown
+    C[i] = kept[1, 0]
+
+
+@cuda.jit(device=True)
+def element_of(values, k):
+    return values[0, k]
+
+
+@cuda.jit
+def chosen_by_constants(A, n, C):
+    i = cuda.threadIdx.x
+    kept = cuda.local.array((2, 5), float32)
+    last = 3
+    for k in range(4):
+        back = last - k
+        kept[0, back] = A[i + k]
+    for _ in range(n):
+        for k in range(4):
+            C[i + 32 * k] = element_of(kept, k) + kept[0, last]
+
+
+def test_local_arrays_are_registers_where_the_compiler_knows_the_element():
+    P = np.arange(1024)
+    refused(chosen_by_data, "# unknown", "local arrays in registers", P, X)
+    refused(chosen_by_thread, "# unknown", "local arrays in registers", X)
+    refused(chosen_by_long_loop, "# unknown", "local arrays in registers", X, 4)
+    assert kinds(chosen_by_constants, X, 2)["multiply-add"] == 2 * 4
+
+
 # --- element types ----------------------------------------------------------------------------------------------------
 
 
