@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 from ..simulator.language.program import Function
-from ..simulator.language.source import Source, python_function
+from ..simulator.language.source import Source
 from .arithmetic import Computation, computations, functions
 from .syntax import (
     FAR,
@@ -26,6 +26,7 @@ from .syntax import (
     names_bound,
     names_of,
     range_of,
+    same_function,
     subscript,
     sums_in,
     targets,
@@ -227,6 +228,8 @@ class Dataflow:
         missing = computation.calls - {called.source.function for called in known}
         if missing:
             name = min(function.__name__ for function in missing)
+            if name in self._names_called(function, node):
+                return f"{name} has been defined again since this trace; trace the kernel again"
             return f"the model of waiting cannot tell that {name} is called here; call it by its own name"
         if known and isinstance(node, (ast.If, ast.For, ast.While)):
             name = min(called.name for called in known)
@@ -240,7 +243,16 @@ class Dataflow:
         """The function of the kernel's file that a call is of."""
         thing = function.stands_for(call.func)
         inner = getattr(thing, "py_func", None)
-        return self.functions.get(python_function(thing)) if isinstance(inner, FunctionType) else None
+        if not isinstance(inner, FunctionType):
+            return None
+        alike = (traced for plain, traced in self.functions.items() if same_function(plain, inner))
+        return self.functions.get(inner) or next(alike, None)  # the cell that defines it may have been run again
+
+    def _names_called(self, function: TracedFunction, node: ast.AST) -> set[str]:
+        """The names of the functions that a statement calls, as they are now."""
+        things = (function.stands_for(call.func) for call in ast.walk(head(node)) if isinstance(call, ast.Call))
+        inner = (getattr(thing, "py_func", None) for thing in things)
+        return {each.__name__ for each in inner if isinstance(each, FunctionType)}
 
     def bound(self, called: TracedFunction, call: ast.Call) -> Iterator[tuple[Value, ast.expr]]:
         """The parameters of a function that are given in a call, by place or by name, with their arguments."""

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from types import FunctionType
 from typing import Any, TypeVar
 
 from ..simulator.language.source import python_function
@@ -39,7 +40,7 @@ from .arithmetic import Needs
 from .dataflow import Dataflow, Facts
 from .scheduling import Instruction as Instruction
 from .steps import TracedStep, steps_of, way_of
-from .syntax import names_bound
+from .syntax import names_bound, other_values
 
 TURNS = 4
 #: What was loaded for the loop that is about to begin.
@@ -64,8 +65,7 @@ def programs(
         )
     if trace.program is None:
         raise ValueError(f"this trace of {trace.kernel_name} was made by hand; take that of simulate(..., trace=True)")
-    if trace.program.source.function.__code__ != plain.__code__:
-        raise ValueError(f"this trace is not of {plain.__name__} but of {trace.kernel_name}; trace the kernel first")
+    _check_kernel(plain, trace.program.source.function)
     source = Dataflow(trace.program)
     lowered: dict[tuple[Any, ...], _Lowering] = {}  # warps that go the same way differ in their sectors
     found = []
@@ -76,6 +76,17 @@ def programs(
             lowered[way].run(steps)
         found.append(lowered[way].of(steps))
     return found
+
+
+def _check_kernel(plain: FunctionType, traced: FunctionType) -> None:
+    """Raise ValueError if it is another kernel that was traced, or this one with other values in its closure."""
+    name = plain.__name__
+    if traced.__name__ != name:
+        raise ValueError(f"this trace is not of {name} but of {traced.__name__}; trace the kernel first")
+    if traced.__code__ != plain.__code__:
+        raise ValueError(f"{name} has changed since this trace; trace it again")
+    if others := other_values(plain, traced):
+        raise ValueError(f"this trace is of {name} with another {' and '.join(others)}; trace this one")
 
 
 def groups_arrived(groups: Sequence[Group], pending: int) -> Sequence[Group]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..simulator.language.intrinsics import declared
 from ..simulator.language.source import Source
 
@@ -44,6 +46,44 @@ class TracedFunction:
 
 def _is_name(targets: Sequence[ast.expr], name: str) -> bool:
     return len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id == name
+
+
+def same_function(one: FunctionType, other: FunctionType) -> bool:
+    """Whether two functions do the same: one function, or two of the same code with the same values in closures."""
+    return one is other or (one.__code__ == other.__code__ and not other_values(one, other))
+
+
+def other_values(one: FunctionType, other: FunctionType) -> list[str]:
+    """The names in the closures of two functions of the same code that stand for different values."""
+    cells = zip(one.__closure__ or (), other.__closure__ or (), strict=True)
+    both = zip(one.__code__.co_freevars, cells, strict=True)
+    return [name for name, (a, b) in both if a is not b and not _same_value(_content(a), _content(b))]
+
+
+def _content(cell: Any) -> Any:
+    """What a name of a closure stands for; the cell itself where it stands for nothing yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return cell
+
+
+def _same_value(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    plain = [getattr(each, "py_func", each) for each in (one, other)]
+    if all(isinstance(each, FunctionType) for each in plain):
+        return same_function(*plain)
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(_same_value, one, other))
+    try:
+        return bool(one == other)
+    except Exception:  # of things that cannot be compared
+        return False
 
 
 #: What lowering knows a value by: the function, and the name in it or "return".

@@ -1,6 +1,7 @@
 """Kernels that are no rung of the ladder: lowered as they are, or refused in a sentence that names the line."""
 
 import inspect
+import linecache
 import math
 from collections import Counter
 from dataclasses import replace
@@ -17,6 +18,7 @@ from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async
 from course_lib.model import waiting
 from course_lib.model.idioms import MULTIPLY_ADD, UNIT
 from course_lib.model.instructions import groups_arrived, programs
+from course_lib.model.syntax import other_values
 
 H200 = waiting.Machine.measured(measurements.load("latencies"))
 X = np.random.default_rng(0).random(1024, np.float32)
@@ -1045,6 +1047,88 @@ def test_the_trace_is_one_of_the_kernel():
         programs(gather, trace)
     with pytest.raises(ValueError, match="made by hand"):
         programs(copied, replace(trace, program=None))
+
+
+def made(text, folder, name="cell", **names):
+    """What a cell of this text defines, in which these names stand for what they stand for."""
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    linecache.checkcache(str(path))
+    scope = {"cuda": cuda, "float32": float32, **names}
+    exec(compile(text, str(path), "exec"), scope)
+    return scope
+
+
+def of_turns(n, table=STEPS):
+    """A kernel of a factory."""
+
+    @cuda.jit
+    def of_these_turns(A, C):
+        i = cuda.threadIdx.x
+        s = float32(table[0])
+        for k in range(n):
+            s += A[i + k]
+        C[i] = s
+
+    return of_these_turns
+
+
+def test_the_trace_is_one_of_a_kernel_of_the_same_values():
+    """Those in its closure; arrays and functions count as equal where they are."""
+    table = np.ones(2, np.float32)
+    trace = simulate(of_turns(4), trace=True)[1, 32](X, X.copy()).trace
+    assert sum(i.kind == "load" for i in programs(of_turns(4, tuple([*STEPS])), trace)[0]) == 4
+    with pytest.raises(ValueError, match="is of of_these_turns with another n; trace this one"):
+        programs(of_turns(16), trace)
+    with pytest.raises(ValueError, match="with another n and table"):
+        programs(of_turns(16, table), trace)
+    assert other_values(of_turns(4, table).py_func, of_turns(4, table.copy()).py_func) == []
+    assert other_values(of_turns(4, table).py_func, of_turns(4, 2 * table).py_func) == ["table"]
+    assert other_values(calling(sum_of_squares).py_func, calling(sum_of_squares).py_func) == []
+    assert other_values(calling(sum_of_squares).py_func, calling(square_of).py_func) == ["function"]
+
+
+CELL = """
+@cuda.jit
+def kernel(A, C):
+    i = cuda.threadIdx.x
+    C[i] = A[i] + A[i + 1]
+"""
+
+
+def test_a_trace_of_what_a_kernel_was_before_is_refused(tmp_path):
+    kernel = made(CELL, tmp_path)["kernel"]
+    trace = simulate(kernel, trace=True)[1, 32](X, X.copy()).trace
+    assert programs(made(CELL, tmp_path, "again")["kernel"], trace) == programs(kernel, trace)
+    changed = made(CELL.replace("+ A", "- A"), tmp_path, "changed")["kernel"]
+    with pytest.raises(ValueError, match="^kernel has changed since this trace; trace it again"):
+        programs(changed, trace)
+
+
+FUNCTION = """
+@cuda.jit(device=True)
+def product(A, i):
+    return A[i] * A[i + 1]
+
+
+@cuda.jit
+def kernel(A, C):
+    i = cuda.threadIdx.x
+    C[i] = product(A, i) + A[i]
+"""
+
+
+def test_a_function_may_be_defined_again_if_it_is_the_same(tmp_path):
+    scope = made(FUNCTION, tmp_path)
+    trace = simulate(scope["kernel"], trace=True)[1, 32](X, X.copy()).trace
+    before = programs(scope["kernel"], trace)
+    scope["product"] = made(FUNCTION, tmp_path, "again")["product"]
+    assert programs(scope["kernel"], trace) == before
+    scope["product"] = made(FUNCTION.replace("i + 1", "i + 2"), tmp_path, "changed")["product"]
+    with pytest.raises(
+        ValueError, match=r"line \d+: product has been defined again since this trace; trace the kernel"
+    ):
+        programs(scope["kernel"], trace)
 
 
 def test_what_a_compiler_assumes_is_near_what_the_machine_takes():
