@@ -25,7 +25,18 @@ class Statement:
     operations: dict[int, int] = field(default_factory=dict)  # of each that has been emitted, the position
     head: bool = False  # of an `if` or a loop, which compares by itself
     within: Any = None  # the function that it has called
+    arrays: list[str] = field(default_factory=list)  # that it has loaded from, but for those of each thread's own
     needs: tuple[int, ...] | None = None  # what its values come from, once it has computed them
+
+    @property
+    def executed(self) -> frozenset[int] | None:
+        """The operations that its warp executes, by what it loads; None where that does not tell."""
+        every, ways = frozenset(range(len(self.facts.computation.operations))), self.facts.computation.ways
+        if ways is None:
+            return every
+        named = [way for way in ways if way.loads == tuple(self.arrays)]
+        found = {way.operations for way in named or ways if len(way.loads) == len(self.arrays)}
+        return next(iter(found)) if len(found) == 1 else None
 
     def move(self, moved: Mapping[int, int]) -> None:
         """Note where positions have moved to."""
@@ -67,6 +78,7 @@ class Accesses(Addresses):
         if access.space == "local":
             _check_register(facts, step)
             return self.made.get(access.place, ())
+        statement.arrays.append(access.array)
         needs = self.index(facts, step, access)
         if values := self._index_values(statement):
             needs = tuple(sorted({*needs, *values}))

@@ -6,7 +6,7 @@ is that of indices, which :mod:`instructions` makes from the syntax tree. Of eve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 
@@ -27,6 +27,7 @@ from ..simulator.language.nodes import (
     Item,
     Load,
     Local,
+    Logical,
     LoopValue,
     MakeTuple,
     MakeView,
@@ -55,6 +56,8 @@ from ..simulator.language.types import SCALARS, ArrayType, Type, is_complex, is_
 KNOWN = "float32"
 #: Operations of it that are an instruction each, and such that cost nothing: a sign is part of the next instruction.
 INSTRUCTIONS, FREE = ("+", "-", "*"), ("-x", "cuda.selp")
+#: Ways through a line that are compared with a trace; beyond, it does not tell.
+MOST_WAYS = 64
 _COMPARISONS = {operation.name for operation in COMPARISONS.values()}
 
 
@@ -68,6 +71,18 @@ class Needs:
     calls: frozenset[FunctionType]
 
 
+@dataclass(frozen=True)
+class Way:
+    """A way through a line: the arrays that it loads from, in order, and the operations, by number."""
+
+    loads: tuple[str, ...] = ()
+    operations: frozenset[int] = frozenset()
+
+    def then(self, other: Way) -> Way:
+        """Return the way that goes on with another."""
+        return Way(self.loads + other.loads, self.operations | other.operations)
+
+
 @dataclass
 class Computation:
     """What one line computes, and what of it the model does not know (empty if it knows all).
@@ -79,7 +94,9 @@ class Computation:
     parameter of which of them. hidden: a function of another file that does more than load and store. mixed: whether
     it computes something else for other types of arguments. meets: whether threads meet at a barrier there; pending:
     how many groups of copies it leaves on their way. chosen_by: names in the indices of arrays of each thread's own,
-    "" for what no compiler knows.
+    "" for what no compiler knows. ways: where operations stand in a way that a warp may not go, what it loads and
+    which operations it executes on each of its ways through the line; None where it executes all, empty where no trace
+    shows which.
     """
 
     operations: list[Needs] = field(default_factory=list)
@@ -95,6 +112,7 @@ class Computation:
     meets: bool = False
     pending: int | None = None
     chosen_by: set[str] = field(default_factory=set)
+    ways: list[Way] | None = None
 
 
 @dataclass
@@ -271,6 +289,8 @@ class _Line:
         self.made = Computation()
         self.known: dict[int, _Source] = {}  # values that stand in several places
         self.kept: list[Expr] = []  # so that no id is used again
+        self.ways = [Way()]  # through what has been read
+        self.parts = False  # whether some have other operations than others
 
     def read(self, statements: list[Stmt]) -> Computation:
         """Return what the statements compute."""
@@ -283,6 +303,9 @@ class _Line:
                 if isinstance(statement, Assign):
                     self.made.assigned[statement.name] = source.needs()
         self.made.result = result.needs()
+        if self.parts:
+            told = self.made.loads is not None and not any(given.operations for _, _, given in self.made.passed)
+            self.made.ways = self.ways if told and len(self.ways) <= MOST_WAYS else []
         return self.made
 
     def _unknown(self, what: str) -> None:
@@ -324,6 +347,11 @@ class _Line:
                 before = self.made.choices
                 self._source(node.test)
                 self.made.choices += self.made.choices > before  # any other is a load under a predicate
+                yes, no = self._in_lanes(node.yes), self._in_lanes(node.no)
+                self._go(yes, no, [way.then(other) for way in yes for other in no])
+            case Logical():
+                self._source(node.parts[0])
+                self._go([Way()], self._in_turn([(part,) for part in node.parts[1:]]))
             case Atomic():
                 self._unknown(f"cuda.atomic.{node.operation}")
             case CallWarp():
@@ -336,6 +364,27 @@ class _Line:
             case Frozen():
                 self._unknown(f"arrays that are constants of the kernel, such as {node.name}")
         return self._together(node.operands)
+
+    def _in_lanes(self, *nodes: Expr) -> list[Way]:
+        """Read what is evaluated in the lanes that go there; return the ways through it."""
+        before, self.ways = self.ways, [Way()]
+        self._together(nodes)
+        found, self.ways = self.ways, before
+        return found
+
+    def _go(self, *ways: list[Way]) -> None:
+        """Note that a warp goes one of these ways next."""
+        found = [way for each in ways for way in each]
+        self.parts = self.parts or len({way.operations for way in found}) > 1
+        self.ways = list(dict.fromkeys(way.then(other) for way in self.ways[: MOST_WAYS + 1] for other in found))
+
+    def _in_turn(self, parts: Sequence[tuple[Expr, ...]]) -> list[Way]:
+        """Read parts of which each is evaluated where those before it leave something open; return the ways."""
+        found = self._in_lanes(*parts[0])
+        if len(parts) == 1:
+            return found
+        later = self._in_turn(parts[1:])
+        return [*found, *(way.then(other) for way in found for other in later)]
 
     def _together(self, nodes: Iterable[Expr]) -> _Source:
         made = _Source()
@@ -354,6 +403,9 @@ class _Line:
         if self.made.loads is None:
             return _Source(loads={-1})
         self.made.loads.append(index.needs())
+        if not _is_own(node.array, self.own):
+            array = node.array.name if isinstance(node.array, Local) else ""
+            self.ways = [way.then(Way((array,))) for way in self.ways]
         return _Source(loads={len(self.made.loads) - 1})
 
     def _call(self, node: CallDevice) -> _Source:
@@ -401,6 +453,7 @@ class _Line:
             fused = arg is product and isinstance(arg, Apply)
             operands.add(self._factors(arg) if fused else self._source(arg))
         self.made.operations.append(operands.needs())
+        self.ways = [way.then(Way((), frozenset({len(self.made.operations) - 1}))) for way in self.ways]
         return _Source(operations={len(self.made.operations) - 1})
 
 

@@ -18,7 +18,8 @@ small kernels (`course_lib.gpu.probes`) and of the ladder:
   store to the same shared array, nor, in global memory, any store.
 
 What the lines compute is known from the typed program (:mod:`arithmetic`): each +, - and * of floats is an instruction,
-one with the product that it adds. What has no measured rate is refused.
+one with the product that it adds; in conditional expressions and behind `and` or `or`, those of the ways that a warp's
+loads show it to go. What has no measured rate is refused.
 
 Where threads meet at barriers, indices and guards are the machine instructions that numba's become (:mod:`idioms`).
 Loops without barriers are mixed with their neighbouring turns, so that none of these can be seen by itself: what an
@@ -224,8 +225,13 @@ class _Lowering(Accesses):
 
     def _summed(self, statement: Statement) -> tuple[int, ...]:
         """Emit the operations of the float pipe; return what the statement's values come from."""
-        computation = statement.facts.computation
-        for number in range(len(computation.operations)):
+        computation, executed = statement.facts.computation, statement.executed
+        if executed is None:
+            raise ValueError(
+                f"line {statement.step.line}: the loads of this line do not tell which of its arithmetic a warp comes "
+                "to; write an if statement"
+            )
+        for number in sorted(executed):
             self._operation(statement, number)
         return tuple(sorted(self._sources(statement, computation.result)))
 
@@ -238,7 +244,9 @@ class _Lowering(Accesses):
 
     def _sources(self, statement: Statement, needs: Needs) -> set[int]:
         """Where a value of a statement comes from: its operations, which are emitted, its loads and what it reads."""
-        return {self._operation(statement, number) for number in needs.operations} | self._values(statement, needs)
+        numbers = statement.executed if statement.facts.computation.ways else None
+        executed = needs.operations if numbers is None else numbers.intersection(needs.operations)
+        return {self._operation(statement, number) for number in executed} | self._values(statement, needs)
 
     def _values(self, statement: Statement, needs: Needs) -> set[int]:
         """Where a value comes from, but for the statement's own operations, and what was loaded that decides on it."""

@@ -291,6 +291,52 @@ def test_a_choice_between_floats_compares_and_chooses():
 
 
 @cuda.jit
+def one_of_two_ways(A, C):
+    i = cuda.threadIdx.x + 32 * cuda.blockIdx.x
+    C[i] = A[i] * A[i + 1] if i < 32 else A[i] + A[i + 1] - A[i + 2]
+
+
+@cuda.jit
+def both_ways(A, C):
+    i = cuda.threadIdx.x
+    C[i] = A[i] * A[i + 1] if i < 16 else A[i] + A[i + 1] - A[i + 2]
+
+
+@cuda.jit
+def compared_after_and(A, n, C):
+    i = cuda.threadIdx.x
+    C[i + 32] = A[i]
+    if i < n and A[i] * A[i + 1] > -1:
+        C[i] = A[i]
+
+
+@cuda.jit
+def nothing_told(A, C):
+    i = cuda.threadIdx.x
+    x = A[i]
+    C[i] = x * x if i < 32 else x + x  # unknown
+
+
+@cuda.jit
+def nothing_told_after_and(A, C):
+    i = cuda.threadIdx.x
+    x = A[i]
+    if i < 32 and x + x > 1:  # unknown
+        C[i] = x
+
+
+def test_of_the_ways_of_an_expression_those_are_issued_that_the_warp_goes():
+    trace = simulate(one_of_two_ways, trace=True)[2, 32](X, X.copy()).trace
+    found = [Counter(i.kind for i in programs(one_of_two_ways, trace, (block, 0, 0))[0]) for block in (0, 1)]
+    assert [each["multiply-add"] for each in found] == [1, 2]
+    assert [each["load"] for each in found] == [2, 3]
+    assert kinds(both_ways, X)["multiply-add"] == 3
+    assert [kinds(compared_after_and, X, n)["multiply-add"] for n in (0, 16)] == [0, 1]
+    refused(nothing_told, "# unknown", "write an if statement", X)
+    refused(nothing_told_after_and, "# unknown", "write an if statement", X)
+
+
+@cuda.jit
 def root(A, C):
     i = cuda.threadIdx.x
     C[i] = math.sqrt(A[i])  # unknown
