@@ -24,7 +24,8 @@ class Listing:
 
     ``first`` maps a line to the first line of its statement, ``targets`` that to the names it assigns, ``prefix`` a
     line to what its variables' names begin with: nothing in the kernel, ``function.`` in a device function.
-    ``headers`` are the first lines of for and while.
+    ``headers`` are the first lines of for and while. ``inside`` maps a line to the number of its function, ``reached``
+    the first line of a statement to those of the functions that its calls come to.
     """
 
     def __init__(self, sources: Iterable[Any]):
@@ -32,12 +33,22 @@ class Listing:
         self.targets: dict[int, set[str]] = {}
         self.prefix: dict[int, str] = {}
         self.headers: set[int] = set()
-        for number, source in enumerate(sources):
+        self.inside: dict[int, int] = {}
+        self.reached: dict[int, set[int]] = {}
+        known = list(sources)
+        for number, source in enumerate(known):
             for line, _ in source.lines:
                 self.prefix[line] = "" if number == 0 else f"{source.name}."
+                self.inside[line] = number
             for node in ast.walk(source.tree):
                 if isinstance(node, ast.stmt):
                     self._add(node)
+                    if node is not source.tree:
+                        self.reached.setdefault(node.lineno, set()).update(_called(source, node, known))
+        for _ in known:  # as deep as calls can nest
+            for reached in self.reached.values():
+                calls = (found for line, found in self.reached.items() if self.inside.get(line) in reached)
+                reached.update(*list(calls))
 
     def _add(self, node: ast.stmt) -> None:
         first, last = node.lineno, node.end_lineno or node.lineno
@@ -56,6 +67,30 @@ class Listing:
             assigned = [node.target]
         names = {n.id for target in assigned for n in ast.walk(target) if isinstance(n, ast.Name)}
         self.targets.setdefault(first, set()).update(names)
+
+
+def _called(source: Any, statement: ast.stmt, known: list[Any]) -> set[int]:
+    """The numbers of the functions that a statement itself calls; all, where a variable says which."""
+    own = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
+    calls = [node.func for child in own for node in ast.walk(child) if isinstance(node, ast.Call)]
+    found: set[int] = set()
+    for name in calls:
+        if isinstance(name, ast.Name) and name.id in source.locals:
+            return set(range(len(known)))
+        thing = _stands_for(source, name)
+        function = getattr(thing, "py_func", thing)
+        found.update(number for number, other in enumerate(known) if other.function is function)
+    return found
+
+
+def _stands_for(source: Any, name: ast.expr) -> Any:
+    """What a name, or a name of a module's, stands for outside the function; None for anything else."""
+    if isinstance(name, ast.Attribute):
+        return getattr(_stands_for(source, name.value), name.attr, None)
+    try:
+        return source.lookup(name.id) if isinstance(name, ast.Name) else None
+    except (KeyError, ValueError):
+        return None
 
 
 def functions(trace: Trace) -> tuple[tuple[ast.FunctionDef, int], ...]:

@@ -124,7 +124,9 @@ class TraceObserver(Observer):
             latest = [
                 (self._latest[vector.warp, first], first)
                 for first, names in program.targets.items()
-                if name in names and (vector.warp, first) in self._latest
+                if name in names
+                and program.inside[line] in program.reached[first]
+                and (vector.warp, first) in self._latest
             ]
             if not latest:
                 return

@@ -547,6 +547,32 @@ def test_local_arrays_are_registers_where_the_compiler_knows_the_element():
     assert kinds(chosen_by_constants, X, 2)["multiply-add"] == 2 * 4
 
 
+@cuda.jit(device=True)
+def total_of(A, i):
+    total = A[i] + A[i + 1]
+    return total
+
+
+@cuda.jit
+def names_it_alike(A, C):
+    i = cuda.threadIdx.x
+    total = total_of(A, i)
+    C[i] = total
+
+
+@cuda.jit
+def names_it_otherwise(A, C):
+    i = cuda.threadIdx.x
+    t = total_of(A, i)
+    C[i] = t
+
+
+def test_a_name_in_a_function_and_in_its_caller_is_two():
+    one, other = (lowered(kernel, X) for kernel in (names_it_alike, names_it_otherwise))
+    assert [i.kind for i in one] == [i.kind for i in other] == ["load", "load", "multiply-add", "store"]
+    assert [i.needs for i in one] == [i.needs for i in other]
+
+
 # --- element types ----------------------------------------------------------------------------------------------------
 
 

@@ -168,6 +168,51 @@ def test_functions_of_other_files_are_no_steps():
     ]
 
 
+@cuda.jit(device=True)
+def sum_of_two(A, i):
+    total = A[i] + A[i + 1]
+    return total
+
+
+@cuda.jit(device=True)
+def twice_the_sum(A, i):
+    total = sum_of_two(A, i)
+    total = total + total
+    return total
+
+
+def test_a_name_in_a_function_and_in_its_caller_is_two():
+    """What a function returns goes to the statement that called it, though the function assigns that name later."""
+
+    @cuda.jit
+    def kernel(A, out):
+        i = cuda.threadIdx.x
+        total = sum_of_two(A, i) + sum_of_two(A, i + 1)
+        other = sum_of_two
+        total = other(A, i) + twice_the_sum(A, i)
+        out[i] = total
+
+    A, out = np.arange(8, dtype="f4"), np.zeros(4, "f4")
+    trace = simulate(kernel, trace=True)[1, 4](A, out).trace
+    source = dict(trace.source)
+    found = [
+        (source[step.line].strip(), {name: value.tolist() for name, value in step.variables.items()})
+        for step in trace.steps
+        if any(name.endswith("total") for name in step.variables)
+    ]
+    one, three = [1, 3, 5, 7], [3, 9, 15, 21]
+    assert found == [
+        ("total = A[i] + A[i + 1]", {"sum_of_two.total": one}),
+        ("total = A[i] + A[i + 1]", {"sum_of_two.total": [3, 5, 7, 9]}),
+        ("total = sum_of_two(A, i) + sum_of_two(A, i + 1)", {"total": [4, 8, 12, 16]}),
+        ("total = A[i] + A[i + 1]", {"sum_of_two.total": one}),
+        ("total = A[i] + A[i + 1]", {"sum_of_two.total": one}),
+        ("total = sum_of_two(A, i)", {"twice_the_sum.total": one}),
+        ("total = total + total", {"twice_the_sum.total": [2, 6, 10, 14]}),
+        ("total = other(A, i) + twice_the_sum(A, i)", {"total": three}),
+    ]
+
+
 def test_the_largest_kernel_is_recorded_fast():
     """best with a trace of its 58,000 statements takes a few times what it takes without; least of three each."""
     from launches.samples import numbers
