@@ -1,13 +1,16 @@
 """What each line of a kernel computes, from its typed program: instructions of the float pipe, and what is not known.
 
-Every +, - and * of float32 is one instruction; a product that is added becomes one with the sum. Arithmetic of integers
-is that of indices, which :mod:`instructions` makes from the syntax tree. Of everything else no rate has been measured.
+Every +, - and * of float32 is one instruction; a product that is added becomes one with the sum, in one expression or
+under a name that is given once and read once, with no branch between. Arithmetic of integers is that of indices, which
+:mod:`instructions` makes from the syntax tree. Of everything else no rate has been measured.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import FunctionType
 
 import numpy as np
@@ -41,7 +44,10 @@ from ..simulator.language.nodes import (
 from ..simulator.language.operators import COMPARISONS
 from ..simulator.language.program import (
     Assign,
+    Block,
+    Convert,
     Function,
+    If,
     Loop,
     Mark,
     Range,
@@ -96,7 +102,7 @@ class Computation:
     how many groups of copies it leaves on their way. chosen_by: names in the indices of arrays of each thread's own,
     "" for what no compiler knows. ways: where operations stand in a way that a warp may not go, what it loads and
     which operations it executes on each of its ways through the line; None where it executes all, empty where no trace
-    shows which.
+    shows which. factors: whether it is a product that becomes one with the sum of a later line.
     """
 
     operations: list[Needs] = field(default_factory=list)
@@ -113,6 +119,7 @@ class Computation:
     pending: int | None = None
     chosen_by: set[str] = field(default_factory=set)
     ways: list[Way] | None = None
+    factors: bool = False
 
 
 @dataclass
@@ -143,9 +150,9 @@ def computations(kernel: Function) -> dict[int, Computation]:
     everything = functions(kernel)
     added, own = _added_up(everything), _own_arrays(everything)
     for function in everything:
-        of_elements = _of_elements(function)
+        of_elements, later = _of_elements(function), _added_later(function, added)
         for line, statements in _by_line(function):
-            made = _Line(of_elements, own[function], added, function in added).read(statements)
+            made = _Line(of_elements, own[function], added, later, function in added).read(statements)
             if line in found and found[line] != made:
                 made.mixed = True
             found[line] = made
@@ -216,12 +223,46 @@ def _is_product(value: Expr) -> bool:
     return isinstance(value, Apply) and value.operation.name == "*" and value.type == KNOWN
 
 
-def _product(node: Apply, added: set[Function]) -> Expr | None:
-    """The product that becomes one instruction with the sum that a node is; a call of one of these functions is one."""
+def _added_later(function: Function, added: set[Function]) -> set[str]:
+    """The variables that are products of which a later statement makes a sum, one instruction with it."""
+    statements = list(_statements(function.body.body))
+    given = Counter(s.name for s in statements if isinstance(s, (Assign, Convert)))
+    nodes = list(_expressions(statements))
+    read = Counter(node.name for node in nodes if isinstance(node, Local))
+    names = {s.name for s in statements if isinstance(s, Assign) and _is_product(s.value)}
+    names = {name for name in names if given[name] == read[name] == 1}
+    found = set()
+    for body in _bodies(function.body.body):
+        open_names: set[str] = set()  # of this stretch without branches
+        for statement in body:
+            sums = (node for node in _expressions([statement]) if isinstance(node, Apply))
+            products = [product for node in sums if (product := _product(node, added, open_names))]
+            found |= {product.name for product in products if isinstance(product, Local)}
+            if isinstance(statement, (If, Loop, Block)):
+                open_names.clear()
+            elif isinstance(statement, Assign) and statement.name in names:
+                open_names.add(statement.name)
+    return found
+
+
+def _bodies(body: list[Stmt]) -> Iterator[list[Stmt]]:
+    """A list of statements, and all that stand in them."""
+    yield body
+    for statement in body:
+        for part in inner(statement):
+            yield from _bodies(part)
+
+
+def _product(node: Apply, added: set[Function], names: set[str] | frozenset[str] = frozenset()) -> Expr | None:
+    """The product that becomes one instruction with the sum that a node is.
+
+    A call of a function in `added` is one, and a variable in `names`.
+    """
     if node.operation.name not in ("+", "-") or node.type != KNOWN:
         return None
     calls = (arg for arg in node.args if isinstance(arg, CallDevice) and arg.function in added)
-    return next((arg for arg in node.args if _is_product(arg)), next(calls, None))
+    variables = (arg for arg in node.args if isinstance(arg, Local) and arg.name in names)
+    return next(chain(filter(_is_product, node.args), calls, variables), None)
 
 
 def _of_elements(function: Function) -> frozenset[str]:
@@ -284,8 +325,11 @@ def _chosen_by(index: Expr) -> set[str]:
 class _Line:
     """Reads the statements of one line."""
 
-    def __init__(self, of_elements: frozenset[str], own: set[str], added: set[Function], is_added: bool) -> None:
+    def __init__(
+        self, of_elements: frozenset[str], own: set[str], added: set[Function], later: set[str], is_added: bool
+    ) -> None:
         self.of_elements, self.own, self.added, self.is_added = of_elements, own, added, is_added
+        self.later = later
         self.made = Computation()
         self.known: dict[int, _Source] = {}  # values that stand in several places
         self.kept: list[Expr] = []  # so that no id is used again
@@ -297,7 +341,9 @@ class _Line:
         result = _Source()
         for statement in statements:
             for expression in own_expressions(statement):
-                product = isinstance(statement, Return) and self.is_added
+                later = isinstance(statement, Assign) and statement.name in self.later
+                self.made.factors = self.made.factors or later
+                product = later or (isinstance(statement, Return) and self.is_added)
                 source = self._factors(expression) if product else self._source(expression)
                 result.add(source)
                 if isinstance(statement, Assign):
@@ -447,7 +493,7 @@ class _Line:
 
     def _instruction(self, node: Apply) -> _Source:
         """Note an instruction of the float pipe, with the product that it adds."""
-        product = _product(node, self.added)
+        product = _product(node, self.added, self.later)
         operands = _Source()
         for arg in node.args:
             fused = arg is product and isinstance(arg, Apply)

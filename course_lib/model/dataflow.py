@@ -198,7 +198,7 @@ class Dataflow:
             sum(comparisons_in(term, moving) for term in terms(node)),
             self._condition(function, node, moving, varied),
             all(self._is_known(function, node, name) for name in computation.chosen_by),
-            not computation.operations
+            not (computation.operations or computation.factors)
             and (isinstance(node, ast.AugAssign) or isinstance(getattr(node, "value", None), ast.BinOp)),
             isinstance(node, (ast.For, ast.While)),
             isinstance(node, ast.For) and self.written_out(function, node),

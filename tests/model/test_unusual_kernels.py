@@ -214,7 +214,18 @@ def with_a_sum_returned(A, C):
     C[i] = s
 
 
-@pytest.mark.parametrize("kernel", [with_equals, with_fma, with_a_product_returned, with_a_sum_returned])
+@cuda.jit
+def with_a_name(A, C):
+    i = cuda.threadIdx.x
+    s = float32(0)
+    for k in range(32):
+        a = A[k]
+        p = a * A[i]
+        s = s + p
+    C[i] = s
+
+
+@pytest.mark.parametrize("kernel", [with_equals, with_fma, with_a_product_returned, with_a_sum_returned, with_a_name])
 def test_a_product_that_is_added_is_one_instruction_however_it_is_written(kernel):
     """Each with its two loads, and the one after the other: the sum is one of all of them."""
     program = lowered(kernel, X)
@@ -222,6 +233,49 @@ def test_a_product_that_is_added_is_one_instruction_however_it_is_written(kernel
     assert sum(i.kind == "load" for i in program) == 2 * 32
     needed = [n for i in program if i.kind == "multiply-add" for n in i.needs]
     assert sorted(needed) == [n for n, i in enumerate(program) if i.kind == "load"]
+
+
+@cuda.jit
+def read_twice(A, C):
+    i = cuda.threadIdx.x
+    p = A[i] * A[i + 1]
+    C[i] = p + p
+
+
+@cuda.jit
+def added_in_a_loop(A, n, C):
+    i = cuda.threadIdx.x
+    s = float32(0)
+    p = A[i] * A[i + 1]
+    for _ in range(n):
+        s += p
+    C[i] = s
+
+
+@cuda.jit
+def two_products(A, C):
+    i = cuda.threadIdx.x
+    p = A[i] * A[i + 1]
+    C[i] = p + A[i + 2] * A[i + 3]
+
+
+@cuda.jit
+def added_in_a_loop_without_length(A, n, C):
+    i = cuda.threadIdx.x
+    s = float32(0)
+    for k in range(n):
+        p = A[i] * A[k]
+        s += p
+    C[i] = s
+
+
+def test_a_product_under_a_name_is_one_with_its_sum_where_nothing_else_needs_it():
+    assert kinds(read_twice, X)["multiply-add"] == 2
+    assert kinds(added_in_a_loop, X, 4)["multiply-add"] == 5
+    assert kinds(two_products, X)["multiply-add"] == 2
+    program = lowered(added_in_a_loop_without_length, X, 4)
+    assert Counter(i.kind for i in program)["multiply-add"] == 4
+    assert not any(i.arithmetic == "add" for i in program)
 
 
 @cuda.jit
