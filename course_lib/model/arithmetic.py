@@ -53,8 +53,11 @@ from ..simulator.language.program import (
     Range,
     Return,
     Stmt,
+    expressions,
     inner,
     own_expressions,
+    statements,
+    subexpressions,
 )
 from ..simulator.language.types import SCALARS, ArrayType, Type, is_complex, is_float
 
@@ -151,8 +154,8 @@ def computations(kernel: Function) -> dict[int, Computation]:
     added, own = _added_up(everything), _own_arrays(everything)
     for function in everything:
         of_elements, later = _of_elements(function), _added_later(function, added)
-        for line, statements in _by_line(function):
-            made = _Line(of_elements, own[function], added, later, function in added).read(statements)
+        for line, begun in _by_line(function):
+            made = _Line(of_elements, own[function], added, later, function in added).read(begun)
             if line in found and found[line] != made:
                 made.mixed = True
             found[line] = made
@@ -163,30 +166,11 @@ def functions(kernel: Function) -> list[Function]:
     """Return the kernel and the functions of its file that it calls, each for each of the types of its arguments."""
     found, seen = [kernel], {id(kernel)}
     for function in found:
-        for node in _expressions(_statements(function.body.body)):
+        for node in expressions(function.body.body):
             if isinstance(node, CallDevice) and not node.function.foreign and id(node.function) not in seen:
                 seen.add(id(node.function))
                 found.append(node.function)
     return found
-
-
-def _statements(body: list[Stmt]) -> Iterator[Stmt]:
-    for statement in body:
-        yield statement
-        for part in inner(statement):
-            yield from _statements(part)
-
-
-def _expressions(statements: Iterable[Stmt]) -> Iterator[Expr]:
-    """All expressions of statements, each once."""
-    waiting = [node for statement in statements for node in own_expressions(statement)]
-    seen: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            waiting += node.operands
 
 
 def _by_line(function: Function) -> Iterator[tuple[int, list[Stmt]]]:
@@ -212,9 +196,9 @@ def _by_line(function: Function) -> Iterator[tuple[int, list[Stmt]]]:
 
 def _added_up(everything: list[Function]) -> set[Function]:
     """The functions whose result is a product that every caller adds to something: one instruction, in the caller."""
-    results = {f: [s.value for s in _statements(f.body.body) if isinstance(s, Return)] for f in everything}
+    results = {f: [s.value for s in statements(f.body.body) if isinstance(s, Return)] for f in everything}
     products = {f for f, values in results.items() if len(values) == 1 and _is_product(values[0])}
-    nodes = [node for f in everything for node in _expressions(_statements(f.body.body))]
+    nodes = [node for f in everything for node in expressions(f.body.body)]
     added = {id(product) for node in nodes if isinstance(node, Apply) and (product := _product(node, products))}
     return products - {node.function for node in nodes if isinstance(node, CallDevice) and id(node) not in added}
 
@@ -225,17 +209,16 @@ def _is_product(value: Expr) -> bool:
 
 def _added_later(function: Function, added: set[Function]) -> set[str]:
     """The variables that are products of which a later statement makes a sum, one instruction with it."""
-    statements = list(_statements(function.body.body))
-    given = Counter(s.name for s in statements if isinstance(s, (Assign, Convert)))
-    nodes = list(_expressions(statements))
-    read = Counter(node.name for node in nodes if isinstance(node, Local))
-    names = {s.name for s in statements if isinstance(s, Assign) and _is_product(s.value)}
+    everything = list(statements(function.body.body))
+    given = Counter(s.name for s in everything if isinstance(s, (Assign, Convert)))
+    read = Counter(node.name for node in expressions(function.body.body) if isinstance(node, Local))
+    names = {s.name for s in everything if isinstance(s, Assign) and _is_product(s.value)}
     names = {name for name in names if given[name] == read[name] == 1}
     found = set()
     for body in _bodies(function.body.body):
         open_names: set[str] = set()  # of this stretch without branches
         for statement in body:
-            sums = (node for node in _expressions([statement]) if isinstance(node, Apply))
+            sums = (node for node in subexpressions(own_expressions(statement)) if isinstance(node, Apply))
             products = [product for node in sums if (product := _product(node, added, open_names))]
             found |= {product.name for product in products if isinstance(product, Local)}
             if isinstance(statement, (If, Loop, Block)):
@@ -267,7 +250,7 @@ def _product(node: Apply, added: set[Function], names: set[str] | frozenset[str]
 
 def _of_elements(function: Function) -> frozenset[str]:
     """The integer variables of a function whose values come from elements of arrays."""
-    assigned = [s for s in _statements(function.body.body) if isinstance(s, Assign) and s.value.type in SCALARS]
+    assigned = [s for s in statements(function.body.body) if isinstance(s, Assign) and s.value.type in SCALARS]
     found: set[str] = set()
     for _ in assigned:
         before = len(found)
@@ -293,9 +276,9 @@ def _own_arrays(everything: list[Function]) -> dict[Function, set[str]]:
     found: dict[Function, set[str]] = {function: set() for function in everything}
     for _ in everything:  # as deep as calls can nest
         for function, names in found.items():
-            statements = list(_statements(function.body.body))
-            names |= {s.name for s in statements if isinstance(s, Assign) and _is_own(s.value, names)}
-            for node in _expressions(statements):
+            assigned = (s for s in statements(function.body.body) if isinstance(s, Assign))
+            names |= {s.name for s in assigned if _is_own(s.value, names)}
+            for node in expressions(function.body.body):
                 if isinstance(node, CallDevice) and node.function in found:
                     given = zip(node.function.parameters, node.args, strict=True)
                     found[node.function] |= {name for (name, _), argument in given if _is_own(argument, names)}
@@ -508,7 +491,7 @@ def _does_more(function: Function) -> bool:
 
     Nor may it have loops, unless the compiler writes them out.
     """
-    for node in _expressions(_statements(function.body.body)):
+    for node in expressions(function.body.body):
         if isinstance(node, (Atomic, CallWarp, Elementwise, Frozen, Meet, StartCopy)):
             return True
         if isinstance(node, Apply):
@@ -519,7 +502,7 @@ def _does_more(function: Function) -> bool:
             return True
         if isinstance(node, CallDevice) and _does_more(node.function):
             return True
-    return any(isinstance(each, Loop) and not _written_out(each) for each in _statements(function.body.body))
+    return any(isinstance(each, Loop) and not _written_out(each) for each in statements(function.body.body))
 
 
 def _written_out(loop: Loop) -> bool:

@@ -222,6 +222,11 @@ def statements(body: list[Stmt]) -> Iterator[Stmt]:
 
 def expressions(body: list[Stmt]) -> Iterator[Expr]:
     """All expressions of ``body``, each once."""
+    return subexpressions(node for statement in statements(body) for node in own_expressions(statement))
+
+
+def subexpressions(nodes: Iterator[Expr]) -> Iterator[Expr]:
+    """The expressions and all that stand in them, each once."""
     seen: set[int] = set()
 
     def walk(node: Expr) -> Iterator[Expr]:
@@ -231,6 +236,5 @@ def expressions(body: list[Stmt]) -> Iterator[Expr]:
             for operand in node.operands:
                 yield from walk(operand)
 
-    for statement in statements(body):
-        for node in own_expressions(statement):
-            yield from walk(node)
+    for node in nodes:
+        yield from walk(node)
