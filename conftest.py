@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,27 @@ LONGEST = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the files; the tests of one keep their order, and their worker (`--dist=loadfile`)."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run everything: the default tests and the long ones")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set the profile before test modules are imported; worker processes inherit it."""
+    config.addinivalue_line("markers", "nightly: runs only with --nightly")
+    if config.getoption("nightly"):
+        os.environ["TILE_BY_TILE_PROFILE"] = "nightly"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the nightly tests to `--nightly`, and sort the files.
+
+    The tests of one file keep their order, and their worker (`--dist=loadfile`).
+    """
+    if not config.getoption("nightly"):
+        nightly = [item for item in items if item.get_closest_marker("nightly")]
+        if nightly:
+            config.hook.pytest_deselected(items=nightly)
+            items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
     def place(item: pytest.Item) -> int:
         return next((rank for rank, start in enumerate(LONGEST) if item.nodeid.startswith(start)), len(LONGEST))

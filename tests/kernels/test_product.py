@@ -1,11 +1,11 @@
 """Products of any shape on the simulator: equal to NumPy, without a finding, and planned as a GPU would be."""
 
-import os
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY
 
 from course_lib import measurements, model, simulate
 from course_lib.gpu.products import COUNTED
@@ -23,7 +23,6 @@ from course_lib.kernels.product import (
 )
 from course_lib.kernels.quotient import quotients
 
-NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 #: Tiles that divide a product: blocks that take turns, two slices, and four in a block alone; at night all.
 WHOLE_TILES = TILES if NIGHTLY else [t for t in TILES if str(t) in ("64×128", "32×32") or t.slices == 2]
 

@@ -5,14 +5,13 @@ which Python's arithmetic and numba's agree (it computes int32·int32 in int32 a
 where numba does not, and raises on division by zero); numba's compiler, for the CPU, for a sample.
 Counts: the reference, which lists every access of every thread.
 
-`HYPOTHESIS_PROFILE=nightly` runs thousands of new kernels, and shrinks what fails (which takes minutes).
+`--nightly` runs thousands of new kernels, and shrinks what fails (which takes minutes).
 """
-
-import os
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, reject, settings
+from nightly import NIGHTLY
 from numba.core.errors import TypingError
 from oracles import generator, numba_cpu, reference
 from oracles.comparison import assert_same_counts
@@ -21,17 +20,15 @@ from oracles.sources import import_kernel
 
 from course_lib import simulate
 
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 
-
-def examples(ci, nightly):
-    """Settings for this many cases: always the same ones in CI, new ones every night."""
+def examples(day, night):
+    """Settings for this many cases: always the same ones by day, new ones every night."""
     return settings(
-        max_examples=nightly if PROFILE == "nightly" else ci,
-        derandomize=PROFILE == "ci",
+        max_examples=night if NIGHTLY else day,
+        derandomize=not NIGHTLY,
         deadline=None,
         database=None,
-        phases=list(Phase) if PROFILE == "nightly" else [Phase.generate],
+        phases=list(Phase) if NIGHTLY else [Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
 
@@ -83,14 +80,14 @@ def check_with_reference(case, folder):
     return arrays, record
 
 
-@examples(ci=60, nightly=1500)
+@examples(day=60, night=1500)
 @given(case=generator.cases(typed=True))
 def test_typed_kernels(folder, case):
     """Mixtures of types, wrap-around, division by zero, shuffles: values and counts equal the reference's."""
     check_with_reference(case, folder)
 
 
-@examples(ci=60, nightly=1000)
+@examples(day=60, night=1000)
 @given(case=generator.cases(typed=False))
 def test_plain_kernels(folder, numba_simulator, case):
     """Kernels without type trouble: values equal numba's simulator's too, and the reference finds no race in them."""
@@ -100,7 +97,7 @@ def test_plain_kernels(folder, numba_simulator, case):
     assert_same_values(case, arrays, numba_simulator.run(case.source, case.grid, case.block, inputs(case)))
 
 
-@examples(ci=6, nightly=150)
+@examples(day=6, night=150)
 @given(case=generator.cases(typed=True, shared=False))
 def test_numbas_own_code(folder, case):
     """Kernels of independent threads: values equal those of numba's compiled code, thread by thread."""
@@ -118,7 +115,7 @@ def test_numbas_own_code(folder, case):
 
 
 @pytest.mark.parametrize("schedule", ["reversed", *range(5)])
-@examples(ci=3, nightly=20)
+@examples(day=3, night=20)
 @given(case=generator.cases(typed=True))
 def test_schedules(folder, schedule, case):
     """The order of the warps changes no bit, no count and no finding of a kernel without a race."""
@@ -135,7 +132,7 @@ def pairs_of_lines(findings, kind):
     return {(f.array, frozenset({f.line, f.other_line} - {None})) for f in findings if f.kind == kind}
 
 
-@examples(ci=100, nightly=1500)
+@examples(day=100, night=1500)
 @given(case=generator.careless_cases())
 def test_findings(folder, case):
     """In kernels that may break every rule, the simulator finds what an exhaustive search of all accesses finds."""

@@ -1,11 +1,11 @@
 """Mutation: change one barrier, guard, bound or index term of a course kernel, and the simulator notices."""
 
 import inspect
-import os
 from itertools import islice
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY
 from oracles.mutation import mutants
 from oracles.sources import import_kernel
 
@@ -16,9 +16,8 @@ from course_lib.kernels import LADDER, TENSOR_CORES, edges, vector
 LAUNCHES = [((7, 9, 5), 4), ((11, 18, 21), 8), ((9, 6, 14), 8)]
 
 #: The rungs that are mutated: those before the register tiles and on tensor cores, at night all, over 2,000 mutants.
-EVERY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 BY_DAY = (*LADDER[: [r.name for r in LADDER].index("register_1d")], *TENSOR_CORES[:1])
-MUTATED = (*LADDER, *TENSOR_CORES) if EVERY else BY_DAY
+MUTATED = (*LADDER, *TENSOR_CORES) if NIGHTLY else BY_DAY
 #: Of the tiled kernels on tensor cores, which have large tiles alone, every so many-th mutant.
 SAMPLED = 14
 
@@ -148,7 +147,7 @@ def test_mutant_is_noticed(rung, module, mutant, tmp_path, monkeypatch):
     assert seen or (mutant.what, mutant.text) in EQUIVALENT
 
 
-@pytest.mark.skipif(not EVERY, reason="the kernels that they belong to are mutated at night")
+@pytest.mark.nightly  # the kernels that they belong to are mutated then
 def test_equivalent_mutants_exist():
     """No exception outlives the line it was made for."""
     assert set(EQUIVALENT) <= {(mutant.what, mutant.text) for *_, mutant in all_mutants()}

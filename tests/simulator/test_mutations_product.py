@@ -1,10 +1,10 @@
 """Mutation of `product`'s kernels: a changed guard, barrier or index shows in values, findings or counts."""
 
 import inspect
-import os
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY
 from oracles.mutation import mutants
 from oracles.sources import import_module
 
@@ -14,7 +14,6 @@ from course_lib.kernels.product import Gpu, Operands, ProductPlan
 from course_lib.kernels.tile import Tile
 
 #: At night all, over a thousand; by day so many-th of a module.
-NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 BY_DAY = {tile: 400, tile_loads: 150, inner_products: 150, widened: 20}
 
 #: Small shapes of tile that have what the large ones have: blocks that take turns, with warps beside each other; slices
@@ -119,7 +118,7 @@ def verdict(cases, patient=True):
 
 
 @pytest.mark.parametrize("module", LAUNCHED, ids=lambda module: module.__name__.rpartition(".")[2])
-@pytest.mark.skipif(not NIGHTLY, reason="takes ten seconds; tests/kernels/test_product.py tries other sizes by day")
+@pytest.mark.nightly  # tests/kernels/test_product.py tries other sizes by day
 def test_the_kernels_are_silent(module):
     """Unchanged they break no rule, are right, and ask for what the closed forms say."""
     assert verdict(LAUNCHED[module][0]) == set()
@@ -148,7 +147,7 @@ def test_mutant_is_noticed(module, mutant, tmp_path, monkeypatch):
     assert seen or (mutant.what, mutant.text) in EQUIVALENT
 
 
-@pytest.mark.skipif(not NIGHTLY, reason="most mutants are made at night alone")
+@pytest.mark.nightly  # when all mutants are made
 def test_equivalent_mutants_exist():
     """No exception outlives the line it was made for."""
     made = {(mutant.what, mutant.text) for module in LAUNCHED for mutant in mutants(inspect.getsource(module))}

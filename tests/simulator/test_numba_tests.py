@@ -1,11 +1,9 @@
 """Numba's own CUDA tests, unmodified, on the simulator; see `oracles/numba_tests.py`.
 
-A few of them run each time, so that the adapter is known to work; all of them run in the nightly profile
-(`HYPOTHESIS_PROFILE=nightly`).
+A few of them run each time, so that the adapter is known to work; all of them run with `--nightly`.
 """
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -14,7 +12,6 @@ from pathlib import Path
 import pytest
 
 ADAPTER = Path(__file__).parents[1] / "oracles" / "numba_tests.py"
-NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 
 
 def run(tmp_path, *patterns):
@@ -49,7 +46,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.skipif(not NIGHTLY, reason="takes minutes: HYPOTHESIS_PROFILE=nightly runs it")
+@pytest.mark.nightly
 def test_most_pass_and_none_is_wrong_for_an_unknown_reason(tmp_path):
     outcomes = run(tmp_path)
     counts = Counter(outcomes.values())

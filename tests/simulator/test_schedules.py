@@ -1,19 +1,17 @@
 """Whichever warp of a block runs first, a kernel does the same: its values, its counts and what is found in it.
 
 Every kernel of the course and every kernel with a bug, in order, reversed and shuffled; at night
-(`HYPOTHESIS_PROFILE=nightly`) with 20 shuffles each.
+(`--nightly`) with 20 shuffles each.
 """
-
-import os
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY
 from oracles import corpus
 
 from course_lib import simulate
 from course_lib.kernels import LADDER, TENSOR_CORES
 
-NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SHUFFLES = 20 if NIGHTLY else 2
 SCHEDULES = ("reversed", *range(SHUFFLES))
 #: (M, N, K), no multiple of any tile.

@@ -1,19 +1,18 @@
 """Hand-written statements: every value equals that of numba's own compiled code, thread by thread.
 
-CI runs every eighth of them, `HYPOTHESIS_PROFILE=nightly` all.
+Every eighth of them by day, all with `--nightly`.
 """
-
-import os
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY
 from oracles import numba_cpu
 from oracles.sources import import_kernel
 from oracles.statements import BODIES, THREADS, arguments, source
 
 from course_lib import simulate
 
-STEP = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 8
+STEP = 1 if NIGHTLY else 8
 
 
 @pytest.mark.parametrize("body", BODIES[::STEP])
