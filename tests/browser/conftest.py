@@ -1,7 +1,7 @@
 """Fixtures for tests that look at the course through JupyterLab in a real browser.
 
 `open_notebook(notebook)` opens a notebook in JupyterLab and returns an `OpenNotebook`. The notebook is either
-a name relative to notebooks/ ("02_naive.ipynb") or a list of code cells, which becomes a notebook beside them:
+a name relative to notebooks/ ("02_naive.ipynb"), opened in a tab, or a list of code cells in a notebook beside them:
 
     def test_slider_moves(open_notebook):
         notebook = open_notebook(["import ipywidgets", "ipywidgets.IntSlider(value=3)"])
@@ -9,7 +9,9 @@ a name relative to notebooks/ ("02_naive.ipynb") or a list of code cells, which 
         expect(notebook.cell(1).locator(".widget-readout")).to_have_text("3")
         notebook.page.keyboard.press("ArrowRight")
 
-`notebook.page` is Playwright's page; `playwright.sync_api.expect` waits for what a widget draws later.
+`notebook.page` is Playwright's page; `playwright.sync_api.expect` waits for what a widget draws later. A list of cells
+takes the place of that of the test before, in the same page and with the same kernel, which has forgotten everything
+(`LabPage`); whoever changes Lab itself, its theme say, changes it back.
 JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; it starts once for all test files,
 from the repository, with the course's own configuration and none of the user's.
 
@@ -36,13 +38,20 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Locator, Page, expect, sync_playwright
 
 import course_lib.viewer
 from course_lib.viewer import Stepper
 
 REPOSITORY = Path(__file__).parents[2]
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The headless shell draws the same without the windows of a whole browser: a page costs it a fifth.
+CHROMIUM_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 CHROMIUM_ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -52,8 +61,9 @@ CHROMIUM_ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-START_SECONDS = 120
-expect.set_options(timeout=30_000)  # as long as Playwright waits for everything else; a machine may be slow
+#: As long as a test waits for anything, in seconds: a machine may have more to do.
+PATIENCE = 120
+expect.set_options(timeout=1000 * PATIENCE)
 VIEWER = Path(course_lib.viewer.__file__).parent
 # As much of anywidget's model as the module uses.
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>Stepper</title>
@@ -102,7 +112,7 @@ class Lab:
     folder: Path
 
     def delete_sessions(self) -> None:
-        """Shut down every kernel, so that the next test has the processors to itself."""
+        """Shut down every kernel."""
         for session in self._request("api/sessions"):
             self._request(f"api/sessions/{session['id']}", method="DELETE")
 
@@ -122,7 +132,7 @@ class OpenNotebook:
     page: Page
     page_errors: list[str]
 
-    def run_all(self, timeout: float = 120) -> None:
+    def run_all(self, timeout: float = PATIENCE) -> None:
         """Run all cells and wait, at most `timeout` seconds, until the last one is done."""
         finished = self.page.evaluate(
             """seconds => Promise.race([
@@ -169,15 +179,16 @@ def chromium():
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(chromium):
+    """One for all tests of this folder, which run in one process (conftest.py at the top level)."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(chromium, tmp_path_factory):
     """Needs the browser, so that without one nothing is started in vain."""
     folder = tmp_path_factory.mktemp("lab")
@@ -222,7 +233,7 @@ def lab(chromium, tmp_path_factory):
 
 def wait_for_server(server: subprocess.Popen, runtime: Path, log: Path, folder: Path) -> Lab:
     """The server writes jpserver-<pid>.json, with the port it really took, as soon as it listens."""
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         for description in runtime.glob("jpserver-*.json"):
             try:
@@ -234,12 +245,18 @@ def wait_for_server(server: subprocess.Popen, runtime: Path, log: Path, folder: 
     pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
 
 
+def new_context(browser) -> BrowserContext:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(1000 * PATIENCE)
+    return context
+
+
 @pytest.fixture
 def new_page(browser):
     contexts = []
 
     def new_page() -> Page:
-        contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
+        contexts.append(new_context(browser))
         return contexts[-1].new_page()
 
     yield new_page
@@ -344,33 +361,120 @@ def show(new_page):
     return show
 
 
+class LabPage:
+    """A page of JupyterLab with one notebook in it, which takes the cells of one test after another.
+
+    To load a page costs five seconds of processor time and to start a kernel three, so both stay, and the kernel
+    forgets what it was told. Where it does not answer, it is started anew.
+    """
+
+    NAME = "notebooks/shared.ipynb"
+    # What was imported stays in memory, but for the course, which keeps the score.
+    FORGET = """\
+import sys
+if "ipywidgets" in sys.modules:
+    sys.modules["ipywidgets"].Widget.close_all()
+for name in [name for name in sys.modules if name.partition(".")[0] == "course_lib"]:
+    del sys.modules[name]
+get_ipython().reset()"""
+    TAKE = """async ([notebook, code, seconds]) => {
+      const panel = window.jupyterapp.shell.currentWidget;
+      panel.content.model.fromJSON(notebook);
+      panel.content.mode = "command";
+      panel.content.activate();
+      const forget = () => panel.sessionContext.session.kernel.requestExecute({ code, silent: true }).done;
+      const late = new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+      if (!(await Promise.race([forget(), late]))) {
+        await panel.sessionContext.restartKernel();
+        await forget();
+      }
+    }"""
+    CLOSE = """async () => {
+      const panel = window.jupyterapp.shell.currentWidget;
+      await panel.sessionContext.shutdown();
+      panel.dispose();
+    }"""
+
+    def __init__(self, browser, lab: Lab):
+        self._lab = lab
+        self._context = new_context(browser)
+        self.page = self._context.new_page()
+        self.page_errors = []
+        self.page.on("pageerror", lambda error: self.page_errors.append(str(error)))
+        nbformat.write(notebook_of([]), lab.folder / self.NAME)
+        # A workspace of its own: otherwise JupyterLab first restores the tabs of the page before.
+        workspace = f"test-{time.monotonic_ns()}"
+        self.page.goto(f"{lab.url}lab/workspaces/{workspace}/tree/{self.NAME}?token={lab.token}")
+        self._wait_for(self.NAME)
+
+    def _wait_for(self, path: str) -> None:
+        """Wait until a notebook is shown and its kernel is ready."""
+        self.page.wait_for_function(
+            """path => {
+              const panel = window.jupyterapp?.shell.currentWidget;
+              return panel?.context?.path === path && panel.sessionContext.session?.kernel?.status === 'idle';
+            }""",
+            arg=path,
+            polling=200,
+        )
+
+    def take(self, sources: list[str]) -> None:
+        """Put code cells in the place of those of the test before."""
+        self.page_errors.clear()
+        self.page.evaluate(self.TAKE, [notebook_of(sources), self.FORGET, 10])
+
+    def open(self, path: str) -> None:
+        """Open another notebook in a tab of its own."""
+        self.page_errors.clear()
+        self.page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", path)
+        self._wait_for(path)
+        self.page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell").first.wait_for()
+
+    def close_tab(self) -> None:
+        """Close the tab that is shown and shut its kernel down."""
+        self.page.evaluate(self.CLOSE)
+        self._wait_for(self.NAME)
+
+    def close(self) -> None:
+        self._context.close()
+        self._lab.delete_sessions()
+
+
+def notebook_of(sources: list[str]) -> nbformat.NotebookNode:
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+@pytest.fixture(scope="package")
+def lab_pages(browser, lab):
+    """The `LabPage` of all tests, none before the first; a test that failed takes it away."""
+    pages: list[LabPage] = []
+    yield pages
+    for page in pages:
+        page.close()
+
+
 @pytest.fixture
-def open_notebook(lab, new_page, request):
-    written = []
+def open_notebook(browser, lab, lab_pages, request):
+    failed = request.session.testsfailed
+    tabs = []
 
     def open_notebook(notebook: str | list[str]) -> OpenNotebook:
+        if not lab_pages:
+            lab_pages.append(LabPage(browser, lab))
+        (shared,) = lab_pages
         if isinstance(notebook, str):
-            name = notebook
+            tabs.append(notebook)
+            shared.open(f"notebooks/{notebook}")
         else:
-            name = f"{request.node.name}-{len(written)}.ipynb"
-            cells = [nbformat.v4.new_code_cell(source) for source in notebook]
-            kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-            written.append(lab.folder / "notebooks" / name)
-            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), written[-1])
-        page = new_page()
-        page_errors = []
-        page.on("pageerror", lambda error: page_errors.append(str(error)))
-        # A workspace of its own: otherwise JupyterLab first restores the tabs of the test before.
-        workspace = f"test-{time.monotonic_ns()}"
-        page.goto(f"{lab.url}lab/workspaces/{workspace}/tree/notebooks/{name}?token={lab.token}")
-        page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
-        page.wait_for_function(
-            "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'",
-            timeout=60_000,
-        )
-        return OpenNotebook(page, page_errors)
+            shared.take(notebook)
+        return OpenNotebook(shared.page, shared.page_errors)
 
     yield open_notebook
-    lab.delete_sessions()
-    for path in written:
-        path.unlink()
+    if request.session.testsfailed > failed:
+        while lab_pages:
+            lab_pages.pop().close()
+    else:
+        for _ in tabs:
+            lab_pages[0].close_tab()
