@@ -1,8 +1,8 @@
-"""In which order tests run, and how a lesson does.
+"""Profiles of the tests, the order in which they run, and how a lesson is executed.
 
-nbval runs a lesson's cells from top to bottom; here they are run once more from bottom to top. A student goes back:
-after Run All every cell, run again and in any order, shows what it showed before. In the second run each cell meets
-what all later cells left behind. Pictures are compared too, which nbval leaves out.
+nbval runs a lesson's cells from top to bottom. Pictures are compared too, which nbval leaves out. With `--nightly` the
+cells run once more from bottom to top. A student goes back: after Run All every cell, run again and in any order, shows
+what it showed before. In the second run each cell meets what all later cells left behind.
 """
 
 from __future__ import annotations
@@ -69,22 +69,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list[Any], list[Any]]:
     collected = yield
     is_lesson = file_path.parent.name == "notebooks"
-    return [
-        Lesson.from_parent(parent, path=file_path) if is_lesson and isinstance(file, IPyNbFile) else file
-        for file in collected
-    ]
+    for number, file in enumerate(collected):
+        if isinstance(file, IPyNbFile) and is_lesson:
+            collected[number] = Lesson.from_parent(parent, path=file_path)
+        elif isinstance(file, IPyNbFile) and file_path.parent.name == "solutions":
+            file.add_marker("nightly")  # by day tests/exercises checks the kernels of the solutions
+    return collected
 
 
 class Lesson(IPyNbFile):
-    """A notebook whose cells run twice in one kernel, the second time from the last to the first."""
+    """A notebook whose cells run twice in one kernel, the second time from the last to the first and only at night."""
 
     def collect(self) -> Iterator[Cell]:
         forth = list(super().collect())
-        for cells, turn in ((forth, ""), (reversed(forth), ", run again")):
+        for cells, again in ((forth, ""), (reversed(forth), ", run again")):
             for cell in cells:
-                yield Cell.from_parent(
-                    self, name=cell.name + turn, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
+                item = Cell.from_parent(
+                    self, name=cell.name + again, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
                 )
+                item.output_timeout = 120  # seconds; a busy machine may be slow to deliver what a cell showed
+                if again:
+                    item.add_marker("nightly")
+                yield item
 
 
 class Cell(IPyNbCell):

@@ -5,8 +5,6 @@ It shares no code with the simulator, so what the viewer shows for these traces 
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,10 +14,7 @@ import pytest
 
 from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 
-TESTS = Path(__file__).parent
-sys.path.insert(0, str(TESTS))  # so that `launches`, `oracles` and `speed` are importable in every test
-
-import speed  # noqa: E402
+sys.path.insert(0, str(Path(__file__).parent))  # so that `launches` and `oracles` are importable in every test
 
 NAIVE = """\
 def naive(A, B, C):
@@ -193,22 +188,3 @@ def naive_run_fixture():
 @pytest.fixture(name="tiled_run")
 def tiled_run_fixture():
     return tiled_run
-
-
-@pytest.fixture(scope="session")
-def least():
-    """`least(measure, limit)`: the least of some measurements, as tests/speed.py has it."""
-    return speed.least
-
-
-@pytest.fixture(scope="session")
-def seconds_alone():
-    """`seconds_alone(limits)`: what tests/speed.py measures in a process of its own."""
-
-    def seconds_alone(limits):
-        command = [sys.executable, TESTS / "speed.py", json.dumps(limits)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return seconds_alone

@@ -1,4 +1,4 @@
-"""The house rules: who imports whom, what an import costs, and what may lie in the repository."""
+"""The house rules: who imports whom, what tests may wait for, and what may lie in the repository."""
 
 import ast
 import os
@@ -146,13 +146,6 @@ def python(code):
     return done.stdout.strip()
 
 
-def test_import_is_fast(least):
-    """In processor time."""
-    code = "import time; start = time.process_time(); import course_lib; print(time.process_time() - start)"
-
-    assert least(lambda: float(python(code)), 0.5) < 0.5
-
-
 @pytest.mark.parametrize(
     ("part", "package"),
     [("simulate", "numba"), ("model", "numba"), ("measurements", "matplotlib"), ("lab", "IPython")],
@@ -160,6 +153,24 @@ def test_import_is_fast(least):
 def test_slow_packages_are_not_imported(part, package):
     """numba costs most of a second; only the kernels and the GPU need it, and only pictures need matplotlib."""
     assert python(f"import course_lib.{part}, sys; print('{package}' in sys.modules)") == "False"
+
+
+#: Clocks and fixed waits. A fixture may poll, and may set a deadline.
+CLOCK = r"perf_counter|process_time|performance\.now|wait_for_timeout"
+TIMED = {"test_*.py": rf"{CLOCK}|setTimeout|\bsleep\(|\btime\.time\b", "conftest.py": CLOCK}
+
+
+def test_no_test_measures_time():
+    """Nor does a test wait a fixed time; benchmarks do both."""
+    found = [
+        f"{path.relative_to(REPOSITORY).as_posix()}: {match}"
+        for name, pattern in TIMED.items()
+        for path in sorted((REPOSITORY / "tests").rglob(name))
+        if path != Path(__file__)
+        for match in re.findall(pattern, path.read_text(encoding="utf-8"))
+    ]
+
+    assert found == []
 
 
 def test_environments_agree():

@@ -62,6 +62,7 @@ def test_second_execution_changes_nothing(executed):
     assert before == executed.read_bytes()
 
 
+@pytest.mark.nightly
 def test_executed_notebook_passes(executed):
     """Warnings, widgets and figures do not disturb a strict comparison."""
     result = validate(executed)
@@ -82,6 +83,7 @@ def test_wrong_output_fails(executed, tmp_path):
     assert f"1 failed, {len(CELLS) - 1} passed" in result.stdout
 
 
+@pytest.mark.nightly
 def test_endless_cell_fails(tmp_path):
     """A cell that does not end is interrupted and reported."""
     path = tmp_path / "endless.ipynb"

@@ -152,6 +152,17 @@ def test_every_supported_python_is_checked_on_every_system():
     assert job["steps"][-1]["run"] == ".ci/check"
 
 
+def test_every_test_runs_at_night():
+    """The workflow has a time of day, and calls the command that CONTRIBUTING names."""
+    workflow = yaml.safe_load(page(".github", "workflows", "nightly.yml"))
+    (job,) = workflow["jobs"].values()
+    command = job["steps"][-1]["run"]
+
+    assert re.fullmatch(r"\d+ \d+ \* \* \*", workflow[True]["schedule"][0]["cron"])  # YAML reads `on` as true
+    assert command == "uv run pytest --nightly"
+    assert f"`{command}`" in page("CONTRIBUTING.md")
+
+
 def test_hooks_run_what_is_checked():
     """Each hook is a command of .ci/check, but for the options that suit a hook; and none of its linters is missing."""
     hooks = [hook for repo in yaml.safe_load(page(".pre-commit-config.yaml"))["repos"] for hook in repo["hooks"]]
@@ -161,6 +172,7 @@ def test_hooks_run_what_is_checked():
     assert hooked == [re.sub(r" --\S+", "", command) for command in checks] != []
 
 
+@pytest.mark.nightly
 def test_the_api_has_pages(tmp_path):
     """Every public name is on the front page, with the first sentence of its docstring; pdoc has nothing to warn of."""
     tool = REPOSITORY / "tools" / "build_api.py"

@@ -84,14 +84,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
       off() {},
       save_changes() {},
     };
-    const place = document.getElementById(`place${number}`);
-    const started = performance.now();
-    new MutationObserver((_, observer) => {
-      if (!place.querySelector(".tt-count")?.textContent) return;
-      observer.disconnect();
-      model.drawn = performance.now() - started; // ms from the widget's start to its first picture
-    }).observe(place, { childList: true, subtree: true });
-    widget.render({ model, el: place });
+    widget.render({ model, el: document.getElementById(`place${number}`) });
     return model;
   });
   window.model = window.models[0]; // for the test to speak in the kernel's place
@@ -262,56 +255,6 @@ def new_page(browser):
     yield new_page
     for context in contexts:
         context.close()
-
-
-class Ticks:
-    """What a page's main thread has worked, in milliseconds of processor time, which work beside it hardly changes.
-
-    All of it counts: script, style, layout, painting; only what other threads make of the painting does not.
-    """
-
-    # A step each frame, as fast as the frames come.
-    STEPS = """async ([root, key, steps]) => {
-      for (let i = 0; i < steps; i++) {
-        root.dispatchEvent(new KeyboardEvent("keydown", { key }));
-        await new Promise(requestAnimationFrame);
-        await new Promise((resolve) => setTimeout(resolve));
-      }
-    }"""
-
-    def __init__(self, page: Page, least):
-        self._page = page
-        self._least = least
-        self._session = page.context.new_cdp_session(page)
-        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def total(self) -> float:
-        metrics = self._session.send("Performance.getMetrics")["metrics"]
-        return next(1000 * metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
-
-    def per_step(self, root, limit: float, steps: int = 5) -> float:
-        """The time from a key press to the end of its painting, forward and back: the least of a few rounds.
-
-        Four times there and back at least, so that figures of different pages compare.
-        """
-
-        def there_and_back() -> float:
-            times = []
-            for key in ("ArrowRight", "ArrowLeft"):
-                before = self.total()
-                self._page.evaluate(self.STEPS, [root, key, steps])
-                times.append((self.total() - before) / steps)
-            return min(times)
-
-        self._page.evaluate(self.STEPS, [root, "ArrowRight", 3])
-        first = min(there_and_back() for _ in range(3))
-        return min(first, self._least(there_and_back, limit))
-
-
-@pytest.fixture(scope="session")
-def ticks(least):
-    """`ticks(page)` measures the processor time of its main thread."""
-    return functools.partial(Ticks, least=least)
 
 
 @pytest.fixture(scope="session")

@@ -1,24 +1,10 @@
-"""How the stepper fits a page, and how fast it is: small screens, both themes, many steppers, a busy kernel."""
-
-import statistics
+"""How the stepper fits a page: small screens, both themes, many steppers."""
 
 import pytest
 from playwright.sync_api import expect
 
 from course_lib.viewer import Stepper
 
-# From a key press to the first task after the frame that shows the step.
-STEPS = """async ([root, key, steps]) => {
-  const times = [];
-  for (let i = 0; i < steps; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 20 + ((i * 13) % 29)));
-    const pressed = performance.now();
-    root.dispatchEvent(new KeyboardEvent("keydown", { key }));
-    root.offsetHeight; // the layout belongs to it
-    times.push(performance.now() - pressed);
-  }
-  return times;
-}"""
 VISIBLE = """(name) => {
   const node = document.querySelector(name);
   const box = node.getBoundingClientRect();
@@ -162,58 +148,16 @@ def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
     assert page.evaluate(moving) == 0
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["naive_16", "tiled_16", "prefetched", "outer_product", "best", "reduction", "racy", "bank_conflicts",
-     "register_2d", "tensor_cores"],
-)  # fmt: skip
-def test_a_step_is_fast(show, launch_of, ticks, record_property, name):
-    """From the key to the end of its painting the main thread works 10 ms at most, in each view."""
-    stepper = Stepper(launch_of(name))
-    page = show(stepper, step=stepper.scene().position)
-    root = page.locator(".tt-root").element_handle()
-    measure, figures = ticks(page), {}
-    for lens in page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names"):
-        page.evaluate("lens => window.model.set('panel', lens)", lens)
-        figures[lens] = measure.per_step(root, 10)
-        record_property(f"step_{lens}", f"{figures[lens]:.1f} ms")
-    print(name, "step:", {lens: f"{least:.1f} ms" for lens, least in figures.items()})
-    assert max(figures.values()) <= 10, figures
-
-
-@pytest.mark.parametrize(
-    "name, limit", [("naive_16", 300), ("tiled_16", 300), ("prefetched", 300), ("reduction", 300), ("best", 2000)]
-)
-def test_the_first_picture_is_fast(show, launch_of, least, record_property, name, limit):
-    """From the widget's start to its first picture, in ms."""
-    stepper = Stepper(launch_of(name))
-
-    def drawn() -> float:
-        page = show(stepper)
-        time = page.evaluate("() => window.model.drawn")
-        page.close()
-        return time
-
-    time = min(drawn(), drawn(), least(drawn, limit))
-    record_property("first_picture", f"{time:.0f} ms")
-    print(name, "first picture:", f"{time:.0f} ms")
-    assert time <= limit
-
-
-def test_twenty_steppers_on_a_page(show, launch_of, least):
-    """Each has a name of its own, and a step of the last is as fast as if it were alone."""
+def test_twenty_steppers_on_a_page(show, launch_of):
+    """Each has a name of its own, and the last one steps as if it were alone."""
     page = show(*[Stepper(launch_of("tiled"))] * 20)
     names = page.locator(".tt-root").evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")
     assert len(set(names)) == 20
     last = page.locator(".tt-root").last
-
-    def median_of_steps() -> float:
-        last.press("Home")  # at the end a press would change nothing
-        times = page.evaluate(STEPS, [last.element_handle(), "ArrowRight", 9])
-        expect(last.locator(".tt-count")).to_contain_text("step 9 of")
-        return statistics.median(times)
-
-    assert least(median_of_steps, 16) <= 16
+    for _ in range(9):
+        last.press("ArrowRight")
+    expect(last.locator(".tt-count")).to_contain_text("step 9 of")
+    expect(page.locator(".tt-count").first).to_contain_text("step 0 of")
 
 
 def test_how_many_lanes_share_a_word_fits_its_bank(show, launch_of):

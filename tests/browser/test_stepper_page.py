@@ -190,6 +190,20 @@ def test_a_shorter_block_ends_the_walk(show):
     expect(page.locator(".tt-count")).to_have_text(f"step {lengths[1]} of {lengths[0]}")
 
 
+def test_play_steps_at_its_speed_until_pause(show):
+    """Four times a second; after pause no time brings another step."""
+    page = show(Stepper(launch(tiled(2), (2, 2), (2, 2), 4, 4, 4)))
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
+    root, count = page.locator(".tt-root"), page.locator(".tt-count")
+    root.press(" ")
+    page.clock.run_for(1000)
+    expect(count).to_contain_text("step 4 of")
+    root.press(" ")
+    page.clock.run_for(10_000)
+    expect(count).to_contain_text("step 4 of")
+
+
 # As VS Code writes it for the outputs of a notebook (notebook.experimental.enableCsp), with blob: for the module,
 # which anywidget imports from one wherever it runs.
 VS_CODE = """default-src 'none'; script-src https://*.vscode-cdn.net 'unsafe-inline' 'unsafe-eval' blob:;
@@ -213,4 +227,5 @@ def test_it_keeps_the_rules_of_vs_code(show):
     assert page.locator(".tt-count").text_content().startswith("step 4 of")
     assert [] == page.evaluate("() => window.broken ?? []") == requests == page.page_errors
     page.evaluate("() => fetch('data:,').catch(() => {})")
+    page.wait_for_function("() => window.broken")
     assert ["connect-src"] == page.evaluate("() => window.broken")  # the policy holds

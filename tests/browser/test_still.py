@@ -95,11 +95,12 @@ def test_only_its_own_picture_gives_way_and_comes_back(new_page, launch_of, addr
     from course_lib.viewer import Stepper
 
     page = new_page()
+    page.clock.install()
     payload = Stepper(launch_of("tiled"))._data if data == "trace" else data
     module = json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8"))
     page.set_content(PAGE % (module, address.replace("PNG", json.dumps(PNG)), json.dumps(payload)))
     page.locator(".tt-count, [role=alert]").first.wait_for()
-    page.wait_for_timeout(300)  # as long as several tries take
+    page.clock.run_for(10_000)  # as long as many tries take
     before = page.locator("#before")
     assert hidden == (before.evaluate("node => getComputedStyle(node).display") == "none")
     assert page.locator("#other").evaluate("node => node.offsetHeight") == 40
@@ -114,7 +115,10 @@ def test_a_page_that_may_not_fill_the_screen_offers_no_button_for_it(new_page, l
     page = new_page()
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.add_init_script("Object.defineProperty(Document.prototype, 'fullscreenEnabled', { get: () => false })")
+    page.add_init_script(
+        """Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false });
+        Element.prototype.requestFullscreen = () => { throw new TypeError("Permissions check failed"); };"""
+    )
     page.goto("about:blank")
     module = json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8"))
     style = f"<style>{(VIEWER / 'stepper.css').read_text(encoding='utf-8')}</style>"
@@ -122,5 +126,4 @@ def test_a_page_that_may_not_fill_the_screen_offers_no_button_for_it(new_page, l
     expect(page.locator(".tt-help")).to_be_visible()
     expect(page.locator(".tt-full")).to_be_hidden()
     page.locator(".tt-root").press("f")
-    page.wait_for_timeout(100)
     assert [] == errors

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import speed
 
 from course_lib import measurements, simulate
 from course_lib.gpu.__main__ import main
@@ -452,11 +451,3 @@ def test_the_reasons_stand_beside_the_profilers():
     assert len(lines) == len(rows) + 1
     assert all(line.count(" %") == 6 for line in lines[1:])
     assert table._repr_html_().count("<td") == 3 * len(rows)
-
-
-def test_a_play_with_its_preparation_takes_less_than_two_seconds(seconds_alone):
-    """Traced, lowered and played, in processor time of a process of its own."""
-    limits = {name: 2 for name in speed.WAITS if name.startswith("play")}
-    seconds = seconds_alone(limits)
-    assert len(seconds) == 4
-    assert max(seconds.values()) < 2, seconds

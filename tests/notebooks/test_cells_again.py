@@ -51,7 +51,7 @@ def test_what_differs_from_what_is_stored_is_seen(pytester):
     folder = pytester.mkdir("notebooks")
     nbformat.write(new_notebook(cells=cells), folder / "00_lesson.ipynb")
     pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
-    run = pytester.inline_run("--nbval", "--nbval-current-env", "-p", "no:cacheprovider", str(folder))
+    run = pytester.inline_run("--nightly", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", str(folder))
     passed, _, failed = run.listoutcomes()
     assert [report.nodeid.split("::")[1] for report in failed] == ["Cell 4", "Cell 4, run again", "Cell 1, run again"]
     assert len(passed) == 2 * len(cells) - 3

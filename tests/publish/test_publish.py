@@ -153,7 +153,9 @@ def test_a_full_slide_goes_on_below():
     assert 2 * lines_of(cells[1]) > LINES > lines_of(cells[1])
 
 
-@pytest.mark.parametrize(("command", "suffix"), [(export, ".html"), (slides, ".slides.html")])
+@pytest.mark.parametrize(
+    ("command", "suffix"), [(export, ".html"), pytest.param(slides, ".slides.html", marks=pytest.mark.nightly)]
+)
 def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, capsys):
     """A notebook becomes a file named after it; one that fails, or does not exist, is named and gives status 1."""
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
@@ -181,8 +183,10 @@ def nbconvert(path, *options, to="html"):
     return said, path.with_suffix(".slides.html" if to == "slides" else ".html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kept", ["as executed", "without the widgets' states"])
-@pytest.mark.parametrize("to", ["html", "slides"])
+@pytest.mark.parametrize(
+    "kept", ["as executed", pytest.param("without the widgets' states", marks=pytest.mark.nightly)]
+)
+@pytest.mark.parametrize("to", ["html", pytest.param("slides", marks=pytest.mark.nightly)])
 def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
     """Of the stepper and the explorer the picture stands in the page, with its text; the slider stays as it is."""
     nbformat.write(notebook if kept == "as executed" else without_states(notebook), tmp_path / "lesson.ipynb")
@@ -194,6 +198,7 @@ def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
     assert 1 == text.count(slider)
 
 
+@pytest.mark.nightly
 def test_nbconvert_alone_executes_and_shows_the_pictures(tmp_path):
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     predicted = "from course_lib.exercises import predict\npredict('How many?', 3)"

@@ -1,6 +1,5 @@
 """The trace: one step for every statement of every warp, in order, with accesses and values."""
 
-import time
 import tracemalloc
 
 import numpy as np
@@ -211,21 +210,3 @@ def test_a_name_in_a_function_and_in_its_caller_is_two():
         ("total = total + total", {"twice_the_sum.total": [2, 6, 10, 14]}),
         ("total = other(A, i) + twice_the_sum(A, i)", {"total": three}),
     ]
-
-
-def test_the_largest_kernel_is_recorded_fast():
-    """best with a trace of its 58,000 statements takes a few times what it takes without; least of three each."""
-    from launches.samples import numbers
-
-    from course_lib.kernels import rung
-
-    best = rung("best")
-    grid, block = best.launch(128, 256, 16)
-    seconds = {True: [], False: []}
-    for trace in (False, True) * 3:
-        arguments = numbers(128, 16), numbers(16, 256), np.zeros((128, 256), "f4")
-        start = time.process_time()
-        run = simulate(best.make(), trace=trace)[grid, block](*arguments)
-        seconds[trace].append(time.process_time() - start)
-    assert len(run.trace.steps) > 50_000
-    assert min(seconds[True]) < 8 * min(seconds[False])
