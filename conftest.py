@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
+from xdist.scheduler import LoadFileScheduling, Scheduling
 
 from course_lib.png import packed_in
 
@@ -27,11 +28,12 @@ MAY_DIFFER = 0.002
 VISIBLY = 64
 
 #: Begun first, since they take longest: the files that are left in the end are short, and keep all workers busy.
+BROWSER = "tests/browser/"
 LONGEST = (
+    BROWSER,
     "tests/exercises",
     "tests/simulator/test_mutations.py",
     "tests/simulator/test_differential.py",
-    "tests/browser",
     "tests/publish",
     "notebooks",
 )
@@ -51,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the nightly tests to `--nightly`, and sort the files.
 
-    The tests of one file keep their order, and their worker (`--dist=loadfile`).
+    The tests of one file keep their order, and their worker (`OneBrowser`).
     """
     if not config.getoption("nightly"):
         nightly = [item for item in items if item.get_closest_marker("nightly")]
@@ -63,6 +65,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return next((rank for rank, start in enumerate(LONGEST) if item.nodeid.startswith(start)), len(LONGEST))
 
     items.sort(key=place)
+
+
+class OneBrowser(LoadFileScheduling):
+    """A worker takes a file after another, and the browser's tests all at once: one browser, one Lab serve them."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
+    return OneBrowser(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)

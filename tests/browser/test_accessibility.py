@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 
 from course_lib.viewer import Stepper
 
-
 LENS = ".tt-lens"
 
 

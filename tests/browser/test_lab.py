@@ -69,5 +69,5 @@ def test_opens_the_first_lesson(lab, new_page):
 
     page.goto(f"{lab.url}?token={lab.token}")
 
-    page.wait_for_url(f"**/lab/tree/notebooks/{first.name}*", timeout=60_000)
+    page.wait_for_url(f"**/lab/tree/notebooks/{first.name}*")
     expect(page.locator(".jp-NotebookPanel h1").first).to_be_visible(timeout=60_000)

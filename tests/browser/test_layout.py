@@ -14,18 +14,28 @@ VISIBLE = """(name) => {
 }"""
 
 
-@pytest.mark.parametrize("size", [(853, 480), (900, 700), (1280, 720), (1920, 1080)])
+def resize(page, size):
+    """Give the page this size, and the stepper the frames in which it fits itself into it."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.evaluate("async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }")
+
+
 @pytest.mark.parametrize("name", ["tiled", "tiled_16", "best"])
-def test_source_and_matrices_are_in_sight_together(show, launch_of, name, size):
+def test_source_and_matrices_are_in_sight_together(show, launch_of, name):
     """1280×720 at 150 % is 853×480: the matrices, the source and the controls share the page, nothing beside it."""
-    page = show(Stepper(launch_of(name), step=20), size=size, panel="arrays")
-    controls, product, source = (page.evaluate(VISIBLE, f".tt-{part}") for part in ("controls", "product", "source"))
-    assert controls["share"] == 1
-    assert product["share"] > 0.98 and product["height"] > 100
-    assert source["share"] > 0.98 and source["height"] > 100
-    assert product["right"] <= source["left"] and source["right"] <= size[0]
-    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-    assert page.locator(".tt-root").bounding_box()["height"] <= size[1] - 90
+    sizes = [(853, 480), (900, 700), (1280, 720), (1920, 1080)]
+    page = show(Stepper(launch_of(name), step=20), size=sizes[0], panel="arrays")
+    for size in sizes:
+        resize(page, size)
+        controls, product, source = (
+            page.evaluate(VISIBLE, f".tt-{part}") for part in ("controls", "product", "source")
+        )
+        assert controls["share"] == 1, size
+        assert product["share"] > 0.98 and product["height"] > 100, size
+        assert source["share"] > 0.98 and source["height"] > 100, size
+        assert product["right"] <= source["left"] and source["right"] <= size[0], size
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0], size
+        assert page.locator(".tt-root").bounding_box()["height"] <= size[1] - 90, size
 
 
 def test_controls_stay_while_the_rest_scrolls(show, launch_of):
@@ -39,38 +49,43 @@ def test_controls_stay_while_the_rest_scrolls(show, launch_of):
     assert [page.locator(name).bounding_box() for name in fixed] == before
 
 
-@pytest.mark.parametrize("lens", ["warp", "banks", "waits", "launch"])
 @pytest.mark.parametrize("name", ["tiled", "bank_conflicts", "best"])
-def test_a_lens_is_in_sight_beside_the_matrices(show, launch_of, name, lens):
+def test_a_lens_is_in_sight_beside_the_matrices(show, launch_of, name):
     """In a window of 1440×900 nobody scrolls to see what a view shows first: its picture lies inside its frame."""
     stepper = Stepper(launch_of(name))
-    page = show(stepper, size=(1440, 900), panel=lens, step=stepper.scene().position)
-    frame, product = page.evaluate(VISIBLE, ".tt-lens"), page.evaluate(VISIBLE, ".tt-product")
-    assert frame["share"] == 1 and product["share"] == 1
-    picture = f".tt-lens-{lens} :is(svg, canvas)"
-    top, bottom, end = page.evaluate(
-        """([picture, frame]) => {
-          const [inner, outer] = [picture, frame].map((name) => document.querySelector(name).getBoundingClientRect());
-          return [inner.top, inner.bottom, outer.bottom];
-        }""",
-        [picture, ".tt-lens"],
-    )
-    assert min(bottom, end) - top > 0.75 * (bottom - top)
+    page = show(stepper, size=(1440, 900), step=stepper.scene().position)
+    for lens in ("warp", "banks", "waits", "launch"):
+        page.evaluate("lens => window.model.set('panel', lens)", lens)
+        resize(page, (1440, 900))
+        frame, product = page.evaluate(VISIBLE, ".tt-lens"), page.evaluate(VISIBLE, ".tt-product")
+        assert frame["share"] == 1 and product["share"] == 1, lens
+        picture = f".tt-lens-{lens} :is(svg, canvas)"
+        top, bottom, end = page.evaluate(
+            """([picture, frame]) => {
+              const box = (name) => document.querySelector(name).getBoundingClientRect();
+              const [inner, outer] = [box(picture), box(frame)];
+              return [inner.top, inner.bottom, outer.bottom];
+            }""",
+            [picture, ".tt-lens"],
+        )
+        assert min(bottom, end) - top > 0.75 * (bottom - top), lens
 
 
 @pytest.mark.parametrize("name", ["tensor_cores", "tensor_cores_bf16"])
-@pytest.mark.parametrize("size", [(1280, 900), (1440, 900)])
-def test_all_rows_of_a_fragment_are_in_sight(show, launch_of, size, name):
+def test_all_rows_of_a_fragment_are_in_sight(show, launch_of, name):
     """Beside the matrices and below the line that multiplies them, whose source gives way."""
     stepper = Stepper(launch_of(name))
     line, timeline = stepper.trace.matrices[0].line, stepper.timeline
     step = next(s for s in range(1, len(timeline) + 1) if timeline.step(s).line == line)
-    page = show(stepper, size=size, panel="fragments", step=step)
-    ends = page.locator(".tt-fragment").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect().bottom)")
-    frame = page.locator(".tt-lens").bounding_box()
-    assert len(ends) == 3 and max(ends) <= frame["y"] + frame["height"] + 1
-    source, current = (page.locator(name).bounding_box() for name in (".tt-source", ".tt-source .tt-current"))
-    assert source["y"] < current["y"] and current["y"] + current["height"] <= source["y"] + source["height"]
+    page = show(stepper, size=(1280, 900), panel="fragments", step=step)
+    for size in ((1280, 900), (1440, 900)):
+        resize(page, size)
+        ends = page.locator(".tt-fragment").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect().bottom)")
+        frame = page.locator(".tt-lens").bounding_box()
+        assert len(ends) == 3 and max(ends) <= frame["y"] + frame["height"] + 1, size
+        source, current = (page.locator(name).bounding_box() for name in (".tt-source", ".tt-source .tt-current"))
+        assert source["y"] < current["y"], size
+        assert current["y"] + current["height"] <= source["y"] + source["height"], size
 
 
 def test_a_small_launch_leaves_no_empty_page(show, launch_of):

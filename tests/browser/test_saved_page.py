@@ -18,7 +18,6 @@ from course_lib.viewer.still import HTML, mark_of
 from course_lib.viewer.waiting import plan
 from course_lib.viewer.words import sentence
 
-
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
 LATENCIES = waiting.RECORDED_LATENCIES if NIGHTLY else (600, 1200)
 

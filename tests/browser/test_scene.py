@@ -2,15 +2,19 @@
 
 import numpy as np
 import pytest
+from nightly import NIGHTLY
 
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
 from course_lib.viewer.results import heat
 from course_lib.viewer.scene import Scene
 
-# Large launches take seconds on the Python side, so a few of their steps stand for all.
-STEPS = {"bank_conflicts": 4, "padded": 4, "outer_product": 6, "register_2d": 3, "vectorized": 3, "best": 2, "racy": 12,
-         "tensor_cores": 6}  # fmt: skip
+# Large launches take seconds on the Python side, so a few of their steps stand for all. By default those that another
+# one resembles are left out: best is vectorized and register_2d too, and padded is bank_conflicts without conflicts.
+STEPS = {"bank_conflicts": 4, "outer_product": 6, "best": 2, "racy": 12, "tensor_cores": 6}
+LEFT_OUT = {"padded": 4, "register_2d": 3, "vectorized": 3}
+#: At most so many steps of the others.
+MANY = 40 if NIGHTLY else 12
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
          "device_function", "returns_early", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d",
          "divergent")  # fmt: skip
@@ -19,7 +23,7 @@ SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", 
 def steps_of(name, timeline):
     """The steps to look at: all of a short walk, and always the ends and those at which a rule is broken."""
     last = len(timeline)
-    count = min(STEPS.get(name, 40), last)
+    count = min((STEPS | LEFT_OUT).get(name, MANY), last)
     chosen = {int(step) for step in np.linspace(0, last, count + 1)}
     found = {p for _, positions in Scene(timeline, 0, 0).findings for p in positions}
     lines = {operation.line for operation in timeline.trace.matrices}
@@ -68,7 +72,9 @@ def compare_scene(shown, wanted, where):
     assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
 
 
-@pytest.mark.parametrize("name", [*SMALL, *STEPS])
+@pytest.mark.parametrize(
+    "name", [*SMALL, *STEPS, *(pytest.param(name, marks=pytest.mark.nightly) for name in LEFT_OUT)]
+)
 def test_page_shows_the_scene(show, launch_of, name):
     """Sentence, findings, line, counts, registers, grids and requests, in the last block, by a thread in its middle."""
     trace = launch_of(name).trace
@@ -101,7 +107,7 @@ def test_page_shows_the_scenes_of_two_runs(show, launch_of):
     assert page.page_errors == []
 
 
-@pytest.mark.parametrize("name", ["tensor_cores", "tensor_cores_bf16"])
+@pytest.mark.parametrize("name", ["tensor_cores", pytest.param("tensor_cores_bf16", marks=pytest.mark.nightly)])
 def test_page_shows_the_fragments_of_the_scene(show, launch_of, name):
     """Of threads of the warp that multiplies and of another, each with its own sentence and its own elements."""
     trace = launch_of(name).trace
@@ -128,7 +134,7 @@ def table(page, lens):
     return [row.locator("td").all_text_contents() for row in rows[1:]]
 
 
-@pytest.mark.parametrize("name", ["bank_conflicts", "padded", "best"])
+@pytest.mark.parametrize("name", ["bank_conflicts", pytest.param("padded", marks=pytest.mark.nightly), "best"])
 def test_costs_add_up_to_the_traffic_of_the_launch(show, launch_of, name):
     """At the end of a launch of one block, what its requests cost is what the observers counted, line by line."""
     run = launch_of(name)

@@ -8,6 +8,8 @@ import pytest
 from course_lib.publish.convert import HEIGHT, SMALLEST, WIDTH, cut, lines_of, slides
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.ipynb"))
+#: Those of the default profile: the first, one with most kinds of outputs, and the last. The others are laid out alike.
+BY_DAY = ("00", "09", "13")
 #: Pages through all slides and measures each: by how much its content is taller or wider than its frame, how much
 #: smaller it is drawn, whether a picture is missing, and its first words.
 MEASURE = """async () => {
@@ -38,7 +40,13 @@ def measured(page, notebook, tmp_path):
     return page.evaluate(MEASURE)
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[] if path.stem.startswith(BY_DAY) else [pytest.mark.nightly])
+        for path in LESSONS
+    ],
+)
 def test_every_slide_of_a_lesson_fits(new_page, path, tmp_path):
     """As it is stored: steppers are pictures here, and live ones keep to a height of their own."""
     notebook = nbformat.read(path, 4)

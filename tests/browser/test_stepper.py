@@ -41,7 +41,7 @@ class OnPage:
 
     def __init__(self, notebook, cell):
         self.root = notebook.cell(cell).locator(".tt-root")
-        self.root.wait_for(timeout=60_000)
+        self.root.wait_for()
 
     def find(self, name):
         return self.root.locator(f".tt-{name}")
@@ -159,7 +159,7 @@ def twenty_beside_a_busy_kernel(open_notebook, busy):
         notebook.cell(cell).click()
         notebook.page.evaluate(run)
     roots = notebook.cell(1).locator(".tt-root")
-    roots.nth(19).wait_for(timeout=60_000)
+    roots.nth(19).wait_for()
     notebook.cell(2).locator(".jp-Editor").click()
     notebook.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-cell')")
     roots.nth(19).scroll_into_view_if_needed()
@@ -200,7 +200,7 @@ def test_explorer(open_notebook):
     stepper.press("End")
     expect(stepper.find("callout .tt-mine")).to_have_text("4")
     notebook.cell(1).locator(".widget-dropdown select").first.select_option("One thread per element")
-    expect(stepper.find("kernel")).to_have_text("naive", timeout=30_000)
+    expect(stepper.find("kernel")).to_have_text("naive")
     stepper.press("End")
     expect(stepper.find("callout .tt-mine")).to_have_text("8")
     assert [] == notebook.page_errors

@@ -18,7 +18,7 @@ Waiting(Machine.measured(measurements.load("latencies")), latency=600)"""
 def expect_plan(cell, latency, warps, tile_width, buffers):
     """The text, the picture's words and its rows are those of a play of this setting, which the test plays itself."""
     sentences = plan(H200, latency, warps, tile_width, buffers).sentences()
-    expect(cell.locator(".tt-says p")).to_have_text([f"{each}." for each in sentences], timeout=60_000)
+    expect(cell.locator(".tt-says p")).to_have_text([f"{each}." for each in sentences])
     expect(cell.locator(".tt-cycles")).to_have_attribute("aria-label", ". ".join(sentences))
     expect(cell.locator(".tt-cycles .tt-warp")).to_have_count(warps)
     expect(cell.locator(".tt-asking")).to_have_text("")
