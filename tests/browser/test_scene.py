@@ -1,5 +1,7 @@
 """What the page shows of a launch is what the scene says: every grid, request, count and word, step by step."""
 
+import json
+
 import numpy as np
 import pytest
 from nightly import NIGHTLY
@@ -33,8 +35,14 @@ def steps_of(name, timeline):
 
 def on_page(page, step, run=0):
     """What the page shows at a step, without the hint at the keys and the kernel's name that only a page gives."""
-    page.evaluate("step => window.model.set('step', step)", step)
-    state = page.evaluate("run => document.querySelector('.tt-root').stepper.state(run)", run)
+    text = page.evaluate(  # as a text, which Playwright does not look through
+        """([step, run]) => {
+          window.model.set("step", step);
+          return JSON.stringify(document.querySelector(".tt-root").stepper.state(run));
+        }""",
+        [step, run],
+    )
+    state = json.loads(text)
     state["says"] = state["says"].removesuffix(" Press space to play, → to step.")
     return state
 

@@ -170,7 +170,7 @@ def twenty_beside_a_busy_kernel(open_notebook, busy):
 def test_twenty_steppers_and_a_busy_kernel(open_notebook, tmp_path):
     """Each has a name of its own, and the last of them steps while the kernel computes."""
     enough = tmp_path / "enough"
-    busy = f"from pathlib import Path\nwhile not Path({str(enough)!r}).exists():\n    pass"
+    busy = f"import time\nfrom pathlib import Path\nwhile not Path({str(enough)!r}).exists():\n    time.sleep(0.05)"
     notebook, roots = twenty_beside_a_busy_kernel(open_notebook, busy)
     assert 20 == len(set(roots.evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")))
     for _ in range(3):
