@@ -3,7 +3,7 @@
 import statistics
 
 import pytest
-from browser.test_stepper import SETUP, OnPage, twenty_beside_a_busy_kernel
+from browser.test_stepper import SETUP, OnPage, many_beside_a_busy_kernel
 
 from course_lib.viewer import Stepper
 
@@ -122,7 +122,7 @@ def bench_frames_beside_a_busy_kernel(open_notebook, measured):
     """The last of twenty steppers has a step in every frame, for which the main thread, Lab included, works two thirds
     of it at most.
     """
-    notebook, roots = twenty_beside_a_busy_kernel(open_notebook, "while True:\n    pass")
+    notebook, roots = many_beside_a_busy_kernel(open_notebook, "while True:\n    pass")
     root = roots.nth(19).element_handle()
     measured("frame's work, kernel busy", Ticks(notebook.page).per_step(root, steps=3), 2 / 3 * 1000 / 60)
     measured("frame, kernel busy", notebook.page.evaluate(FRAMES, [root, "ArrowRight", 15]))

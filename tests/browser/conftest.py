@@ -104,10 +104,9 @@ class Lab:
     token: str
     folder: Path
 
-    def delete_sessions(self) -> None:
-        """Shut down every kernel."""
-        for session in self._request("api/sessions"):
-            self._request(f"api/sessions/{session['id']}", method="DELETE")
+    def shut_kernels_down(self) -> None:
+        for kernel in self._request("api/kernels"):
+            self._request(f"api/kernels/{kernel['id']}", method="DELETE")
 
     def _request(self, path: str, method: str = "GET"):
         request = urllib.request.Request(
@@ -332,10 +331,9 @@ get_ipython().reset()"""
         await forget();
       }
     }"""
-    CLOSE = """async () => {
-      const panel = window.jupyterapp.shell.currentWidget;
-      await panel.sessionContext.shutdown();
-      panel.dispose();
+    OPEN = """path => {
+      const kernel = { id: window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.id };
+      window.jupyterapp.commands.execute("docmanager:open", { path, kernel });
     }"""
 
     def __init__(self, browser, lab: Lab):
@@ -367,20 +365,20 @@ get_ipython().reset()"""
         self.page.evaluate(self.TAKE, [notebook_of(sources), self.FORGET, 10])
 
     def open(self, path: str) -> None:
-        """Open another notebook in a tab of its own."""
+        """Open another notebook in a tab of its own, with the same kernel."""
         self.page_errors.clear()
-        self.page.evaluate("path => void window.jupyterapp.commands.execute('docmanager:open', { path })", path)
+        self.page.evaluate(self.OPEN, path)
         self._wait_for(path)
         self.page.locator(".jp-NotebookPanel:visible .jp-Notebook .jp-Cell").first.wait_for()
 
     def close_tab(self) -> None:
-        """Close the tab that is shown and shut its kernel down."""
-        self.page.evaluate(self.CLOSE)
+        """Close the tab that is shown."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
         self._wait_for(self.NAME)
 
     def close(self) -> None:
         self._context.close()
-        self._lab.delete_sessions()
+        self._lab.shut_kernels_down()
 
 
 def notebook_of(sources: list[str]) -> nbformat.NotebookNode:
