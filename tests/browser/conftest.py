@@ -269,20 +269,50 @@ def themes():
     return {"light": "", "dark": DARK}
 
 
+@pytest.fixture(scope="package")
+def reused(browser):
+    """A page for one test after another, made when the first needs it: one of its own would cost as much again."""
+    context = new_context(browser)
+    pages: list[Page] = []
+
+    def reused() -> Page:
+        if not pages or pages[0].is_closed():
+            pages[:] = [context.new_page()]
+        page = pages[0]
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        return page
+
+    yield reused
+    context.close()
+
+
 @pytest.fixture
-def show(new_page):
+def show(new_page, reused):
     """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states.
 
-    `head` is HTML for the page's head.
+    `head` is HTML for the page's head. One page shows what one test after another puts there: a test that changes more
+    than what stands on it asks for its `own`.
     """
+    errors: list[str] = []
+    shown: list[Page] = []
+
+    def hear(error) -> None:
+        errors.append(str(error))
 
     def show(
-        *steppers: Stepper | dict, theme: str = "", size: tuple[int, int] = (1280, 900), head: str = "", **more
+        *steppers: Stepper | dict,
+        theme: str = "",
+        size: tuple[int, int] = (1280, 900),
+        head: str = "",
+        own: bool = False,
+        **more,
     ) -> Page:
-        page = new_page()
+        page = new_page() if own else reused()
         page.set_viewport_size({"width": size[0], "height": size[1]})
-        page.page_errors = []
-        page.on("pageerror", lambda error: page.page_errors.append(str(error)))
+        page.page_errors = errors
+        page.on("pageerror", hear)
+        shown.append(page)
         names = ("_data", "step", "block", "thread")
         states = [s if isinstance(s, dict) else {name: getattr(s, name) for name in names} for s in steppers]
         page.set_content(
@@ -300,7 +330,9 @@ def show(new_page):
         assert page.page_errors == []
         return page
 
-    return show
+    yield show
+    for page in shown:
+        page.remove_listener("pageerror", hear)
 
 
 class LabPage:

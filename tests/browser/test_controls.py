@@ -225,7 +225,7 @@ def test_text_size(walk):
 
 def test_full_screen(walk):
     """f fills the screen with the stepper and gives it back; the button does too."""
-    page, _ = walk("tiled")
+    page, _ = walk("tiled", own=True)
     page.locator(".tt-root").press("f")
     page.wait_for_function("() => document.fullscreenElement?.classList.contains('tt-root')")
     page.locator(".tt-root").press("f")

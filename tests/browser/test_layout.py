@@ -152,7 +152,7 @@ def test_the_theme_changes_the_pixels(show, launch_of):
 
 def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
     """With prefers-reduced-motion no element has a transition or an animation."""
-    page = show(Stepper(launch_of("tiled")))
+    page = show(Stepper(launch_of("tiled")), own=True)
     moving = """() => [...document.querySelectorAll(".tt-root, .tt-root *")].filter((node) => {
       const style = getComputedStyle(node);
       return style.transitionDuration !== "0s" || style.animationName !== "none";

@@ -192,7 +192,7 @@ def test_a_shorter_block_ends_the_walk(show):
 
 def test_play_steps_at_its_speed_until_pause(show):
     """Four times a second; after pause no time brings another step."""
-    page = show(Stepper(launch(tiled(2), (2, 2), (2, 2), 4, 4, 4)))
+    page = show(Stepper(launch(tiled(2), (2, 2), (2, 2), 4, 4, 4)), own=True)
     page.clock.install(time=0)
     page.clock.pause_at(1)
     root, count = page.locator(".tt-root"), page.locator(".tt-count")
