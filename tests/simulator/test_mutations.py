@@ -50,13 +50,9 @@ def all_mutants():
     """Yield (rung, the module that is changed, mutant)."""
     for rung in MUTATED:
         module = inspect.getmodule(rung.make().py_func)
-        for changed in (module, HELPERS.get(rung.name)):
-            step = SAMPLED if rung in TENSOR_CORES[1:] else 1
-            for mutant in (
-                islice(mutants(inspect.getsource(changed), 1 if NIGHTLY else SAMPLED_BY_DAY), 0, None, step)
-                if changed
-                else ()
-            ):
+        for changed in filter(None, (module, HELPERS.get(rung.name))):
+            made = mutants(inspect.getsource(changed), 1 if NIGHTLY else SAMPLED_BY_DAY)
+            for mutant in islice(made, 0, None, SAMPLED if rung in TENSOR_CORES[1:] else 1):
                 yield rung, changed, mutant
 
 
