@@ -6,5 +6,17 @@ profile asks `NIGHTLY`.
 
 import os
 
+import pytest
+
 #: Set by the option `--nightly` (conftest.py at the top level), before any test module is imported.
 NIGHTLY = os.environ.get("TILE_BY_TILE_PROFILE") == "nightly"
+
+
+def at_night(*values):
+    """Return one case of `pytest.mark.parametrize` that runs in the nightly profile alone."""
+    return pytest.param(*values, marks=pytest.mark.nightly)
+
+
+def every(step, cases, first=0):
+    """Return all the cases of one parameter; by day every so many-th of them runs, from the one with number `first`."""
+    return [case if number % step == first else at_night(case) for number, case in enumerate(cases)]

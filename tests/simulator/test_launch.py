@@ -279,6 +279,7 @@ def test_a_matrix_is_an_array_and_numpy_integers_are_integers():
     np.testing.assert_allclose(C, A @ A)
 
 
+@pytest.mark.nightly
 def test_large_shared_arrays_that_race_do_not_fill_memory():
     @cuda.jit
     def busy(out):

@@ -15,11 +15,11 @@ from course_lib.kernels import LADDER, TENSOR_CORES, edges, vector
 #: (M, N, K), width: ragged rectangles of several tiles, in blocks of one warp and of several.
 LAUNCHES = [((7, 9, 5), 4), ((11, 18, 21), 8), ((9, 6, 14), 8)]
 
-#: The rungs that are mutated: those before the register tiles and on tensor cores, at night all, over 2,000 mutants.
+#: The rungs that are mutated: by day those before the register tiles and the first on tensor cores, at night all.
 BY_DAY = (*LADDER[: [r.name for r in LADDER].index("register_1d")], *TENSOR_CORES[:1])
 MUTATED = (*LADDER, *TENSOR_CORES) if NIGHTLY else BY_DAY
-#: Of the tiled kernels on tensor cores, which have large tiles alone, every so many-th mutant.
-SAMPLED = 14
+#: Of the tiled kernels on tensor cores, which have large tiles alone, every so many-th mutant; by day, of the others.
+SAMPLED, SAMPLED_BY_DAY = 14, 3
 
 INSIDE = "inside = K % 4 == 0 and N % 4 == 0 and top + ROWS <= A.shape[0] and left + COLUMNS <= N"
 #: Mutants that may compute the same, by what was changed and the text of the line, with the reason.
@@ -50,9 +50,9 @@ def all_mutants():
     """Yield (rung, the module that is changed, mutant)."""
     for rung in MUTATED:
         module = inspect.getmodule(rung.make().py_func)
-        for changed in (module, HELPERS.get(rung.name)):
-            step = SAMPLED if rung in TENSOR_CORES[1:] else 1
-            for mutant in islice(mutants(inspect.getsource(changed)), 0, None, step) if changed else ():
+        for changed in filter(None, (module, HELPERS.get(rung.name))):
+            made = mutants(inspect.getsource(changed), 1 if NIGHTLY else SAMPLED_BY_DAY)
+            for mutant in islice(made, 0, None, SAMPLED if rung in TENSOR_CORES[1:] else 1):
                 yield rung, changed, mutant
 
 

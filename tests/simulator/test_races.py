@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from nightly import at_night
 from numba import cuda, float32, int32
 from oracles import corpus, happens_before
 
@@ -231,6 +232,7 @@ def test_a_log_that_is_replayed_early_gives_the_same_findings(name, which, monke
     assert run() == whole
 
 
+@pytest.mark.nightly
 def test_a_long_interval_does_not_fill_memory(monkeypatch):
     @cuda.jit
     def gather(index, out):
@@ -580,7 +582,7 @@ def take_turns(a, out, n):
     out[i] = a[0]
 
 
-@pytest.mark.parametrize("threads", [1, 8, 40])
+@pytest.mark.parametrize("threads", [at_night(1), 8, at_night(40)])
 @pytest.mark.parametrize("kernel", [count_up, count_up_in_shared_memory, take_turns], ids=lambda k: k.__name__)
 def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, threads, monkeypatch):
     """Kinds, lines, threads, messages and counts; and 600 iterations are not worked out one by one."""
