@@ -89,6 +89,8 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
   });
   window.model = window.models[0]; // for the test to speak in the kernel's place
 </script>"""
+#: A few frames, in which a stepper fits itself into a new size.
+FITTED = "async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }"
 #: The colours of JupyterLab's dark theme, as far as the stepper uses them.
 DARK = """:root { --jp-layout-color1: #111111; --jp-layout-color2: #424242; --jp-border-color2: #616161;
   --jp-content-font-color1: rgba(255, 255, 255, 1); --jp-brand-color1: #2196f3;
@@ -165,7 +167,7 @@ def chromium():
     if path is None:
         refuse = pytest.fail if os.environ.get("CI") else pytest.skip
         refuse(
-            "no Chromium or Chrome found: install one (Debian: apt-get install chromium), "
+            "no Chromium or Chrome found: install one (Debian: apt-get install chromium-headless-shell), "
             "or run: uv run playwright install chromium"
         )
     return path
@@ -269,6 +271,17 @@ def themes():
     return {"light": "", "dark": DARK}
 
 
+@pytest.fixture(scope="session")
+def resize():
+    """`resize(page, (853, 480))` gives a page a size, and its steppers time to fit themselves into it."""
+
+    def resize(page: Page, size: tuple[int, int]) -> None:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.evaluate(FITTED)
+
+    return resize
+
+
 @pytest.fixture(scope="package")
 def reused(browser):
     """A page for one test after another, made when the first needs it: one of its own would cost as much again."""
@@ -327,6 +340,7 @@ def show(new_page, reused):
             }
         )
         page.locator(".tt-root, .tt-unreadable").nth(len(states) - 1).wait_for()
+        page.evaluate(FITTED)
         assert page.page_errors == []
         return page
 

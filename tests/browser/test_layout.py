@@ -14,14 +14,8 @@ VISIBLE = """(name) => {
 }"""
 
 
-def resize(page, size):
-    """Give the page this size, and the stepper the frames in which it fits itself into it."""
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.evaluate("async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }")
-
-
 @pytest.mark.parametrize("name", ["tiled", "tiled_16", "best"])
-def test_source_and_matrices_are_in_sight_together(show, launch_of, name):
+def test_source_and_matrices_are_in_sight_together(show, resize, launch_of, name):
     """1280×720 at 150 % is 853×480: the matrices, the source and the controls share the page, nothing beside it."""
     sizes = [(853, 480), (900, 700), (1280, 720), (1920, 1080)]
     page = show(Stepper(launch_of(name), step=20), size=sizes[0], panel="arrays")
@@ -50,7 +44,7 @@ def test_controls_stay_while_the_rest_scrolls(show, launch_of):
 
 
 @pytest.mark.parametrize("name", ["tiled", "bank_conflicts", "best"])
-def test_a_lens_is_in_sight_beside_the_matrices(show, launch_of, name):
+def test_a_lens_is_in_sight_beside_the_matrices(show, resize, launch_of, name):
     """In a window of 1440×900 nobody scrolls to see what a view shows first: its picture lies inside its frame."""
     stepper = Stepper(launch_of(name))
     page = show(stepper, size=(1440, 900), step=stepper.scene().position)
@@ -72,7 +66,7 @@ def test_a_lens_is_in_sight_beside_the_matrices(show, launch_of, name):
 
 
 @pytest.mark.parametrize("name", ["tensor_cores", "tensor_cores_bf16"])
-def test_all_rows_of_a_fragment_are_in_sight(show, launch_of, name):
+def test_all_rows_of_a_fragment_are_in_sight(show, resize, launch_of, name):
     """Beside the matrices and below the line that multiplies them, whose source gives way."""
     stepper = Stepper(launch_of(name))
     line, timeline = stepper.trace.matrices[0].line, stepper.timeline

@@ -134,6 +134,7 @@ def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp
     head = page.locator(".tt-traffic th", has_text="global loads")
     expect(head).to_have_css("font-weight", "400")  # not as the tables of a notebook's outputs
     if convert is slides:
+        page.wait_for_function("() => window.Reveal?.isReady()")
         assert page.evaluate("Reveal.getTotalSlides()") == 2  # no element of a widget is taken for a slide
         page.keyboard.press("ArrowRight")
     expect(page.locator(".tt-schedule")).to_be_visible()
@@ -159,6 +160,7 @@ def test_slides_live_without_a_network(offline, tmp_path):
 
     page = offline(path)
     page.set_viewport_size({"width": 1280, "height": 720})
+    page.wait_for_function("() => window.Reveal?.isReady()")
     expect(page.locator("h1")).to_be_visible()
     page.keyboard.press("ArrowRight")
     root = page.locator(".tt-root")

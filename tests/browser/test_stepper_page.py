@@ -131,18 +131,15 @@ def test_click_on_C_chooses_its_block_and_thread(show):
 
 
 @pytest.mark.parametrize("n, T", [(4, 2), (16, 4)])
-def test_nothing_is_cut_off(show, n, T):
+def test_nothing_is_cut_off(show, resize, n, T):
     """At any width the stepper fits the page; only the source scrolls, inside its own frame."""
     page = show(Stepper(launch(tiled(T), (n // T, n // T), (T, T), n, n, n), step=30))
     for width in (1200, 800, 480):
-        page.set_viewport_size({"width": width, "height": 900})
-        wider = page.evaluate(  # after the stepper has fitted itself into its new width, a frame later
-            """async () => {
-                 for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame);
-                 return [...document.querySelectorAll(
-                    ".tt-root, .tt-body, .tt-memory, .tt-program, .tt-row, .tt-row > div, .tt-lens")]
-                 .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.className)
-               }"""
+        resize(page, (width, 900))
+        wider = page.evaluate(
+            """() => [...document.querySelectorAll(
+                 ".tt-root, .tt-body, .tt-memory, .tt-program, .tt-row, .tt-row > div, .tt-lens")]
+               .filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.className)"""
         )
         assert [] == wider, width
         assert page.evaluate("document.documentElement.scrollWidth") <= width

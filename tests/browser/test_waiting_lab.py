@@ -30,7 +30,7 @@ def test_the_kernel_answers_every_slider_and_nothing_leaks(open_notebook):
     notebook.run_all()
     page, cell = notebook.page, notebook.cell(0)
     expect_plan(cell, 600, 2, 8, 1)
-    assert cell.locator(".jp-OutputArea-output img:visible").count() == 0  # the picture has left its place
+    expect(cell.locator(".jp-OutputArea-output img:visible")).to_have_count(0)  # the picture has left its place
 
     cell.locator(".tt-slider-latency").focus()
     page.keyboard.press("ArrowRight")
