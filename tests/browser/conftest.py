@@ -301,12 +301,13 @@ def reused(browser):
 
 
 @pytest.fixture
-def show(new_page, reused):
+def show(new_page, reused, request):
     """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states.
 
     `head` is HTML for the page's head. One page shows what one test after another puts there: a test that changes more
     than what stands on it asks for its `own`.
     """
+    failed = request.session.testsfailed
     errors: list[str] = []
     shown: list[Page] = []
 
@@ -347,6 +348,8 @@ def show(new_page, reused):
     yield show
     for page in shown:
         page.remove_listener("pageerror", hear)
+        if request.session.testsfailed > failed:  # who knows what it left behind
+            page.close()
 
 
 class LabPage:
