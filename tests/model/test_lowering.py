@@ -74,35 +74,34 @@ def test_as_much_is_loaded_ahead_as_the_compiler_does(name, params):
 
 FEWEST = {8: 2, 16: 8, 32: 32}
 MOST = 64
+#: The widths and warps that are played: by day few warps, of which the players have little to do.
+CASES = [(T, warps) for T, fewest in FEWEST.items() for warps in (fewest, MOST) if NIGHTLY or warps <= 8]
 
 
 @pytest.fixture(scope="module")
 def judged():
-    """Predictions of the source and of the code for the fewest warps of each width; nightly for the most, too."""
+    """Predictions of the source and of the code for the fewest and the most warps of each width."""
 
     def chosen(items, label):
         for r in items:
             T = r["params"].get("tile_width")
-            if r["params"].get("stages", 3) == 3 and T and r["warps"] in (FEWEST[T], *([MOST] if NIGHTLY else [])):
+            if r["params"].get("stages", 3) == 3 and (T, r["warps"]) in CASES:
                 yield r
 
     return {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in residency(chosen, "cached")}
 
 
-@pytest.mark.parametrize("warps", ["fewest", pytest.param(MOST, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("T", [8, 16, 32])
+@pytest.mark.parametrize(("T", "warps"), CASES)
 @pytest.mark.parametrize(("name", "within"), [("tiled", 0.08), ("prefetched", 0.08), ("pipelined", 0.1)])
 def test_source_plays_like_the_compilers_code(judged, name, within, T, warps):
     """With few warps, whose chains of instructions are in the open, and with many, which must share the slots."""
-    r = judged[name, T, FEWEST[T] if warps == "fewest" else warps]
+    r = judged[name, T, warps]
     assert r["predicted"] == pytest.approx(r["predicted_by_code"], rel=within)
 
 
 def test_the_source_says_whether_prefetching_pays(judged):
     """Of few warps and of many, as measured: where it changes the speed by more than 3 %."""
-    cases = [(T, warps) for name, T, warps in judged if name == "tiled"]
-    assert len(cases) == (6 if NIGHTLY else 3)
-    for case in cases:
+    for case in CASES:
         ratio = {
             key: judged["prefetched", *case][key] / judged["tiled", *case][key] for key in ("predicted", "measured")
         }
@@ -124,7 +123,7 @@ def test_the_recorded_predictions_are_the_models(judged):
     now = {("cached", *case): r for case, r in judged.items()}
     if NIGHTLY:
         now["residency", "tiled", 16, 32] = residency(chosen)[0]
-    assert len(now) == (19 if NIGHTLY else 9)
+    assert len(now) == (19 if NIGHTLY else 6)
     for case, r in now.items():
         for key in ("predicted", "predicted_by_code"):
             assert r[key] == pytest.approx(recorded[case][key]), case
