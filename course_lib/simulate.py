@@ -49,15 +49,22 @@ def simulate(
         KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.
         UnsupportedKernelError: the kernel uses something the simulator does not run.
     """
-    return Simulation(kernel, strict, schedule, trace, max_steps)
+    return Simulation(kernel, strict, schedule, TraceObserver if trace else None, max_steps)
 
 
 class Simulation:
-    """A kernel that waits for its grid and block."""
+    """A kernel that waits for its grid and block; ``tracer``: what records its launches, if anything."""
 
-    def __init__(self, kernel: Any, strict: bool, schedule: str | int, trace: bool, max_steps: int | None) -> None:
+    def __init__(
+        self,
+        kernel: Any,
+        strict: bool,
+        schedule: str | int,
+        tracer: type[TraceObserver] | None,
+        max_steps: int | None,
+    ) -> None:
         self._kernel, self._strict, self._schedule = kernel, strict, schedule
-        self._trace, self._max_steps = trace, max_steps
+        self._tracer, self._max_steps = tracer, max_steps
 
     def __getitem__(self, configuration: Any) -> Callable[..., Run]:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -87,7 +94,7 @@ class Simulation:
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]
-        tracer = [TraceObserver(request_figures)] if self._trace else []
+        tracer = [self._tracer(request_figures)] if self._tracer else []
         engine = Engine(
             self._kernel,
             grid,
@@ -95,7 +102,7 @@ class Simulation:
             arguments,
             [*counters, *judges, *tracer],
             self._schedule,
-            self._trace,
+            bool(tracer),
             self._max_steps,
             dynamic_shared,
         )

@@ -7,13 +7,15 @@ import io
 import math
 import secrets
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.simulate import simulate
+from course_lib.simulate import Simulation
 from course_lib.simulator.findings import (
     KINDS,
     RANK,
@@ -23,9 +25,11 @@ from course_lib.simulator.findings import (
     SimulatorError,
     UnsupportedKernelError,
 )
+from course_lib.simulator.machine.engine import Engine
+from course_lib.trace.record import TraceObserver
 
 from .causes import Cause, cause_in_text, mixed_directions, remarks_on_text
-from .exercise import Budget, Exercise, Launch, Outcome, Shape
+from .exercise import Array, Budget, Exercise, Launch, Outcome, Shape, Tracer, differing
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
 from .places import cause_by_place
@@ -47,7 +51,7 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
     cause = cause_in_text(source, exercise.task.output, alone=_is_alone(exercise))
     try:
         outcomes = [
-            launch(exercise, kernel, shape, source.loops, trace=exercise.traced) for shape in exercise.task.launches
+            launch(exercise, kernel, shape, source.loops, tracer=exercise.traced) for shape in exercise.task.launches
         ]
     except _REFUSALS as error:
         return _refused(exercise, kernel, source, cause, error)
@@ -66,24 +70,29 @@ def launch(
     shape: Shape,
     loops: Iterable[int] = (),
     *,
-    trace: bool,
+    tracer: Tracer = None,
     seed: int | None = None,
     at: Launch | None = None,
 ) -> Outcome:
     """Launch on matrices of eighths, whose products and sums float32 holds exactly, with the output full of NaN.
 
-    ``seed`` chooses other matrices than the usual ones, ``at`` another grid and block. What the kernel prints is not
-    shown: it would stand there once for every launch.
+    ``tracer`` records the launch, ``seed`` chooses other matrices than the usual ones, ``at`` another grid and block.
+    What the kernel prints is not shown: it would stand there once for every launch.
     """
-    rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
-    inputs = exercise.task.inputs(rng, *shape)
-    want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
-    got = np.full(want.shape, np.nan, np.float32)
+    inputs, want, got = _matrices(exercise, shape, seed)
     grid, block = at or exercise.task.launch(*shape)
-    launcher = simulate(kernel, strict=False, trace=trace, max_steps=exercise.task.max_steps)[grid, block]
+    launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
     return Outcome(shape, inputs, got, want, run, frozenset(loops))
+
+
+def _matrices(exercise: Exercise, shape: Shape, seed: int | None = None) -> tuple[tuple[Array, ...], Array, Array]:
+    """What a kernel is given to read, the right values of its output, and the output before it runs."""
+    rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
+    inputs = exercise.task.inputs(rng, *shape)
+    want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
+    return inputs, want, np.full(want.shape, np.nan, np.float32)
 
 
 def eighths(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
@@ -105,23 +114,47 @@ def _refused(
     """The simulator did not launch it, or stopped it: then nothing else can be judged."""
     said = error.without_option()  # which a student cannot give to check
     line = cause.line if cause else error.line
-    cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended), exercise.fixed)
+    cause = cause or cause_by_repair(source, _trial(exercise, []), exercise.fixed)
     hint = cause.advice if cause else said
     checks = [Check(False, "the simulator can run it" if hint == said else said, source.quoted(line))]
     checks.append(Check(None, f"{exercise.task.output} and its costs: not judged, since the kernel did not finish"))
     return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
 
 
-def _is_right(exercise: Exercise, kernel: Any, first: Sequence[Shape] = ()) -> bool:
-    """Whether it breaks no rule and gives the right values, on every shape; those named are tried first."""
+#: Whether a changed kernel is right.
+_Trial = Callable[[FunctionType], bool]
+
+
+def _trial(exercise: Exercise, outcomes: list[Outcome]) -> _Trial:
+    """`_is_right`, beginning where a change shows at the least expense that the kernel is still wrong."""
+    failed = (outcome for outcome in outcomes if outcome.differs.any() or _broken([outcome]))
+    return partial(_is_right, exercise, min(failed, key=lambda outcome: math.prod(outcome.shape), default=None))
+
+
+def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -> bool:
+    """Whether it breaks no rule and gives the right values, on every shape; that of ``first`` is the first one.
+
+    Where the values were wrong there, they are looked at before anything is counted.
+    """
     try:
-        for shape in dict.fromkeys((*first, *exercise.task.launches)):
-            outcome = launch(exercise, kernel, shape, trace=False)
+        if first is not None and first.differs.any() and not _gives_right_values(exercise, kernel, first.shape):
+            return False
+        shapes = exercise.task.launches if first is None else (first.shape, *exercise.task.launches)
+        for shape in dict.fromkeys(shapes):
+            outcome = launch(exercise, kernel, shape)
             if outcome.differs.any() or _broken([outcome]) or _stored_elsewhere(exercise, [outcome]):
                 return False
     except _REFUSALS:
         return False
     return True
+
+
+def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape) -> bool:
+    """Launch without any observer, which takes half the time, and compare."""
+    inputs, want, got = _matrices(exercise, shape)
+    arguments = (*(array.copy() for array in inputs), got)
+    Engine(kernel, *exercise.task.launch(*shape), arguments, [], max_steps=exercise.task.max_steps).run()
+    return not differing(got, want).any()
 
 
 # ---- after a launch -------------------------------------------------------------------------------------------
@@ -148,7 +181,7 @@ def _judged(
         return Verdict(exercise.name, PASSED, tuple(checks), None, remarks, exercise.points, exercise.points)
     points = 0 if wrong else sum(check.passed is True for check in checks)
     if broken or wrong:
-        cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended), exercise.fixed)
+        cause = cause or cause_by_repair(source, _trial(exercise, outcomes), exercise.fixed)
     if cause:
         hint = cause.advice
     elif rules.passed is False and not broken:
@@ -250,7 +283,7 @@ def _doubt(
             hint = f"the launch has more threads than work: let each of them compute its own part of {output}."
             return 0, Check(False, text), hint
     shape = exercise.task.launches[-1]
-    other = launch(exercise, kernel, shape, trace=False, seed=secrets.randbits(32))
+    other = launch(exercise, kernel, shape, seed=secrets.randbits(32))
     if other.differs.any():
         names = " and ".join(exercise.parameters[:-1])
         text = f"{output} is right for the numbers that check always takes, and wrong for others of the same shapes"
@@ -267,7 +300,7 @@ def _only_in_square_blocks(
     if cause is None or width != height or height % 2:
         return None
     flat = (across, 2 * down, *deep), (width, height // 2, *depth)
-    other = launch(exercise, kernel, shape, trace=False, at=flat)
+    other = launch(exercise, kernel, shape, at=flat)
     if not other.differs.any() and not _broken([other]):
         return None
     text = f"{exercise.task.output} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
@@ -275,9 +308,7 @@ def _only_in_square_blocks(
 
 
 def _place(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> str | None:
-    wrong = [outcome.shape for outcome in outcomes if outcome.differs.any()]
-    smallest = sorted(wrong, key=math.prod)[:1]  # there most changes show at the least expense that they are wrong
-    cause = cause_by_place(source, lambda mended: _is_right(exercise, mended, smallest))
+    cause = cause_by_place(source, _trial(exercise, outcomes))
     return cause.advice if cause else None
 
 
@@ -286,7 +317,7 @@ def _advice_on_a_rule(exercise: Exercise, source: Submission, outcomes: list[Out
     if broken.kind == "out-of-bounds":
         # What is wrong in every launch may leave the matrices in only some of them: the others show the cause.
         advice = _diagnosed(exercise, [outcome for outcome in outcomes if not outcome.run.findings])
-        if not advice and (cause := cause_by_length(source, lambda mended: _is_right(exercise, mended))):
+        if not advice and (cause := cause_by_length(source, _trial(exercise, outcomes))):
             advice = cause.advice
     return advice or exercise.hints.get(broken.kind) or _place(exercise, source, outcomes) or broken.message
 
@@ -347,9 +378,9 @@ def _viewer(
     and where the kernel takes no step that one could look at."""
 
     def traced(outcome: Outcome) -> Outcome:
-        if outcome.run.trace is not None:
+        if exercise.traced is TraceObserver:
             return outcome
-        return launch(exercise, kernel, outcome.shape, source.loops, trace=True)
+        return launch(exercise, kernel, outcome.shape, source.loops, tracer=TraceObserver)
 
     output = exercise.task.output
     if broken is not None:
