@@ -12,6 +12,7 @@ from .observers.banks import wavefronts_by_block
 from .observers.coalescing import sectors_by_block
 from .observers.traffic import Key, TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
+from .simulator.compile.unit import Units
 from .simulator.findings import KernelError, LaunchError
 from .simulator.machine.access import Pattern
 from .simulator.machine.engine import Engine
@@ -53,7 +54,10 @@ def simulate(
 
 
 class Simulation:
-    """A kernel that waits for its grid and block; ``tracer``: what records its launches, if anything."""
+    """A kernel that waits for its grid and block.
+
+    ``tracer`` is what records its launches, if anything does; ``units`` compiles it, by default anew for each.
+    """
 
     def __init__(
         self,
@@ -62,9 +66,10 @@ class Simulation:
         schedule: str | int,
         tracer: type[TraceObserver] | None,
         max_steps: int | None,
+        units: Units | None = None,
     ) -> None:
         self._kernel, self._strict, self._schedule = kernel, strict, schedule
-        self._tracer, self._max_steps = tracer, max_steps
+        self._tracer, self._max_steps, self._units = tracer, max_steps, units
 
     def __getitem__(self, configuration: Any) -> Callable[..., Run]:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -105,6 +110,7 @@ class Simulation:
             bool(tracer),
             self._max_steps,
             dynamic_shared,
+            self._units,
         )
         stopped = None
         try:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.simulate import Simulation
+from course_lib.simulator.compile.unit import Units
 from course_lib.simulator.findings import (
     KINDS,
     RANK,
@@ -49,13 +50,15 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
     if isinstance(source, Verdict):
         return source
     cause = cause_in_text(source, exercise.task.output, alone=_is_alone(exercise))
+    units = Units()
     try:
         outcomes = [
-            launch(exercise, kernel, shape, source.loops, tracer=exercise.traced) for shape in exercise.task.launches
+            launch(exercise, kernel, shape, source.loops, tracer=exercise.traced, units=units)
+            for shape in exercise.task.launches
         ]
     except _REFUSALS as error:
         return _refused(exercise, kernel, source, cause, error)
-    return _judged(exercise, kernel, source, cause, outcomes)
+    return _judged(exercise, kernel, source, cause, outcomes, units)
 
 
 def _is_alone(exercise: Exercise) -> bool:
@@ -71,17 +74,19 @@ def launch(
     loops: Iterable[int] = (),
     *,
     tracer: Tracer = None,
+    units: Units | None = None,
     seed: int | None = None,
     at: Launch | None = None,
 ) -> Outcome:
     """Launch on matrices of eighths, whose products and sums float32 holds exactly, with the output full of NaN.
 
-    ``tracer`` records the launch, ``seed`` chooses other matrices than the usual ones, ``at`` another grid and block.
+    ``tracer`` records the launch, ``units`` compiles the kernel, ``seed`` chooses other matrices than the usual ones,
+    ``at`` another grid and block.
     What the kernel prints is not shown: it would stand there once for every launch.
     """
     inputs, want, got = _matrices(exercise, shape, seed)
     grid, block = at or exercise.task.launch(*shape)
-    launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps)[grid, block]
+    launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps, units)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
     return Outcome(shape, inputs, got, want, run, frozenset(loops))
@@ -136,12 +141,13 @@ def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -
 
     Where the values were wrong there, they are looked at before anything is counted.
     """
+    units = Units()
     try:
-        if first is not None and first.differs.any() and not _gives_right_values(exercise, kernel, first.shape):
+        if first is not None and first.differs.any() and not _gives_right_values(exercise, kernel, first.shape, units):
             return False
         shapes = exercise.task.launches if first is None else (first.shape, *exercise.task.launches)
         for shape in dict.fromkeys(shapes):
-            outcome = launch(exercise, kernel, shape)
+            outcome = launch(exercise, kernel, shape, units=units)
             if outcome.differs.any() or _broken([outcome]) or _stored_elsewhere(exercise, [outcome]):
                 return False
     except _REFUSALS:
@@ -149,11 +155,12 @@ def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -
     return True
 
 
-def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape) -> bool:
+def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, units: Units) -> bool:
     """Launch without any observer, which takes half the time, and compare."""
     inputs, want, got = _matrices(exercise, shape)
     arguments = (*(array.copy() for array in inputs), got)
-    Engine(kernel, *exercise.task.launch(*shape), arguments, [], max_steps=exercise.task.max_steps).run()
+    grid, block = exercise.task.launch(*shape)
+    Engine(kernel, grid, block, arguments, [], max_steps=exercise.task.max_steps, units=units).run()
     return not differing(got, want).any()
 
 
@@ -161,7 +168,12 @@ def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape) 
 
 
 def _judged(
-    exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, outcomes: list[Outcome]
+    exercise: Exercise,
+    kernel: Any,
+    source: Submission,
+    cause: Cause | None,
+    outcomes: list[Outcome],
+    units: Units,
 ) -> Verdict:
     """Rules, values and budgets, with the hint on the first that failed."""
     output = exercise.task.output
@@ -172,7 +184,7 @@ def _judged(
     remarks = remarks_on_text(source, _is_alone(exercise))
     remarks += _warnings(outcomes) if not any("float64" in remark for remark in remarks) else ()
     if all(check.passed for check in checks):
-        doubt = _doubt(exercise, kernel, source, outcomes)
+        doubt = _doubt(exercise, kernel, source, outcomes, units)
         if doubt:
             place, check, hint = doubt
             checks[place] = check
@@ -265,7 +277,7 @@ def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome
 
 
 def _doubt(
-    exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome]
+    exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome], units: Units
 ) -> tuple[int, Check, str] | None:
     """What is wrong with a kernel that keeps every rule and budget: (the check it concerns, what it says now, a hint).
 
@@ -283,7 +295,7 @@ def _doubt(
             hint = f"the launch has more threads than work: let each of them compute its own part of {output}."
             return 0, Check(False, text), hint
     shape = exercise.task.launches[-1]
-    other = launch(exercise, kernel, shape, seed=secrets.randbits(32))
+    other = launch(exercise, kernel, shape, units=units, seed=secrets.randbits(32))
     if other.differs.any():
         names = " and ".join(exercise.parameters[:-1])
         text = f"{output} is right for the numbers that check always takes, and wrong for others of the same shapes"
