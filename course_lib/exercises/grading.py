@@ -27,6 +27,7 @@ from course_lib.simulator.findings import (
     UnsupportedKernelError,
 )
 from course_lib.simulator.machine.engine import Engine
+from course_lib.simulator.observer import Observer
 from course_lib.trace.record import TraceObserver
 
 from .causes import Cause, cause_in_text, mixed_directions, remarks_on_text
@@ -137,13 +138,13 @@ def _trial(exercise: Exercise, outcomes: list[Outcome]) -> _Trial:
 
 
 def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -> bool:
-    """Whether it breaks no rule and gives the right values, on every shape; that of ``first`` is the first one.
+    """Whether it breaks no rule and gives the right values, on every shape; that of ``first`` is tried first.
 
-    Where the values were wrong there, they are looked at before anything is counted.
+    There, indices and values are looked at before anything is counted.
     """
     units = Units()
     try:
-        if first is not None and first.differs.any() and not _gives_right_values(exercise, kernel, first.shape, units):
+        if first is not None and not _gives_right_values(exercise, kernel, first.shape, units):
             return False
         shapes = exercise.task.launches if first is None else (first.shape, *exercise.task.launches)
         for shape in dict.fromkeys(shapes):
@@ -155,12 +156,22 @@ def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -
     return True
 
 
+class _Inside(Observer):
+    """Stops a launch at the first index that lies outside an array."""
+
+    def out_of_bounds(self, *event: Any) -> None:
+        raise KernelError("an index lies outside an array")
+
+    def negative_index(self, *event: Any) -> None:
+        raise KernelError("an index is negative")
+
+
 def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, units: Units) -> bool:
-    """Launch without any observer, which takes half the time, and compare."""
+    """Launch without counting, which takes half the time, and compare; KernelError at an index out of bounds."""
     inputs, want, got = _matrices(exercise, shape)
     arguments = (*(array.copy() for array in inputs), got)
     grid, block = exercise.task.launch(*shape)
-    Engine(kernel, grid, block, arguments, [], max_steps=exercise.task.max_steps, units=units).run()
+    Engine(kernel, grid, block, arguments, [_Inside()], max_steps=exercise.task.max_steps, units=units).run()
     return not differing(got, want).any()
 
 
