@@ -12,6 +12,7 @@ from .observers.banks import wavefronts_by_block
 from .observers.coalescing import sectors_by_block
 from .observers.traffic import Key, TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
+from .simulator.compile.unit import Units
 from .simulator.findings import KernelError, LaunchError
 from .simulator.machine.access import Pattern
 from .simulator.machine.engine import Engine
@@ -49,15 +50,26 @@ def simulate(
         KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.
         UnsupportedKernelError: the kernel uses something the simulator does not run.
     """
-    return Simulation(kernel, strict, schedule, trace, max_steps)
+    return Simulation(kernel, strict, schedule, TraceObserver if trace else None, max_steps)
 
 
 class Simulation:
-    """A kernel that waits for its grid and block."""
+    """A kernel that waits for its grid and block.
 
-    def __init__(self, kernel: Any, strict: bool, schedule: str | int, trace: bool, max_steps: int | None) -> None:
+    ``tracer`` is what records its launches, if anything does; ``units`` compiles it, by default anew for each.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,
+        strict: bool,
+        schedule: str | int,
+        tracer: type[TraceObserver] | None,
+        max_steps: int | None,
+        units: Units | None = None,
+    ) -> None:
         self._kernel, self._strict, self._schedule = kernel, strict, schedule
-        self._trace, self._max_steps = trace, max_steps
+        self._tracer, self._max_steps, self._units = tracer, max_steps, units
 
     def __getitem__(self, configuration: Any) -> Callable[..., Run]:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -87,7 +99,7 @@ class Simulation:
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]
-        tracer = [TraceObserver(request_figures)] if self._trace else []
+        tracer = [self._tracer(request_figures)] if self._tracer else []
         engine = Engine(
             self._kernel,
             grid,
@@ -95,9 +107,10 @@ class Simulation:
             arguments,
             [*counters, *judges, *tracer],
             self._schedule,
-            self._trace,
+            bool(tracer),
             self._max_steps,
             dynamic_shared,
+            self._units,
         )
         stopped = None
         try:

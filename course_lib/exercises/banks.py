@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib.simulator.hardware import BANKS, ceil_div
+from course_lib.trace.record import StepObserver
 
 from .budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from .exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper, write
@@ -95,7 +96,7 @@ ROW_SUMS = fill_in(
             _shared_words,
             lambda shape: 33 * 32,
             "one word more in each of the 32 rows is enough.",
-            traced=True,
+            traced=StepObserver,
         ),
         sectors_per_request(
             "A",
@@ -145,7 +146,7 @@ SKEWED = make_cheaper(
             _shared_words,
             lambda shape: TILE * TILE,
             "this time without padding: the tile stays 32×32.",
-            traced=True,
+            traced=StepObserver,
         ),
         shared_stores("32·⌈K/32⌉", _once_per_element, "each element goes to the tile once."),
         sectors_per_request(
@@ -213,7 +214,7 @@ WRONG_TILE = find_bug(
             _shared_words,
             lambda shape: SIDE * SIDE + SIDE * (SIDE + 1),
             "one word more in each row of one tile is enough, and the other tile needs none.",
-            traced=True,
+            traced=StepObserver,
         ),
     ),
     hints={

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from course_lib.trace.record import StepObserver
+
 from .exercise import Budget, Outcome, Shape
 
 Limit = Callable[[Shape], float | None]
@@ -56,14 +58,14 @@ def conflicts(hint: str, formula: str = "none", limit: Limit = lambda shape: 0) 
 
 def barriers(formula: str, limit: Limit, hint: str) -> Budget:
     """Barriers at which one warp waits."""
-    return Budget("barriers per warp", formula, Outcome.barriers, limit, hint, traced=True)
+    return Budget("barriers per warp", formula, Outcome.barriers, limit, hint, traced=StepObserver)
 
 
 def iterations(formula: str, limit: Limit, hint: str) -> Budget:
     """Turns of all loops of one warp: a kernel that only keeps quiet in most of its turns takes them all the same."""
-    return Budget("turns of the loops", formula, Outcome.iterations, limit, hint, traced=True)
+    return Budget("turns of the loops", formula, Outcome.iterations, limit, hint, traced=StepObserver)
 
 
 def statements(formula: str, limit: Limit, hint: str) -> Budget:
     """Statements that one warp executes: what the source makes a GPU do, before its compiler tidies up."""
-    return Budget("statements per warp", formula, Outcome.statements, limit, hint, traced=True)
+    return Budget("statements per warp", formula, Outcome.statements, limit, hint, traced=StepObserver)

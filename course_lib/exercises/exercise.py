@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.trace.columns import BARRIER, Table
+from course_lib.trace.record import StepObserver, TraceObserver
+
+#: What records a launch; None where nothing does.
+Tracer = type[TraceObserver] | None
 
 #: The sizes that a launch is made from: (M, N, K), unless the exercise names others.
 Shape = tuple[int, ...]
@@ -19,6 +23,11 @@ Array = NDArray[Any]
 Launch = tuple[tuple[int, ...], tuple[int, ...]]
 
 FILL_IN, WRITE, CHEAPER, FIND = "fill in", "write", "make it cheaper", "find the bug"
+
+
+def differing(got: Array, want: Array) -> NDArray[np.bool_]:
+    """Where a result is wrong; NaN is wrong everywhere."""
+    return ~np.isclose(got, want, rtol=1e-5, atol=1e-5)
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class Outcome:
     @property
     def differs(self) -> NDArray[np.bool_]:
         """Where the output is wrong; NaN, which is what nobody stored, is wrong everywhere."""
-        return ~np.isclose(self.got, self.want, rtol=1e-5, atol=1e-5)
+        return differing(self.got, self.want)
 
     def count(self, what: str, op: str, array: str | None = None, space: str = "global") -> int:
         """The sum of "accesses", "requests", "sectors" or "wavefronts" for one array, or for all of the space."""
@@ -89,7 +98,7 @@ class Budget:
     """A limit on what a kernel may cost: ``measure(outcome)`` ≤ ``limit(shape)``, or the student reads ``hint``.
 
     ``name`` says what is counted, ``formula`` the limit as the exercise states it. Where ``limit`` returns None,
-    the shape is not measured. ``traced``: ``measure`` reads the launch's trace.
+    the shape is not measured. ``traced``: what must record the launch for ``measure`` to read its trace.
     """
 
     name: str
@@ -97,7 +106,7 @@ class Budget:
     measure: Callable[[Outcome], float]
     limit: Callable[[Shape], float | None]
     hint: str
-    traced: bool = False
+    traced: Tracer = None
 
 
 def _one_each(*shape: int) -> int:
@@ -186,9 +195,10 @@ class Exercise:
         return self.task.parameters
 
     @property
-    def traced(self) -> bool:
-        """Whether a budget reads the trace; recording one takes a third of the time of a launch."""
-        return any(budget.traced for budget in self.budgets)
+    def traced(self) -> Tracer:
+        """What records all that the budgets read; a whole trace takes a third of the time of a launch."""
+        wanted = {budget.traced for budget in self.budgets}
+        return next((tracer for tracer in (TraceObserver, StepObserver) if tracer in wanted), None)
 
     @property
     def points(self) -> int:

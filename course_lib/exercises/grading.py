@@ -7,13 +7,16 @@ import io
 import math
 import secrets
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.simulate import simulate
+from course_lib.simulate import Simulation
+from course_lib.simulator.compile.unit import Units
 from course_lib.simulator.findings import (
     KINDS,
     RANK,
@@ -23,9 +26,12 @@ from course_lib.simulator.findings import (
     SimulatorError,
     UnsupportedKernelError,
 )
+from course_lib.simulator.machine.engine import Engine
+from course_lib.simulator.observer import Observer
+from course_lib.trace.record import TraceObserver
 
 from .causes import Cause, cause_in_text, mixed_directions, remarks_on_text
-from .exercise import Budget, Exercise, Launch, Outcome, Shape
+from .exercise import Array, Budget, Exercise, Launch, Outcome, Shape, Tracer, differing
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
 from .places import cause_by_place
@@ -45,13 +51,15 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
     if isinstance(source, Verdict):
         return source
     cause = cause_in_text(source, exercise.task.output, alone=_is_alone(exercise))
+    units = Units()
     try:
         outcomes = [
-            launch(exercise, kernel, shape, source.loops, trace=exercise.traced) for shape in exercise.task.launches
+            launch(exercise, kernel, shape, source.loops, tracer=exercise.traced, units=units)
+            for shape in exercise.task.launches
         ]
     except _REFUSALS as error:
         return _refused(exercise, kernel, source, cause, error)
-    return _judged(exercise, kernel, source, cause, outcomes)
+    return _judged(exercise, kernel, source, cause, outcomes, units)
 
 
 def _is_alone(exercise: Exercise) -> bool:
@@ -66,24 +74,31 @@ def launch(
     shape: Shape,
     loops: Iterable[int] = (),
     *,
-    trace: bool,
+    tracer: Tracer = None,
+    units: Units | None = None,
     seed: int | None = None,
     at: Launch | None = None,
 ) -> Outcome:
     """Launch on matrices of eighths, whose products and sums float32 holds exactly, with the output full of NaN.
 
-    ``seed`` chooses other matrices than the usual ones, ``at`` another grid and block. What the kernel prints is not
-    shown: it would stand there once for every launch.
+    ``tracer`` records the launch, ``units`` compiles the kernel, ``seed`` chooses other matrices than the usual ones,
+    ``at`` another grid and block.
+    What the kernel prints is not shown: it would stand there once for every launch.
     """
-    rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
-    inputs = exercise.task.inputs(rng, *shape)
-    want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
-    got = np.full(want.shape, np.nan, np.float32)
+    inputs, want, got = _matrices(exercise, shape, seed)
     grid, block = at or exercise.task.launch(*shape)
-    launcher = simulate(kernel, strict=False, trace=trace, max_steps=exercise.task.max_steps)[grid, block]
+    launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps, units)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
     return Outcome(shape, inputs, got, want, run, frozenset(loops))
+
+
+def _matrices(exercise: Exercise, shape: Shape, seed: int | None = None) -> tuple[tuple[Array, ...], Array, Array]:
+    """What a kernel is given to read, the right values of its output, and the output before it runs."""
+    rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
+    inputs = exercise.task.inputs(rng, *shape)
+    want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
+    return inputs, want, np.full(want.shape, np.nan, np.float32)
 
 
 def eighths(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
@@ -105,18 +120,35 @@ def _refused(
     """The simulator did not launch it, or stopped it: then nothing else can be judged."""
     said = error.without_option()  # which a student cannot give to check
     line = cause.line if cause else error.line
-    cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended), exercise.fixed)
+    cause = cause or cause_by_repair(source, _trial(exercise, []), exercise.fixed)
     hint = cause.advice if cause else said
     checks = [Check(False, "the simulator can run it" if hint == said else said, source.quoted(line))]
     checks.append(Check(None, f"{exercise.task.output} and its costs: not judged, since the kernel did not finish"))
     return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
 
 
-def _is_right(exercise: Exercise, kernel: Any, first: Sequence[Shape] = ()) -> bool:
-    """Whether it breaks no rule and gives the right values, on every shape; those named are tried first."""
+#: Whether a changed kernel is right.
+_Trial = Callable[[FunctionType], bool]
+
+
+def _trial(exercise: Exercise, outcomes: list[Outcome]) -> _Trial:
+    """`_is_right`, beginning where a change shows at the least expense that the kernel is still wrong."""
+    failed = (outcome for outcome in outcomes if outcome.differs.any() or _broken([outcome]))
+    return partial(_is_right, exercise, min(failed, key=lambda outcome: math.prod(outcome.shape), default=None))
+
+
+def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -> bool:
+    """Whether it breaks no rule and gives the right values, on every shape; that of ``first`` is tried first.
+
+    There, indices and values are looked at before anything is counted.
+    """
+    units = Units()
     try:
-        for shape in dict.fromkeys((*first, *exercise.task.launches)):
-            outcome = launch(exercise, kernel, shape, trace=False)
+        if first is not None and not _gives_right_values(exercise, kernel, first.shape, units):
+            return False
+        shapes = exercise.task.launches if first is None else (first.shape, *exercise.task.launches)
+        for shape in dict.fromkeys(shapes):
+            outcome = launch(exercise, kernel, shape, units=units)
             if outcome.differs.any() or _broken([outcome]) or _stored_elsewhere(exercise, [outcome]):
                 return False
     except _REFUSALS:
@@ -124,11 +156,35 @@ def _is_right(exercise: Exercise, kernel: Any, first: Sequence[Shape] = ()) -> b
     return True
 
 
+class _Inside(Observer):
+    """Stops a launch at the first index that lies outside an array."""
+
+    def out_of_bounds(self, *event: Any) -> None:
+        raise KernelError("an index lies outside an array")
+
+    def negative_index(self, *event: Any) -> None:
+        raise KernelError("an index is negative")
+
+
+def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, units: Units) -> bool:
+    """Launch without counting, which takes half the time, and compare; KernelError at an index out of bounds."""
+    inputs, want, got = _matrices(exercise, shape)
+    arguments = (*(array.copy() for array in inputs), got)
+    grid, block = exercise.task.launch(*shape)
+    Engine(kernel, grid, block, arguments, [_Inside()], max_steps=exercise.task.max_steps, units=units).run()
+    return not differing(got, want).any()
+
+
 # ---- after a launch -------------------------------------------------------------------------------------------
 
 
 def _judged(
-    exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, outcomes: list[Outcome]
+    exercise: Exercise,
+    kernel: Any,
+    source: Submission,
+    cause: Cause | None,
+    outcomes: list[Outcome],
+    units: Units,
 ) -> Verdict:
     """Rules, values and budgets, with the hint on the first that failed."""
     output = exercise.task.output
@@ -139,7 +195,7 @@ def _judged(
     remarks = remarks_on_text(source, _is_alone(exercise))
     remarks += _warnings(outcomes) if not any("float64" in remark for remark in remarks) else ()
     if all(check.passed for check in checks):
-        doubt = _doubt(exercise, kernel, source, outcomes)
+        doubt = _doubt(exercise, kernel, source, outcomes, units)
         if doubt:
             place, check, hint = doubt
             checks[place] = check
@@ -148,7 +204,7 @@ def _judged(
         return Verdict(exercise.name, PASSED, tuple(checks), None, remarks, exercise.points, exercise.points)
     points = 0 if wrong else sum(check.passed is True for check in checks)
     if broken or wrong:
-        cause = cause or cause_by_repair(source, lambda mended: _is_right(exercise, mended), exercise.fixed)
+        cause = cause or cause_by_repair(source, _trial(exercise, outcomes), exercise.fixed)
     if cause:
         hint = cause.advice
     elif rules.passed is False and not broken:
@@ -232,7 +288,7 @@ def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome
 
 
 def _doubt(
-    exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome]
+    exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome], units: Units
 ) -> tuple[int, Check, str] | None:
     """What is wrong with a kernel that keeps every rule and budget: (the check it concerns, what it says now, a hint).
 
@@ -250,7 +306,7 @@ def _doubt(
             hint = f"the launch has more threads than work: let each of them compute its own part of {output}."
             return 0, Check(False, text), hint
     shape = exercise.task.launches[-1]
-    other = launch(exercise, kernel, shape, trace=False, seed=secrets.randbits(32))
+    other = launch(exercise, kernel, shape, units=units, seed=secrets.randbits(32))
     if other.differs.any():
         names = " and ".join(exercise.parameters[:-1])
         text = f"{output} is right for the numbers that check always takes, and wrong for others of the same shapes"
@@ -267,7 +323,7 @@ def _only_in_square_blocks(
     if cause is None or width != height or height % 2:
         return None
     flat = (across, 2 * down, *deep), (width, height // 2, *depth)
-    other = launch(exercise, kernel, shape, trace=False, at=flat)
+    other = launch(exercise, kernel, shape, at=flat)
     if not other.differs.any() and not _broken([other]):
         return None
     text = f"{exercise.task.output} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
@@ -275,9 +331,7 @@ def _only_in_square_blocks(
 
 
 def _place(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> str | None:
-    wrong = [outcome.shape for outcome in outcomes if outcome.differs.any()]
-    smallest = sorted(wrong, key=math.prod)[:1]  # there most changes show at the least expense that they are wrong
-    cause = cause_by_place(source, lambda mended: _is_right(exercise, mended, smallest))
+    cause = cause_by_place(source, _trial(exercise, outcomes))
     return cause.advice if cause else None
 
 
@@ -286,7 +340,7 @@ def _advice_on_a_rule(exercise: Exercise, source: Submission, outcomes: list[Out
     if broken.kind == "out-of-bounds":
         # What is wrong in every launch may leave the matrices in only some of them: the others show the cause.
         advice = _diagnosed(exercise, [outcome for outcome in outcomes if not outcome.run.findings])
-        if not advice and (cause := cause_by_length(source, lambda mended: _is_right(exercise, mended))):
+        if not advice and (cause := cause_by_length(source, _trial(exercise, outcomes))):
             advice = cause.advice
     return advice or exercise.hints.get(broken.kind) or _place(exercise, source, outcomes) or broken.message
 
@@ -347,9 +401,9 @@ def _viewer(
     and where the kernel takes no step that one could look at."""
 
     def traced(outcome: Outcome) -> Outcome:
-        if outcome.run.trace is not None:
+        if exercise.traced is TraceObserver:
             return outcome
-        return launch(exercise, kernel, outcome.shape, source.loops, trace=True)
+        return launch(exercise, kernel, outcome.shape, source.loops, tracer=TraceObserver)
 
     output = exercise.task.output
     if broken is not None:

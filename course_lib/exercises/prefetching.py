@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from course_lib.simulator.hardware import ceil_div
 from course_lib.trace.reading import slacks, timeline_rows
+from course_lib.trace.record import TraceObserver
 
 from .budgets import barriers, global_loads, shared_stores
 from .exercise import FILL_IN, Budget, Outcome, fill_in
@@ -52,7 +53,7 @@ ONE_BUFFER = fill_in(
             _hidden_behind_too_little,
             lambda shape: 0,
             "load into a_next and b_next before the multiplies, and store those two to the tiles after them.",
-            traced=True,
+            traced=TraceObserver,
         ),
         barriers(
             "2·(⌈K/T⌉ + 1)",

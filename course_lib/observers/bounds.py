@@ -27,7 +27,8 @@ class BoundsObserver(Observer):
         vector = site.vector
         place = vector.first_lane(lanes)
         numbers = tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[place]) for i in index)
-        return numbers, vector.first_thread(lanes), int(np.count_nonzero(vector.full(lanes)))
+        thread = vector.launch.name_thread(vector.ids[place])
+        return numbers, thread, int(np.count_nonzero(vector.full(lanes)))
 
     def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
         numbers, thread, count = self._first(site, index, lanes)

@@ -190,6 +190,16 @@ class TraceObserver(Observer):
         return tuple(found.values())
 
 
+class StepObserver(TraceObserver):
+    """Records the steps of a launch and its arrays, without accesses, variables and tests: for those who count."""
+
+    def end_of_chunk(self, vectors: Sequence[Any]) -> None:
+        chunk = self._chunk
+        for records in (chunk.accesses, chunk.variables, chunk.tests, chunk.outside):
+            records.clear()
+        super().end_of_chunk(vectors)
+
+
 def _fragment(name: str, shape: tuple[int, int], places: tuple[np.ndarray, np.ndarray]) -> Fragment:
     elements = np.ravel_multi_index(places, shape)
     return Fragment(name, *shape, tuple(map(tuple, elements.T.tolist())))

@@ -3,6 +3,9 @@
 The answers lie in answers/, a file for each lesson: ``WRONG`` lists (exercise, what is wrong, change, words of the
 hint), ``RIGHT`` (exercise, what is different, change). A change is a list of (old, new) texts, applied to the cell of
 the solution, or a list with one text for each fill-in of the skeleton, or a text that takes the place of the cell.
+
+A fifth item of a wrong answer, "nightly", leaves it to `--nightly`: its verdict takes long, since many repairs are
+launched, and other answers to the same and to other exercises run every line of `course_lib/exercises` that it runs.
 """
 
 import importlib.util
@@ -124,8 +127,13 @@ def test_the_course_has_exercises_of_every_kind():
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_enough_answers_are_tried(name):
-    """Four plausible wrong ones, each with a hint of its own words, and two right ones: the solution is one."""
-    assert Counter(answer[0] for answer in WRONG)[name] >= 4
+    """Four plausible wrong ones, each with a hint of its own words, and two right ones: the solution is one.
+
+    By day two wrong ones, with different hints.
+    """
+    wrong = [answer for answer in WRONG if answer[0] == name]
+    assert len(wrong) >= 4
+    assert len({hint for _, _, _, hint, *nightly in wrong if not nightly}) >= 2
     assert Counter(answer[0] for answer in RIGHT)[name] >= 1
 
 
@@ -172,7 +180,10 @@ def test_another_right_answer_passes(name, different, change, tmp_path):
     assert verdict, verdict
 
 
-@pytest.mark.parametrize("name, mistake, change, hint", WRONG, ids=[f"{w[0]}: {w[1]}" for w in WRONG])
+@pytest.mark.parametrize(
+    "name, mistake, change, hint",
+    [pytest.param(*w[:4], id=f"{w[0]}: {w[1]}", marks=[getattr(pytest.mark, mark) for mark in w[4:]]) for w in WRONG],
+)
 def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, mistake, change, hint, tmp_path):
     verdict = _verdict(name, tmp_path, change)
     assert verdict.status == "failed"

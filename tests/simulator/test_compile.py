@@ -5,6 +5,7 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import simulate
+from course_lib.simulator.compile.unit import Units
 from course_lib.simulator.language.infer import analyse
 from course_lib.simulator.language.program import expressions
 from course_lib.simulator.language.source import read
@@ -116,3 +117,39 @@ def test_a_program_that_is_not_well_typed_is_never_emitted():
     object.__setattr__(node, "type", "int32")
     with pytest.raises(ProgramError, match="int32"):
         verify(function)
+
+
+def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone():
+    """Anew for another block or another type; for another grid only where the kernel asks for its size."""
+
+    def by_block(C):
+        C[cuda.grid(1)] = cuda.blockDim.x
+
+    def by_grid(C):
+        C[cuda.grid(1)] = cuda.gridDim.x
+
+    def by_gridsize(C):
+        C[cuda.grid(1)] = cuda.gridsize(1)
+
+    for kernel, of_grids in ((by_block, 1), (by_grid, 2), (by_gridsize, 2)):
+        units, compiled = Units(), set()
+        for grid, block, kind in ((2, 4, "f4"), (4, 4, "f4"), (4, 4, "f4"), (4, 8, "f4"), (4, 8, "i4")):
+            C = np.zeros(grid * block, kind)
+            engine = Engine(kernel, grid, block, (C,), [], units=units)
+            engine.run()
+            assert (C == {by_block: block, by_grid: grid, by_gridsize: grid * block}[kernel]).all()
+            compiled.add(engine.unit)
+        assert len(compiled) == of_grids + 2
+        assert Engine(kernel, 4, 8, (C,), []).unit not in compiled
+
+
+def test_arrays_from_outside_are_taken_for_each_launch():
+    """They are watched in one launch: no other one may meet them."""
+    table = np.arange(4, dtype="f4")
+
+    def from_outside(C):
+        C[cuda.grid(1)] = table[cuda.grid(1)]
+
+    units = Units()
+    first, second = (Engine(from_outside, 1, 4, (np.zeros(4, "f4"),), [], units=units).unit for _ in range(2))
+    assert first is not second

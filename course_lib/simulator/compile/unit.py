@@ -50,12 +50,14 @@ class Unit:
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
         fences: the kernel calls threadfence; copies: it starts asynchronous copies.
+        asks_grid: the code holds the size of the grid.
         text: the generated code.
     """
 
     def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool):
         analysis, self.program = analyse(launch, source, arguments)
         self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
+        self.asks_grid = analysis.asks_grid
         module, template = generate(self.program, tracing)
         self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(self.program, {})
@@ -107,6 +109,24 @@ class Unit:
     def may_write(self, argument: str) -> bool:
         """Can the kernel store to this argument?"""
         return self._written is None or argument in self._written
+
+
+class Units:
+    """Kernels as compiled for launches between which no global changes: once for those that differ in sizes alone."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Unit] = {}
+
+    def of(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool) -> Unit:
+        """The kernel, compiled for this launch or for one that asks for the same code."""
+        key = (source.function, launch.block, launch.dynamic_shared, tracing, *arguments.items())
+        known = self._known.get(key) or self._known.get((*key, launch.grid))
+        if known is not None:
+            return known
+        unit = Unit(launch, source, arguments, tracing)
+        if not unit.outside:  # arrays belong to one launch
+            self._known[(*key, launch.grid) if unit.asks_grid else key] = unit
+        return unit
 
 
 #: What the generated code calls.

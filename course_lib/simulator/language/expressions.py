@@ -271,6 +271,7 @@ class Expressions:
         if path in VALUES:
             return Apply(operation=VALUES[path], args=(), type="int32", line=getattr(node, "lineno", 0))
         if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
+            self.analysis.asks_grid |= path[0] == "gridDim"
             size = (launch.block if path[0] == "blockDim" else launch.grid)[AXES[path[1]]]
             return self.number(np.int32(size), literal=False)
         if path == ("warpsize",):

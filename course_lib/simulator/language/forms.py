@@ -83,6 +83,7 @@ def grid(x: Expressions, node: ast.Call, used: bool) -> Expr:
 
 def gridsize(x: Expressions, node: ast.Call, used: bool) -> Expr:
     count, launch = _dimensions(x, node, "gridsize"), x.analysis.launch
+    x.analysis.asks_grid = True
     items = tuple(x.number(launch.grid[d] * launch.block[d], literal=False) for d in range(count))
     return items[0] if count == 1 else tuples.of(items)
 

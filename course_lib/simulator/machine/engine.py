@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compile.unit import Unit
+from ..compile.unit import Unit, Units
 from ..findings import LaunchError
 from ..hardware import SHARED_LIMIT
 from ..language import signatures
@@ -59,7 +59,7 @@ HOOKS = (
 
 
 class Engine:
-    """One launch of one kernel. ``observers`` are fed while :meth:`run` runs."""
+    """One launch of one kernel. ``observers`` are fed while :meth:`run` runs; ``units`` compiles the kernel."""
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class Engine:
         tracing: bool = False,
         max_steps: int | None = None,
         dynamic_shared: Any = 0,
+        units: Units | None = None,
     ) -> None:
         self.launch = Launch.of(grid, block, dynamic_shared)
         threads = self.launch.blocks * self.launch.threads_per_block
@@ -95,7 +96,10 @@ class Engine:
         mark_aliases(self.arrays)
         variables = {n: variable_of(n, a, v) for n, a, v in zip(names, arguments, self.values, strict=True)}
         variables = self._cast(kernel, variables)
-        self.unit = Unit(self.launch, self.source, variables, tracing)
+        if units is None:
+            self.unit = Unit(self.launch, self.source, variables, tracing)
+        else:
+            self.unit = units.of(self.launch, self.source, variables, tracing)
         self._check_shared()
         self.printed = Printed()
         hooks = {type(o): hooks_of(type(o)) for o in observers}

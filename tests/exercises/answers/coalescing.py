@@ -19,6 +19,7 @@ WRONG = [
         "without the block",
         [(SIDE, "i = 32 * step + cuda.threadIdx.x")],
         "the block, the turn and the thread must all count",
+        "nightly",
     ),
     ("side-by-side", "without the turn", [(SIDE, "i = cuda.blockIdx.x * 128 + cuda.threadIdx.x")], "step counts too"),
     (
@@ -26,6 +27,7 @@ WRONG = [
         "blocks of 32 elements",
         [(SIDE, "i = cuda.grid(1) + 32 * step")],
         "a block begins 128 elements after",
+        "nightly",
     ),
     (
         "side-by-side",
@@ -52,6 +54,7 @@ WRONG = [
             ("col = " + BY_X, "col = cuda.blockIdx.x * 16 + cuda.threadIdx.x"),
         ],
         "two threads store into the same element",
+        "nightly",
     ),
     (
         "along-the-row",

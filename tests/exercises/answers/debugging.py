@@ -10,13 +10,14 @@ WRONG = [
     ("rows-of-b", "stored in the loop", [(STORE, "            C[row, col] = acc")], "stored once"),
     ("rows-of-b", "a name misspelt", [("B[k, col]", "B[k, coll]")], "did you mean col?"),
     ("rows-of-b", "A by columns", [("A[row, k]", "A[k, row]")], "beyond an array"),
-    ("rows-of-b", "the row of C in B", [("B[k, col]", "B[k, row]")], "look at `B[k, row]`"),
+    ("rows-of-b", "the row of C in B", [("B[k, col]", "B[k, row]")], "look at `B[k, row]`", "nightly"),
     ("rows-of-b", "one row too many", [("row < C.shape[0]", "row <= C.shape[0]")], "one row or column too many"),
     (
         "rows-of-b",
         "half a guard",
         [("row < C.shape[0] and col < C.shape[1]", "row < C.shape[0]")],
         "a store that the guard",
+        "nightly",
     ),
     (
         "wrong-tile-of-b",
@@ -31,12 +32,13 @@ WRONG = [
         "must come from blockIdx.x",
     ),
     ("wrong-tile-of-b", "only the column mended", [("range(TILE)", "range(TILE - 1)")], "already stops at TILE - 1"),
-    ("wrong-tile-of-b", "one too many", [("range(TILE)", "range(TILE + 1)")], "is not the length of a tile"),
+    ("wrong-tile-of-b", "one too many", [("range(TILE)", "range(TILE + 1)")], "is not the length of a tile", "nightly"),
     (
         "wrong-tile-of-b",
         "the guard forgotten",
         [("if start + ty < K and col < N", "if start + ty < K and row < N")],
         "the row and the column that are loaded",
+        "nightly",
     ),
     (
         "wrong-tile-of-b",
@@ -54,6 +56,7 @@ WRONG = [
         "tiles not synchronised",
         [("k, tx]\n        cuda.syncthreads()", "k, tx]")],
         "when they have been used",
+        "nightly",
     ),
     (
         "one-barrier",
@@ -66,12 +69,19 @@ WRONG = [
         ],
         "Store after the loop",
     ),
-    ("one-barrier", "store only", [("k, tx]\n        cuda.syncthreads()", "k, tx]")], "what keeps it from doing so"),
+    (
+        "one-barrier",
+        "store only",
+        [("k, tx]\n        cuda.syncthreads()", "k, tx]")],
+        "what keeps it from doing so",
+        "nightly",
+    ),
     (
         "one-barrier",
         "a barrier of the warp",
         [("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncwarp()")],
         "and no two warps",
+        "nightly",
     ),
     (
         "one-barrier",
@@ -83,18 +93,21 @@ WRONG = [
             )
         ],
         "keep it out of the if",
+        "nightly",
     ),
     (
         "one-barrier",
         "the barrier in the inner loop",
         [("k, tx]\n        cuda", "k, tx]\n            cuda")],
         "two barriers for each pair",
+        "nightly",
     ),
     (
         "one-barrier",
         "moved instead of added",
         [("        cuda.syncthreads()\n        for k", "        for k")],
         "what keeps it from doing so",
+        "nightly",
     ),
     (
         "too-far",
@@ -113,18 +126,21 @@ WRONG = [
             ("            A_tiles[1 - now", "            A_tiles[now"),
         ],
         "keep the barrier in every turn",
+        "nightly",
     ),
     (
         "too-far",
         "the test is one too late",
         [("if start + TILE < A.shape[1]", "if start + TILE <= A.shape[1]")],
         "still inside",
+        "nightly",
     ),
     (
         "too-far",
         "no barrier in the loop",
         [("        cuda.syncthreads()\n        now", "        now")],
         "keep the barrier in every turn",
+        "nightly",
     ),
     (
         "too-far",

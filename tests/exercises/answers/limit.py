@@ -11,6 +11,7 @@ WRONG = [
         "col times four again",
         ["        store4(C, row, col, load4(A, row, 4 * col))"],
         "multiplied again",
+        "nightly",
     ),
     (
         "four-at-once",
@@ -36,6 +37,7 @@ WRONG = [
         "to the end of the row",
         [("range(col, min(col + 4, A.shape[1]))", "range(col, A.shape[1])")],
         "not the rest of the row",
+        "nightly",
     ),
     (
         "any-width",
@@ -57,7 +59,7 @@ WRONG = [
         ],
         "one load4 a thread",
     ),
-    ("any-width", "one by one without a guard", [("min(col + 4, A.shape[1])", "col + 4")], "do not exist"),
+    ("any-width", "one by one without a guard", [("min(col + 4, A.shape[1])", "col + 4")], "do not exist", "nightly"),
     (
         "any-width",
         "the rest not at all",
@@ -81,6 +83,7 @@ WRONG = [
             )
         ],
         "its four of B's with one load4",
+        "nightly",
     ),
     (
         "wide",
@@ -93,6 +96,7 @@ WRONG = [
             ("acc[3] += a ", "acc[3] += A_tile[ty, k] "),
         ],
         "one element of A's tile, once",
+        "nightly",
     ),
     (
         "wide",
@@ -100,22 +104,23 @@ WRONG = [
         [("b[1]", "b[0]"), ("b[2]", "b[0]"), ("b[3]", "b[0]")],
         "all four results of a thread are the same",
     ),
-    ("wide", "= for +=", [("] += a", "] = a")], "forgets the sum so far"),
+    ("wide", "= for +=", [("] += a", "] = a")], "forgets the sum so far", "nightly"),
     (
         "wide",
         "the tile's column in B",
         [("load4(B, start + ty, col)", "load4(B, start + ty, n)")],
         "the first 32 columns",
     ),
-    ("wide", "one barrier", [("b[3]\n        cuda.syncthreads()", "b[3]")], "both barriers must stay"),
+    ("wide", "one barrier", [("b[3]\n        cuda.syncthreads()", "b[3]")], "both barriers must stay", "nightly"),
     (
         "wide",
         "four elements of A",
         [("            a = A_tile[ty, k]\n", "            a = load4(A_tile, ty, k)[0]\n")],
         "one element is wanted",
+        "nightly",
     ),
-    ("wide", "no guard below B", [("start + ty < B.shape[0] and col", "col")], "B also ends below"),
-    ("wide", "tx for n", [("store4(B_tile, ty, n,", "store4(B_tile, ty, tx,")], "n in the tile"),
+    ("wide", "no guard below B", [("start + ty < B.shape[0] and col", "col")], "B also ends below", "nightly"),
+    ("wide", "tx for n", [("store4(B_tile, ty, n,", "store4(B_tile, ty, tx,")], "n in the tile", "nightly"),
     (
         "wide",
         "stored one by one",

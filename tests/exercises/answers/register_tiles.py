@@ -20,7 +20,7 @@ WRONG = [
     ("useful-share", "without end", [(SHARE, "while mix: pass")], "was still running"),
     ("useful-share", "rounded", [(SHARE, 'return mix["FFMA"] // sum(mix.values())')], "1/2"),
     ("useful-share", "names added", [(SHARE, 'return mix["FFMA"] / sum(mix)')], "it raised TypeError"),
-    ("outer", "no guard for B", [(f"b = {B_ELEMENT}", "b = B[start + k, col]")], "0 there"),
+    ("outer", "no guard for B", [(f"b = {B_ELEMENT}", "b = B[start + k, col]")], "0 there", "nightly"),
     ("outer", "the tile's first row of B", [("b = B[start + k, col]", "b = B[start, col]")], "b is B[start + k, col]"),
     (
         "outer",
@@ -28,19 +28,27 @@ WRONG = [
         [("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N")],
         "look at `b = B[start + k, thread]",
     ),
-    ("outer", "a barrier in every turn", [("* b\n", "* b\n            cuda.syncthreads()\n")], "between two turns of"),
-    ("outer", "= for +=", [("acc[i] += ", "acc[i] = ")], "forgets the sum so far"),
+    (
+        "outer",
+        "a barrier in every turn",
+        [("* b\n", "* b\n            cuda.syncthreads()\n")],
+        "between two turns of",
+        "nightly",
+    ),
+    ("outer", "= for +=", [("acc[i] += ", "acc[i] = ")], "forgets the sum so far", "nightly"),
     (
         "outer",
         "B loaded for each result",
         [(f"            b = {B_ELEMENT}\n", ""), ("A_tile[i, k] * b", f"A_tile[i, k] * ({B_ELEMENT})")],
         "use it for all eight results",
+        "nightly",
     ),
     (
         "outer",
         "the tile's indices swapped",
         [("A_tile[i, k] * b", "A_tile[k, i] * b")],
         "`A_tile[k, i]` are the wrong way",
+        "nightly",
     ),
     (
         "outer",
@@ -52,12 +60,14 @@ WRONG = [
             )
         ],
         "already stops at ROWS - 1",
+        "nightly",
     ),
     (
         "two-by-two",
         "one row for both",
         [("A_tile[ty, k], A_tile[ty + 8, k]", "A_tile[ty, k], A_tile[ty, k]")],
         "takes a[i]",
+        "nightly",
     ),
     (
         "two-by-two",
@@ -73,6 +83,7 @@ WRONG = [
             ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]"),
         ],
         "stand in the wrong places",
+        "nightly",
     ),
     ("two-by-two", "nothing added", ["        for k in range(8):\n            pass"], "no product reaches the sum"),
     (
@@ -80,6 +91,7 @@ WRONG = [
         "i and j exchanged",
         [("acc[0, 1] += a0 * b1", "acc[0, 1] += a1 * b0"), ("acc[1, 0] += a1 * b0", "acc[1, 0] += a0 * b1")],
         "takes a[i]",
+        "nightly",
     ),
     (
         "two-by-two",
@@ -93,16 +105,24 @@ WRONG = [
             for j in (0, 1)
         ],
         "read all four into variables",
+        "nightly",
     ),
     (
         "two-by-two",
         "a barrier in the loop",
         [("            a0, a1", "            cuda.syncthreads()\n            a0, a1")],
         "needs none",
+        "nightly",
     ),
-    ("two-by-two", "K for 8", [("for k in range(8)", "for k in range(K)")], "16 rows and 8 columns"),
+    ("two-by-two", "K for 8", [("for k in range(8)", "for k in range(K)")], "16 rows and 8 columns", "nightly"),
     ("four-rows", "b not kept", [("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]")], "keep it in a variable"),
-    ("four-rows", "one row twice", [("A[top + 3, k]", "A[top + 2, k]")], "look at `acc3 += A[top + 2, k] * b`"),
+    (
+        "four-rows",
+        "one row twice",
+        [("A[top + 3, k]", "A[top + 2, k]")],
+        "look at `acc3 += A[top + 2, k] * b`",
+        "nightly",
+    ),
     (
         "four-rows",
         "stored in the loop",
@@ -114,33 +134,43 @@ WRONG = [
         ],
         "after the loops",
     ),
-    ("four-rows", "one term short", [("range(K)", "range(K - 1)")], "look at `range(K - 1)`"),
-    ("four-rows", "= for +=", [("acc2 += ", "acc2 = ")], "add to it with `acc2 += …`"),
+    ("four-rows", "one term short", [("range(K)", "range(K - 1)")], "look at `range(K - 1)`", "nightly"),
+    ("four-rows", "= for +=", [("acc2 += ", "acc2 = ")], "add to it with `acc2 += …`", "nightly"),
     (
         "scattered",
         "rows mended, columns not",
         [(STORED, "top + ty + 8 * i, left + 2 * tx + j")],
         "stand in the wrong places",
+        "nightly",
     ),
     (
         "scattered",
         "columns mended, rows not",
         [(STORED, "top + 2 * ty + i, left + tx + 8 * j")],
         "stand in the wrong places",
+        "nightly",
     ),
     ("scattered", "i and j exchanged", [(STORED, "top + ty + 8 * j, left + tx + 8 * i")], "stand in the wrong places"),
-    ("scattered", "results that touch", [(STORED, "top + ty + i, left + tx + j")], "two threads store into the same"),
+    (
+        "scattered",
+        "results that touch",
+        [(STORED, "top + ty + i, left + tx + j")],
+        "two threads store into the same",
+        "nightly",
+    ),
     (
         "scattered",
         "guard gone",
         [("            if row < M and col < N:\n                C", "            if row < M:\n                C")],
         "the same row and column",
+        "nightly",
     ),
     (
         "scattered",
         "tx and ty exchanged",
         [(STORED, "top + tx + 8 * i, left + ty + 8 * j")],
         "stand in the wrong places",
+        "nightly",
     ),
 ]
 

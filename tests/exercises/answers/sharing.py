@@ -16,7 +16,7 @@ WRONG = [
         [("B_shared[row, col] = B[row, col]", "B_shared = B[row, col]")],
         "stores nothing into the shared array",
     ),
-    ("neighbours", "asked of the thread", [("if i > 0", "if t > 0")], "look at `t > 0`"),
+    ("neighbours", "asked of the thread", [("if i > 0", "if t > 0")], "look at `t > 0`", "nightly"),
     (
         "to-the-table",
         "the matrix for the table",
@@ -25,12 +25,13 @@ WRONG = [
     ),
     ("to-the-table", "A transposed", [("A_shared[row, col] =", "A_shared[col, row] =")], "the wrong way round"),
     ("to-the-table", "B forgotten", [(CARRY_B, "")], "each thread carries one element of A and one of B"),
-    ("to-the-table", "both from A", [("= B[row, col]", "= A[row, col]")], "look at `A[row, col]`"),
+    ("to-the-table", "both from A", [("= B[row, col]", "= A[row, col]")], "look at `A[row, col]`", "nightly"),
     (
         "to-the-table",
         "whole rows",
         [(CARRY_A, "    for k in range(8):\n        A_shared[row, k] = A[row, k]\n")],
         "two threads store into the same place",
+        "nightly",
     ),
     ("to-the-table", "not its own place", [("A_shared[row, col] =", "A_shared[0, col] =")], "has a place of its own"),
     (
@@ -39,15 +40,22 @@ WRONG = [
         [("A_shared[row, k] * B_shared[k, col]", "A[row, k] * B[k, col]")],
         "each thread carries one element of A and one of B",
     ),
-    ("neighbours", "no barrier", [(BARRIER, "")], "all must wait at cuda.syncthreads()"),
+    ("neighbours", "no barrier", [(BARRIER, "")], "all must wait at cuda.syncthreads()", "nightly"),
     (
         "neighbours",
         "barrier in the guard",
         [(BARRIER + "    if i < n:\n", "    if i < n:\n        cuda.syncthreads()\n")],
         "keep it out of any if",
+        "nightly",
     ),
-    ("neighbours", "no zeros at the end", [("    near[t + 1] = 0\n", "")], "beyond the ends of A it must hold 0"),
-    ("neighbours", "the first one's neighbour", [("        if i > 0:\n    ", "")], "ask for i > 0"),
+    (
+        "neighbours",
+        "no zeros at the end",
+        [("    near[t + 1] = 0\n", "")],
+        "beyond the ends of A it must hold 0",
+        "nightly",
+    ),
+    ("neighbours", "the first one's neighbour", [("        if i > 0:\n    ", "")], "ask for i > 0", "nightly"),
     (
         "neighbours",
         "zeros at the edges of a block",
@@ -77,12 +85,14 @@ WRONG = [
             ("B_shared[row, col] = B[row, col]\n", "B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n"),
         ],
         "where all threads come by",
+        "nightly",
     ),
     (
         "divergent",
         "barrier too early",
         [(BARRIER, ""), ("    if row < M and col < K:", BARRIER + "    if row < M and col < K:")],
         "all must wait at cuda.syncthreads()",
+        "nightly",
     ),
     (
         "divergent",
@@ -95,6 +105,7 @@ WRONG = [
         "leaves before it",
         [(BARRIER, "    if row >= M or col >= N:\n        return\n" + BARRIER)],
         "where all threads come by",
+        "nightly",
     ),
 ]
 

@@ -93,7 +93,7 @@ def nothing(A, C):
 
 ASKED = EXERCISES["own-element"]
 FIRST, SECOND, THIRD, FOURTH, FIFTH = (
-    launch(ASKED, nothing, shape, trace=False).want for shape in ASKED.task.launches
+    launch(ASKED, nothing, shape).want for shape in ASKED.task.launches
 )
 
 
@@ -114,11 +114,11 @@ def remembered(A, C):
 """
 
 WRONG = [
-    ("along-the-row", "one thread does all", ONE_THREAD, "go through all of C"),
-    ("along-the-row", "one thread does a row", ONE_THREAD_A_ROW, "its own part of C"),
+    ("along-the-row", "one thread does all", ONE_THREAD, "go through all of C", "nightly"),
+    ("along-the-row", "one thread does a row", ONE_THREAD_A_ROW, "its own part of C", "nightly"),
     ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "A is only to be read"),
-    ("turn-a-tile", "one thread does all", TURNED_BY_ONE_THREAD, "its own part of C"),
-    ("transpose", "one thread does all", TURNED_BY_ONE_THREAD, "go through all of C"),
+    ("turn-a-tile", "one thread does all", TURNED_BY_ONE_THREAD, "its own part of C", "nightly"),
+    ("transpose", "one thread does all", TURNED_BY_ONE_THREAD, "go through all of C", "nightly"),
     ("neighbours", "one thread does all", NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),
     ("report-tiled", "no tiles at all", NAIVE, "one element of each tile per thread"),
     ("one-barrier", "no tiles at all", NAIVE, "one element of each tile per thread"),
@@ -127,13 +127,14 @@ WRONG = [
     ("row-sums", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
     ("skewed", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
     ("skewed", "atomic sums", ROWS_BY_ATOMICS, "to the tile once"),
-    ("half-a-guard", "indices held inside", CLAMPED, "nothing orders the two"),
-    ("half-a-guard", "indices come round", WRAPPED, "nothing orders the two"),
+    ("half-a-guard", "indices held inside", CLAMPED, "nothing orders the two", "nightly"),
+    ("half-a-guard", "indices come round", WRAPPED, "nothing orders the two", "nightly"),
     (
         "triple-loop",
         "a length that fits the sizes tried",
         [("range(A.shape[1]):\n", "range(6):\n              if k < A.shape[1]:\n")],
         "A.shape[1] says which",
+        "nightly",
     ),
     (
         "transposed",

@@ -4,8 +4,8 @@ LINE = "                "
 
 WRONG = [
     ("triple-loop", "forgets the sum", [LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
-    ("triple-loop", "B by rows", [LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column"),
-    ("triple-loop", "A by columns", [LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row"),
+    ("triple-loop", "B by rows", [LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column", "nightly"),
+    ("triple-loop", "A by columns", [LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row", "nightly"),
     ("triple-loop", "adds instead", [LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
     ("triple-loop", "sums in C", [LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
     (

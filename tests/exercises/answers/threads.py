@@ -4,7 +4,7 @@ GUARD = "    if row < M"
 
 WRONG = [
     ("half-a-guard", "bits for and", [("row < M and col", "row < M & col")], "what is compared here is `M & col`"),
-    ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "as many turns as A has rows"),
+    ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "as many turns as A has rows", "nightly"),
     ("column-thread", "as many rows as columns", [("A.shape[0]", "B.shape[1]")], "as many turns as A has rows"),
     (
         "column-thread",
@@ -56,7 +56,7 @@ WRONG = [
     ("flat", "two indices", [("A[row * width + k]", "A[row, k]")], "A has 1 dimension"),
     ("flat", "beyond the line", [("k * width + col", "(k + 1) * width + col")], "has left the line"),
     ("flat", "forgets the sum", [("acc += ", "acc = ")], "add to it with `acc += …`"),
-    ("guarded-rows", "no guard", [("if row < M", "if row >= 0")], "only those with row < M may work"),
+    ("guarded-rows", "no guard", [("if row < M", "if row >= 0")], "only those with row < M may work", "nightly"),
     ("guarded-rows", "no block", [("cuda.blockIdx.x * cuda.blockDim.x + ", "")], "number of the block is missing"),
     ("guarded-rows", "guard of the columns", [("row < M", "row < N")], "A guard for rows asks row < M"),
     (
@@ -67,7 +67,13 @@ WRONG = [
     ),
     ("guarded-rows", "one term short", [("range(K)", "range(K - 1)")], "last term"),
     ("half-a-guard", "the other half", [("row < M and col < N", "col < N")], "row < M and col < N, around"),
-    ("half-a-guard", "or for and", [("row < M and col < N", "row < M or col < N")], "row < M and col < N, around"),
+    (
+        "half-a-guard",
+        "or for and",
+        [("row < M and col < N", "row < M or col < N")],
+        "row < M and col < N, around",
+        "nightly",
+    ),
     ("half-a-guard", "the sizes exchanged", [("row < M and col < N", "row < N and col < M")], "row < M and col < N"),
     (
         "half-a-guard",

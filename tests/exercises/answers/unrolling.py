@@ -12,8 +12,14 @@ WRONG = [
     ),
     ("by-four", "only k", ["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
     ("by-four", "k four times", ["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
-    ("by-four", "one too far", [(LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n")], "and no further"),
-    ("by-four", "= for +=", [("acc += A[row, k] *", "acc = A[row, k] *")], "add to it with `acc += …`"),
+    (
+        "by-four",
+        "one too far",
+        [(LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n")],
+        "and no further",
+        "nightly",
+    ),
+    ("by-four", "= for +=", [("acc += A[row, k] *", "acc = A[row, k] *")], "add to it with `acc += …`", "nightly"),
     ("by-four", "a term forgotten", [("            acc += A[row, k + 2] * B[k + 2, col]\n", "")], "that of k + 2"),
     (
         "by-four",
@@ -22,7 +28,7 @@ WRONG = [
         "B stays at k where it should go on",
     ),
     ("by-four", "B's indices exchanged", [("B[k + 1, col]", "B[col, k + 1]")], "B takes its row first"),
-    ("by-four", "in steps of one", [("range(0, K, 4)", "range(0, K - 3)")], "pencil"),
+    ("by-four", "in steps of one", [("range(0, K, 4)", "range(0, K - 3)")], "pencil", "nightly"),
     (
         "hoisted",
         "the guard stays inside",
@@ -40,6 +46,7 @@ WRONG = [
         "no guard",
         [("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:")],
         "must still stand around",
+        "nightly",
     ),
     (
         "hoisted",
@@ -71,11 +78,17 @@ WRONG = [
         [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
         "keep the unrolled loop",
     ),
-    ("remainder", "the rest twice", [("range(whole, K)", "range(whole - 1, K)")], "look at `range(whole - 1, K)`"),
+    (
+        "remainder",
+        "the rest twice",
+        [("range(whole, K)", "range(whole - 1, K)")],
+        "look at `range(whole - 1, K)`",
+        "nightly",
+    ),
     ("remainder", "fours counted", [("K // 4 * 4", "K // 4")], "how many fours there are"),
-    ("remainder", "the rest from 0", [("range(whole, K)", "range(K % 4)")], "begin at 0 again"),
-    ("remainder", "the rest from k", [("range(whole, K)", "range(k + 4, K)")], "whatever k is"),
-    ("remainder", "whole rounded up", [("K // 4 * 4", "(K + 3) // 4 * 4")], "how many whole fours"),
+    ("remainder", "the rest from 0", [("range(whole, K)", "range(K % 4)")], "begin at 0 again", "nightly"),
+    ("remainder", "the rest from k", [("range(whole, K)", "range(k + 4, K)")], "whatever k is", "nightly"),
+    ("remainder", "whole rounded up", [("K // 4 * 4", "(K + 3) // 4 * 4")], "how many whole fours", "nightly"),
     (
         "remainder",
         "the rest with the last whole k",
@@ -87,6 +100,7 @@ WRONG = [
         "a guard and clamped loads",
         [("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")],
         "how many whole fours",
+        "nightly",
     ),
 ]
 
