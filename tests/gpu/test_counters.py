@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from nightly import at_night
 
 from course_lib import measurements, model, simulate
 from course_lib.gpu.experiments import prepare, widest
@@ -103,7 +104,12 @@ def test_the_machine_code_shows_the_widened_loads():
     assert "LDS.128" not in mixes["outer_product"]
 
 
-@pytest.mark.parametrize("recorded", RUNGS.results, ids=lambda r: f"{r['rung']} {r['M']}x{r['N']}x{r['K']}")
+@pytest.mark.parametrize(
+    "recorded",
+    # three sizes of each rung, of which one runs by day: the first of the first rung, the second of the second, and so on
+    [r if n % 3 == n // 3 % 3 else at_night(r) for n, r in enumerate(RUNGS.results)],
+    ids=lambda r: f"{r['rung']} {r['M']}x{r['N']}x{r['K']}",
+)
 def test_a_rung_asks_what_the_gpu_counted(recorded):
     M, N, K = (recorded[axis] for axis in "MNK")
     r = rung(recorded["rung"])

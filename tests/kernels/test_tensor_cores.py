@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from nightly import at_night
 from numba import cuda, float32, int32, types, uint16
 from numba.core import errors
 
@@ -348,7 +349,9 @@ FLOATS, BITS = types.float32[:, ::1], types.uint16[:, ::1]
             (FLOATS,) * 3,
             ("mma.sync.aligned.m16n8k8", "ldmatrix", "cp.async.cg", "ld.shared.v2"),
         ),
-        ("tensor_cores_tiled", {"rounded": True}, (FLOATS,) * 3, ("mma.sync.aligned.m16n8k8", "cvt.rna.tf32.f32")),
+        at_night(
+            "tensor_cores_tiled", {"rounded": True}, (FLOATS,) * 3, ("mma.sync.aligned.m16n8k8", "cvt.rna.tf32.f32")
+        ),
         (
             "tensor_cores_bf16",
             {},
