@@ -106,7 +106,7 @@ def test_the_machine_code_shows_the_widened_loads():
 
 @pytest.mark.parametrize(
     "recorded",
-    # three sizes of each rung, of which one runs by day: the first of the first rung, the second of the second, and so on
+    # three sizes of each rung, one of them by day: the first of the first rung, the second of the second, and so on
     [r if n % 3 == n // 3 % 3 else at_night(r) for n, r in enumerate(RUNGS.results)],
     ids=lambda r: f"{r['rung']} {r['M']}x{r['N']}x{r['K']}",
 )
