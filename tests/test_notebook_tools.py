@@ -52,6 +52,7 @@ def executed(tmp_path_factory):
     return path
 
 
+@pytest.mark.nightly
 def test_second_execution_changes_nothing(executed):
     """Times, process ids and widget ids would each make a difference."""
     before = executed.read_bytes()
@@ -95,6 +96,7 @@ def test_endless_cell_fails(tmp_path):
     assert "Timeout of 2 seconds exceeded" in result.stdout
 
 
+@pytest.mark.nightly
 def test_execution_stops_at_an_error(tmp_path):
     """An error ends the run with its message, and the file stays as it was."""
     path = tmp_path / "broken.ipynb"

@@ -42,6 +42,7 @@ def test_the_living_widget_takes_the_place_of_its_picture(open_notebook):
     assert notebook.page_errors == []
 
 
+@pytest.mark.nightly
 def test_a_page_of_nbconvert_is_never_blank(new_page, tmp_path):
     """From the plain command, executed, opened without a network."""
     cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *OURS, BOX)]

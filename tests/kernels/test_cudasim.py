@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 CHILD = Path(__file__).with_name("cudasim_child.py")
 
 
+@pytest.mark.nightly
 def test_rungs_equal_numpy_under_numbas_simulator():
     """numba chooses its simulator when it is imported, so the comparison runs in a process of its own."""
     done = subprocess.run(

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from nightly import NIGHTLY
+from nightly import NIGHTLY, at_night
 
 from course_lib import measurements, simulate
 from course_lib.gpu.waiting import residency
@@ -41,7 +41,10 @@ def both(name, **params):
     ]
 
 
-@pytest.mark.parametrize(("name", "params"), [*TILES, *COPIES, *LATE])
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [case if case[1]["tile_width"] == 16 else at_night(*case) for case in (*TILES, *COPIES, *LATE)],
+)
 def test_a_turn_issues_what_the_compilers_does(name, params):
     """Within 5 % as many instructions; of each kind within a quarter of them or three."""
     source, code = both(name, **params)

@@ -385,6 +385,7 @@ def test_the_error_of_the_ladder_is_small_and_every_miss_has_its_reason():
     assert set(errors["tiled"]["predicted_waits"]) == set(STALLS)
 
 
+@pytest.mark.nightly
 def test_the_recorded_predictions_are_the_models(monkeypatch):
     """What the table says of a few rungs is what the model says now; by day of their sources alone.
 

@@ -80,14 +80,14 @@ def check_with_reference(case, folder):
     return arrays, record
 
 
-@examples(day=30, night=1500)
+@examples(day=20, night=1500)
 @given(case=generator.cases(typed=True))
 def test_typed_kernels(folder, case):
     """Mixtures of types, wrap-around, division by zero, shuffles: values and counts equal the reference's."""
     check_with_reference(case, folder)
 
 
-@examples(day=30, night=1000)
+@examples(day=15, night=1000)
 @given(case=generator.cases(typed=False))
 def test_plain_kernels(folder, numba_simulator, case):
     """Kernels without type trouble: values equal numba's simulator's too, and the reference finds no race in them."""

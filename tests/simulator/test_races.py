@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from nightly import at_night
+from nightly import at_night, every
 from numba import cuda, float32, int32
 from oracles import corpus, happens_before
 
@@ -263,7 +263,7 @@ def test_a_long_interval_does_not_fill_memory(monkeypatch):
     assert 3 * peak(2**20) < peak(2**30)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", every(3, range(40)))
 def test_random_programs_race_where_vector_clocks_say_so(seed):
     lines, first = inspect.getsourcelines(happens_before.program_without_fences.py_func)
     texts = ("total += tile", "tile[index[k, t]] =", "add(tile", "total += words", "words[index[k, t]] =", "add(words")
@@ -291,7 +291,7 @@ def test_random_programs_race_where_vector_clocks_say_so(seed):
             assert bool(got) == bool(want)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", every(3, range(40)))
 def test_random_programs_with_fences_race_where_vector_clocks_say_so(seed):
     """Blocks of one warp, which run together step by step, so that the order of the atomics is the table's."""
     lines, first = inspect.getsourcelines(happens_before.program.py_func)

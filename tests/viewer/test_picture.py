@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from launches.samples import launch
+from nightly import at_night
 from PIL import ImageColor
 
 from course_lib.look import INK
@@ -29,7 +30,7 @@ def still(name, position=None, thread=0):
     return StillPicture(Scene(timeline, timeline.telling_step(thread) if position is None else position, thread))
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=[at_night(name) if name == "best" else name for name in NAMES])
 def picture(request):
     return still(request.param)
 
@@ -305,7 +306,7 @@ def test_each_matrix_has_its_name_at_its_corner(picture):
         assert title.anchor == "right" and x - 12 < title.x <= x and y - 20 < title.y < y
 
 
-@pytest.mark.parametrize("name, position", [("best", None), ("register_2d", None), ("naive_65", 40)])
+@pytest.mark.parametrize("name, position", [at_night("best", None), ("register_2d", None), ("naive_65", 40)])
 def test_a_lens_shows_the_part_that_its_name_says(name, position):
     """Its numbers are the elements', its colours those of their looks, and its rings the thread's."""
     picture = still(name, position)
