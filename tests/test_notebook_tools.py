@@ -7,6 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+#: Each test starts processes; by day tests/notebooks/test_cells_again.py shows that a wrong output fails.
+pytestmark = pytest.mark.nightly
+
 REPOSITORY = Path(__file__).parents[1]
 CELLS = [
     "import sys, warnings, ipywidgets\nimport matplotlib.pyplot as plt\n%matplotlib inline",
@@ -52,7 +55,6 @@ def executed(tmp_path_factory):
     return path
 
 
-@pytest.mark.nightly
 def test_second_execution_changes_nothing(executed):
     """Times, process ids and widget ids would each make a difference."""
     before = executed.read_bytes()
@@ -63,7 +65,6 @@ def test_second_execution_changes_nothing(executed):
     assert before == executed.read_bytes()
 
 
-@pytest.mark.nightly
 def test_executed_notebook_passes(executed):
     """Warnings, widgets and figures do not disturb a strict comparison."""
     result = validate(executed)
@@ -84,7 +85,6 @@ def test_wrong_output_fails(executed, tmp_path):
     assert f"1 failed, {len(CELLS) - 1} passed" in result.stdout
 
 
-@pytest.mark.nightly
 def test_endless_cell_fails(tmp_path):
     """A cell that does not end is interrupted and reported."""
     path = tmp_path / "endless.ipynb"
@@ -96,7 +96,6 @@ def test_endless_cell_fails(tmp_path):
     assert "Timeout of 2 seconds exceeded" in result.stdout
 
 
-@pytest.mark.nightly
 def test_execution_stops_at_an_error(tmp_path):
     """An error ends the run with its message, and the file stays as it was."""
     path = tmp_path / "broken.ipynb"

@@ -1,6 +1,7 @@
 """How the stepper fits a page: small screens, both themes, many steppers."""
 
 import pytest
+from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib.viewer import Stepper
@@ -43,7 +44,7 @@ def test_controls_stay_while_the_rest_scrolls(show, launch_of):
     assert [page.locator(name).bounding_box() for name in fixed] == before
 
 
-@pytest.mark.parametrize("name", ["tiled", "bank_conflicts", "best"])
+@pytest.mark.parametrize("name", ["tiled", "bank_conflicts", at_night("best")])
 def test_a_lens_is_in_sight_beside_the_matrices(show, resize, launch_of, name):
     """In a window of 1440×900 nobody scrolls to see what a view shows first: its picture lies inside its frame."""
     stepper = Stepper(launch_of(name))

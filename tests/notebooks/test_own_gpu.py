@@ -9,7 +9,6 @@ import nbformat
 import numpy as np
 import pytest
 from nbclient import NotebookClient
-from nightly import at_night
 
 from course_lib import measurements
 
@@ -32,7 +31,8 @@ def slower(recording, without=()):
     return changed
 
 
-@pytest.mark.parametrize("without", [at_night(()), ("cublas",)], ids=["all", "no PyTorch, so no cuBLAS"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("without", [(), ("cublas",)], ids=["all", "no PyTorch, so no cuBLAS"])
 def test_the_lesson_is_redrawn_from_recordings_of_ones_own(tmp_path, without):
     for what in RECORDINGS:
         text = json.dumps(slower(measurements.load(what), without))

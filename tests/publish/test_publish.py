@@ -153,9 +153,8 @@ def test_a_full_slide_goes_on_below():
     assert 2 * lines_of(cells[1]) > LINES > lines_of(cells[1])
 
 
-@pytest.mark.parametrize(
-    ("command", "suffix"), [(export, ".html"), pytest.param(slides, ".slides.html", marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("command", "suffix"), [(export, ".html"), (slides, ".slides.html")])
 def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, capsys):
     """A notebook becomes a file named after it; one that fails, or does not exist, is named and gives status 1."""
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}

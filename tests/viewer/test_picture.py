@@ -101,6 +101,7 @@ def test_every_element_has_its_colour_where_it_stands(picture):
     assert looked > 0
 
 
+@pytest.mark.nightly
 def test_large_grids_have_a_colour_an_element():
     """best's C is drawn as pixels: what the thread stores is darkest, then what its warp stores."""
     picture = still("best")
