@@ -35,6 +35,8 @@ LONGEST = (
     "tests/simulator/test_mutations.py",
     "tests/simulator/test_differential.py",
     "tests/publish",
+    "tests/viewer/test_explore.py",
+    "tests/viewer/test_picture.py",
     "notebooks",
 )
 
