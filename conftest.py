@@ -27,8 +27,8 @@ from course_lib.png import packed_in
 MAY_DIFFER = 0.002
 VISIBLY = 64
 
-#: Begun first, since they take longest: the files that are left in the end are short, and keep all workers busy.
 BROWSER = "tests/browser/"
+#: Begun first, since they take longest: the files that are left in the end are short, and keep all workers busy.
 LONGEST = (
     BROWSER,
     "tests/exercises",
@@ -59,9 +59,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if not config.getoption("nightly"):
         nightly = [item for item in items if item.get_closest_marker("nightly")]
-        if nightly:
-            config.hook.pytest_deselected(items=nightly)
-            items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
     def place(item: pytest.Item) -> int:
         return next((rank for rank, start in enumerate(LONGEST) if item.nodeid.startswith(start)), len(LONGEST))

@@ -17,6 +17,6 @@ def at_night(*values):
     return pytest.param(*values, marks=pytest.mark.nightly)
 
 
-def every(step, cases, first=0):
-    """Return all the cases of one parameter; by day every so many-th of them runs, from the one with number `first`."""
-    return [case if number % step == first else at_night(case) for number, case in enumerate(cases)]
+def every(step, cases):
+    """Return all the cases of one parameter; by day the first of them runs, and every so many-th after it."""
+    return [case if number % step == 0 else at_night(case) for number, case in enumerate(cases)]

@@ -6,7 +6,7 @@ contrasts, and after another lens has come that lens alone; nightly it judges ev
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from nightly import NIGHTLY
+from nightly import NIGHTLY, at_night
 from playwright.sync_api import expect
 
 from course_lib.viewer import Stepper
@@ -32,8 +32,8 @@ def violations(page, part=None, theme="light"):
         ("tiled", 9, "dark"),
         ("race_in_a_warp", 3, "light"),
         ("race_in_a_warp", 3, "dark"),
-        pytest.param("out_of_bounds_2d", 2, "light", marks=pytest.mark.nightly),
-        pytest.param("out_of_bounds_2d", 2, "dark", marks=pytest.mark.nightly),
+        at_night("out_of_bounds_2d", 2, "light"),
+        at_night("out_of_bounds_2d", 2, "dark"),
     ],
 )
 def test_axe_finds_nothing(show, launch_of, themes, name, step, theme):
@@ -70,9 +70,9 @@ def test_axe_finds_nothing_in_fragments(show, launch_of, themes, theme):
 @pytest.mark.parametrize(
     "name, beside, theme, size",
     [
-        pytest.param("best", "", "light", (1280, 900), marks=pytest.mark.nightly),
+        at_night("best", "", "light", (1280, 900)),
         ("best", "", "dark", (853, 480)),
-        pytest.param("tiled", "racy", "dark", (1280, 900), marks=pytest.mark.nightly),
+        at_night("tiled", "racy", "dark", (1280, 900)),
         ("tiled", "racy", "light", (853, 480)),
     ],
 )

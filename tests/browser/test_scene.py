@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from nightly import NIGHTLY
+from nightly import NIGHTLY, at_night
 
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
@@ -80,9 +80,7 @@ def compare_scene(shown, wanted, where):
     assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
 
 
-@pytest.mark.parametrize(
-    "name", [*SMALL, *STEPS, *(pytest.param(name, marks=pytest.mark.nightly) for name in LEFT_OUT)]
-)
+@pytest.mark.parametrize("name", [*SMALL, *STEPS, *map(at_night, LEFT_OUT)])
 def test_page_shows_the_scene(show, launch_of, name):
     """Sentence, findings, line, counts, registers, grids and requests, in the last block, by a thread in its middle."""
     trace = launch_of(name).trace
@@ -115,7 +113,7 @@ def test_page_shows_the_scenes_of_two_runs(show, launch_of):
     assert page.page_errors == []
 
 
-@pytest.mark.parametrize("name", ["tensor_cores", pytest.param("tensor_cores_bf16", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("name", ["tensor_cores", at_night("tensor_cores_bf16")])
 def test_page_shows_the_fragments_of_the_scene(show, launch_of, name):
     """Of threads of the warp that multiplies and of another, each with its own sentence and its own elements."""
     trace = launch_of(name).trace
@@ -142,7 +140,7 @@ def table(page, lens):
     return [row.locator("td").all_text_contents() for row in rows[1:]]
 
 
-@pytest.mark.parametrize("name", ["bank_conflicts", pytest.param("padded", marks=pytest.mark.nightly), "best"])
+@pytest.mark.parametrize("name", ["bank_conflicts", at_night("padded"), "best"])
 def test_costs_add_up_to_the_traffic_of_the_launch(show, launch_of, name):
     """At the end of a launch of one block, what its requests cost is what the observers counted, line by line."""
     run = launch_of(name)

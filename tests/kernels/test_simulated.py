@@ -94,12 +94,16 @@ def test_model_equals_the_simulators_counts(r, size):
     assert_modelled(simulated(r, *matrices(*size)), r, size)
 
 
-@pytest.mark.parametrize(("name", "size"), [
+@pytest.mark.parametrize(
+    ("name", "size"),
     # by day the first of these sizes for the first of these kernels, the second for the second, and so on
-    case if number % 4 == turn % 4 else at_night(*case)
-    for turn, name in enumerate(HEAVY)
-    for number, case in enumerate((name, size) for size in WHOLE)
-], ids=str)  # fmt: skip
+    [
+        (name, size) if place == turn % len(WHOLE) else at_night(name, size)
+        for turn, name in enumerate(HEAVY)
+        for place, size in enumerate(WHOLE)
+    ],
+    ids=str,
+)
 def test_model_equals_the_simulators_counts_of_whole_tiles(name, size):
     """Sizes that hold whole tiles and parts of them, for the kernels with large tiles."""
     r = rung(name)

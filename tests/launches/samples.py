@@ -12,9 +12,11 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from course_lib import simulate
-from course_lib.kernels import rung
+from course_lib.kernels import LADDER, rung
 from launches import kernels
 
+#: Rungs that are simulated in a moment: those before the register tiles.
+QUICK = LADDER[: LADDER.index(rung("register_1d"))]
 BUGS = Path(__file__).parents[1] / "kernels_with_bugs"
 
 

@@ -38,7 +38,7 @@ def shows(source, text=None, png=None):
     return new_code_cell(source, execution_count=1, outputs=outputs)
 
 
-def test_what_differs_from_what_is_stored_is_seen(pytester):
+def test_what_differs_from_what_is_stored_is_seen(pytester, monkeypatch):
     """A changed picture both times, and a cell that changes what another uses the second time."""
     cells = [
         shows("width = 2"),
@@ -51,6 +51,7 @@ def test_what_differs_from_what_is_stored_is_seen(pytester):
     folder = pytester.mkdir("notebooks")
     nbformat.write(new_notebook(cells=cells), folder / "00_lesson.ipynb")
     pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    monkeypatch.setenv("TILE_BY_TILE_PROFILE", "nightly")  # as --nightly sets it, but taken back after the test
     run = pytester.inline_run("--nightly", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", str(folder))
     passed, _, failed = run.listoutcomes()
     assert [report.nodeid.split("::")[1] for report in failed] == ["Cell 4", "Cell 4, run again", "Cell 1, run again"]

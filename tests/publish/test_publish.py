@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from launches.decode import Payload
+from nightly import at_night
 
 from course_lib import export, slides
 from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
@@ -182,10 +183,8 @@ def nbconvert(path, *options, to="html"):
     return said, path.with_suffix(".slides.html" if to == "slides" else ".html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "kept", ["as executed", pytest.param("without the widgets' states", marks=pytest.mark.nightly)]
-)
-@pytest.mark.parametrize("to", ["html", pytest.param("slides", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kept", ["as executed", at_night("without the widgets' states")])
+@pytest.mark.parametrize("to", ["html", at_night("slides")])
 def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
     """Of the stepper and the explorer the picture stands in the page, with its text; the slider stays as it is."""
     nbformat.write(notebook if kept == "as executed" else without_states(notebook), tmp_path / "lesson.ipynb")

@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from launches.samples import QUICK
 from nightly import NIGHTLY
 from oracles.mutation import mutants
 from oracles.sources import import_kernel
@@ -16,7 +17,7 @@ from course_lib.kernels import LADDER, TENSOR_CORES, edges, vector
 LAUNCHES = [((7, 9, 5), 4), ((11, 18, 21), 8), ((9, 6, 14), 8)]
 
 #: The rungs that are mutated: by day those before the register tiles and the first on tensor cores, at night all.
-BY_DAY = (*LADDER[: [r.name for r in LADDER].index("register_1d")], *TENSOR_CORES[:1])
+BY_DAY = (*QUICK, *TENSOR_CORES[:1])
 MUTATED = (*LADDER, *TENSOR_CORES) if NIGHTLY else BY_DAY
 #: Of the tiled kernels on tensor cores, which have large tiles alone, every so many-th mutant; by day, of the others.
 SAMPLED, SAMPLED_BY_DAY = 14, 5

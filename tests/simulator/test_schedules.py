@@ -6,6 +6,7 @@ with register tiles and on tensor cores too, and 20 shuffles each.
 
 import numpy as np
 import pytest
+from launches.samples import QUICK
 from nightly import NIGHTLY, at_night
 from oracles import corpus
 
@@ -13,8 +14,7 @@ from course_lib import simulate
 from course_lib.kernels import LADDER, TENSOR_CORES
 
 SHUFFLES = 20 if NIGHTLY else 1
-FAST = [rung.name for rung in LADDER].index("register_1d")
-RUNGS = [*LADDER[:FAST], *map(at_night, (*LADDER[FAST:], *TENSOR_CORES))]
+RUNGS = [*QUICK, *map(at_night, (*LADDER[len(QUICK) :], *TENSOR_CORES))]
 SCHEDULES = ("reversed", *range(SHUFFLES))
 #: (M, N, K), no multiple of any tile.
 SIZES = [(33, 41, 21), (70, 35, 50)] if NIGHTLY else [(33, 41, 21)]
