@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from course_lib import measurements
-from course_lib.kernels import rung
-from course_lib.model import loads_per_output
+from . import measurements
+from .kernels import rung
+from .model import loads_per_output
 
 #: The lesson that explains each rung, in the order of the course.
 LESSONS = {

@@ -14,8 +14,8 @@ from .observers.traffic import Key, TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .simulator.compile.unit import Units
 from .simulator.findings import KernelError, LaunchError
-from .simulator.machine.access import Pattern
-from .simulator.machine.engine import Engine
+from .simulator.lanes.access import Pattern
+from .simulator.launch.engine import Engine
 from .trace.record import TraceObserver
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.simulator.hardware import BANKS, ceil_div
-from course_lib.trace.record import StepObserver
-
+from ..simulator.hardware import BANKS, ceil_div
+from ..trace.record import StepObserver
 from .budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from .exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper, write
 from .explain import Explanation

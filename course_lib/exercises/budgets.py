@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from course_lib.trace.record import StepObserver
-
+from ..trace.record import StepObserver
 from .exercise import Budget, Outcome, Shape
 
 Limit = Callable[[Shape], float | None]

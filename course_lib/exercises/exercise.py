@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.trace.columns import BARRIER, Table
-from course_lib.trace.record import StepObserver, TraceObserver
+from ..trace.columns import BARRIER, Table
+from ..trace.record import StepObserver, TraceObserver
 
 #: What records a launch; None where nothing does.
 Tracer = type[TraceObserver] | None

@@ -15,21 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.simulate import Simulation
-from course_lib.simulator.compile.unit import Units
-from course_lib.simulator.findings import (
-    KINDS,
-    RANK,
-    Finding,
-    KernelError,
-    LaunchError,
-    SimulatorError,
-    UnsupportedKernelError,
-)
-from course_lib.simulator.machine.engine import Engine
-from course_lib.simulator.observer import Observer
-from course_lib.trace.record import TraceObserver
-
+from ..simulate import Simulation
+from ..simulator.compile.unit import Units
+from ..simulator.findings import KINDS, RANK, Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
+from ..simulator.launch.engine import Engine
+from ..simulator.observer import Observer
+from ..trace.record import TraceObserver
 from .causes import Cause, cause_in_text, mixed_directions, remarks_on_text
 from .exercise import Array, Budget, Exercise, Launch, Outcome, Shape, Tracer, differing
 from .handed_in import look_at

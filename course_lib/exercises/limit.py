@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
+from ..simulator.hardware import ceil_div
 from .budgets import global_loads, global_stores, sectors_per_request, shared_loads
 from .exercise import Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from .explain import Explanation

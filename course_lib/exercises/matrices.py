@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
+from ..simulator.hardware import ceil_div
 from .budgets import iterations
 from .exercise import Array, Launch, Outcome, Shape, Task
 from .grading import eighths

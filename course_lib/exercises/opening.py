@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.simulator.findings import Finding
-from course_lib.viewer import Stepper
-from course_lib.viewer.scene import PANELS
-
+from ..simulator.findings import Finding
+from ..viewer import Stepper
+from ..viewer.scene import PANELS
 from .exercise import Array, Outcome
 
 #: The lesson that explains what a view shows: counts by line, sectors, banks, and which warp waits for which.

@@ -13,8 +13,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from course_lib.viewer.still import CLASS, Still
-
+from ..viewer.still import CLASS, Still
 from .verdict import as_code
 
 _HERE = pathlib.Path(__file__).parent

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from course_lib.simulator.hardware import ceil_div
-from course_lib.trace.reading import slacks, timeline_rows
-from course_lib.trace.record import TraceObserver
-
+from ..simulator.hardware import ceil_div
+from ..trace.reading import slacks, timeline_rows
+from ..trace.record import TraceObserver
 from .budgets import barriers, global_loads, shared_stores
 from .exercise import FILL_IN, Budget, Outcome, fill_in
 from .explain import Explanation

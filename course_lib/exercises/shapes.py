@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
+from ..simulator.hardware import ceil_div
 from .budgets import global_loads, global_stores
 from .exercise import FILL_IN, Array, Outcome, Task, fill_in
 from .explain import Explanation

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
+from ..simulator.hardware import ceil_div
 from .budgets import barriers, global_loads
 from .exercise import Array, Budget, Launch, Outcome, Task, fill_in, find_bug
 from .explain import Explanation

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from course_lib.simulator.hardware import ceil_div
-
+from ..simulator.hardware import ceil_div
 from .budgets import global_loads, global_stores
 from .exercise import Array, Launch, Outcome, Task, fill_in, find_bug, write
 from .explain import Explanation

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from course_lib.viewer.scene import PANELS
-from course_lib.viewer.still import VIEW
+from ..viewer.scene import PANELS
+from ..viewer.still import VIEW
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
 _MARKS = {True: "✓", False: "✗", None: "○"}

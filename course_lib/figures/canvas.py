@@ -15,8 +15,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 from PIL import Image
 
-from course_lib.look import EDGE, GROUND, INK, WASH
-from course_lib.png import element, quantized
+from ..look import EDGE, GROUND, INK, WASH
+from ..png import element, quantized
 
 #: A name or #rrggbb, or red, green, blue and perhaps opacity, from 0 to 1.
 Colour = str | tuple[float, ...]

@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from course_lib.look import COLOURS, FAINT, GROUND, ISSUING, KERNELS, STYLES, WASH
-
+from ..look import COLOURS, FAINT, GROUND, ISSUING, KERNELS, STYLES, WASH
 from .canvas import Picture, describe, log2_axis, new_axes
 
 #: Lines of many kernels: Okabe and Ito's colours, without those that stand for an array in the same picture.

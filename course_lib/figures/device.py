@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from course_lib.look import COLOURS, GROUND, INK, WASH
-
+from ..look import COLOURS, GROUND, INK, WASH
 from .canvas import Colour, bare, describe, mixed, new_axes
 
 #: What holds a number for a thread, for a block, and on the way.

@@ -9,13 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from course_lib.look import COLOURS, EDGE, GROUND
-from course_lib.simulator.hardware import BANKS, SECTOR_BYTES
-
+from ..look import COLOURS, EDGE, GROUND
+from ..simulator.hardware import BANKS, SECTOR_BYTES
 from .canvas import bare, cell, describe, new_axes, plural
 
 if TYPE_CHECKING:
-    from course_lib.trace import Trace
+    from ..trace import Trace
 
 
 def row_major(

@@ -9,14 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from course_lib import model
-from course_lib.look import COLOURS, FAINT, GROUND, INK, ISSUING, WASH
-from course_lib.trace.reading import ROWS, slacks
-
+from .. import model
+from ..look import COLOURS, FAINT, GROUND, INK, ISSUING, WASH
+from ..trace.reading import ROWS, slacks
 from .canvas import describe, log2_axis, new_axes, plural
 
 if TYPE_CHECKING:
-    from course_lib.model.waiting import Play
+    from ..model.waiting import Play
 
 
 _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from course_lib.look import COLOURS, GROUND, INK, WASH
-from course_lib.simulator.hardware import ceil_div
-
+from ..look import COLOURS, GROUND, INK, WASH
+from ..simulator.hardware import ceil_div
 from .canvas import bare, cell, describe, new_axes, plural
 
 

@@ -14,9 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
-from course_lib import model
-from course_lib.look import GROUND, INK, KERNELS, STYLES, WASH
-
+from .. import model
+from ..look import GROUND, INK, KERNELS, STYLES, WASH
 from . import Recording, load
 
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,6 @@ from ..simulator.language.nodes import (
     Allocate,
     Apply,
     Atomic,
-    CallDevice,
     CallWarp,
     Cast,
     Const,
@@ -45,6 +44,7 @@ from ..simulator.language.operators import COMPARISONS
 from ..simulator.language.program import (
     Assign,
     Block,
+    CallDevice,
     Convert,
     Function,
     If,

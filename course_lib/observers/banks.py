@@ -25,7 +25,7 @@ from .copy_passes import CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
 
 if TYPE_CHECKING:
-    from ..simulator.machine.access import Pattern, Site
+    from ..simulator.lanes.access import Pattern, Site
 
 #: The word of a lane that is not active.
 NOBODY = np.iinfo(np.int64).max

@@ -11,10 +11,10 @@ from ..simulator.findings import Finding, FindingKey
 from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
-    from ..simulator.machine.barrier import Barrier
-    from ..simulator.machine.engine import Engine
-    from ..simulator.machine.masks import Mask
-    from ..simulator.machine.warp import WarpVector
+    from ..simulator.lanes.barrier import Barrier
+    from ..simulator.lanes.masks import Mask
+    from ..simulator.lanes.warp import WarpVector
+    from ..simulator.launch.engine import Engine
     from ..simulator.observer import Arrivals
 
 

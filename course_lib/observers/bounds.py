@@ -10,9 +10,9 @@ from ..simulator.findings import Finding, Thread
 from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
-    from ..simulator.machine.access import Index, Pattern, Site
-    from ..simulator.machine.masks import Mask
-    from ..simulator.machine.memory import Array
+    from ..simulator.lanes.access import Index, Pattern, Site
+    from ..simulator.lanes.masks import Mask
+    from ..simulator.lanes.memory import Array
 
 
 class BoundsObserver(Observer):

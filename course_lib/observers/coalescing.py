@@ -18,8 +18,8 @@ from .copy_passes import CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
 
 if TYPE_CHECKING:
-    from ..simulator.machine.access import Pattern, Site
-    from ..simulator.machine.masks import Mask
+    from ..simulator.lanes.access import Pattern, Site
+    from ..simulator.lanes.masks import Mask
 
 
 class CoalescingObserver(Counter):

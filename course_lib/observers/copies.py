@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..simulator.findings import Finding
-from ..simulator.machine.memory import SharedArray
+from ..simulator.lanes.memory import SharedArray
 from ..simulator.observer import Observer
 
 

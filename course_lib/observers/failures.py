@@ -10,7 +10,7 @@ from ..simulator.findings import Finding
 from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
-    from ..simulator.machine.warp import WarpVector
+    from ..simulator.lanes.warp import WarpVector
 
 
 class FailuresObserver(Observer):

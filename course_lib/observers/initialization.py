@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..simulator.findings import Finding
-from ..simulator.machine.masks import widened
-from ..simulator.machine.memory import SharedArray
+from ..simulator.lanes.masks import widened
+from ..simulator.lanes.memory import SharedArray
 from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
-    from ..simulator.machine.access import Pattern, Site
-    from ..simulator.machine.masks import Mask
-    from ..simulator.machine.memory import Array
-    from ..simulator.machine.warp import WarpVector
+    from ..simulator.lanes.access import Pattern, Site
+    from ..simulator.lanes.masks import Mask
+    from ..simulator.lanes.memory import Array
+    from ..simulator.lanes.warp import WarpVector
     from ..simulator.observer import Watcher
 
 

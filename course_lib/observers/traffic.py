@@ -17,9 +17,9 @@ import numpy as np
 from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
-    from ..simulator.machine.access import Pattern, Site
-    from ..simulator.machine.geometry import Chunk
-    from ..simulator.machine.warp import WarpVector
+    from ..simulator.geometry import Chunk
+    from ..simulator.lanes.access import Pattern, Site
+    from ..simulator.lanes.warp import WarpVector
 
 Key = tuple[int, str, str, str, int]  # line, array, space, op, bytes of an access
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from .compile.unit import Unit
-    from .machine.access import Index, Pattern, Site
-    from .machine.barrier import Barrier
-    from .machine.engine import Engine
-    from .machine.masks import Mask
-    from .machine.memory import Array
-    from .machine.warp import WarpVector
+    from .lanes.access import Index, Pattern, Site
+    from .lanes.barrier import Barrier
+    from .lanes.masks import Mask
+    from .lanes.memory import Array
+    from .lanes.warp import WarpVector
+    from .launch.engine import Engine
 
     #: Sees each access of an array: site, pattern, base and the value.
     Watcher = Callable[[Site, Pattern, int, Any], None]
@@ -30,8 +30,8 @@ class Observer:
 
     A hook that sees every access in order costs time on every access: ask for it with :meth:`watch`. The other hooks
     are called once for a pattern, a barrier, a broken rule, a chunk of blocks or a launch, and only when tracing for
-    each statement. ``vector`` is a :class:`~course_lib.simulator.machine.warp.WarpVector`, and ``lanes`` a mask over
-    it; ``site``, ``pattern`` and ``base`` say what was accessed, see :mod:`course_lib.simulator.machine.access`.
+    each statement. ``vector`` is a :class:`~course_lib.simulator.lanes.warp.WarpVector`, and ``lanes`` a mask over
+    it; ``site``, ``pattern`` and ``base`` say what was accessed, see :mod:`course_lib.simulator.lanes.access`.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Observer:
         """In some blocks of the chunk, only a part of the threads reached ``barrier``.
 
         ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that came; ``missing`` are the masks of the
-        others, by warp. ``waiting`` holds the :class:`~course_lib.simulator.machine.barrier.Barrier` at which a
+        others, by warp. ``waiting`` holds the :class:`~course_lib.simulator.lanes.barrier.Barrier` at which a
         warp stands.
         """
 

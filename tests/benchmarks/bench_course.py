@@ -17,7 +17,7 @@ from simulator.test_compile import nested
 from course_lib import measurements, simulate
 from course_lib.kernels import rung
 from course_lib.model import waiting
-from course_lib.simulator.machine.engine import Engine
+from course_lib.simulator.launch.engine import Engine
 from course_lib.viewer import Stepper, Waiting, explore
 from course_lib.viewer.waiting import KERNELS, TILE_WIDTHS
 

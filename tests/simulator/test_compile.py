@@ -6,14 +6,14 @@ from numba import cuda, float32
 
 from course_lib import simulate
 from course_lib.simulator.compile.unit import Units
+from course_lib.simulator.geometry import Launch
 from course_lib.simulator.language.infer import analyse
 from course_lib.simulator.language.program import expressions
 from course_lib.simulator.language.source import read
 from course_lib.simulator.language.types import ArrayType
 from course_lib.simulator.language.variables import Variable
 from course_lib.simulator.language.verify import ProgramError, verify
-from course_lib.simulator.machine.engine import Engine
-from course_lib.simulator.machine.geometry import Launch
+from course_lib.simulator.launch.engine import Engine
 
 
 def nested(depth):

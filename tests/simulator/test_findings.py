@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from course_lib import KernelError, simulate
-from course_lib.simulator.machine.loops import Steps
+from course_lib.simulator.lanes.loops import Steps
 
 
 def line_of(kernel, text):

@@ -9,7 +9,7 @@ from numba import cuda, float32, int8
 from course_lib import KernelError, LaunchError, simulate
 from course_lib.kernels.naive import naive
 from course_lib.kernels.tiled import tiled
-from course_lib.simulator.machine import engine
+from course_lib.simulator.launch import engine
 
 rng = np.random.default_rng(1)
 

@@ -5,8 +5,8 @@ import pytest
 from numba import cuda, float32, int32
 
 from course_lib import simulate
-from course_lib.simulator.machine import masks
-from course_lib.simulator.machine.engine import Engine
+from course_lib.simulator.lanes import masks
+from course_lib.simulator.launch.engine import Engine
 from course_lib.simulator.observer import Observer
 
 

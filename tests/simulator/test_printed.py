@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
-from course_lib.simulator.machine.printed import MOST_LINES
+from course_lib.simulator.lanes.printed import MOST_LINES
 
 
 @cuda.jit(device=True)

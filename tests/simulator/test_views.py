@@ -224,7 +224,7 @@ bound = st.integers(-9, 9) | st.none()
 @settings(max_examples=60, deadline=None)
 def test_bounds_follow_pythons_rules(start, stop, step, again, end):
     """A slice of a slice, each bound given or left out, as Python cuts a list."""
-    from course_lib.simulator.machine.view import bounds
+    from course_lib.simulator.lanes.view import bounds
 
     size = 7
     first, length, by = bounds(start, stop, step, np.int64(size), 1)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...simulator.machine.masks import widened
+from ...simulator.lanes.masks import widened
 from .shadow import ATOMIC, READ, Access, Ints, Reporter, Shadow
 
 if TYPE_CHECKING:
-    from ...simulator.machine.access import Pattern, Site
-    from ...simulator.machine.geometry import Chunk
-    from ...simulator.machine.memory import SharedArray
+    from ...simulator.geometry import Chunk
+    from ...simulator.lanes.access import Pattern, Site
+    from ...simulator.lanes.memory import SharedArray
 
 #: A log is replayed early when it holds so many accesses, or so many bytes of offsets, masks and values.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024

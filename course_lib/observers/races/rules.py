@@ -10,18 +10,18 @@ import numpy as np
 
 from ...simulator.findings import Finding, FindingKey
 from ...simulator.hardware import WARP_SIZE
-from ...simulator.machine.memory import GlobalArray, SharedArray
+from ...simulator.lanes.memory import GlobalArray, SharedArray
 from ...simulator.observer import Observer
 from .log import SharedLog
 from .releases import Releases
 from .shadow import READ, Access, Ints, Shadow
 
 if TYPE_CHECKING:
-    from ...simulator.machine.access import Pattern, Site
-    from ...simulator.machine.engine import Engine
-    from ...simulator.machine.geometry import Chunk
-    from ...simulator.machine.memory import Array
-    from ...simulator.machine.warp import WarpVector
+    from ...simulator.geometry import Chunk
+    from ...simulator.lanes.access import Pattern, Site
+    from ...simulator.lanes.memory import Array
+    from ...simulator.lanes.warp import WarpVector
+    from ...simulator.launch.engine import Engine
 
 Mask = Any
 Watcher = Callable[[Any, Any, int, Any], None]

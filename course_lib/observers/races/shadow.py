@@ -12,10 +12,10 @@ from .releases import Releases, Stamps
 
 if TYPE_CHECKING:
     from ...simulator.findings import FindingKey
-    from ...simulator.machine.access import Pattern, Site
-    from ...simulator.machine.geometry import Launch
-    from ...simulator.machine.memory import GlobalArray, SharedArray
-    from ...simulator.machine.warp import WarpVector
+    from ...simulator.geometry import Launch
+    from ...simulator.lanes.access import Pattern, Site
+    from ...simulator.lanes.memory import GlobalArray, SharedArray
+    from ...simulator.lanes.warp import WarpVector
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: Which lanes, as a boolean array of a whole vector.

@@ -11,7 +11,7 @@ masks: an ``if`` runs the branches that have active lanes, a loop runs while it 
         v_acc_f32 = t10 if m7 is a else blend(m7, t10, v_acc_f32)
 
 Its names are m for masks, t for values, v for versions of variables (the name, and the type in short), k for
-constants, S for the sites of accesses (:mod:`~course_lib.simulator.machine.access`), g for device functions, l for the
+constants, S for the sites of accesses (:mod:`~course_lib.simulator.lanes.access`), g for device functions, l for the
 lanes that are still in a loop and n for its iterations. ``a`` is the mask at the start of the region outside which a
 variable is not read (:mod:`~course_lib.simulator.language.regions`): where all of its lanes take part, the old value is
 needed no more, and nothing is blended. ``L`` is the line of the call, to which all that a function of another file
@@ -19,7 +19,7 @@ does belongs.
 
 Whatever has an effect (a load, a call, an atomic) is a statement of its own, in order and under the mask of the lanes
 that evaluate it; what is left as an expression is pure arithmetic. What the generated code calls is in
-:mod:`~course_lib.simulator.machine`: masks, loops, arithmetic, warp and access.
+:mod:`~course_lib.simulator.lanes`: masks, loops, arithmetic, warp and access.
 
 :mod:`expressions` and :mod:`statements` say what is written for each node, with a :class:`~.writer.Writer` for each
 function.

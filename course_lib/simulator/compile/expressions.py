@@ -11,7 +11,6 @@ from ..language.nodes import (
     Alternatives,
     Apply,
     Atomic,
-    CallDevice,
     CallWarp,
     Cast,
     Choice,
@@ -35,6 +34,7 @@ from ..language.nodes import (
     StartCopy,
     Store,
 )
+from ..language.program import CallDevice
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
 from .writer import Code, Writer
 

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import arithmetic
+from ..lanes import elementwise, loops, masks, view
+from ..lanes.barrier import Barrier
 from ..language.constants import Change
 from ..language.infer import analyse
 from ..language.source import Source
 from ..language.variables import Variable
 from ..language.why import Promotion
-from ..machine import arithmetic, elementwise, loops, masks, view
-from ..machine.barrier import Barrier
 from .emit import generate
 from .writer import Template
 from .writes import written
 
 if TYPE_CHECKING:
-    from ..machine.geometry import Launch
+    from ..geometry import Launch
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Unit:
 
     The engine makes a site for each of ``sites``, (line, op, elements a lane), and calls :meth:`make` with them, once a
     warp; what it gets is a generator function of (warp vector, mask, place in program order, *arguments) that yields
-    a :class:`~course_lib.simulator.machine.barrier.Barrier` wherever the warp meets the others.
+    a :class:`~course_lib.simulator.lanes.barrier.Barrier` wherever the warp meets the others.
 
     Attributes:
         program: the kernel's typed program.

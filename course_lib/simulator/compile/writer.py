@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..lanes.memory import ConstantArray
 from ..language.nodes import Frozen, Saved
 from ..language.program import Function
 from ..language.types import DTYPE, SCALARS, ArrayType, TupleType, Type
-from ..machine.memory import ConstantArray
 
 
 class Code(NamedTuple):

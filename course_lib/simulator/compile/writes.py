@@ -6,7 +6,6 @@ from ..language.nodes import (
     Allocate,
     Apply,
     Atomic,
-    CallDevice,
     Cast,
     Elementwise,
     Expr,
@@ -18,7 +17,7 @@ from ..language.nodes import (
     StartCopy,
     Store,
 )
-from ..language.program import Assign, Function, expressions, statements
+from ..language.program import Assign, CallDevice, Function, expressions, statements
 from ..language.types import ArrayType
 
 #: Names of parameters; None: any of them.

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..hardware import LOCAL_LIMIT
 from . import tuples
+from .context import Context
 from .names import Symbol, dtype_name
 from .nodes import Allocate, Const, Expr, Frozen, Static
 from .refusals import UnknownShape, refuse
 from .types import DTYPE, NONE, ArrayType, TupleType, describe_type, is_int
 
-if TYPE_CHECKING:
-    from .expressions import Expressions
 
-
-def allocation(x: Expressions, node: ast.Assign) -> Expr | None:
+def allocation(x: Context, node: ast.Assign) -> Expr | None:
     """``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``, or None for other assignments."""
     if not isinstance(node.value, ast.Call):
         return None
@@ -49,7 +46,7 @@ def allocation(x: Expressions, node: ast.Assign) -> Expr | None:
     return Allocate(space=space, name=target.id, shape=shape, type=ArrayType(dtype, len(shape)), line=node.lineno)
 
 
-def _dynamic(x: Expressions, node: ast.Assign, name: str, dtype: str) -> Expr:
+def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str) -> Expr:
     """The dynamic shared memory, all of it, as an array; every such array is the same memory."""
     analysis = x.analysis
     count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
@@ -70,7 +67,7 @@ def _dynamic(x: Expressions, node: ast.Assign, name: str, dtype: str) -> Expr:
     return Allocate(space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True)
 
 
-def constant_array(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
     """``cuda.const.array_like(array)`` of an array from outside."""
     value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if not isinstance(value, Frozen):
@@ -78,7 +75,7 @@ def constant_array(x: Expressions, node: ast.Call, used: bool) -> Expr:
     return value
 
 
-def fill(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def fill(x: Context, node: ast.Call, used: bool) -> Expr:
     """``array.fill(number)``."""
     assert isinstance(node.func, ast.Attribute)
     array = x.expr(node.func.value)
@@ -106,7 +103,7 @@ def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
     return given
 
 
-def _check_alignment(x: Expressions, node: ast.Assign, part: ast.expr) -> None:
+def _check_alignment(x: Context, node: ast.Assign, part: ast.expr) -> None:
     value = x.expr(part)
     if value.type == NONE:
         return
@@ -116,7 +113,7 @@ def _check_alignment(x: Expressions, node: ast.Assign, part: ast.expr) -> None:
         refuse(node, "the alignment must be a power of two, such as 16")
 
 
-def _static_shape(x: Expressions, node: ast.expr, space: str) -> tuple[int, ...]:
+def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
     """The shape of a shared or local array, of what numba knows when it types the kernel."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     if not isinstance(node, ast.Tuple):
@@ -146,7 +143,7 @@ def _static_shape(x: Expressions, node: ast.expr, space: str) -> tuple[int, ...]
     return tuple(shape)
 
 
-def _static_dtype(x: Expressions, node: ast.expr) -> str:
+def _static_dtype(x: Context, node: ast.expr) -> str:
     """The element type of a shared or local array."""
     if isinstance(node, ast.Call) and x.constant_object(node.func) is np.dtype and len(node.args) == 1:
         node = node.args[0]

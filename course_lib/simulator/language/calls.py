@@ -1,8 +1,8 @@
 """Calls, a row a function: how many arguments it takes, of which types, what it returns, and what computes it.
 
 To add a function: a row in the table of its home (``CUDA``, ``MATH``, ``NUMPY``, ``BUILTINS``), and what it computes in
-:mod:`~course_lib.simulator.machine.arithmetic` or, if the lanes of a warp do it together, in
-:mod:`~course_lib.simulator.machine.warp`. What is no function of numbers alone (it takes an array, a shape, or
+:mod:`~course_lib.simulator.arithmetic` or, if the lanes of a warp do it together, in
+:mod:`~course_lib.simulator.lanes.warp`. What is no function of numbers alone (it takes an array, a shape, or
 allocates) is a *form* (:mod:`forms`): a row that names the function which finds its meaning. Intrinsics that are
 defined outside the simulator say themselves what they are (:mod:`intrinsics`).
 """
@@ -15,20 +15,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..machine.arithmetic import cast as machine_cast
+from ..arithmetic import cast as machine_cast
 from . import allocations, conditions, forms, intrinsics, refusals, types
+from .context import Context
 from .names import COORDINATES, Symbol, dtype_name
 from .nodes import Apply, Const, Elementwise, Expr, Operation, Static
 from .operators import cast, function_of
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, TypingError, bits, describe_type, is_int, plural
-
-if TYPE_CHECKING:
-    from .expressions import Expressions
 
 #: The type of the result, and the types to which the arguments are converted.
 Signature = tuple[str, tuple[str, ...]]
@@ -58,7 +56,7 @@ class Row:
         """Are these the types that the rule gives, for arguments that are converted already?"""
         return all(isinstance(a, str) for a in args) and self.rule(*args) == (result, args)
 
-    def apply(self, x: Expressions, node: ast.Call) -> Expr:
+    def apply(self, x: Context, node: ast.Call) -> Expr:
         """The call ``node`` of this function."""
         given = x.arguments(node, self.arity, self.name)
         result, wanted = self.rule(*(str(value.type) for value in given))
@@ -356,7 +354,7 @@ BUILTINS: dict[Any, Row | forms.Form] = {
 # --- the call ---------------------------------------------------------------------------------------------------------
 
 
-def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def call(x: Context, node: ast.Call, used: bool) -> Expr:
     """The meaning of a call; ``used`` if its value is."""
     if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not (node.args or node.keywords):
         return forms.conjugate(x, node)
@@ -393,7 +391,7 @@ def call(x: Expressions, node: ast.Call, used: bool) -> Expr:
     _refuse_call(node, thing)
 
 
-def _into(x: Expressions, node: ast.Call, row: Row, used: bool) -> Expr:
+def _into(x: Context, node: ast.Call, row: Row, used: bool) -> Expr:
     """``np.sin(x, out)``: the function of numbers, and of the elements of arrays, stored in all elements of ``out``."""
     text = ast.unparse(node)
     if node.keywords:
@@ -430,11 +428,11 @@ def _into(x: Expressions, node: ast.Call, row: Row, used: bool) -> Expr:
     return Elementwise(array=array, function=of_elements, inputs=tuple(inputs), line=node.lineno)
 
 
-def run_row(x: Expressions, node: ast.Call, row: Row | forms.Form, used: bool) -> Expr:
+def run_row(x: Context, node: ast.Call, row: Row | forms.Form, used: bool) -> Expr:
     return row.apply(x, node) if isinstance(row, Row) else row(x, node, used)
 
 
-def _cuda(x: Expressions, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
+def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
     name = ".".join(symbol.path)
     if not name:
         refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
@@ -455,7 +453,7 @@ def _cuda(x: Expressions, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
     refuse(node, f"numba.cuda has no {name!r}; look up how it is spelled")
 
 
-def _math_call(x: Expressions, node: ast.Call, name: str) -> Expr:
+def _math_call(x: Context, node: ast.Call, name: str) -> Expr:
     if name not in MATH:
         advice = refusals.MATH.get(name, "write it out with arithmetic and other functions of math")
         refuse(node, f"the simulator does not run math.{name}; {advice}")

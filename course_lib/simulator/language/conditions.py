@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from . import operators, tuples, types, why
+from .context import Context
 from .nodes import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, once
 from .operators import applied, cast
 from .refusals import refuse
 from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
 from .why import Part
 
-if TYPE_CHECKING:
-    from .expressions import Expressions
 
-
-def truth(x: Expressions, value: Expr, line: int) -> Expr:
+def truth(x: Context, value: Expr, line: int) -> Expr:
     """``value`` as a condition: a number that is not 0, a tuple that is not empty."""
     if value.type == "bool":
         return value
@@ -35,7 +32,7 @@ def truth(x: Expressions, value: Expr, line: int) -> Expr:
     return applied(operators.COMPARISONS["NotEq"], (value, zero), "bool", line)
 
 
-def condition(x: Expressions, node: ast.expr) -> Expr:
+def condition(x: Context, node: ast.expr) -> Expr:
     """``node`` where only its truth is asked for, so that ``n and x`` need not have a type of its own."""
     if isinstance(node, ast.BoolOp):
         return logical(x, isinstance(node.op, ast.And), [condition(x, value) for value in node.values])
@@ -48,7 +45,7 @@ def negated(value: Expr, line: int) -> Expr:
     return applied(operators.NOT, (value,), "bool", line)
 
 
-def logical(x: Expressions, conjunction: bool, parts: list[Expr]) -> Expr:
+def logical(x: Context, conjunction: bool, parts: list[Expr]) -> Expr:
     """``and`` or ``or`` of conditions; of constants, a constant."""
     first, *rest = parts
     for part in list(rest):
@@ -60,7 +57,7 @@ def logical(x: Expressions, conjunction: bool, parts: list[Expr]) -> Expr:
     return Logical(conjunction=conjunction, parts=(first, *rest), type="bool") if rest else first
 
 
-def compare(x: Expressions, node: ast.Compare) -> Expr:
+def compare(x: Context, node: ast.Compare) -> Expr:
     if len(node.ops) > 1:
         return _chain(x, node)
     if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
@@ -68,7 +65,7 @@ def compare(x: Expressions, node: ast.Compare) -> Expr:
     return compared(x, node, type(node.ops[0]).__name__, x.expr(node.left), x.expr(node.comparators[0]))
 
 
-def _chain(x: Expressions, node: ast.Compare) -> Expr:
+def _chain(x: Context, node: ast.Compare) -> Expr:
     """``a < b < c``: c is evaluated in the lanes where a < b."""
     left, links, before = x.scalar(node.left), [], node.left
     for op, comparator in zip(node.ops, node.comparators, strict=True):
@@ -83,7 +80,7 @@ def _chain(x: Expressions, node: ast.Compare) -> Expr:
     return logical(x, True, links)
 
 
-def compared(x: Expressions, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
+def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
     """``left`` and ``right`` under the comparison that Python's syntax tree calls ``name``."""
     if name in ("In", "NotIn"):
         found = _membership(x, node, left, right)
@@ -103,7 +100,7 @@ def compared(x: Expressions, node: ast.Compare, name: str, left: Expr, right: Ex
     return replace(result, text=ast.unparse(node)) if isinstance(result, Apply) else result
 
 
-def _equal(x: Expressions, node: ast.Compare, left: Expr, right: Expr) -> Expr:
+def _equal(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
     """``left == right``, of numbers or tuples of them."""
     if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
         return compared(x, node, "Eq", left, right)
@@ -115,7 +112,7 @@ def _equal(x: Expressions, node: ast.Compare, left: Expr, right: Expr) -> Expr:
     return result
 
 
-def _membership(x: Expressions, node: ast.Compare, left: Expr, right: Expr) -> Expr:
+def _membership(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
     """``left in right``, of a number and a tuple."""
     if not isinstance(right.type, TupleType):
         refuse(
@@ -131,7 +128,7 @@ def _membership(x: Expressions, node: ast.Compare, left: Expr, right: Expr) -> E
     return result
 
 
-def _identity(x: Expressions, node: ast.Compare, same: bool) -> Expr:
+def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
     """``x is None``, which is known when the kernel is compiled."""
     sides = (node.left, node.comparators[0])
     values = [x.expr(side) for side in sides]
@@ -143,7 +140,7 @@ def _identity(x: Expressions, node: ast.Compare, same: bool) -> Expr:
 # --- and, or of values ------------------------------------------------------------------------------------------------
 
 
-def and_or(x: Expressions, node: ast.BoolOp) -> Expr:
+def and_or(x: Context, node: ast.BoolOp) -> Expr:
     """``and`` and ``or`` where the value is asked for: that of the operand with which they end."""
     parts: list[Expr] = []
     root, _, _ = _decide(x, node, (True, False), parts)
@@ -160,7 +157,7 @@ def and_or(x: Expressions, node: ast.BoolOp) -> Expr:
     return Choice(root=root, type=kind, why=reason)
 
 
-def _conditions(x: Expressions, root: Alternatives) -> Expr | None:
+def _conditions(x: Context, root: Alternatives) -> Expr | None:
     """``root`` as a condition, if all that it tests are bools: then no lane need go its own way."""
     parts = []
     for part in root.parts:
@@ -177,7 +174,7 @@ def _conditions(x: Expressions, root: Alternatives) -> Expr | None:
 
 
 def _decide(
-    x: Expressions, node: ast.expr, wanted: tuple[bool, ...], parts: list[Expr]
+    x: Context, node: ast.expr, wanted: tuple[bool, ...], parts: list[Expr]
 ) -> tuple[Alternative | Alternatives, bool, bool]:
     """What ``node`` tests, and whether it can be true, and false.
 

@@ -6,21 +6,19 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING
 
-from . import conditions, signatures, tuples, types
+from . import conditions, signatures, types
+from .context import Context
 from .names import Symbol, dtype_name
-from .nodes import Apply, Atomic, CallDevice, Const, Expr, Meet, Operation, Static, once
+from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, Static, once, tuple_of
 from .operators import cast, scalars, uniform
+from .program import CallDevice
 from .refusals import refuse
 from .source import python_function, read
 from .types import NONE, ArrayType, TupleType, TypingError, describe_type, is_complex, is_float, is_int, plural
 
-if TYPE_CHECKING:
-    from .expressions import Expressions
-
 #: ``form(expressions, call, used)`` finds the meaning of a call; ``used`` if its value is.
-Form = Callable[["Expressions", ast.Call, bool], Expr]
+Form = Callable[["Context", ast.Call, bool], Expr]
 
 #: The atomics, and what each takes after the array.
 ATOMICS = dict.fromkeys(
@@ -68,36 +66,36 @@ def at_most(node: ast.Call, count: int) -> None:
 # --- where a thread is ------------------------------------------------------------------------------------------------
 
 
-def _dimensions(x: Expressions, node: ast.Call, name: str) -> int:
+def _dimensions(x: Context, node: ast.Call, name: str) -> int:
     argument = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if isinstance(argument, Const) and is_int(str(argument.type)) and argument.value in (1, 2, 3):
         return int(argument.value)
     refuse(node, f"cuda.{name}() takes a literal number of dimensions: 1, 2 or 3")
 
 
-def grid(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def grid(x: Context, node: ast.Call, used: bool) -> Expr:
     count = _dimensions(x, node, "grid")
     items = tuple(Apply(operation=GLOBAL_ID[d], args=(), type="int64", line=node.lineno) for d in range(count))
-    return items[0] if count == 1 else tuples.of(items)
+    return items[0] if count == 1 else tuple_of(items)
 
 
-def gridsize(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def gridsize(x: Context, node: ast.Call, used: bool) -> Expr:
     count, launch = _dimensions(x, node, "gridsize"), x.analysis.launch
     x.analysis.asks_grid = True
     items = tuple(x.number(launch.grid[d] * launch.block[d], literal=False) for d in range(count))
-    return items[0] if count == 1 else tuples.of(items)
+    return items[0] if count == 1 else tuple_of(items)
 
 
 # --- barriers ---------------------------------------------------------------------------------------------------------
 
 
-def syncthreads(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def syncthreads(x: Context, node: ast.Call, used: bool) -> Expr:
     at_most(node, 0)
     x.barriers = True
     return Meet(line=node.lineno)
 
 
-def reduction(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def reduction(x: Context, node: ast.Call, used: bool) -> Expr:
     name = ast.unparse(node.func).split(".")[-1]
     thing = x.constant_object(node.func)
     if isinstance(thing, Symbol):
@@ -108,7 +106,7 @@ def reduction(x: Expressions, node: ast.Call, used: bool) -> Expr:
     return Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")
 
 
-def syncwarp(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def syncwarp(x: Context, node: ast.Call, used: bool) -> Expr:
     at_most(node, 1)
     members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
     if not is_int(str(members.type)):
@@ -116,13 +114,13 @@ def syncwarp(x: Expressions, node: ast.Call, used: bool) -> Expr:
     return Apply(operation=SYNCWARP, args=(members,), type=NONE, line=node.lineno)
 
 
-def fence(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def fence(x: Context, node: ast.Call, used: bool) -> Expr:
     at_most(node, 0)
     x.analysis.fences = True
     return Apply(operation=FENCE, args=(), type=NONE, line=node.lineno)
 
 
-def block_fence(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def block_fence(x: Context, node: ast.Call, used: bool) -> Expr:
     at_most(node, 0)
     x.analysis.fences = True
     return Apply(operation=BLOCK_FENCE, args=(), type=NONE, line=node.lineno)
@@ -131,7 +129,7 @@ def block_fence(x: Expressions, node: ast.Call, used: bool) -> Expr:
 # --- atomics ----------------------------------------------------------------------------------------------------------
 
 
-def atomic(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def atomic(x: Context, node: ast.Call, used: bool) -> Expr:
     """``cuda.atomic.<name>(...)``."""
     symbol = x.constant_object(node.func)
     assert isinstance(symbol, Symbol)
@@ -182,7 +180,7 @@ def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
 # --- conversions, and Python's functions ------------------------------------------------------------------------------
 
 
-def conversion(x: Expressions, node: ast.Call, thing: object) -> Expr:
+def conversion(x: Context, node: ast.Call, thing: object) -> Expr:
     """``float32(x)``, ``int(x)``: the kernel asks for the type itself."""
     (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
     have = str(value.type)
@@ -196,7 +194,7 @@ def conversion(x: Expressions, node: ast.Call, thing: object) -> Expr:
     return replace(result, literal=False, why=None) if isinstance(result, Const) else replace(result, why=None)
 
 
-def complex_number(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def complex_number(x: Context, node: ast.Call, used: bool) -> Expr:
     """``complex(x)``, which is complex64 of a float32 alone, and ``complex(real, imaginary)``."""
     values = x.arguments(node, (1, 2), "complex", real=False)
     kind = types.complex_result(*(str(v.type) for v in values))
@@ -206,7 +204,7 @@ def complex_number(x: Expressions, node: ast.Call, used: bool) -> Expr:
     return Apply(operation=COMPLEX_OF, args=operands, type=kind, line=node.lineno)
 
 
-def conjugate(x: Expressions, node: ast.Call) -> Expr:
+def conjugate(x: Context, node: ast.Call) -> Expr:
     """``x.conjugate()`` of a number: a real one is its own."""
     assert isinstance(node.func, ast.Attribute)
     value = x.scalar(node.func.value)
@@ -217,7 +215,7 @@ def conjugate(x: Expressions, node: ast.Call) -> Expr:
     return Apply(operation=CONJUGATE, args=(value,), type=value.type, line=node.lineno, why=value.why)
 
 
-def _extreme(x: Expressions, node: ast.Call, operation: Operation) -> Expr:
+def _extreme(x: Context, node: ast.Call, operation: Operation) -> Expr:
     if len(node.args) < 2 or node.keywords:
         refuse(
             node,
@@ -235,15 +233,15 @@ def _extreme(x: Expressions, node: ast.Call, operation: Operation) -> Expr:
     return replace(result, why=reason)
 
 
-def smallest(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def smallest(x: Context, node: ast.Call, used: bool) -> Expr:
     return _extreme(x, node, SMALLER)
 
 
-def largest(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def largest(x: Context, node: ast.Call, used: bool) -> Expr:
     return _extreme(x, node, LARGER)
 
 
-def absolute(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def absolute(x: Context, node: ast.Call, used: bool) -> Expr:
     (value,) = x.arguments(node, (1,), "abs", real=False)
     have = str(value.type)
     if is_complex(have):
@@ -252,7 +250,7 @@ def absolute(x: Expressions, node: ast.Call, used: bool) -> Expr:
     return Apply(operation=ABSOLUTE, args=(cast(value, kind),), type=kind, line=node.lineno, why=value.why)
 
 
-def length(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def length(x: Context, node: ast.Call, used: bool) -> Expr:
     if len(node.args) != 1:
         refuse(node, "len() takes one argument, an array or a tuple")
     value = x.expr(node.args[0])
@@ -267,30 +265,30 @@ def length(x: Expressions, node: ast.Call, used: bool) -> Expr:
     )
 
 
-def power(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def power(x: Context, node: ast.Call, used: bool) -> Expr:
     if len(node.args) != 2 or node.keywords:
         refuse(node, "pow() takes two numbers without names; for a remainder write a ** b % c")
     return x.expr(ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node))
 
 
-def quotient_and_remainder(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def quotient_and_remainder(x: Context, node: ast.Call, used: bool) -> Expr:
     if len(node.args) != 2 or node.keywords:
         refuse(node, "divmod() takes two numbers, without names")
     a, b = (once(x.scalar(part)) for part in node.args)
-    return tuples.of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
+    return tuple_of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
 
 
-def named_tuple(x: Expressions, node: ast.Call, thing: type) -> Expr:
+def named_tuple(x: Context, node: ast.Call, thing: type) -> Expr:
     """``Point(x, y)`` of a namedtuple."""
     fields = tuple(getattr(thing, "_fields", ()))
     given = dict(zip(fields, node.args, strict=False)) | {str(k.arg): k.value for k in node.keywords}
     if len(node.args) + len(node.keywords) != len(fields) or set(given) != set(fields):
         refuse(node, f"{thing.__name__} takes {plural(len(fields), 'value')}: {', '.join(fields)}")
     values = {name: x.expr(part) for name, part in given.items()}
-    return tuples.of(tuple(values[name] for name in fields), fields)
+    return tuple_of(tuple(values[name] for name in fields), fields)
 
 
-def say(x: Expressions, node: ast.Call, used: bool) -> Expr:
+def say(x: Context, node: ast.Call, used: bool) -> Expr:
     """``print`` of literal texts and of numbers."""
     if node.keywords:
         refuse(node, "print() in a kernel takes texts and numbers, without names; a line ends where it does")
@@ -324,7 +322,7 @@ def failure(node: ast.Assert | ast.Raise) -> Expr:
 # --- device functions -------------------------------------------------------------------------------------------------
 
 
-def device(x: Expressions, node: ast.Call, thing: object, used: bool) -> Expr:
+def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     function = python_function(thing)
     if function in x.stack:
@@ -342,7 +340,7 @@ def device(x: Expressions, node: ast.Call, thing: object, used: bool) -> Expr:
             for v, kind in zip(values, signature.arguments, strict=True)
         ]
         result = signature.result
-    callee = x.analysis.device(x, node, source, values, result)
+    callee = x.device(node, source, values, result)
     x.calls = True
     x.barriers = x.barriers or callee.barriers
     kept = [p for p in parameters if not isinstance(bound[p], Static)]
@@ -357,7 +355,7 @@ def device(x: Expressions, node: ast.Call, thing: object, used: bool) -> Expr:
     )
 
 
-def _bound(x: Expressions, node: ast.Call, function: FunctionType, parameters: list[str]) -> dict[str, Expr]:
+def _bound(x: Context, node: ast.Call, function: FunctionType, parameters: list[str]) -> dict[str, Expr]:
     """The arguments of a call by parameter, as written: by position, by name or by default."""
     name = function.__name__
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):

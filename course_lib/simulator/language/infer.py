@@ -16,6 +16,7 @@ import numpy as np
 from ..findings import UnsupportedKernelError
 from . import allocations, conditions, forms, tuples
 from .calls import call
+from .context import Analysis
 from .expressions import Expressions
 from .nodes import Const, Expr, MakeTuple, Nothing, Saved, Static, Store, once
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
@@ -40,64 +41,10 @@ from .verify import verify
 from .why import Part, Why, meeting, of_parts
 
 if TYPE_CHECKING:
-    from ..machine.geometry import Launch
+    from ..geometry import Launch
 
 #: A loop is gone through anew until its types settle, but no more often than this.
 MOST_PASSES = 12
-
-
-class Analysis:
-    """The functions of one launch. ``sources`` are the kernel's, and those of device functions that share its file."""
-
-    def __init__(self, launch: Launch, kernel: Source):
-        self.launch, self.sources = launch, [kernel]
-        self.fences = self.copies = False  # the kernel calls threadfence, and starts asynchronous copies
-        self.asks_grid = False  # the size of the grid is in the program
-        self.dynamic: str | None = None  # the element type of the dynamic shared memory
-        self._device: dict[tuple[object, ...], Function] = {}
-
-    def kernel(self, arguments: dict[str, Variable]) -> Function:
-        """The typed program of the kernel, for its arguments by name."""
-        return Statements(self, self.sources[0], arguments, ()).function(kernel=True)
-
-    def device(
-        self, caller: Expressions, node: ast.Call, source: Source, values: list[Expr], result: Type | None
-    ) -> Function:
-        """The typed program of a device function that ``caller`` calls in ``node``, with its declared ``result``.
-
-        As in numba, it is compiled for the values of literal integers if types alone do not give its arrays' shapes.
-        """
-        try:
-            return self._device_of(caller, node, source, values, result, False)
-        except UnknownShape:
-            if all(known_integers(v) is None for v in values):
-                raise
-            return self._device_of(caller, node, source, values, result, True)
-
-    def _device_of(
-        self,
-        caller: Expressions,
-        node: ast.Call,
-        source: Source,
-        values: list[Expr],
-        result: Type | None,
-        by_value: bool,
-    ) -> Function:
-        variables = [_argument(v, by_value) for v in values]
-        known = (id(v.const[0]) if isinstance(v.const, tuple) else v.const for v in variables)
-        key = (source.function, *((v.type, v.why) for v in variables), *known)
-        if key not in self._device:
-            arguments = dict(zip(source.parameters, variables, strict=True))
-            if source.filename == self.sources[0].filename and source not in self.sources:
-                self.sources.append(source)
-            try:
-                self._device[key] = Statements(self, source, arguments, caller.stack, result).function(kernel=False)
-            except UnsupportedKernelError as error:
-                if error.line is not None and source.filename != caller.source.filename:
-                    kind = UnknownShape if isinstance(error, UnknownShape) else UnsupportedKernelError
-                    raise kind(f"in the device function {source.name}: {error}", node.lineno) from None
-                raise
-        return self._device[key]
 
 
 def known_integers(value: Expr) -> np.generic | Numbers | None:
@@ -181,6 +128,38 @@ class Statements(Expressions):
         verify(function)
         self.constants.keep()
         return function
+
+    def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
+        """The typed program of a device function that is called in ``node``, with its declared ``result``.
+
+        As in numba, it is compiled for the values of literal integers if types alone do not give its arrays' shapes.
+        """
+        try:
+            return self._device(node, source, values, result, False)
+        except UnknownShape:
+            if all(known_integers(v) is None for v in values):
+                raise
+            return self._device(node, source, values, result, True)
+
+    def _device(
+        self, node: ast.Call, source: Source, values: list[Expr], result: Type | None, by_value: bool
+    ) -> Function:
+        analysis = self.analysis
+        variables = [_argument(v, by_value) for v in values]
+        known = (id(v.const[0]) if isinstance(v.const, tuple) else v.const for v in variables)
+        key = (source.function, *((v.type, v.why) for v in variables), *known)
+        if key not in analysis.functions:
+            arguments = dict(zip(source.parameters, variables, strict=True))
+            if source.filename == analysis.sources[0].filename and source not in analysis.sources:
+                analysis.sources.append(source)
+            try:
+                analysis.functions[key] = Statements(analysis, source, arguments, self.stack, result).function(False)
+            except UnsupportedKernelError as error:
+                if error.line is not None and source.filename != self.source.filename:
+                    kind = UnknownShape if isinstance(error, UnknownShape) else UnsupportedKernelError
+                    raise kind(f"in the device function {source.name}: {error}", node.lineno) from None
+                raise
+        return analysis.functions[key]
 
     def _result(self, ends: bool) -> tuple[Type, Why, bool]:
         """What a device function returns, why it is float64, and whether some paths return nothing."""
@@ -568,6 +547,6 @@ def analyse(launch: Launch, source: Source, arguments: dict[str, Variable]) -> t
     """
     analysis = Analysis(launch, source)
     try:
-        return analysis, analysis.kernel(arguments)
+        return analysis, Statements(analysis, source, arguments, ()).function(kernel=True)
     except UnknownShape as error:  # which only a device function's caller can do something about
         raise UnsupportedKernelError(error.text, error.line) from None

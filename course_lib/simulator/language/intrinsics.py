@@ -37,17 +37,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import tuples, types
+from .context import Context
 from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, Store
 from .refusals import refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
-
-if TYPE_CHECKING:
-    from .expressions import Expressions
 
 
 def declared(thing: object) -> tuple[Any, ...] | None:
@@ -56,7 +54,7 @@ def declared(thing: object) -> tuple[Any, ...] | None:
     return kind if isinstance(kind, tuple) else None
 
 
-def call(x: Expressions, node: ast.Call, thing: object) -> Expr:
+def call(x: Context, node: ast.Call, thing: object) -> Expr:
     """The call ``node`` of an intrinsic."""
     kind, *details = declared(thing) or ("",)
     if kind not in KINDS:
@@ -68,7 +66,7 @@ def call(x: Expressions, node: ast.Call, thing: object) -> Expr:
     return KINDS[kind](x, node, *details)
 
 
-def _place(x: Expressions, node: ast.Call, width: int, values: int) -> tuple[Expr, ArrayType, list[Expr], list[Expr]]:
+def _place(x: Context, node: ast.Call, width: int, values: int) -> tuple[Expr, ArrayType, list[Expr], list[Expr]]:
     """The array, its type, the indices, and what follows them: ``values`` more arguments."""
     what = ast.unparse(node.func)
     array = x.expr(node.args[0]) if node.args else None
@@ -90,13 +88,13 @@ def _place(x: Expressions, node: ast.Call, width: int, values: int) -> tuple[Exp
     return array, array.type, found, [x.expr(part) for part in rest]
 
 
-def _load(x: Expressions, node: ast.Call, width: int) -> Expr:
+def _load(x: Context, node: ast.Call, width: int) -> Expr:
     array, kind, index, _ = _place(x, node, width, 0)
     result = TupleType((kind.dtype,) * width)
     return Load(array=array, index=tuple(index), type=result, line=node.lineno, width=width)
 
 
-def _store(x: Expressions, node: ast.Call, width: int) -> Expr:
+def _store(x: Context, node: ast.Call, width: int) -> Expr:
     array, kind, index, (values,) = _place(x, node, width, 1)
     if values.type != TupleType((kind.dtype,) * width):
         refuse(
@@ -118,7 +116,7 @@ MATRIX_ROW_BYTES = 16
 
 
 def _warp(
-    x: Expressions,
+    x: Context,
     node: ast.Call,
     function: Callable[..., Any],
     result: Dtypes | Callable[..., Dtypes],
@@ -144,12 +142,12 @@ def _warp(
     return CallWarp(function=function, name=what, args=tuple(values), type=kind, line=node.lineno)
 
 
-def _lane(x: Expressions, node: ast.Call, function: Callable[..., Any], result: Dtypes | Callable[..., Dtypes]) -> Expr:
+def _lane(x: Context, node: ast.Call, function: Callable[..., Any], result: Dtypes | Callable[..., Dtypes]) -> Expr:
     return replace(_warp(x, node, function, result), together=False)
 
 
 def _matrices(
-    x: Expressions, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
+    x: Context, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
 ) -> Expr:
     array, kind, index, _ = _place(x, node, 1, 0)
     what = ast.unparse(node.func)
@@ -163,7 +161,7 @@ def _matrices(
     return CallWarp(function=function, name=what, args=(rows,), type=TupleType(tuple(loaded)), line=node.lineno)
 
 
-def _copy(x: Expressions, node: ast.Call, width: int) -> Expr:
+def _copy(x: Context, node: ast.Call, width: int) -> Expr:
     what = ast.unparse(node.func)
     if node.keywords or len(node.args) < 2:
         refuse(node, f"{what} takes a shared array, its indices, a global array and its indices, without names")
@@ -191,13 +189,13 @@ COMMIT = Operation("commit", "w.commit_copies({mask}, {line})", lambda args, res
 WAIT = Operation("wait", "w.wait_copies({0}, {mask}, {line})", lambda args, result: result == NONE, effect=True)
 
 
-def _commit(x: Expressions, node: ast.Call) -> Expr:
+def _commit(x: Context, node: ast.Call) -> Expr:
     if node.args or node.keywords:
         refuse(node, f"{ast.unparse(node.func)} takes no arguments; leave them out")
     return Apply(operation=COMMIT, args=(), type=NONE, line=node.lineno)
 
 
-def _wait(x: Expressions, node: ast.Call) -> Expr:
+def _wait(x: Context, node: ast.Call) -> Expr:
     pending = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if not (
         isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type)) and int(pending.value) >= 0

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from .types import COMPILE_TIME, NONE, SCALARS, Type
+from .types import COMPILE_TIME, NONE, SCALARS, TupleType, Type
 from .why import Why
-
-if TYPE_CHECKING:
-    from .program import Function
 
 
 @dataclass(frozen=True)
@@ -345,23 +342,6 @@ class Frozen(Expr):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CallDevice(Expr):
-    """A call; the arguments are evaluated in the order ``written``."""
-
-    acts: ClassVar[bool] = True
-
-    function: Function
-    args: tuple[Expr, ...]
-    written: tuple[int, ...]
-    used: bool
-    line: int
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.args
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class CallWarp(Expr):
     """What ``function`` gives the lanes of a warp of what they bring (:mod:`intrinsics`).
 
@@ -456,3 +436,10 @@ def once(value: Expr) -> Expr:
     if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):
         return value
     return Saved(value=value, type=value.type, why=value.why)
+
+
+def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:
+    """A tuple of these values; ``fields`` are the names of a named tuple's items."""
+    reasons = tuple(v.why for v in values)
+    kind = TupleType(tuple(v.type for v in values), fields)
+    return MakeTuple(items=values, type=kind, why=reasons if any(reasons) else None)

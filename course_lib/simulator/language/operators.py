@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine import arithmetic
+from .. import arithmetic
 from .nodes import Apply, Cast, Const, Expr, Operation
 from .types import DTYPE, PART, SCALARS, Type, TypingError, describe_type, is_complex, is_float
 from .why import Why

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from .constants import Constants
 from .nodes import Expr
@@ -165,6 +166,23 @@ class Function:
     barriers: bool = False
     unsure: set[str] = field(default_factory=set)
     promotions: dict[tuple[int, str], Promotion] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CallDevice(Expr):
+    """A call of a device function; the arguments are evaluated in the order ``written``."""
+
+    acts: ClassVar[bool] = True
+
+    function: Function
+    args: tuple[Expr, ...]
+    written: tuple[int, ...]
+    used: bool
+    line: int
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return self.args
 
 
 # --- what they hold ------------------------------------------------------------------------------------------------

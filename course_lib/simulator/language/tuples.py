@@ -9,32 +9,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import refusals, types
-from .nodes import Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, once
+from .context import Context
+from .nodes import Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, once, tuple_of
 from .operators import cast
 from .program import Each, Iterable, Numbered, Range, Together
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, describe_type, plural
 from .why import Why, item_why
 
-if TYPE_CHECKING:
-    from .expressions import Expressions
 
-
-def of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:
-    reasons = tuple(v.why for v in values)
-    kind = TupleType(tuple(v.type for v in values), fields)
-    return MakeTuple(items=values, type=kind, why=reasons if any(reasons) else None)
-
-
-def make(x: Expressions, node: ast.Tuple) -> Expr:
+def make(x: Context, node: ast.Tuple) -> Expr:
     if any(isinstance(e, ast.Starred) for e in node.elts):
         refuse(node, "* cannot unpack in a kernel; write the items out")
-    return of(tuple(x.expr(e) for e in node.elts))
+    return tuple_of(tuple(x.expr(e) for e in node.elts))
 
 
 def item(value: Expr, i: int) -> Expr:
@@ -79,7 +70,7 @@ def any_why(value: Expr) -> Why:
     return reasons[0] if all(reasons) else None
 
 
-def item_of(x: Expressions, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
+def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     """``owner[place]`` of a tuple."""
     assert isinstance(owner.type, TupleType)
     count, text = len(owner.type.items), ast.unparse(node)
@@ -88,7 +79,7 @@ def item_of(x: Expressions, node: ast.AST, owner: Expr, place: ast.expr) -> Expr
         given = [b is not None for b in (place.lower, place.upper, place.step)]
         if any(b is None and asked for b, asked in zip(bounds, given, strict=True)):
             refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
-        return of(items(owner)[slice(*bounds)])
+        return tuple_of(items(owner)[slice(*bounds)])
     index = x.integer_index(node, place, x.scalar(place))
     known = _known(index)
     if known is not None:
@@ -109,7 +100,7 @@ def _known(value: Expr) -> int | None:
 def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
     """An operator between tuples: concatenation."""
     if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
-        return of(items(left) + items(right))
+        return tuple_of(items(left) + items(right))
     refuse(
         node,
         f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and "
@@ -128,7 +119,7 @@ class Iterated:
     item: Callable[[tuple[int, ...]], Expr]
 
 
-def iterated(x: Expressions, node: ast.expr) -> Iterated:
+def iterated(x: Context, node: ast.expr) -> Iterated:
     """What ``for ... in node`` runs through."""
     if isinstance(node, ast.Call):
         thing = x.constant_object(node.func)
@@ -158,13 +149,13 @@ def iterated(x: Expressions, node: ast.expr) -> Iterated:
     )
 
 
-def _row(x: Expressions, node: ast.expr, array: Expr, index: Expr) -> Expr:
+def _row(x: Context, node: ast.expr, array: Expr, index: Expr) -> Expr:
     """``array[index]``: an element, or a part of an array of more dimensions."""
     assert isinstance(array.type, ArrayType)
     return x.load(node, array, (index,)) if array.type.ndim == 1 else x.part(node, array, [index])
 
 
-def _range(x: Expressions, node: ast.Call) -> Iterated:
+def _range(x: Context, node: ast.Call) -> Iterated:
     if node.keywords or not 1 <= len(node.args) <= 3:
         refuse(node, "range() takes a stop, or a start and a stop, and perhaps a step, without names")
     given = [x.scalar(a) for a in node.args]
@@ -178,7 +169,7 @@ def _range(x: Expressions, node: ast.Call) -> Iterated:
     return Iterated(Range(*bounds, node.lineno), lambda path: LoopValue(path=path, type=kind))
 
 
-def _enumerate(x: Expressions, node: ast.Call) -> Iterated:
+def _enumerate(x: Context, node: ast.Call) -> Iterated:
     if node.keywords or not 1 <= len(node.args) <= 2:
         refuse(node, "enumerate() takes what to run through, and perhaps the first number, without names")
     inner = iterated(x, node.args[0])
@@ -187,15 +178,15 @@ def _enumerate(x: Expressions, node: ast.Call) -> Iterated:
         refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer")
     return Iterated(
         Numbered(inner.iterable, Saved(value=cast(start, "int64"), type="int64")),
-        lambda path: of((LoopValue(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
+        lambda path: tuple_of((LoopValue(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
     )
 
 
-def _zip(x: Expressions, node: ast.Call) -> Iterated:
+def _zip(x: Context, node: ast.Call) -> Iterated:
     if node.keywords or not node.args:
         refuse(node, "zip() takes what to run through, such as zip(a, b)")
     parts = [iterated(x, a) for a in node.args]
     return Iterated(
         Together(tuple(p.iterable for p in parts)),
-        lambda path: of(tuple(p.item((*path, i)) for i, p in enumerate(parts))),
+        lambda path: tuple_of(tuple(p.item((*path, i)) for i, p in enumerate(parts))),
     )

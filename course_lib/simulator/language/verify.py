@@ -8,7 +8,6 @@ from .nodes import (
     Allocate,
     Apply,
     Atomic,
-    CallDevice,
     CallWarp,
     Cast,
     Choice,
@@ -33,7 +32,7 @@ from .nodes import (
     Static,
     Store,
 )
-from .program import Function, If, Loop, expressions, statements
+from .program import CallDevice, Function, If, Loop, expressions, statements
 from .types import (
     COMPILE_TIME,
     CONFLICT,

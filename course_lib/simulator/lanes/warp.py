@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..findings import KernelError, Thread
+from ..geometry import Chunk, WarpLanes
 from ..hardware import WARP_SIZE
 from .copies import Copies
-from .geometry import Chunk, WarpLanes
 from .masks import Mask, widened
 from .memory import LocalArray, SharedArray
 
 if TYPE_CHECKING:
+    from ..launch.engine import Engine
     from .access import Index, Site
-    from .engine import Engine
     from .memory import Array
 
 

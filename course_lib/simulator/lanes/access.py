@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ..arithmetic import cast
 from ..findings import KernelError
 from ..hardware import SECTOR_BYTES
-from .arithmetic import cast
 from .masks import Mask
 from .memory import Array
 

@@ -15,9 +15,9 @@ from ..findings import LaunchError
 from .masks import Mask, unite, widened
 
 if TYPE_CHECKING:
+    from ..geometry import Chunk
     from ..observer import Watcher
     from .access import Pattern
-    from .geometry import Chunk
     from .warp import WarpVector
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ..findings import LaunchError, Thread
-from ..hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, WARP_SIZE
+from .findings import LaunchError, Thread
+from .hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, WARP_SIZE
 
 #: Vectors of about this many lanes ran fastest (256 lanes: 12x slower; 256 K: 2x slower).
 LANES_PER_VECTOR = 16384

@@ -7,25 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic import cast
 from ..compile.unit import Unit, Units
 from ..findings import LaunchError
+from ..geometry import Chunk, Launch
 from ..hardware import SHARED_LIMIT
+from ..lanes.access import REMEMBERED, MatrixSite, Site, WideSite
+from ..lanes.barrier import Barrier
+from ..lanes.loops import Steps
+from ..lanes.masks import Mask
+from ..lanes.memory import Array, GlobalArray, SharedArray
+from ..lanes.printed import Printed
+from ..lanes.warp import WarpVector
 from ..language import signatures
 from ..language.source import Source, read
 from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value
 from ..language.variables import Variable, Variables
 from ..language.why import Reason
 from ..observer import Observer
-from .access import REMEMBERED, MatrixSite, Site, WideSite
-from .arithmetic import cast
-from .barrier import Barrier
-from .geometry import Chunk, Launch
-from .loops import Steps
-from .masks import Mask
-from .memory import Array, GlobalArray, SharedArray
-from .printed import Printed
 from .schedule import order
-from .warp import WarpVector
 
 #: Shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024

@@ -1,0 +1,345 @@
+"""What the parts of a kernel share while their types are decided: names, constants, elements, reasons.
+
+The modules for conditions, tuples, calls and allocations take a :class:`Context`; :mod:`expressions` is the one that
+knows them all.
+"""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from types import ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..geometry import Launch
+from . import operators, types, why
+from .constants import Constants
+from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
+from .nodes import (
+    Apply,
+    Const,
+    Elementwise,
+    Expr,
+    Frozen,
+    Load,
+    MakeView,
+    Nothing,
+    Operation,
+    Slice,
+    Static,
+    tuple_of,
+)
+from .operators import NUMBERS, applied, cast
+from .program import Function
+from .refusals import CUDA, NOT_TAKEN, refuse
+from .source import Source
+from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError, describe_type, plural
+from .variables import Variables
+from .why import Part, Promotion, Reason, Why
+
+AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def _nullary(name: str, code: str, kind: str) -> Operation:
+    return Operation(name, code, lambda args, result: args == () and result == kind)
+
+
+def _of_array(name: str, code: str) -> Operation:
+    return Operation(name, code, lambda args, result: isinstance(args[0], ArrayType) and result == "int64")
+
+
+#: The values of numba.cuda that are not called, an operation each.
+VALUES = {
+    (name, axis): _nullary(f"{name}.{axis}", f"w.{attribute}[{number}]", "int32")
+    for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
+    for axis, number in AXES.items()
+} | {("laneid",): _nullary("laneid", "w.lanes.lane", "int32")}
+SHAPE = [_of_array(f"shape[{axis}]", f"dim({{0}}, {axis})") for axis in range(32)]
+
+
+class Analysis:
+    """What the functions of one launch share.
+
+    Attributes:
+        sources: the kernel's source, and those of device functions in its file.
+        fences, copies: the kernel calls threadfence; it starts asynchronous copies.
+        asks_grid: the size of the grid is in the program.
+        dynamic: the element type of the dynamic shared memory, once it is known.
+        functions: the device functions that are compiled, by what they were compiled for.
+    """
+
+    def __init__(self, launch: Launch, kernel: Source) -> None:
+        self.launch, self.sources = launch, [kernel]
+        self.fences = self.copies = self.asks_grid = False
+        self.dynamic: str | None = None
+        self.functions: dict[tuple[object, ...], Function] = {}
+
+
+class Context(ABC):
+    """One function while its types are decided, with its variables ``env`` at the point that is being read."""
+
+    def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
+        self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
+        self.foreign = source.filename != analysis.sources[0].filename
+        self.env: Variables = dict(arguments)
+        self.constants = Constants(source.function, tuple(variable.type for variable in arguments.values()))
+        self.unsure: set[str] = set()
+        self.promotions: dict[tuple[int, str], Promotion] = {}
+        #: promotions that a pass saw before the types were settled, until a later pass confirms them
+        self.suspected: dict[tuple[int, str], Promotion] = {}
+        self.barriers = self.calls = False
+
+    @abstractmethod
+    def expr(self, node: ast.AST) -> Expr:
+        """The meaning of any expression."""
+
+    @abstractmethod
+    def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
+        """(array, indices) of a subscript that is one element."""
+
+    @abstractmethod
+    def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
+        """The typed program of a device function that is called in ``node``, with its declared ``result``."""
+
+    @abstractmethod
+    def takes(self, name: str) -> bool:
+        """Does the simulator run this function of numba.cuda?"""
+
+    def scalar(self, node: ast.AST) -> Expr:
+        """The meaning of an expression that must be a number."""
+        value = self.expr(node)
+        if not value.is_scalar:
+            self.refuse_as_number(node, value)
+        return value
+
+    def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[Expr]:
+        """The arguments of a function that takes numbers, without names."""
+        if node.keywords or len(node.args) not in counts:
+            takes = " or ".join([*map(str, counts[:-1]), plural(counts[-1], "argument")])
+            given = "the name " + str(node.keywords[0].arg) if node.keywords else str(len(node.args))
+            refuse(node, f"{what}() takes {takes} without names, and is given {given}{NOT_TAKEN.get(what, '')}")
+        values = [self.scalar(a) for a in node.args]
+        for value in values:
+            if real and types.is_complex(str(value.type)):
+                raise TypingError(f"{what} does not take {value.type}; give it .real, .imag or abs() of it")
+        return values
+
+    def refuse_as_number(self, node: ast.AST, value: Expr) -> NoReturn:
+        text = ast.unparse(node)
+        refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(text, value)}")
+
+    def integer_index(self, node: ast.AST, part: ast.AST, index: Expr) -> Expr:
+        """The index that ``part`` of ``node`` gives; refused unless it is an integer."""
+        if not (isinstance(index.type, str) and types.is_int(index.type)):
+            text = ast.unparse(part)
+            advice = f": convert it with int({text})" if index.is_scalar else way_to_number(text, index)
+            refuse(node, f"the index {text} is {describe_type(index.type)}; an index must be an integer{advice}")
+        return index
+
+    def number(self, value: object, literal: bool = True, reason: Why = None) -> Const:
+        """A constant of the type that numba gives it; ``literal``: numba, too, knows it when it types the kernel."""
+        kind = types.of_value(value)
+        if kind is None:
+            raise TypingError(f"{value!r} does not fit in 64 bits; write it as a float")
+        return Const(type=kind, value=DTYPE[kind].type(value), literal=literal, why=reason)
+
+    def constant_object(self, node: ast.AST) -> object:
+        """The compile-time object that an expression of names and attributes stands for, or None."""
+        if isinstance(node, ast.Name):
+            if node.id not in self.locals:
+                return self._global(node)
+            variable = self.env.get(node.id)
+            if variable is None or variable.type != COMPILE_TIME:
+                return None
+            if variable.maybe or not isinstance(variable.const, tuple):
+                refuse(node, f"{node.id!r} does not mean one thing on every path; use its value directly")
+            return variable.const[0]
+        if not isinstance(node, ast.Attribute):
+            return None
+        owner = self.constant_object(node.value)
+        if owner is None:
+            return None
+        if isinstance(owner, Symbol):
+            thing = getattr(owner.thing, node.attr, None)
+            if not owner.path and thing is None:
+                self._refuse_unknown(node, owner.thing, node.attr)
+            return part_of_cuda((*owner.path, node.attr), thing)
+        if isinstance(owner, ModuleType):
+            if not hasattr(owner, node.attr):
+                refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; look up how it is spelled")
+            thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
+            return Symbol((), thing) if is_cuda_module(thing) else thing
+        return getattr(owner, node.attr, None)
+
+    def _refuse_unknown(self, node: ast.AST, module: object, name: str) -> None:
+        """Refuse a name that numba.cuda has not, unless the simulator has something better to say of it."""
+        if self.takes(name) or name in CUDA:
+            return
+        meant = next((known for known in dir(module) if known.lower() == name.lower()), None)
+        refuse(
+            node, f"numba.cuda has no {name!r}; " + (f"write cuda.{meant}" if meant else "look up how it is spelled")
+        )
+
+    def _global(self, node: ast.Name) -> object:
+        try:
+            thing = self.source.lookup(node.id)
+        except KeyError:
+            refuse(node, f"the name {node.id!r} is not defined; define it, or pass it as an argument")
+        except ValueError:
+            refuse(
+                node,
+                f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
+            )
+        thing = self.constants.value(node.id, thing, node.lineno)
+        if is_cuda_module(thing):
+            return Symbol((), thing)
+        known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
+        return part_of_cuda((known,), thing) if known else thing
+
+    def wrap(self, thing: object, node: ast.AST) -> Expr:
+        """A compile-time object as an expression: numbers become constants, the rest stays at compile time."""
+        if isinstance(thing, (*NUMBERS, np.generic)) and types.of_value(thing):
+            kind = type(thing)
+            named = Reason(f"{ast.unparse(node)}, a Python {kind.__name__}") if kind in (float, complex) else None
+            return self.number(thing, reason=named)
+        if isinstance(thing, tuple):
+            return tuple_of(tuple(self.wrap(t, node) for t in thing), tuple(getattr(thing, "_fields", ())))
+        if isinstance(thing, Symbol):
+            value = self._cuda_value(thing, node)
+            if value is not None:
+                return value
+        if thing is None:
+            return Nothing()
+        if isinstance(thing, np.ndarray):
+            return self.frozen(thing, node)
+        return Static(thing=thing)
+
+    def frozen(self, array: np.ndarray, node: ast.AST) -> Expr:
+        """An array from outside, which numba copies into the code of the kernel."""
+        kind = array.dtype.name
+        if kind not in types.SCALARS or not array.dtype.isnative:
+            refuse(node, f"{ast.unparse(node)} is an array of {array.dtype}; the simulator runs numbers: convert it")
+        if not array.flags.c_contiguous and not array.flags.f_contiguous:
+            refuse(node, f"{ast.unparse(node)} is not contiguous; freeze a copy, np.ascontiguousarray(...)")
+        return Frozen(name=ast.unparse(node), array=array, type=ArrayType(kind, array.ndim))
+
+    def _cuda_value(self, symbol: Symbol, node: ast.AST) -> Expr | None:
+        """``threadIdx.x``, ``laneid`` and the like; None for what is no number."""
+        path, launch = symbol.path, self.analysis.launch
+        if path in VALUES:
+            return Apply(operation=VALUES[path], args=(), type="int32", line=getattr(node, "lineno", 0))
+        if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
+            self.analysis.asks_grid |= path[0] == "gridDim"
+            size = (launch.block if path[0] == "blockDim" else launch.grid)[AXES[path[1]]]
+            return self.number(np.int32(size), literal=False)
+        if path == ("warpsize",):
+            return self.number(np.int32(32), literal=False)
+        return None
+
+    def dimension(self, node: ast.expr, array: Expr, axis: int) -> Expr:
+        return Apply(operation=SHAPE[axis], args=(array,), type="int64", line=node.lineno)
+
+    def reason(
+        self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[Expr, ast.AST]], widened: str
+    ) -> Why:
+        """Why the ``result`` of ``node`` is of double precision; what nobody asked for is recorded for a warning.
+
+        ``widened`` are the words for an operation that makes it so, before the types of its ``operands``.
+        """
+        if result not in types.DOUBLE:
+            return None
+        text, line = ast.unparse(node), node.lineno
+        parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
+        found = why.promotion(line, text, result, parts)
+        if found is not None:
+            self.promotions.setdefault((line, why.culprit(parts)), found)
+            return why.reason(found, parts)
+        of = why.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
+        if of and any(part.type in types.DOUBLE for part in parts):
+            for key, known in self.suspected.items():
+                if known.line == line and known.expression == text:
+                    self.promotions.setdefault(key, known)
+        return of
+
+    def binary(self, node: ast.expr | ast.stmt, op: str, left: Expr, right: Expr, a: ast.AST, b: ast.AST) -> Expr:
+        """``left op right``, which stand as ``a`` and ``b`` in ``node``."""
+        for value, part in ((left, a), (right, b)):
+            if not value.is_scalar:
+                self.refuse_as_number(part, value)
+        line, x, y = node.lineno, str(left.type), str(right.type)
+        literal = isinstance(right, Const) and right.literal and types.is_int(y)
+        if op == "Pow" and literal and not types.is_complex(x):
+            result = x if types.is_float(x) else "int64"
+            first = second = result = "float32" if result == "float16" else result
+        else:
+            result, first, second = types.binary(op, x, y)
+        reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
+        small = isinstance(right, Const) and literal and abs(int(right.value)) <= 0x10000
+        if op == "Pow" and types.is_float(result) and small:
+            exponent = cast(right, "int64")
+            return applied(operators.LITERAL_POWER, (cast(left, first), exponent), result, line, reason)
+        if types.is_complex(result) and op in operators.COMPLEX:
+            operands = (cast(left, first), cast(right, second))
+            return applied(operators.COMPLEX[op], operands, result, line, reason)
+        if op == "Pow":
+            second = first if types.is_float(first) else second
+            return applied(operators.BINARY[op], (cast(left, first), cast(right, second)), result, line, reason)
+        promoted = np.promote_types(x, y).name if op not in ("LShift", "RShift") else ""
+        if not (promoted == result and (op != "Div" or types.is_float(promoted))):
+            left, right = cast(left, first), cast(right, second)
+        if op == "FloorDiv" and not types.is_float(result) and not (isinstance(right, Const) and right.value != -1):
+            return applied(operators.INTEGER_QUOTIENT, (cast(left, result), cast(right, result)), result, line, reason)
+        return applied(operators.BINARY[op], (left, right), result, line, reason)
+
+    def part(self, node: ast.AST, array: Expr, places: list[Expr | Slice]) -> Expr:
+        """A part of ``array``; dimensions without a place are taken whole."""
+        assert isinstance(array.type, ArrayType)
+        places = places + [Slice()] * (array.type.ndim - len(places))
+        kind = ArrayType(array.type.dtype, sum(isinstance(p, Slice) for p in places), view=True)
+        return MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
+
+    def load(self, node: ast.expr, array: Expr, indices: tuple[Expr, ...]) -> Expr:
+        assert isinstance(array.type, ArrayType)
+        return Load(array=array, index=indices, type=array.type.dtype, line=node.lineno)
+
+    def filled(self, node: ast.expr, array: Expr, value: Expr) -> Expr:
+        """The number ``value`` in every element of ``array``, one after another."""
+        return Elementwise(array=array, function=itself, inputs=(self.stored(node, array, value),), line=node.lineno)
+
+    def stored(self, node: ast.AST, array: Expr, value: Expr) -> Expr:
+        """``value``, which is to be stored in an element of ``array``: refused if it cannot."""
+        assert isinstance(array.type, ArrayType)
+        if isinstance(array, Frozen):
+            refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
+        if not value.is_scalar:
+            refuse(
+                node,
+                f"{ast.unparse(node)} holds one number, and cannot take {describe_type(value.type)}; "
+                "store one number at a time",
+            )
+        if types.is_complex(str(value.type)):
+            cast(value, array.type.dtype)  # refused if the array holds real numbers
+        return value
+
+
+def of_literal(text: str) -> Reason:
+    return Reason(f"the literal {text}", names=text)
+
+
+def itself(value: Any) -> Any:
+    """What a number becomes that fills an array."""
+    return value
+
+
+def way_to_number(text: str, value: Expr) -> str:
+    """How to write a number instead of ``text``, which stands for ``value``: the end of a message."""
+    if isinstance(value.type, ArrayType) and value.type.ndim:
+        return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim])}]"
+    if isinstance(value.type, TupleType) and value.type.items:
+        return f"; write an item, such as {text}[0]"
+    if isinstance(value, Static) and isinstance(value.thing, Symbol):
+        if value.thing.path[:1] in [(name,) for name in COORDINATES]:
+            return f"; write cuda.{value.thing.path[0]}.x, .y or .z"
+    return ""
