@@ -14,8 +14,9 @@ from .observers.traffic import Key, TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .simulator.compile.unit import Units
 from .simulator.findings import KernelError, LaunchError
-from .simulator.lanes.access import Pattern
+from .simulator.lanes.arrays import Pattern
 from .simulator.launch.engine import Engine
+from .simulator.launch.prepare import prepare
 from .trace.record import TraceObserver
 
 
@@ -100,18 +101,8 @@ class Simulation:
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]
         tracer = [self._tracer(request_figures)] if self._tracer else []
-        engine = Engine(
-            self._kernel,
-            grid,
-            block,
-            arguments,
-            [*counters, *judges, *tracer],
-            self._schedule,
-            bool(tracer),
-            self._max_steps,
-            dynamic_shared,
-            self._units,
-        )
+        prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(tracer), self._units)
+        engine = Engine(prepared, [*counters, *judges, *tracer], self._schedule, self._max_steps)
         stopped = None
         try:
             engine.run()
@@ -126,26 +117,26 @@ class Simulation:
                 key=lambda finding: finding.rank,
             )
         )
-        launch = engine.launch
+        launch = prepared.launch
         shape = (as_given(grid, launch.grid), as_given(block, launch.block))
         run = Run(
-            engine.source.name,
+            prepared.source.name,
             launch.grid,
             launch.block,
             Traffic(rows, traffic, shape),
             findings,
-            AnnotatedSource(engine.lines, rows, findings),
+            AnnotatedSource(prepared.lines, rows, findings),
             self._schedule,
             tracer[0].trace(findings, rows) if tracer else None,
             engine.printed.text(),
         )
         print(run.printed, end="")
         if stopped is not None:
-            before = [f"Before that: {error_text(run, engine.lines)}"] if run.errors else []
+            before = [f"Before that: {error_text(run, prepared.lines)}"] if run.errors else []
             more = "\n".join([stopped.option, *before])
             raise KernelError(stopped.text, run.errors, run, line=stopped.line, option=more) from None
         if self._strict and run.errors:
-            raise KernelError(error_text(run, engine.lines), run.errors, run)
+            raise KernelError(error_text(run, prepared.lines), run.errors, run)
         return run
 
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import nbformat
@@ -99,6 +100,37 @@ def test_imports_follow_the_arrows():
 
     assert parts <= set(MAY_IMPORT)
     assert wrong_imports(PACKAGE) == []
+
+
+def circle(package):
+    """Return modules that import each other in a circle, in a function or for types too; None where there are none."""
+    names = {}
+    for path in package.rglob("*.py"):
+        parts = path.relative_to(package).with_suffix("").parts
+        names[".".join(["course_lib", *parts]).removesuffix(".__init__")] = path
+    stands_on = {}
+    for name, path in names.items():
+        stands_on[name] = {
+            known
+            for wanted in imports_of(path, package)
+            if (known := wanted if wanted in names else wanted.rpartition(".")[0]) in names and known != name
+        }
+    order = TopologicalSorter(stands_on)
+    try:
+        order.prepare()
+    except CycleError as error:
+        return " -> ".join(error.args[1])
+    return None
+
+
+def test_no_modules_import_each_other(tmp_path):
+    """A reader can begin with a module that stands on nothing, and go on in order."""
+    (tmp_path / "rooms").mkdir()
+    (tmp_path / "rooms" / "one.py").write_text("if TYPE_CHECKING:\n    from .two import Two\n", encoding="utf-8")
+    (tmp_path / "rooms" / "two.py").write_text("from . import one\n", encoding="utf-8")
+
+    assert set(circle(tmp_path).split(" -> ")) == {"course_lib.rooms.one", "course_lib.rooms.two"}
+    assert circle(PACKAGE) is None
 
 
 def test_import_scan_sees_every_form(tmp_path):

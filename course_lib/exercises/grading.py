@@ -19,6 +19,7 @@ from ..simulate import Simulation
 from ..simulator.compile.unit import Units
 from ..simulator.findings import KINDS, RANK, Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
 from ..simulator.launch.engine import Engine
+from ..simulator.launch.prepare import prepare
 from ..simulator.observer import Observer
 from ..trace.record import TraceObserver
 from .causes import Cause, cause_in_text, mixed_directions, remarks_on_text
@@ -162,7 +163,8 @@ def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, 
     inputs, want, got = _matrices(exercise, shape)
     arguments = (*(array.copy() for array in inputs), got)
     grid, block = exercise.task.launch(*shape)
-    Engine(kernel, grid, block, arguments, [_Inside()], max_steps=exercise.task.max_steps, units=units).run()
+    prepared = prepare(kernel, grid, block, arguments, units=units)
+    Engine(prepared, [_Inside()], max_steps=exercise.task.max_steps).run()
     return not differing(got, want).any()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
-from ..simulator.lanes.memory import c_strides
+from ..simulator.lanes.arrays import c_strides
 from ..trace.columns import BARRIER, OPS, RESUMED
 from ..trace.trace import Trace
 from .requests import wavefronts_of, wide_wavefronts

@@ -25,7 +25,8 @@ from .copy_passes import CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
 
 if TYPE_CHECKING:
-    from ..simulator.lanes.access import Pattern, Site
+    from ..simulator.lanes.access import Site
+    from ..simulator.lanes.arrays import Pattern
 
 #: The word of a lane that is not active.
 NOBODY = np.iinfo(np.int64).max

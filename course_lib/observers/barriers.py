@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from ..simulator.lanes.barrier import Barrier
     from ..simulator.lanes.masks import Mask
     from ..simulator.lanes.warp import WarpVector
-    from ..simulator.launch.engine import Engine
+    from ..simulator.launch.prepare import Prepared
     from ..simulator.observer import Arrivals
 
 
 class BarriersObserver(Observer):
     """Reports who did not come to a barrier, and why: returned, waiting elsewhere, or on another path."""
 
-    def start(self, engine: Engine) -> None:
-        super().start(engine)
+    def start(self, prepared: Prepared) -> None:
+        super().start(prepared)
         self._paths: dict[
             tuple[int, int], dict[int, np.ndarray]
         ] = {}  # (branch, barrier) lines -> who missed that barrier on another path

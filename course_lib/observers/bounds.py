@@ -10,9 +10,9 @@ from ..simulator.findings import Finding, Thread
 from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
-    from ..simulator.lanes.access import Index, Pattern, Site
+    from ..simulator.lanes.access import Index, Site
+    from ..simulator.lanes.arrays import Array, Pattern
     from ..simulator.lanes.masks import Mask
-    from ..simulator.lanes.memory import Array
 
 
 class BoundsObserver(Observer):

@@ -18,7 +18,8 @@ from .copy_passes import CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
 
 if TYPE_CHECKING:
-    from ..simulator.lanes.access import Pattern, Site
+    from ..simulator.lanes.access import Site
+    from ..simulator.lanes.arrays import Pattern
     from ..simulator.lanes.masks import Mask
 
 

@@ -15,9 +15,9 @@ from ..simulator.observer import Observer
 class CopiesObserver(Observer):
     """Keeps, for each word of the shared arrays, the line of the copy that nobody has waited for; 0 for none."""
 
-    def start(self, engine: Any) -> None:
-        super().start(engine)
-        self.copying = engine.unit.copies
+    def start(self, prepared: Any) -> None:
+        super().start(prepared)
+        self.copying = prepared.unit.copies
         self.lines: dict[Any, np.ndarray] = {}
         self.outstanding: dict[Any, int] = {}
 

@@ -31,7 +31,8 @@ from ..simulator.hardware import LINE_BYTES, WARP_SIZE, WORD_BYTES
 from ..simulator.wide_copies import WIDE_BYTES, wide_copy
 
 if TYPE_CHECKING:
-    from ..simulator.lanes.access import Pattern, Site
+    from ..simulator.lanes.access import Site
+    from ..simulator.lanes.arrays import Pattern
 
 #: Where a lane goes to and comes from, counted in copies.
 Places = Sequence[tuple[int, int]]

@@ -12,11 +12,10 @@ from ..simulator.lanes.memory import SharedArray
 from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
-    from ..simulator.lanes.access import Pattern, Site
+    from ..simulator.lanes.access import Site
+    from ..simulator.lanes.arrays import Array, Pattern, Watcher
     from ..simulator.lanes.masks import Mask
-    from ..simulator.lanes.memory import Array
     from ..simulator.lanes.warp import WarpVector
-    from ..simulator.observer import Watcher
 
 
 class InitializationObserver(Observer):

@@ -18,7 +18,8 @@ from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
     from ..simulator.geometry import Chunk
-    from ..simulator.lanes.access import Pattern, Site
+    from ..simulator.lanes.access import Site
+    from ..simulator.lanes.arrays import Pattern
     from ..simulator.lanes.warp import WarpVector
 
 Key = tuple[int, str, str, str, int]  # line, array, space, op, bytes of an access

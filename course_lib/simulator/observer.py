@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +12,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from .compile.unit import Unit
-    from .lanes.access import Index, Pattern, Site
+    from .lanes.access import Index, Site
+    from .lanes.arrays import Array, Pattern, Watcher
     from .lanes.barrier import Barrier
     from .lanes.masks import Mask
-    from .lanes.memory import Array
     from .lanes.warp import WarpVector
-    from .launch.engine import Engine
+    from .launch.prepare import Prepared
 
-    #: Sees each access of an array: site, pattern, base and the value.
-    Watcher = Callable[[Site, Pattern, int, Any], None]
     #: The warps that met, and the lanes of each.
     Arrivals = Sequence[tuple[WarpVector, Mask]]
 
@@ -37,9 +35,9 @@ class Observer:
     def __init__(self) -> None:
         self._findings: dict[FindingKey, Finding] = {}
 
-    def start(self, engine: Engine) -> None:
-        """A launch begins: its kernel is compiled (``engine.unit``) and its arguments are taken (``engine.values``)."""
-        self.launch = engine.launch
+    def start(self, prepared: Prepared) -> None:
+        """A launch begins; ``prepared`` has its shape, its compiled kernel and its arguments."""
+        self.launch = prepared.launch
 
     def warnings(self, unit: Unit) -> None:
         """The place for warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""

@@ -167,3 +167,28 @@ def lanes_of(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def mask_of(lanes: np.ndarray) -> int:
     """The mask with these lanes set."""
     return int(np.bitwise_or.reduce(np.uint32(1) << np.asarray(lanes, np.uint32), initial=0))
+
+
+@dataclass(frozen=True)
+class Touches:
+    """Every element that a block's lanes accessed in one array, in order: columns of equal length.
+
+    ``position`` counts steps from 1, ``element`` is row-major, ``store`` says whether it was stored (or updated
+    atomically), and ``value`` is what it then held. Lanes that access several neighbouring elements at once have an
+    entry for each; ``access`` numbers a lane's accesses, and ``first`` marks the first entry of each.
+    """
+
+    position: np.ndarray
+    thread: np.ndarray
+    element: np.ndarray
+    store: np.ndarray
+    value: np.ndarray
+    first: np.ndarray
+
+    def until(self, position: int) -> slice:
+        """The entries of the first ``position`` steps."""
+        return slice(0, int(np.searchsorted(self.position, position, side="right")))
+
+    def at(self, position: int) -> slice:
+        """The entries of one step."""
+        return slice(*np.searchsorted(self.position, [position, position + 1]).tolist())

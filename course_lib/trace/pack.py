@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE
-from ..simulator.lanes.memory import c_strides
+from ..simulator.lanes.arrays import c_strides
 from . import columns as c
 from .columns import BARRIER, OPS, Columns, Table, Vectors
 from .trace import TraceArray

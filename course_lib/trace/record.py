@@ -39,11 +39,11 @@ class TraceObserver(Observer):
         self._arrays: dict[str, TraceArray] = {}
         self._steps = 0
 
-    def start(self, engine: Any) -> None:
-        super().start(engine)
-        self.engine = engine
-        self._program = Listing(engine.unit.sources)
-        for value in engine.values:
+    def start(self, prepared: Any) -> None:
+        super().start(prepared)
+        self.prepared = prepared
+        self._program = Listing(prepared.unit.sources)
+        for value in prepared.values:
             if hasattr(value, "host"):
                 self._arrays[value.name] = TraceArray(
                     value.name, "global", value.dtype.name, value.shape, value.host.copy(), tuple(value.strides)
@@ -163,26 +163,26 @@ class TraceObserver(Observer):
 
     def trace(self, findings: tuple[Finding, ...] = (), traffic: tuple[Any, ...] = ()) -> Trace:
         """The recording, once the launch has finished, with what the other observers found and counted."""
-        launch, source = self.engine.launch, self.engine.source
+        launch, source = self.prepared.launch, self.prepared.source
         columns = self._packer.columns(launch, list(self._arrays))
         steps = RecordedSteps(columns, self._arrays)
         return Trace(
             source.name,
             launch.grid,
             launch.block,
-            self.engine.lines,
+            self.prepared.lines,
             self._arrays,
             steps,
             findings,
             tuple(traffic),
             self._matrices(),
-            self.engine.unit.program,
+            self.prepared.unit.program,
         )
 
     def _matrices(self) -> tuple[MatrixOperation, ...]:
         """The operations whose meaning says which lane holds which element of its matrices."""
         found = {}
-        for (line, name), function in sorted(self.engine.unit.together.items(), key=lambda item: item[0]):
+        for (line, name), function in sorted(self.prepared.unit.together.items(), key=lambda item: item[0]):
             fragments = getattr(getattr(function, "__self__", function), "fragments", None)
             if fragments:
                 line = self._program.first.get(line, line)

@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, OPS, RESUMED, TURN, lanes_of
+from .columns import BARRIER, OPS, RESUMED, TURN, Touches, lanes_of
 from .program import loops, phases
 from .strips import Strip, strips
 from .trace import Dim3, RecordedSteps, Step, Trace
 
 LOAD = OPS.index("load")
-
-
-@dataclass(frozen=True)
-class Touches:
-    """Every element that a block's lanes accessed in one array, in order: columns of equal length.
-
-    ``position`` counts steps from 1, ``element`` is row-major, ``store`` says whether it was stored (or updated
-    atomically), and ``value`` is what it then held. Lanes that access several neighbouring elements at once have an
-    entry for each; ``access`` numbers a lane's accesses, and ``first`` marks the first entry of each.
-    """
-
-    position: np.ndarray
-    thread: np.ndarray
-    element: np.ndarray
-    store: np.ndarray
-    value: np.ndarray
-    first: np.ndarray
-
-    def until(self, position: int) -> slice:
-        """The entries of the first ``position`` steps."""
-        return slice(0, int(np.searchsorted(self.position, position, side="right")))
-
-    def at(self, position: int) -> slice:
-        """The entries of one step."""
-        return slice(*np.searchsorted(self.position, [position, position + 1]).tolist())
 
 
 class Timeline:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, OPS
-
-if TYPE_CHECKING:
-    from .replay import Timeline
+from .columns import BARRIER, OPS, Columns, Touches
+from .trace import Trace
 
 #: (first position, last position, what): statements number first + 1 to last. ``what`` is "load A" or "store A" (an
 #: atomic stores), "other", "barrier" (arrives), "wait" (for the other warps) or, of a buffer, "held": it keeps what
@@ -26,13 +24,29 @@ LOAD = OPS.index("load")
 _RANKS = {("local", True): 0, ("local", False): 0, ("shared", True): 1, ("shared", False): 2, ("global", True): 3}
 
 
-def strips(timeline: Timeline) -> tuple[Strip, ...]:
+class BlockSteps(Protocol):
+    """The steps of one block (:class:`~.replay.Timeline`), as far as strips ask for them."""
+
+    trace: Trace
+    columns: Columns
+    first: int
+    last: int
+    n_threads: int
+    flags: np.ndarray
+    warps: np.ndarray
+
+    def __len__(self) -> int: ...
+    def releases(self) -> tuple[int, ...]: ...
+    def touches(self, name: str) -> Touches: ...
+
+
+def strips(timeline: BlockSteps) -> tuple[Strip, ...]:
     """A strip for each warp of the block, then one for each buffer: an array of shared memory, or for each first index
     of one that has more than two dimensions."""
     return (*_warps(timeline), *_buffers(timeline))
 
 
-def _warps(timeline: Timeline) -> Iterable[Strip]:
+def _warps(timeline: BlockSteps) -> Iterable[Strip]:
     columns, arrays = timeline.columns, timeline.trace.arrays
     names = columns.arrays
     rows = columns.rows("access", timeline.first, timeline.last)
@@ -64,7 +78,7 @@ def _warps(timeline: Timeline) -> Iterable[Strip]:
         yield f"warp {warp}", tuple(spans)
 
 
-def _buffers(timeline: Timeline) -> Iterable[Strip]:
+def _buffers(timeline: BlockSteps) -> Iterable[Strip]:
     for array in timeline.trace.arrays.values():
         if array.space != "shared" or not array.size:
             continue
@@ -94,7 +108,7 @@ def _life(position: np.ndarray, store: np.ndarray, name: str) -> tuple[Span, ...
     return tuple(spans)
 
 
-def waiting(timeline: Timeline, position: int) -> tuple[int, ...]:
+def waiting(timeline: BlockSteps, position: int) -> tuple[int, ...]:
     """The warps that have arrived at a barrier that is still shut after the first ``position`` steps."""
     released = max((release for release in timeline.releases() if release <= position), default=0)
     arrives = (timeline.flags[released:position] & BARRIER) != 0

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
-from ..simulator.lanes.memory import c_strides
+from ..simulator.lanes.arrays import c_strides
 from ..simulator.language.program import Function
 from . import columns as c
 from .columns import BARRIER, OPS, Columns, Vectors, lanes_of, mask_of

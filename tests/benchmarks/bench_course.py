@@ -17,7 +17,7 @@ from simulator.test_compile import nested
 from course_lib import measurements, simulate
 from course_lib.kernels import rung
 from course_lib.model import waiting
-from course_lib.simulator.launch.engine import Engine
+from course_lib.simulator.launch.prepare import prepare
 from course_lib.viewer import Stepper, Waiting, explore
 from course_lib.viewer.waiting import KERNELS, TILE_WIDTHS
 
@@ -99,7 +99,7 @@ def bench_nested_device_functions(measured):
     def kernel(a):
         a[0] = function(a[0])
 
-    compiled = milliseconds(lambda: Engine(kernel, 1, 1, (np.zeros(1, "f4"),), []))
+    compiled = milliseconds(lambda: prepare(kernel, 1, 1, (np.zeros(1, "f4"),)))
     measured("nested device functions", compiled, 2000)
 
 

@@ -14,6 +14,7 @@ from course_lib.simulator.language.types import ArrayType
 from course_lib.simulator.language.variables import Variable
 from course_lib.simulator.language.verify import ProgramError, verify
 from course_lib.simulator.launch.engine import Engine
+from course_lib.simulator.launch.prepare import prepare
 
 
 def nested(depth):
@@ -48,8 +49,8 @@ def test_nested_device_functions_are_compiled_once_each():
     def kernel(a):
         a[0] = function(a[0])
 
-    engine = Engine(kernel, 1, 1, (np.zeros(1, "f4"),), [])
-    assert engine.unit.text.count("def make_") == 17
+    prepared = prepare(kernel, 1, 1, (np.zeros(1, "f4"),))
+    assert prepared.unit.text.count("def make_") == 17
 
 
 def test_local_memory_is_counted_once():
@@ -72,7 +73,7 @@ def test_local_memory_is_counted_once():
             acc = acc + total(a[0])
         a[0] = acc
 
-    assert Engine(kernel, 1, 1, (np.zeros(1, "f4"),), []).unit.local_bytes == 64
+    assert prepare(kernel, 1, 1, (np.zeros(1, "f4"),)).unit.local_bytes == 64
 
 
 def test_only_arguments_that_are_stored_to_may_race():
@@ -86,7 +87,7 @@ def test_only_arguments_that_are_stored_to_may_race():
         alias = c if b[0] > 0 else a
         alias[0] = d[0]
 
-    unit = Engine(kernel, 1, 1, tuple(np.zeros(1, "f4") for _ in range(4)), []).unit
+    unit = prepare(kernel, 1, 1, tuple(np.zeros(1, "f4") for _ in range(4))).unit
     assert [unit.may_write(name) for name in "abcd"] == [True, False, True, False]
 
 
@@ -135,12 +136,12 @@ def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone():
         units, compiled = Units(), set()
         for grid, block, kind in ((2, 4, "f4"), (4, 4, "f4"), (4, 4, "f4"), (4, 8, "f4"), (4, 8, "i4")):
             C = np.zeros(grid * block, kind)
-            engine = Engine(kernel, grid, block, (C,), [], units=units)
-            engine.run()
+            prepared = prepare(kernel, grid, block, (C,), units=units)
+            Engine(prepared).run()
             assert (C == {by_block: block, by_grid: grid, by_gridsize: grid * block}[kernel]).all()
-            compiled.add(engine.unit)
+            compiled.add(prepared.unit)
         assert len(compiled) == of_grids + 2
-        assert Engine(kernel, 4, 8, (C,), []).unit not in compiled
+        assert prepare(kernel, 4, 8, (C,)).unit not in compiled
 
 
 def test_arrays_from_outside_are_taken_for_each_launch():
@@ -151,5 +152,5 @@ def test_arrays_from_outside_are_taken_for_each_launch():
         C[cuda.grid(1)] = table[cuda.grid(1)]
 
     units = Units()
-    first, second = (Engine(from_outside, 1, 4, (np.zeros(4, "f4"),), [], units=units).unit for _ in range(2))
+    first, second = (prepare(from_outside, 1, 4, (np.zeros(4, "f4"),), units=units).unit for _ in range(2))
     assert first is not second

@@ -7,6 +7,7 @@ from numba import cuda, float32, int32
 from course_lib import simulate
 from course_lib.simulator.lanes import masks
 from course_lib.simulator.launch.engine import Engine
+from course_lib.simulator.launch.prepare import prepare
 from course_lib.simulator.observer import Observer
 
 
@@ -110,8 +111,8 @@ def test_local_memory_is_counted_once_however_often_a_function_is_called():
         i = cuda.grid(1)
         a[i] = four_times(a[i]) + four_times(a[i] * a[i])
 
-    engine = Engine(nested, 1, 32, (np.zeros(32, "f4"),), [])
-    assert engine.unit.local_bytes == 64
+    prepared = prepare(nested, 1, 32, (np.zeros(32, "f4"),))
+    assert prepared.unit.local_bytes == 64
 
 
 # --- the law of masks: one mask object means one set of lanes ------------------------------------------------------
@@ -166,7 +167,7 @@ def test_no_mask_is_changed_in_place(tracing):
     simulate(divergent, strict=False)[2, 64](expected_a, expected, 100)
 
     freezer, got = Freezer(), np.zeros(100, "i4")
-    Engine(divergent, 2, 64, (a, got, 100), [freezer], tracing=tracing).run()
+    Engine(prepare(divergent, 2, 64, (a, got, 100), tracing=tracing), [freezer]).run()
 
     np.testing.assert_array_equal((a, got), (expected_a, expected))
     assert len(freezer.met) > 10

@@ -11,7 +11,8 @@ from .shadow import ATOMIC, READ, Access, Ints, Reporter, Shadow
 
 if TYPE_CHECKING:
     from ...simulator.geometry import Chunk
-    from ...simulator.lanes.access import Pattern, Site
+    from ...simulator.lanes.access import Site
+    from ...simulator.lanes.arrays import Pattern
     from ...simulator.lanes.memory import SharedArray
 
 #: A log is replayed early when it holds so many accesses, or so many bytes of offsets, masks and values.

@@ -18,10 +18,10 @@ from .shadow import READ, Access, Ints, Shadow
 
 if TYPE_CHECKING:
     from ...simulator.geometry import Chunk
-    from ...simulator.lanes.access import Pattern, Site
-    from ...simulator.lanes.memory import Array
+    from ...simulator.lanes.access import Site
+    from ...simulator.lanes.arrays import Array, Pattern
     from ...simulator.lanes.warp import WarpVector
-    from ...simulator.launch.engine import Engine
+    from ...simulator.launch.prepare import Prepared
 
 Mask = Any
 Watcher = Callable[[Any, Any, int, Any], None]
@@ -32,16 +32,16 @@ WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
 class RacesObserver(Observer):
     """Finds races; see the module's rules."""
 
-    def start(self, engine: Engine) -> None:
-        super().start(engine)
+    def start(self, prepared: Prepared) -> None:
+        super().start(prepared)
         self.logs: dict[SharedArray, SharedLog] = {}
         self.shadows: dict[GlobalArray | SharedArray, Shadow] = {}
         self.epochs: dict[Chunk, Ints] = {}
         self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
         self.reported: list[tuple[FindingKey, bool]] = []
-        self.unit = engine.unit
-        launch = engine.launch
-        self.releases = Releases(launch.blocks, launch.threads_per_block) if engine.unit.fences else None
+        self.unit = prepared.unit
+        launch = prepared.launch
+        self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
 
     def watch(self, array: Array) -> Watcher | None:
         if isinstance(array, SharedArray) and self.releases is None:

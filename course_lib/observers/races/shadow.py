@@ -13,7 +13,8 @@ from .releases import Releases, Stamps
 if TYPE_CHECKING:
     from ...simulator.findings import FindingKey
     from ...simulator.geometry import Launch
-    from ...simulator.lanes.access import Pattern, Site
+    from ...simulator.lanes.access import Site
+    from ...simulator.lanes.arrays import Pattern
     from ...simulator.lanes.memory import GlobalArray, SharedArray
     from ...simulator.lanes.warp import WarpVector
 

@@ -1,1 +1,1 @@
-"""The machine that a compiled kernel runs on: lanes, memory, warps, and the engine that runs blocks of them."""
+"""What a compiled kernel runs on: lane vectors, masks, arrays and their accesses, and warps."""

@@ -10,70 +10,25 @@ a shift that all lanes share.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..arithmetic import cast
 from ..findings import KernelError
 from ..hardware import SECTOR_BYTES
+from .arrays import Array, Ints, Pattern
+from .host import Host
 from .masks import Mask
-from .memory import Array
 
-if TYPE_CHECKING:
-    from .warp import WarpVector
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: One number, or an array of numbers, for each dimension.
 Index = tuple[Any, ...]
-
-
-class Teller(Protocol):
-    """Whoever passes events on to the observers: the engine."""
-
-    def tell(self, hook: str, *event: Any) -> None: ...
 
 
 #: Up to this many elements the indices of an access are compared by content with those of earlier ones.
 COMPARED = 2048
 #: Index elements that all sites of a launch remember together, at about 16 bytes each.
 REMEMBERED = 4 * 1024 * 1024
-
-
-class Pattern:
-    """The part of an access that lanes and blocks do not share.
-
-    ``offsets`` are elements (None where every lane has the same), all in bounds once a base is added; ``mask``
-    says which lanes take part; ``tally`` counts the accesses made with it, by the byte phase of their base
-    within a 32-byte sector; ``memo`` is for observers. A lane accesses ``width`` neighbouring elements at once.
-    """
-
-    __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "memo", "width")
-
-    def __init__(self, array: Array, vector: WarpVector, offsets: Ints | None, mask: Mask, width: int = 1) -> None:
-        self.array, self.vector, self.offsets, self.mask, self.width = array, vector, offsets, mask, width
-        self.tally: dict[int, int] = {}
-        self.memo: dict[Any, Any] = {}
-        self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
-
-    def count(self, base: int) -> None:
-        """Tally one access at ``base``."""
-        phase = base * self.array.itemsize % SECTOR_BYTES
-        self.tally[phase] = self.tally.get(phase, 0) + 1
-
-    def elements(self, base: int) -> Any:
-        """Where the lanes go, in elements of the array: a number where all go to one, else an array of offsets."""
-        return base if self.offsets is None else self.offsets + base
-
-    def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
-        """The array index that the lane at ``place`` of the vector accesses."""
-        offsets = 0 if self.offsets is None else self.offsets
-        return self.array.index_of(base + int(np.broadcast_to(offsets, self.vector.shape)[place]))
-
-    @property
-    def access_bytes(self) -> int:
-        """Bytes of one lane's access."""
-        return self.array.itemsize * self.width
 
 
 class Known:
@@ -119,7 +74,7 @@ class Site:
     #: Does shared memory serve neighbouring groups of lanes of a wide access as one where they ask for the same?
     in_pairs = True
 
-    def __init__(self, line: int, op: str, engine: Teller, room: int) -> None:
+    def __init__(self, line: int, op: str, engine: Host, room: int) -> None:
         self.line, self.op, self.engine = line, op, engine
         self.vector: Any = None  # the WarpVector that runs
         self.known: dict[tuple[Any, ...], Known] = {}  # patterns of small vectors, by content
@@ -373,7 +328,7 @@ class WideSite(Site):
     Its address must be a multiple of its size; what is not aligned is reported and, unlike on a GPU, performed.
     """
 
-    def __init__(self, line: int, op: str, engine: Teller, room: int, width: int) -> None:
+    def __init__(self, line: int, op: str, engine: Host, room: int, width: int) -> None:
         super().__init__(line, op, engine, room)
         self.width = width
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .access import Pattern, Site
+from .access import Site
+from .arrays import Pattern
 
 
 @dataclass

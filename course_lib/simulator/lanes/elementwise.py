@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..findings import KernelError
+from .access import Site
+from .arrays import Array
 from .loops import Steps
 from .masks import Mask, Vector, split
 from .view import View, as_view, load_through, store_through
-
-if TYPE_CHECKING:
-    from .access import Site
-    from .memory import Array
 
 
 def elementwise(

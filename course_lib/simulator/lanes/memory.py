@@ -5,161 +5,15 @@ Where an access goes is a ``pattern`` and a ``base`` (see :mod:`access`), known 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..findings import LaunchError
+from ..geometry import Chunk
+from .arrays import Array, Pattern, c_strides
 from .masks import Mask, unite, widened
-
-if TYPE_CHECKING:
-    from ..geometry import Chunk
-    from ..observer import Watcher
-    from .access import Pattern
-    from .warp import WarpVector
-
-
-def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides in elements of a C-ordered array."""
-    return tuple(prod(shape[d + 1 :]) for d in range(len(shape)))
-
-
-def replaced_if(comparison: Callable[[Any, Any], Any], nan_too: bool) -> Callable[[Any, Any], Any]:
-    """``old``, or ``value`` where the comparison holds; where ``old`` is NaN, ``value`` only if ``nan_too``.
-
-    Source: numba's ``___numba_atomic_*`` functions. A comparison with NaN is false, so a NaN never replaces a number.
-    """
-
-    def update(old: Any, value: Any) -> Any:
-        better = comparison(value, old)
-        return np.where(better | (old != old) if nan_too else better, value, old)
-
-    return update
-
-
-#: ``new = f(old, value)``.
-ATOMIC: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "and_": np.bitwise_and,
-    "or_": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "max": replaced_if(np.greater, nan_too=False),
-    "min": replaced_if(np.less, nan_too=False),
-    "nanmax": replaced_if(np.greater, nan_too=True),
-    "nanmin": replaced_if(np.less, nan_too=True),
-    "exch": lambda old, value: value,
-    "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
-    "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),
-    "cas": lambda old, expected, value: np.where(old == expected, value, old),
-    "compare_and_swap": lambda old, expected, value: np.where(old == expected, value, old),
-}
-#: The same as NumPy's ufuncs, which update repeated elements one after another; ATOMIC differs for NaN.
-IN_PLACE: dict[str, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "and_": np.bitwise_and,
-    "or_": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "nanmax": np.fmax,
-    "nanmin": np.fmin,
-}
-IN_PLACE_OF_INTEGERS = IN_PLACE | {"max": np.maximum, "min": np.minimum}
-
-
-class Array:
-    """What a kernel sees as an array. ``strides`` are in elements; ``watchers`` see each access in order.
-
-    The spaces say how lanes ``gather`` and ``scatter`` elements. ``keys`` number the words of memory, so that two
-    accesses meet where their keys are equal: blocks have shared words of their own, and threads local ones.
-    """
-
-    space = ""
-    #: The elements of a local array, one lane vector each; None where the array is kept otherwise.
-    cells: list[Any] | None = None
-    #: Which lanes have written them; and those that executed the declaration (local arrays alone have these).
-    written: Any = None
-    anchor: Mask = False
-
-    def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...] | None = None) -> None:
-        self.name, self.dtype, self.shape = name, np.dtype(dtype), tuple(int(s) for s in shape)
-        self.ndim, self.size = len(self.shape), prod(self.shape)
-        self.strides = c_strides(self.shape) if strides is None else strides
-        self.itemsize = self.dtype.itemsize
-        self.watchers: tuple[Watcher, ...] = ()
-
-    def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
-        """What the lanes load: a vector, or one value for all."""
-        raise NotImplementedError
-
-    def scatter(self, vector: WarpVector, pattern: Pattern, base: int, value: Any) -> None:
-        """Store what the lanes bring; where they meet the last one stays."""
-        raise NotImplementedError
-
-    def keys(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
-        """The number of the word that each lane means."""
-        raise NotImplementedError
-
-    def storage(self) -> np.ndarray:
-        """All elements, in the order that ``keys`` number them."""
-        raise NotImplementedError
-
-    def cell(self, index: tuple[Any, ...]) -> int | None:
-        """See LocalArray."""
-        return None
-
-    def unwritten(self, vector: WarpVector, pattern: Pattern, base: int) -> Mask:
-        """See LocalArray."""
-        return False
-
-    def element_name(self, index: Any) -> str:
-        """``A[1, 2]``, for messages."""
-        return f"{self.name}[{', '.join(map(str, index)) or '()'}]"
-
-    def update(
-        self, vector: WarpVector, pattern: Pattern, base: int, operation: str, values: Sequence[Any], used: bool
-    ) -> Any:
-        """Read, change and write elements as atomics do; where lanes meet, the lower lane goes first."""
-        keys = self.keys(vector, pattern, base)
-        shape = vector.shape
-        keys = np.broadcast_to(keys, shape)
-        mask = np.broadcast_to(np.asarray(pattern.mask), shape)
-        order = np.argsort(vector.ids[mask], kind="stable")
-        keys = keys[mask][order]
-        values = [np.broadcast_to(v, shape)[mask][order] for v in values]
-        data = self.storage()
-        in_place = IN_PLACE if self.dtype.kind in "fc" else IN_PLACE_OF_INTEGERS
-        if not used and operation in in_place:
-            with np.errstate(all="ignore"):
-                in_place[operation].at(data, keys, values[0])
-            return self.dtype.type(0)
-        by_key = np.argsort(keys, kind="stable")
-        starts = np.flatnonzero(np.r_[True, np.diff(keys[by_key]) != 0])
-        rank = np.empty(len(keys), np.int64)
-        rank[by_key] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
-        old = np.empty(len(keys), self.dtype)
-        rounds = np.argsort(rank, kind="stable")
-        edges = np.r_[0, np.cumsum(np.bincount(rank))]
-        for a, b in zip(edges[:-1], edges[1:], strict=True):
-            lanes = rounds[a:b]
-            old[lanes] = data[keys[lanes]]
-            with np.errstate(all="ignore"):
-                data[keys[lanes]] = ATOMIC[operation](old[lanes], *(v[lanes] for v in values))
-        result = np.zeros(shape, self.dtype)
-        back = np.empty(len(keys), self.dtype)
-        back[order] = old
-        result[mask] = back
-        return result
-
-    def index_of(self, offset: int) -> tuple[int, ...]:
-        """The index, one number a dimension, of the element at ``offset``; for an array of offsets, arrays of them."""
-        index = [0] * self.ndim
-        for d in sorted(range(self.ndim), key=lambda d: (-self.strides[d], d)):
-            if self.shape[d] > 1 and self.strides[d]:
-                index[d], offset = divmod(offset, self.strides[d])
-        return tuple(index)
+from .vector import LaneVector
 
 
 class GlobalArray(Array):
@@ -177,12 +31,12 @@ class GlobalArray(Array):
         if array.size and order == "C":
             self.strides = c_strides(self.shape)
 
-    def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
+    def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
         if pattern.offsets is None:
             return self.flat[base]
         return self.flat[base:].take(pattern.offsets)
 
-    def scatter(self, vector: WarpVector, pattern: Pattern, base: int, value: Any) -> None:
+    def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
         self._check_writable()
         if pattern.offsets is None and pattern.mask is True:  # all lanes store to one element, and the last one stays
             self.flat[base] = value.item(-1) if type(value) is np.ndarray else value
@@ -199,7 +53,7 @@ class GlobalArray(Array):
         if not self.flat.flags.writeable:
             raise LaunchError(f"the kernel writes the array {self.name!r}, which is read-only; pass a copy")
 
-    def keys(self, vector: WarpVector, pattern: Pattern, base: int) -> np.ndarray:
+    def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> np.ndarray:
         return np.asarray(pattern.elements(base))
 
     def storage(self) -> np.ndarray:
@@ -232,7 +86,7 @@ class SharedArray(Array):
         self.data = np.full((self.size, *chunk.shape), poison(self.dtype), dtype=self.dtype)
         self.places = chunk.places
 
-    def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
+    def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
         offsets = pattern.offsets
         if offsets is None:
             return self.data[base].copy()[None, None]
@@ -240,7 +94,7 @@ class SharedArray(Array):
             return self.data[base:].take(offsets[:, :, 0, 0], axis=0)
         return self.data.reshape(-1).take(self.keys(vector, pattern, base))
 
-    def scatter(self, vector: WarpVector, pattern: Pattern, base: int, value: Any) -> None:
+    def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.mask is True and pattern.same_in_blocks and pattern.offsets is not None:
             offsets = np.broadcast_to(pattern.offsets, (*vector.lanes.shape, 1, 1)).reshape(-1) + base
             self.data[offsets] = np.broadcast_to(value, vector.shape).reshape(-1, *self.chunk.shape)
@@ -248,7 +102,7 @@ class SharedArray(Array):
         keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
         self.data.reshape(-1)[keys] = value
 
-    def keys(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
+    def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
         return pattern.elements(base) * self.chunk.count + self.places
 
     def storage(self) -> np.ndarray:
@@ -271,7 +125,7 @@ class LocalArray(Array):
 
     space = "local"
 
-    def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], vector: WarpVector, mask: Mask) -> None:
+    def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], vector: LaneVector, mask: Mask) -> None:
         super().__init__(name, dtype, shape)
         self.vector, self.anchor = vector, mask
         self.cells = [poison(self.dtype)] * self.size
@@ -296,13 +150,13 @@ class LocalArray(Array):
             self.data[i], written[i] = cell, mask
         self.written, self.cells = written, None
 
-    def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
+    def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
         if pattern.offsets is None:
             return self.cells[base] if self.cells is not None else self.data[base].copy()
         self._densify()
         return self.data.reshape(-1).take(self.keys(vector, pattern, base))
 
-    def scatter(self, vector: WarpVector, pattern: Pattern, base: int, value: Any) -> None:
+    def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.offsets is None:
             if self.cells is not None:
                 whole = pattern.mask is self.anchor
@@ -326,14 +180,14 @@ class LocalArray(Array):
             base += i * stride
         return base
 
-    def keys(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
+    def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
         return pattern.elements(base) * vector.size + np.arange(vector.size).reshape(vector.shape)
 
     def storage(self) -> np.ndarray:
         self._densify()
         return self.data.reshape(-1)
 
-    def unwritten(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:
+    def unwritten(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
         """Mask of the active lanes that read an element they have not written; False for none."""
         if self.cells is not None and pattern.offsets is None:
             written = self.written[base]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .masks import Mask
-
-if TYPE_CHECKING:
-    from .warp import WarpVector
+from .vector import LaneVector
 
 #: Lines that a launch keeps: a grid that prints by mistake has millions.
 MOST_LINES = 1000
@@ -22,7 +20,7 @@ class Printed:
         self._lines: list[tuple[int, str]] = []
         self._dropped = 0
 
-    def add(self, vector: WarpVector, parts: tuple[Any, ...], mask: Mask) -> None:
+    def add(self, vector: LaneVector, parts: tuple[Any, ...], mask: Mask) -> None:
         """The active lanes print a line of texts and numbers."""
         here = vector.full(mask)
         ids = vector.ids[here]

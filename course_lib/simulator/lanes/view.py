@@ -7,16 +7,14 @@ stays inside the view is checked first, lane by lane, for the bounds of a view m
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..findings import KernelError, UnsupportedKernelError
+from .access import Site
+from .arrays import Array
 from .masks import Mask, Vector, blend
-
-if TYPE_CHECKING:
-    from .access import Site
-    from .memory import Array
 
 
 class View:

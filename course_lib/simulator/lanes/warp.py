@@ -4,79 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..findings import KernelError, Thread
+from ..findings import KernelError
 from ..geometry import Chunk, WarpLanes
 from ..hardware import WARP_SIZE
+from .access import Index, Site
+from .arrays import Array
 from .copies import Copies
-from .masks import Mask, widened
+from .host import Host
+from .masks import Mask
 from .memory import LocalArray, SharedArray
-
-if TYPE_CHECKING:
-    from ..launch.engine import Engine
-    from .access import Index, Site
-    from .memory import Array
+from .vector import LaneVector
 
 
-class WarpVector:
-    """The same warp of every block of a chunk: what one generator runs.
+class WarpVector(LaneVector):
+    """What one generator runs: a lane vector with its arrays, its copies and what its lanes do together."""
 
-    ``shape`` is (lane rows, lane columns, block rows, block columns). A mask over it is ``True`` (every lane),
-    ``False`` (none) or a boolean array that broadcasts to ``shape``.
-    """
-
-    def __init__(self, engine: Engine, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray]) -> None:
-        self.engine, self.launch, self.lanes, self.chunk = engine, engine.launch, lanes, chunk
-        self.steps = engine.steps
+    def __init__(self, engine: Host, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray]) -> None:
+        super().__init__(engine.launch, lanes, chunk)
+        self.engine, self.steps = engine, engine.steps
         self._shared = shared
         self._cache: dict[Any, Any] = {}
-        self.warp = lanes.warp
-        self.shape = (*lanes.shape, *chunk.shape)
-        self.size = lanes.count * chunk.count
-        self.thread, self.block = lanes.thread, chunk.block
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
         #: (clock, known), replaced at each syncwarp. clock: syncwarps that each lane passed. known: None while every
         #: one took all lanes, else known[a, b, place of the block] is b's clock when a last met it, at one remove or
         #: several: what b did until then is ordered before what a does now.
         self.order: tuple[Any, Any] = (0, None)
-
-    def count(self, mask: Mask) -> int:
-        """Number of active lanes."""
-        if mask is True:
-            return self.size
-        if mask is False:
-            return 0
-        return int(np.count_nonzero(mask)) * (self.size // mask.size)
-
-    def warps_active(self, mask: Mask) -> int:
-        """Number of warps (one a block) with at least one active lane."""
-        if mask is True:
-            return self.chunk.count
-        if mask is False:
-            return 0
-        active = mask.any(axis=(0, 1))
-        return int(np.count_nonzero(active)) * (self.chunk.count // active.size)
-
-    @cached_property
-    def ids(self) -> np.ndarray:
-        """Linear id in the grid of every thread: block id times threads a block plus thread id."""
-        return self.chunk.linear * self.launch.threads_per_block + self.lanes.linear
-
-    def full(self, mask: Mask) -> np.ndarray:
-        """``mask`` as a boolean array of the whole shape."""
-        return widened(mask, self.shape)
-
-    def first_lane(self, mask: Mask) -> tuple[int, ...]:
-        """Where in the vector the first thread (in launch order) of a mask that is not empty stands."""
-        ids = np.where(self.full(mask), self.ids, np.iinfo(np.int64).max)
-        return tuple(int(i) for i in np.unravel_index(int(ids.argmin()), self.shape))
-
-    def first_thread(self, mask: Mask) -> Thread:
-        """The first thread (in launch order) of a mask that is not empty, by block and thread."""
-        return self.launch.name_thread(self.ids[self.first_lane(mask)])
 
     def forget(self) -> None:
         """Let go of the local arrays, which know this vector: a cycle would keep them until the next collection."""

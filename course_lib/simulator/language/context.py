@@ -46,7 +46,7 @@ def _nullary(name: str, code: str, kind: str) -> Operation:
     return Operation(name, code, lambda args, result: args == () and result == kind)
 
 
-def _of_array(name: str, code: str) -> Operation:
+def of_array(name: str, code: str) -> Operation:
     return Operation(name, code, lambda args, result: isinstance(args[0], ArrayType) and result == "int64")
 
 
@@ -56,7 +56,7 @@ VALUES = {
     for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
     for axis, number in AXES.items()
 } | {("laneid",): _nullary("laneid", "w.lanes.lane", "int32")}
-SHAPE = [_of_array(f"shape[{axis}]", f"dim({{0}}, {axis})") for axis in range(32)]
+SHAPE = [of_array(f"shape[{axis}]", f"dim({{0}}, {axis})") for axis in range(32)]
 
 
 class Analysis:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from . import calls, conditions, operators, tuples, types, why
-from .context import Context, _of_array, of_literal
+from .context import Context, of_array, of_literal
 from .nodes import (
     Apply,
     Const,
@@ -33,10 +33,7 @@ from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, Ty
 from .variables import Numbers
 from .why import Part, Reason, Why
 
-if TYPE_CHECKING:
-    pass
-
-SIZE = _of_array("size", "np.int64({0}.size)")
+SIZE = of_array("size", "np.int64({0}.size)")
 TRANSPOSED = Operation(
     ".T",
     "transposed({0})",

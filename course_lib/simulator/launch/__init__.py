@@ -1,0 +1,1 @@
+"""Launches: prepared from a kernel and its arguments, then run block by block."""

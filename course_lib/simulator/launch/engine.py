@@ -7,32 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic import cast
-from ..compile.unit import Unit, Units
 from ..findings import LaunchError
-from ..geometry import Chunk, Launch
-from ..hardware import SHARED_LIMIT
+from ..geometry import Chunk
 from ..lanes.access import REMEMBERED, MatrixSite, Site, WideSite
+from ..lanes.arrays import Array
 from ..lanes.barrier import Barrier
 from ..lanes.loops import Steps
 from ..lanes.masks import Mask
-from ..lanes.memory import Array, GlobalArray, SharedArray
+from ..lanes.memory import SharedArray
 from ..lanes.printed import Printed
 from ..lanes.warp import WarpVector
-from ..language import signatures
-from ..language.source import Source, read
-from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value
-from ..language.variables import Variable, Variables
-from ..language.why import Reason
 from ..observer import Observer
+from .prepare import Prepared
 from .schedule import order
 
 #: Shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
 #: What observers may keep about an element of a shared array: who wrote it, who read it, and when.
 WATCHING_BYTES = 40
-#: Threads of one launch: a thread is counted by itself, and a grid that large by mistake would run for hours.
-MAX_THREADS = 2**28
 #: What :meth:`Engine.tell` can tell; ``start`` and ``watch`` are called on every observer.
 HOOKS = (
     "warnings",
@@ -59,29 +51,16 @@ HOOKS = (
 
 
 class Engine:
-    """One launch of one kernel. ``observers`` are fed while :meth:`run` runs; ``units`` compiles the kernel."""
+    """Runs a launch that is prepared. ``observers`` are fed while :meth:`run` runs."""
 
     def __init__(
         self,
-        kernel: Any,
-        grid: Any,
-        block: Any,
-        arguments: Any,
-        observers: list[Observer],
+        prepared: Prepared,
+        observers: Sequence[Observer] = (),
         schedule: str | int = "in-order",
-        tracing: bool = False,
         max_steps: int | None = None,
-        dynamic_shared: Any = 0,
-        units: Units | None = None,
     ) -> None:
-        self.launch = Launch.of(grid, block, dynamic_shared)
-        threads = self.launch.blocks * self.launch.threads_per_block
-        if threads > MAX_THREADS:
-            raise LaunchError(
-                f"the launch has {threads:,} threads, and the simulator runs at most {MAX_THREADS:,}; "
-                "use a smaller grid"
-            )
-        self.source: Source = read(kernel)
+        self.prepared, self.launch, self.unit = prepared, prepared.launch, prepared.unit
         self.observers = observers
         self.order = order(schedule)
         if max_steps is not None and (
@@ -89,68 +68,9 @@ class Engine:
         ):
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
         self.steps = Steps(None if max_steps is None else int(max_steps))
-        names = [a.arg for a in self.source.tree.args.args]
-        arguments = self._with_defaults(names, arguments)
-        self.values = [take_argument(name, value) for name, value in zip(names, arguments, strict=True)]
-        self.arrays = arrays_in(self.values)
-        mark_aliases(self.arrays)
-        variables = {n: variable_of(n, a, v) for n, a, v in zip(names, arguments, self.values, strict=True)}
-        variables = self._cast(kernel, variables)
-        if units is None:
-            self.unit = Unit(self.launch, self.source, variables, tracing)
-        else:
-            self.unit = units.of(self.launch, self.source, variables, tracing)
-        self._check_shared()
         self.printed = Printed()
         hooks = {type(o): hooks_of(type(o)) for o in observers}
         self._listeners = {name: tuple(getattr(o, name) for o in observers if name in hooks[type(o)]) for name in HOOKS}
-
-    def _with_defaults(self, names: list[str], arguments: Any) -> tuple[Any, ...]:
-        defaults = self.source.function.__defaults__ or ()
-        missing = len(names) - len(arguments)
-        if missing < 0 or missing > len(defaults):
-            raise LaunchError(
-                f"{self.source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {len(arguments)}"
-            )
-        return (*arguments, *(defaults[len(defaults) - missing :] if missing else ()))
-
-    def _cast(self, kernel: object, variables: Variables) -> Variables:
-        """Cast the arguments to the kernel's signature, if it declares any; return what is known of them."""
-        try:
-            declared = signatures.declared(kernel, self.source)
-            if not declared:
-                return variables
-            chosen = signatures.choose(declared, tuple(v.type for v in variables.values()), self.source.name)
-        except TypingError as error:
-            raise LaunchError(str(error)) from None
-        kinds = dict(zip(variables, chosen.arguments, strict=True))
-        self.values = [
-            cast(value, np.dtype(kind)) if isinstance(kind, str) else value
-            for value, kind in zip(self.values, kinds.values(), strict=True)
-        ]
-        return {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
-
-    def _check_shared(self) -> None:
-        arrays = {number: array for number, array in self.unit.static_shared.items() if number >= 0}
-        used = sum(size for _, size, *_ in arrays.values())
-        if used + self.launch.dynamic_shared > SHARED_LIMIT and self.launch.dynamic_shared:
-            raise LaunchError(
-                f"the launch asks for {self.launch.dynamic_shared:,} bytes of dynamic shared memory a block, beside "
-                f"{used:,} of the kernel's own arrays; the limit is {SHARED_LIMIT:,} bytes (48 KiB): ask for less"
-            )
-        if used > SHARED_LIMIT:
-            parts = ", ".join(f"{name} {size:,}" for name, size, *_ in self.unit.static_shared.values())
-            line = max(line for *_, line in self.unit.static_shared.values())
-            raise LaunchError(
-                f"the kernel's shared arrays take {used:,} bytes a block ({parts}); the limit of static shared memory "
-                f"is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles",
-                line,
-            )
-
-    @property
-    def lines(self) -> tuple[tuple[int, str], ...]:
-        """The numbered lines of the kernel and of the device functions in its file, in the file's order."""
-        return tuple(sorted({line for source in self.unit.sources for line in source.lines}))
 
     # --- events ------------------------------------------------------------------------------------------------
 
@@ -167,9 +87,9 @@ class Engine:
 
     def run(self) -> None:
         for observer in self.observers:
-            observer.start(self)
+            observer.start(self.prepared)
         self.tell("warnings", self.unit)
-        for array in (*self.arrays, *self.unit.outside):
+        for array in (*self.prepared.arrays, *self.unit.outside):
             self.watch(array)
         sites = [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
         kernels = [self.unit.make(s) for s in sites]
@@ -187,7 +107,7 @@ class Engine:
         """Does the launch reach past the arrays in x and y? A guess that costs or saves time, and nothing else."""
         if self.launch.blocks < 64:
             return False, False
-        sizes = {size for array in self.arrays for size in array.shape}
+        sizes = {size for array in self.prepared.arrays for size in array.shape}
         x, y = (self.launch.grid[d] * self.launch.block[d] not in sizes for d in (0, 1))
         return x, y
 
@@ -208,7 +128,7 @@ class Engine:
         for vector, kernel, own in zip(vectors, kernels, sites, strict=True):
             for site in own:
                 site.vector = vector
-            runs.append(kernel(vector, True, (), *self.values))
+            runs.append(kernel(vector, True, (), *self.prepared.values))
         waiting: dict[int, Barrier] = {}
 
         def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
@@ -273,68 +193,3 @@ class Engine:
 def hooks_of(kind: type[Observer]) -> frozenset[str]:
     """The hooks of which observers of this class have one of their own."""
     return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Observer, name))
-
-
-def take_argument(name: str, value: Any) -> Any:
-    """An argument as the kernel sees it: a GlobalArray or a NumPy scalar. Raises LaunchError."""
-    if isinstance(value, np.ma.MaskedArray):
-        raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
-    if isinstance(value, np.ndarray):
-        value = np.asarray(value)
-        if value.dtype.names:
-            raise LaunchError(
-                f"the array {name!r} holds records, which the simulator does not run; pass an array for each field"
-            )
-        if value.dtype.name not in SCALARS or not value.dtype.isnative:
-            raise LaunchError(
-                f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
-                "in native byte order: convert it with .astype()"
-            )
-        if not (value.flags.c_contiguous or value.flags.f_contiguous):
-            raise LaunchError(
-                f"the array {name!r} is not contiguous, and numba does not copy such an array to the "
-                "GPU; pass np.ascontiguousarray(...)"
-            )
-        return GlobalArray(name, value)
-    if isinstance(value, tuple):
-        fields = getattr(value, "_fields", None) or range(len(value))
-        named = (f"{name}.{field}" if isinstance(field, str) else f"{name}[{field}]" for field in fields)
-        return tuple(take_argument(item, part) for item, part in zip(named, value, strict=True))
-    kind = of_value(value)
-    if kind is None:
-        what = "an int beyond 64 bits" if type(value) is int else f"a {type(value).__name__}"
-        raise LaunchError(
-            f"the argument {name!r} is {what}; a kernel takes NumPy arrays, numbers and tuples of them: int, float, "
-            f"complex, bool or NumPy's {', '.join(SCALARS[1:])}"
-        )
-    return np.dtype(kind).type(value)
-
-
-def arrays_in(values: Sequence[Any]) -> list[GlobalArray]:
-    """The arrays among arguments, and in their tuples."""
-    found: list[GlobalArray] = []
-    for value in values:
-        found += arrays_in(value) if isinstance(value, tuple) else [value] if isinstance(value, GlobalArray) else []
-    return found
-
-
-def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
-    """Note which arguments share memory: they may be read, but not written."""
-    for i, array in enumerate(arrays):
-        for other in arrays[:i]:
-            if np.may_share_memory(array.flat, other.flat):
-                array.aliases, other.aliases = other.name, array.name
-
-
-def variable_of(name: str, argument: Any, value: Any) -> Variable:
-    """What the compiler knows of an argument, given as ``argument`` and taken as ``value``."""
-    if isinstance(value, GlobalArray):
-        return Variable(ArrayType(value.dtype.name, value.ndim))
-    if isinstance(value, tuple):
-        items = [variable_of(f"{name}[{i}]", a, v) for i, (a, v) in enumerate(zip(argument, value, strict=True))]
-        reasons = tuple(item.why for item in items)
-        fields = tuple(getattr(argument, "_fields", ()))
-        return Variable(TupleType(tuple(item.type for item in items), fields), reasons if any(reasons) else None)
-    python = type(argument) in (float, complex)
-    origin = Reason(f"{name}, a Python {type(argument).__name__} argument") if python else None
-    return Variable(value.dtype.name, origin)

@@ -1,0 +1,197 @@
+"""What all arrays of a kernel have in common, and what an access of one is: a pattern and a base.
+
+:mod:`memory` has the arrays of each space, and :mod:`access` finds the pattern of an access.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..hardware import SECTOR_BYTES
+from .masks import Mask
+from .vector import LaneVector
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+#: Sees each access of an array: the site (:class:`~.access.Site`), the pattern, the base and the value.
+Watcher = Callable[[Any, "Pattern", int, Any], None]
+
+
+def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements of a C-ordered array."""
+    return tuple(prod(shape[d + 1 :]) for d in range(len(shape)))
+
+
+def replaced_if(comparison: Callable[[Any, Any], Any], nan_too: bool) -> Callable[[Any, Any], Any]:
+    """``old``, or ``value`` where the comparison holds; where ``old`` is NaN, ``value`` only if ``nan_too``.
+
+    Source: numba's ``___numba_atomic_*`` functions. A comparison with NaN is false, so a NaN never replaces a number.
+    """
+
+    def update(old: Any, value: Any) -> Any:
+        better = comparison(value, old)
+        return np.where(better | (old != old) if nan_too else better, value, old)
+
+    return update
+
+
+#: ``new = f(old, value)``.
+ATOMIC: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "max": replaced_if(np.greater, nan_too=False),
+    "min": replaced_if(np.less, nan_too=False),
+    "nanmax": replaced_if(np.greater, nan_too=True),
+    "nanmin": replaced_if(np.less, nan_too=True),
+    "exch": lambda old, value: value,
+    "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
+    "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),
+    "cas": lambda old, expected, value: np.where(old == expected, value, old),
+    "compare_and_swap": lambda old, expected, value: np.where(old == expected, value, old),
+}
+#: The same as NumPy's ufuncs, which update repeated elements one after another; ATOMIC differs for NaN.
+IN_PLACE: dict[str, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "nanmax": np.fmax,
+    "nanmin": np.fmin,
+}
+IN_PLACE_OF_INTEGERS = IN_PLACE | {"max": np.maximum, "min": np.minimum}
+
+
+class Array:
+    """What a kernel sees as an array. ``strides`` are in elements; ``watchers`` see each access in order.
+
+    The spaces say how lanes ``gather`` and ``scatter`` elements. ``keys`` number the words of memory, so that two
+    accesses meet where their keys are equal: blocks have shared words of their own, and threads local ones.
+    """
+
+    space = ""
+    #: The elements of a local array, one lane vector each; None where the array is kept otherwise.
+    cells: list[Any] | None = None
+    #: Which lanes have written them; and those that executed the declaration (local arrays alone have these).
+    written: Any = None
+    anchor: Mask = False
+
+    def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...] | None = None) -> None:
+        self.name, self.dtype, self.shape = name, np.dtype(dtype), tuple(int(s) for s in shape)
+        self.ndim, self.size = len(self.shape), prod(self.shape)
+        self.strides = c_strides(self.shape) if strides is None else strides
+        self.itemsize = self.dtype.itemsize
+        self.watchers: tuple[Watcher, ...] = ()
+
+    def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+        """What the lanes load: a vector, or one value for all."""
+        raise NotImplementedError
+
+    def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
+        """Store what the lanes bring; where they meet the last one stays."""
+        raise NotImplementedError
+
+    def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+        """The number of the word that each lane means."""
+        raise NotImplementedError
+
+    def storage(self) -> np.ndarray:
+        """All elements, in the order that ``keys`` number them."""
+        raise NotImplementedError
+
+    def cell(self, index: tuple[Any, ...]) -> int | None:
+        """See LocalArray."""
+        return None
+
+    def unwritten(self, vector: LaneVector, pattern: Pattern, base: int) -> Mask:
+        """See LocalArray."""
+        return False
+
+    def element_name(self, index: Any) -> str:
+        """``A[1, 2]``, for messages."""
+        return f"{self.name}[{', '.join(map(str, index)) or '()'}]"
+
+    def update(
+        self, vector: LaneVector, pattern: Pattern, base: int, operation: str, values: Sequence[Any], used: bool
+    ) -> Any:
+        """Read, change and write elements as atomics do; where lanes meet, the lower lane goes first."""
+        keys = self.keys(vector, pattern, base)
+        shape = vector.shape
+        keys = np.broadcast_to(keys, shape)
+        mask = np.broadcast_to(np.asarray(pattern.mask), shape)
+        order = np.argsort(vector.ids[mask], kind="stable")
+        keys = keys[mask][order]
+        values = [np.broadcast_to(v, shape)[mask][order] for v in values]
+        data = self.storage()
+        in_place = IN_PLACE if self.dtype.kind in "fc" else IN_PLACE_OF_INTEGERS
+        if not used and operation in in_place:
+            with np.errstate(all="ignore"):
+                in_place[operation].at(data, keys, values[0])
+            return self.dtype.type(0)
+        by_key = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(np.r_[True, np.diff(keys[by_key]) != 0])
+        rank = np.empty(len(keys), np.int64)
+        rank[by_key] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
+        old = np.empty(len(keys), self.dtype)
+        rounds = np.argsort(rank, kind="stable")
+        edges = np.r_[0, np.cumsum(np.bincount(rank))]
+        for a, b in zip(edges[:-1], edges[1:], strict=True):
+            lanes = rounds[a:b]
+            old[lanes] = data[keys[lanes]]
+            with np.errstate(all="ignore"):
+                data[keys[lanes]] = ATOMIC[operation](old[lanes], *(v[lanes] for v in values))
+        result = np.zeros(shape, self.dtype)
+        back = np.empty(len(keys), self.dtype)
+        back[order] = old
+        result[mask] = back
+        return result
+
+    def index_of(self, offset: int) -> tuple[int, ...]:
+        """The index, one number a dimension, of the element at ``offset``; for an array of offsets, arrays of them."""
+        index = [0] * self.ndim
+        for d in sorted(range(self.ndim), key=lambda d: (-self.strides[d], d)):
+            if self.shape[d] > 1 and self.strides[d]:
+                index[d], offset = divmod(offset, self.strides[d])
+        return tuple(index)
+
+
+class Pattern:
+    """The part of an access that lanes and blocks do not share.
+
+    ``offsets`` are elements (None where every lane has the same), all in bounds once a base is added; ``mask``
+    says which lanes take part; ``tally`` counts the accesses made with it, by the byte phase of their base
+    within a 32-byte sector; ``memo`` is for observers. A lane accesses ``width`` neighbouring elements at once.
+    """
+
+    __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "memo", "width")
+
+    def __init__(self, array: Array, vector: LaneVector, offsets: Ints | None, mask: Mask, width: int = 1) -> None:
+        self.array, self.vector, self.offsets, self.mask, self.width = array, vector, offsets, mask, width
+        self.tally: dict[int, int] = {}
+        self.memo: dict[Any, Any] = {}
+        self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
+
+    def count(self, base: int) -> None:
+        """Tally one access at ``base``."""
+        phase = base * self.array.itemsize % SECTOR_BYTES
+        self.tally[phase] = self.tally.get(phase, 0) + 1
+
+    def elements(self, base: int) -> Any:
+        """Where the lanes go, in elements of the array: a number where all go to one, else an array of offsets."""
+        return base if self.offsets is None else self.offsets + base
+
+    def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
+        """The array index that the lane at ``place`` of the vector accesses."""
+        offsets = 0 if self.offsets is None else self.offsets
+        return self.array.index_of(base + int(np.broadcast_to(offsets, self.vector.shape)[place]))
+
+    @property
+    def access_bytes(self) -> int:
+        """Bytes of one lane's access."""
+        return self.array.itemsize * self.width

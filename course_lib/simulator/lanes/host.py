@@ -1,0 +1,24 @@
+"""What lanes and arrays ask of the engine that runs them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ..geometry import Launch
+from .arrays import Array
+from .loops import Steps
+from .printed import Printed
+
+
+class Host(Protocol):
+    """The engine, as what it runs sees it."""
+
+    launch: Launch
+    steps: Steps
+    printed: Printed
+
+    def tell(self, hook: str, *event: Any) -> None:
+        """Pass an event on to the observers that have this hook."""
+
+    def watch(self, array: Array) -> None:
+        """Ask the observers who of them is to see each access of ``array``."""

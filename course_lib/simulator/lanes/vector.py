@@ -1,0 +1,61 @@
+"""The same warp of every block of a chunk, as one vector of lanes: its shape, its masks and the threads' names."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..findings import Thread
+from ..geometry import Chunk, Launch, WarpLanes
+from .masks import Mask, widened
+
+
+class LaneVector:
+    """A warp of every block of a chunk.
+
+    ``shape`` is (lane rows, lane columns, block rows, block columns). A mask over it is ``True`` (every lane),
+    ``False`` (none) or a boolean array that broadcasts to ``shape``.
+    """
+
+    def __init__(self, launch: Launch, lanes: WarpLanes, chunk: Chunk) -> None:
+        self.launch, self.lanes, self.chunk = launch, lanes, chunk
+        self.warp = lanes.warp
+        self.shape = (*lanes.shape, *chunk.shape)
+        self.size = lanes.count * chunk.count
+        self.thread, self.block = lanes.thread, chunk.block
+
+    def count(self, mask: Mask) -> int:
+        """Number of active lanes."""
+        if mask is True:
+            return self.size
+        if mask is False:
+            return 0
+        return int(np.count_nonzero(mask)) * (self.size // mask.size)
+
+    def warps_active(self, mask: Mask) -> int:
+        """Number of warps (one a block) with at least one active lane."""
+        if mask is True:
+            return self.chunk.count
+        if mask is False:
+            return 0
+        active = mask.any(axis=(0, 1))
+        return int(np.count_nonzero(active)) * (self.chunk.count // active.size)
+
+    @cached_property
+    def ids(self) -> np.ndarray:
+        """Linear id in the grid of every thread: block id times threads a block plus thread id."""
+        return self.chunk.linear * self.launch.threads_per_block + self.lanes.linear
+
+    def full(self, mask: Mask) -> np.ndarray:
+        """``mask`` as a boolean array of the whole shape."""
+        return widened(mask, self.shape)
+
+    def first_lane(self, mask: Mask) -> tuple[int, ...]:
+        """Where in the vector the first thread (in launch order) of a mask that is not empty stands."""
+        ids = np.where(self.full(mask), self.ids, np.iinfo(np.int64).max)
+        return tuple(int(i) for i in np.unravel_index(int(ids.argmin()), self.shape))
+
+    def first_thread(self, mask: Mask) -> Thread:
+        """The first thread (in launch order) of a mask that is not empty, by block and thread."""
+        return self.launch.name_thread(self.ids[self.first_lane(mask)])

@@ -1,0 +1,121 @@
+"""The arguments of a launch: as the kernel sees them, and what the compiler knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arithmetic import cast
+from ..findings import LaunchError
+from ..lanes.memory import GlobalArray
+from ..language import signatures
+from ..language.source import Source
+from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value
+from ..language.variables import Variable, Variables
+from ..language.why import Reason
+
+
+def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
+    """The arguments as the kernel sees them, and their variables by name.
+
+    Defaults are filled in, and the kernel's signature, if it has one, converts the numbers.
+
+    Raises:
+        LaunchError: the number of arguments is wrong, or one is nothing that a kernel takes.
+    """
+    names = source.parameters
+    given = with_defaults(source, names, arguments)
+    values = tuple(take_argument(name, value) for name, value in zip(names, given, strict=True))
+    mark_aliases(arrays_in(values))
+    variables = {n: variable_of(n, a, v) for n, a, v in zip(names, given, values, strict=True)}
+    try:
+        declared = signatures.declared(kernel, source)
+        if not declared:
+            return values, variables
+        chosen = signatures.choose(declared, tuple(v.type for v in variables.values()), source.name)
+    except TypingError as error:
+        raise LaunchError(str(error)) from None
+    kinds = dict(zip(variables, chosen.arguments, strict=True))
+    values = tuple(
+        cast(value, np.dtype(kind)) if isinstance(kind, str) else value
+        for value, kind in zip(values, kinds.values(), strict=True)
+    )
+    return values, {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
+
+
+def with_defaults(source: Source, names: Sequence[str], arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """The arguments, with the defaults of those that are not given."""
+    defaults = source.function.__defaults__ or ()
+    missing = len(names) - len(arguments)
+    if missing < 0 or missing > len(defaults):
+        raise LaunchError(
+            f"{source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {len(arguments)}"
+        )
+    return (*arguments, *(defaults[len(defaults) - missing :] if missing else ()))
+
+
+def take_argument(name: str, value: Any) -> Any:
+    """An argument as the kernel sees it: a GlobalArray or a NumPy scalar. Raises LaunchError."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
+    if isinstance(value, np.ndarray):
+        value = np.asarray(value)
+        if value.dtype.names:
+            raise LaunchError(
+                f"the array {name!r} holds records, which the simulator does not run; pass an array for each field"
+            )
+        if value.dtype.name not in SCALARS or not value.dtype.isnative:
+            raise LaunchError(
+                f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
+                "in native byte order: convert it with .astype()"
+            )
+        if not (value.flags.c_contiguous or value.flags.f_contiguous):
+            raise LaunchError(
+                f"the array {name!r} is not contiguous, and numba does not copy such an array to the "
+                "GPU; pass np.ascontiguousarray(...)"
+            )
+        return GlobalArray(name, value)
+    if isinstance(value, tuple):
+        fields = getattr(value, "_fields", None) or range(len(value))
+        named = (f"{name}.{field}" if isinstance(field, str) else f"{name}[{field}]" for field in fields)
+        return tuple(take_argument(item, part) for item, part in zip(named, value, strict=True))
+    kind = of_value(value)
+    if kind is None:
+        what = "an int beyond 64 bits" if type(value) is int else f"a {type(value).__name__}"
+        raise LaunchError(
+            f"the argument {name!r} is {what}; a kernel takes NumPy arrays, numbers and tuples of them: int, float, "
+            f"complex, bool or NumPy's {', '.join(SCALARS[1:])}"
+        )
+    return np.dtype(kind).type(value)
+
+
+def arrays_in(values: Sequence[Any]) -> list[GlobalArray]:
+    """The arrays among arguments, and in their tuples."""
+    found: list[GlobalArray] = []
+    for value in values:
+        found += arrays_in(value) if isinstance(value, tuple) else [value] if isinstance(value, GlobalArray) else []
+    return found
+
+
+def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
+    """Note which arguments share memory: they may be read, but not written."""
+    for i, array in enumerate(arrays):
+        for other in arrays[:i]:
+            if np.may_share_memory(array.flat, other.flat):
+                array.aliases, other.aliases = other.name, array.name
+
+
+def variable_of(name: str, argument: Any, value: Any) -> Variable:
+    """What the compiler knows of an argument, given as ``argument`` and taken as ``value``."""
+    if isinstance(value, GlobalArray):
+        return Variable(ArrayType(value.dtype.name, value.ndim))
+    if isinstance(value, tuple):
+        items = [variable_of(f"{name}[{i}]", a, v) for i, (a, v) in enumerate(zip(argument, value, strict=True))]
+        reasons = tuple(item.why for item in items)
+        fields = tuple(getattr(argument, "_fields", ()))
+        return Variable(TupleType(tuple(item.type for item in items), fields), reasons if any(reasons) else None)
+    python = type(argument) in (float, complex)
+    origin = Reason(f"{name}, a Python {type(argument).__name__} argument") if python else None
+    return Variable(value.dtype.name, origin)

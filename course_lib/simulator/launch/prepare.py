@@ -1,0 +1,93 @@
+"""Everything that comes before a launch runs: the kernel is read, its arguments are taken, and it is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..compile.unit import Unit, Units
+from ..findings import LaunchError
+from ..geometry import Launch
+from ..hardware import SHARED_LIMIT
+from ..lanes.memory import GlobalArray
+from ..language.source import Source, read
+from .arguments import arrays_in, take
+
+#: Threads of one launch: a thread is counted by itself, and a grid that large by mistake would run for hours.
+MAX_THREADS = 2**28
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A launch that can run: its shape, the kernel's source, its arguments as the kernel sees them, and its code."""
+
+    launch: Launch
+    source: Source
+    values: tuple[Any, ...]
+    unit: Unit
+
+    @property
+    def arrays(self) -> list[GlobalArray]:
+        """The arrays among the arguments, and in their tuples."""
+        return arrays_in(self.values)
+
+    @property
+    def lines(self) -> tuple[tuple[int, str], ...]:
+        """The numbered lines of the kernel and of the device functions in its file, in the file's order."""
+        return tuple(sorted({line for source in self.unit.sources for line in source.lines}))
+
+
+def prepare(
+    kernel: Any,
+    grid: Any,
+    block: Any,
+    arguments: Sequence[Any],
+    dynamic_shared: Any = 0,
+    tracing: bool = False,
+    units: Units | None = None,
+) -> Prepared:
+    """Make a launch of ``kernel`` that can run.
+
+    Args:
+        kernel: a dispatcher of numba's, or a plain function.
+        grid, block: a number, or up to three.
+        arguments: NumPy arrays, numbers and tuples of them.
+        dynamic_shared: bytes of dynamic shared memory.
+        tracing: make code that reports statements and variables.
+        units: compile with these, which keep what they compiled; anew by default.
+
+    Raises:
+        LaunchError: the shape of the launch, an argument or the shared memory is wrong.
+        UnsupportedKernelError: the kernel uses what the simulator does not run.
+    """
+    launch = Launch.of(grid, block, dynamic_shared)
+    threads = launch.blocks * launch.threads_per_block
+    if threads > MAX_THREADS:
+        raise LaunchError(
+            f"the launch has {threads:,} threads, and the simulator runs at most {MAX_THREADS:,}; use a smaller grid"
+        )
+    source = read(kernel)
+    values, variables = take(kernel, source, arguments)
+    compiled = (Unit if units is None else units.of)(launch, source, variables, tracing)
+    check_shared(launch, compiled)
+    return Prepared(launch, source, values, compiled)
+
+
+def check_shared(launch: Launch, unit: Unit) -> None:
+    """Refuse a launch whose shared arrays do not fit in a block's shared memory."""
+    arrays = {number: array for number, array in unit.static_shared.items() if number >= 0}
+    used = sum(size for _, size, *_ in arrays.values())
+    if used + launch.dynamic_shared > SHARED_LIMIT and launch.dynamic_shared:
+        raise LaunchError(
+            f"the launch asks for {launch.dynamic_shared:,} bytes of dynamic shared memory a block, beside "
+            f"{used:,} of the kernel's own arrays; the limit is {SHARED_LIMIT:,} bytes (48 KiB): ask for less"
+        )
+    if used > SHARED_LIMIT:
+        parts = ", ".join(f"{name} {size:,}" for name, size, *_ in unit.static_shared.values())
+        line = max(line for *_, line in unit.static_shared.values())
+        raise LaunchError(
+            f"the kernel's shared arrays take {used:,} bytes a block ({parts}); the limit of static shared memory "
+            f"is {SHARED_LIMIT:,} bytes (48 KiB): use smaller tiles",
+            line,
+        )
