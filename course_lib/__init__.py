@@ -1,11 +1,57 @@
 """Tile by Tile: GPU matrix multiplication you can step through.
 
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line asks of memory and reports the rules it
-breaks. The kernels, the figures, the stepper and the exercises are in the subpackages.
+breaks. What else the lessons use is imported when it is first asked for: exercises (``check``, ``explain``,
+``predict``, ``score``), widgets (``Stepper``, ``explore``), pictures (``figures``), formulas (``model``) and recorded
+``measurements``. The kernels are in :mod:`course_lib.kernels`.
 """
 
+from typing import TYPE_CHECKING
+
+from .lazy import lazily
 from .run import Finding, Run, Traffic
 from .simulate import simulate
 from .simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 
-__all__ = ["Finding", "KernelError", "LaunchError", "Run", "Traffic", "UnsupportedKernelError", "simulate"]
+if TYPE_CHECKING:
+    from . import figures, look, measurements, model
+    from .course_map import roadmap
+    from .exercises import check, explain
+    from .exercises.predict import predict, score
+    from .trace.reading import slacks, timeline_rows
+    from .viewer.explore import explore
+    from .viewer.stepper import Stepper
+
+__all__ = [
+    "Finding",
+    "KernelError",
+    "LaunchError",
+    "Run",
+    "Stepper",
+    "Traffic",
+    "UnsupportedKernelError",
+    "check",
+    "explain",
+    "explore",
+    "figures",
+    "look",
+    "measurements",
+    "model",
+    "predict",
+    "roadmap",
+    "score",
+    "simulate",
+    "slacks",
+    "timeline_rows",
+]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        **dict.fromkeys(("check", "explain", "predict", "score"), ".exercises"),
+        **dict.fromkeys(("Stepper", "explore"), ".viewer"),
+        **dict.fromkeys(("slacks", "timeline_rows"), ".trace.reading"),
+        "roadmap": ".course_map",
+        **{name: f".{name}" for name in ("figures", "look", "measurements", "model")},
+    },
+)

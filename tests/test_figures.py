@@ -12,15 +12,14 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from course_lib import figures, measurements
+from course_lib import figures, measurements, waiting
 from course_lib.figures.canvas import mixed
-from course_lib.gpu.roofline import roofline
+from course_lib.gpu.ceilings import roofline
 from course_lib.look import COLOURS, GROUND, WASH
 from course_lib.measurements.report import ladder_axes, series_axes
-from course_lib.model import waiting
-from course_lib.model.instructions import Instruction
 from course_lib.png import element, height_of, packed_in, quantized
 from course_lib.trace.reading import slacks, timeline_rows
+from course_lib.waiting.instructions import Instruction
 
 
 def _texts(ax):
@@ -247,7 +246,7 @@ def _drawn():
         "tile_pairs": figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0)),
         "footprint": figures.footprint(3, 5, 4, (2, 1)),
         "timeline": figures.timeline({"one": rows, "two": rows}),
-        "waiting": figures.waiting(waiting.play_programs([chain, chain], machine)),
+        "waiting": waiting.draw(waiting.play_programs([chain, chain], machine)),
         "residency": figures.residency(judged, "NVIDIA H200"),
         "roofline": figures.roofline(roofline(ladder, measurements.load("ceilings")), {}),
         "ladder": ladder_axes(ladder, measurements.load("ceilings")),
@@ -410,7 +409,7 @@ def test_the_waits_of_a_play_in_words():
     """Warps, cycles and the share of every reason."""
     machine = waiting.Machine.measured(measurements.load("latencies"))
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
-    text = figures.waiting(waiting.play_programs([chain, chain], machine)).get_label()
+    text = waiting.draw(waiting.play_programs([chain, chain], machine)).get_label()
     assert "2 warps" in text
     assert "arithmetic" in text
 

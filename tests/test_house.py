@@ -1,6 +1,7 @@
 """The house rules: who imports whom, what tests may wait for, and what may lie in the repository."""
 
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -20,9 +21,12 @@ REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "course_lib"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 
-# Arrows point one way: a part of course_lib may import the parts named here, and itself.
+# Arrows point one way: a part of course_lib may import the parts named here, and itself. A part is a folder, or a
+# module beside the folders; the command of a folder may import more than the folder.
 CORE = {"simulator", "observers", "run", "simulate"}
+WINGS = {"waiting", "products"}
 MAY_IMPORT = {
+    "lazy": set(),
     "simulator": set(),
     "observers": {"simulator"},
     "run": {"simulator", "observers"},
@@ -32,17 +36,22 @@ MAY_IMPORT = {
     "look": set(),
     "png": set(),
     "lab": {"publish"},  # when a notebook is saved
-    "model": {"simulator", "trace"},
+    "model": {"simulator"},
     "measurements": {"look", "model"},
-    "roadmap": {"kernels", "measurements", "model"},
-    "gpu": {"kernels", "model", "measurements", "simulate", "simulator"},
+    "course_map": {"kernels", "measurements", "model"},
+    "gpu": {"kernels", "model", "measurements", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
-    "viewer": CORE | {"model", "kernels", "figures", "trace", "look", "png"},
+    "viewer": CORE | {"kernels", "figures", "trace", "look", "png"},
     "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},
-    "publish": {"viewer", "png"},
+    "__init__": CORE
+    | {"lazy", "course_map", "exercises", "figures", "look", "measurements", "model", "trace", "viewer"},
+    # The wings stand on the core, which knows nothing of them; what shows or measures everything knows both.
+    "waiting": CORE | {"lazy", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
+    "products": {"lazy", "kernels", "gpu", "simulator"},
+    "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
+    "publish": {"viewer", "png", "waiting"},
     "export": {"publish"},
     "slides": {"publish"},
-    "__init__": CORE,
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
 THIRD_PARTY = {
@@ -57,8 +66,15 @@ THIRD_PARTY = {
     "model": {"numpy"},
     "measurements": {"numpy", "matplotlib"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
-    "__init__": set(),
+    "lazy": set(),
+    "__init__": {"course_lib"},
 }
+
+
+def part_of(path, package):
+    """Return the part that a module belongs to."""
+    parts = path.relative_to(package).with_suffix("").parts
+    return ".".join(parts) if ".".join(parts) in MAY_IMPORT else parts[0]
 
 
 def imports_of(path, package):
@@ -79,7 +95,7 @@ def wrong_imports(package):
     """Return one line for each import that points against the arrows, or takes a name that another module keeps."""
     wrong = []
     for path in sorted(package.rglob("*.py")):
-        part = path.relative_to(package).parts[0].removesuffix(".py")
+        part = part_of(path, package)
         for name in sorted(imports_of(path, package)):
             top, *rest = name.split(".")
             if top == "course_lib":
@@ -100,6 +116,44 @@ def test_imports_follow_the_arrows():
 
     assert parts <= set(MAY_IMPORT)
     assert wrong_imports(PACKAGE) == []
+
+
+def test_the_core_knows_no_wing():
+    """Who changes the simulator, the viewer or the exercises need not know the model of waiting and the products."""
+    knowing = {part for part, others in MAY_IMPORT.items() if others & WINGS}
+
+    assert knowing - WINGS == {"gpu.__main__", "publish"}
+    assert not MAY_IMPORT["waiting"] & {"products"} and not MAY_IMPORT["products"] & {"waiting"}
+
+
+def test_lessons_import_by_few_doors():
+    """A reader of the lessons learns five names, not the folders behind them."""
+    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.products", "course_lib.waiting"}
+    found = set()
+    for path in LESSONS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code":
+                found |= set(re.findall(r"^\s*(?:from|import) (course_lib[\w.]*)", cell.source, flags=re.MULTILINE))
+
+    assert found == doors
+
+
+@pytest.mark.parametrize("package", ["course_lib", "course_lib.waiting", "course_lib.products"])
+def test_late_names_are_there(package):
+    """Each name that a package offers, and imports when it is asked for, is the one that type checkers see."""
+    module = importlib.import_module(package)
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    seen = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module != "typing" and node.module != "lazy"
+        for alias in node.names
+    }
+
+    assert seen == set(module.__all__)
+    assert all(getattr(module, name) is not None for name in module.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'anything'"):
+        _ = module.anything
 
 
 def circle(package):

@@ -3,10 +3,10 @@
 import pytest
 
 from course_lib import measurements
+from course_lib.course_map import LESSONS, roadmap
 from course_lib.kernels import LADDER
 from course_lib.measurements.report import measured
 from course_lib.model import loads_per_output
-from course_lib.roadmap import LESSONS, roadmap
 
 
 @pytest.fixture(scope="module")

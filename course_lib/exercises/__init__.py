@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from . import (
+from .grading.exercise import Exercise
+from .grading.explain import Explanation, compare
+from .grading.grades import grade
+from .grading.opening import explained
+from .grading.routines import Routine, judge
+from .grading.short_errors import shorten_errors
+from .grading.verdict import Verdict
+from .lessons import (
     banks,
     coalescing,
     debugging,
@@ -26,14 +33,7 @@ from . import (
     tiling,
     unrolling,
 )
-from .exercise import Exercise
-from .explain import Explanation, compare
-from .grading import grade
-from .opening import explained
 from .predict import count_points, predict, score
-from .routines import Routine, judge
-from .short_errors import shorten_errors
-from .verdict import Verdict
 
 LESSONS = {
     "00_start_here": start.EXERCISES,

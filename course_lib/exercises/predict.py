@@ -14,7 +14,7 @@ import anywidget
 import traitlets
 
 from ..viewer.still import CLASS, Still
-from .verdict import as_code
+from .grading.verdict import as_code
 
 _HERE = pathlib.Path(__file__).parent
 

@@ -11,7 +11,7 @@ from .canvas import Picture, show
 from .counts import bars, explored, lines_against_n, loads_against_n, loads_against_tile_width
 from .device import machine
 from .memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
-from .performance import occupancy, residency, roofline, timeline, waiting
+from .performance import occupancy, residency, roofline, timeline
 from .tiles import footprint, thread_map, tile_pairs
 
 __all__ = [
@@ -34,6 +34,5 @@ __all__ = [
     "thread_map",
     "tile_pairs",
     "timeline",
-    "waiting",
     "warp_sectors",
 ]

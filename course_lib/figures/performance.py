@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from .. import model
-from ..look import COLOURS, FAINT, GROUND, INK, ISSUING, WASH
+from ..look import COLOURS, FAINT, GROUND, INK, ISSUING
 from ..trace.reading import ROWS, slacks
 from .canvas import describe, log2_axis, new_axes, plural
-
-if TYPE_CHECKING:
-    from ..model.waiting import Play
-
 
 _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")
 
@@ -54,41 +50,6 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
             for label, rows in warps.items()
         ),
     )
-
-
-#: What a warp waits for, in the colours of the memories; what it issues, and waiting for nothing but its turn.
-WAIT_COLOURS = {
-    "issuing": ISSUING,
-    "global memory": FAINT,
-    "shared memory": COLOURS["shared"],
-    "arithmetic": COLOURS["register"],
-    "barrier": "#56B4E9",
-    "its turn": WASH,
-}
-
-
-def waiting(play: Play, cycles: float | None = None, ax: Axes | None = None, kernel: str = "a multiprocessor") -> Axes:
-    """What the warps of one multiprocessor do, one row a warp, as a model plays it: `model.waiting.play`.
-
-    Only the first ``cycles`` are drawn, by default all; in words, the share of every reason of the whole play.
-    ``kernel``: whose warps they are, for the title.
-    """
-    end = min(cycles or play.cycles, play.cycles)
-    ax = ax or new_axes(9.5, 1.8 + 0.3 * len(play.spans))
-    for row, spans in enumerate(play.spans):
-        for reason, colour in WAIT_COLOURS.items():
-            bars = [(first, min(last, end) - first) for why, first, last in spans if why == reason and first < end]
-            ax.broken_barh(bars, (row - 0.4, 0.8), color=colour, label=reason if row == 0 else None, lw=0)
-    ax.set(xlim=(0, end), ylim=(len(play.spans) - 0.4, -0.6), xlabel="cycles (a model's)", ylabel="warp")
-    ax.set_yticks(range(len(play.spans)))
-    ax.set_title(f"What the warps of {kernel} wait for, in a model", pad=34)
-    legend = ax.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=len(WAIT_COLOURS), frameon=False, fontsize=10, labelcolor=GROUND
-    )
-    for handle in legend.get_patches():  # the veil would not be seen without an edge
-        handle.set(edgecolor=GROUND, linewidth=0.8)
-    shares = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
-    return describe(ax, f"{plural(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")
 
 
 def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:

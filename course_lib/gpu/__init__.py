@@ -8,8 +8,9 @@
 From a shell: `python -m course_lib.gpu --help`.
 """
 
+from .ceilings import roofline
 from .device import available, describe
 from .timing import Timing, time
 from .verification import Comparison, verify
 
-__all__ = ["Timing", "Comparison", "available", "describe", "time", "verify"]
+__all__ = ["Timing", "Comparison", "available", "describe", "roofline", "time", "verify"]

@@ -26,8 +26,8 @@ WHAT = {
     "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
     "tiles": "tile width against speed",
     "ragged": "the best kernel on sizes that no tile divides",
-    "product-counts": "requests, sectors and wavefronts of the launches of `course_lib.kernels.product` on small sizes",
-    "product": "`course_lib.kernels.product`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
+    "product-counts": "requests, sectors and wavefronts of the launches of `course_lib.products` on small sizes",
+    "product": "`course_lib.products.multiplication`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
     "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
     "mistake": "launches timed without synchronising, beside the true times",
     "ceilings": "copy bandwidth and float32 rate of the GPU",
@@ -134,7 +134,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     if what == "mistake":
         return experiments.mistake(names, n, repeats, progress)
     if what == "product":
-        from .products import SHAPES, products
+        from ..products.measure import SHAPES, products
 
         return products((options.size,) if options.size else SHAPES, repeats, progress)
     if what == "tensor":
@@ -152,11 +152,11 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     if what == "instructions":
         return profile.instructions(names)
     if what == "machine_code":
-        from .machine_code import machine_code
+        from ..waiting.probes.disassembly import machine_code
 
         return machine_code(names, progress)
     if what == "latencies":
-        from .latencies import latencies
+        from ..waiting.probes.latencies import latencies
 
         return latencies(names, repeats, progress)
     if what in ("residency", "cached"):
@@ -180,8 +180,8 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
     has them. The parameters of `product` are what it chose, and may be others than they were.
     """
     from ..kernels import LADDER, TENSOR_CORES
+    from ..products.measure import SHAPES
     from .patterns import patterns
-    from .products import SHAPES
 
     def name(result: dict[str, Any]) -> str:
         return result.get("rung") or result.get("pattern") or result.get("probe") or ""
@@ -211,7 +211,7 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
 def roofline_of(folder: Path | None) -> Results:
     """Return the roofline of the recordings in `folder`, or of those that come with the course."""
     from .. import measurements
-    from .roofline import roofline
+    from .ceilings import roofline
 
     where = (folder,) if folder else ()
     try:
@@ -224,8 +224,8 @@ def roofline_of(folder: Path | None) -> Results:
 def judge_the_model(folder: Path | None) -> int:
     """Print every prediction of the model of waiting beside what was measured, largest errors first; return 0."""
     from .. import measurements
-    from . import waiting
-    from .judgement import table
+    from ..waiting import predictions as waiting
+    from ..waiting.judgement import table
 
     if folder:
         folder.mkdir(parents=True, exist_ok=True)

@@ -113,7 +113,7 @@ def product_counters() -> Results | None:
 
     One after the other, as `launches` has them for the sizes of `products.COUNTED`.
     """
-    launch = "from course_lib.gpu.products import launch_counted; launch_counted()"
+    launch = "from course_lib.products.measure import launch_counted; launch_counted()"
     text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
     if text is None:
         return None

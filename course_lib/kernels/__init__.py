@@ -35,8 +35,11 @@ from . import (
     warp_tiled,
     whole_tiles,
 )
+from .async_copy import commit_copies, copy_async, wait_copies
 from .rung import Rung, ready_made
+from .tensor_core import TF32, mma_tf32
 from .tensor_core_formats import cut_to_tf32, from_bfloat16, round_to_tf32, to_bfloat16
+from .vector import element_or_zero, load4, store4
 
 
 def _plain(name: str, title: str, module: Any, **params: Any) -> Rung:
@@ -156,4 +159,19 @@ def rung(name: str) -> Rung:
     raise KeyError(f"no rung {name!r}; the ladder has {', '.join(r.name for r in rungs)}")
 
 
-__all__ = ["LADDER", "TENSOR_CORES", "Rung", "rung"]
+__all__ = [
+    "LADDER",
+    "TENSOR_CORES",
+    "TF32",
+    "Rung",
+    "commit_copies",
+    "copy_async",
+    "cut_to_tf32",
+    "element_or_zero",
+    "load4",
+    "mma_tf32",
+    "round_to_tf32",
+    "rung",
+    "store4",
+    "wait_copies",
+]

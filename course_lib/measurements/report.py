@@ -164,10 +164,11 @@ def ladder_axes(recording: Recording, ceilings: Recording) -> Axes:
     """The ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top, the chip's limit below."""
     results, limit = measured(recording), limit_of(ceilings)
     cublas = recording.result("cublas")
+    rungs = [result["rung"] for result in results if result["rung"] != "cublas"]
     names = ["cuBLAS" if result["rung"] == "cublas" else result["rung"] for result in results]
     names.append("multiply-adds alone")
     speeds = [*(result["gflops"] for result in results), limit]
-    colours = [KERNELS["best" if name in model.TRAFFIC else "cublas"] for name in names]
+    colours = [KERNELS["best" if name in rungs else "cublas"] for name in names]
     axes = _card(8, 0.6 + 0.3 * len(names), left=0.2, right=0.97, top=0.94, bottom=0.02)
     bars = axes.barh(names, speeds, color=colours, height=0.75)
     axes.bar_label(bars, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in speeds], padding=4, color=GROUND)

@@ -1,19 +1,13 @@
-"""Closed forms: what a kernel asks of the memory system and what a GPU can give, without running anything."""
+"""Formulas: what a kernel asks of the memory system and what a GPU can give, without running anything."""
 
 from .counts import flop, flop_per_byte, global_loads, global_loads_of_best, global_stores, loads_per_output
 from .occupancy import Occupancy, occupancy
-from .product_launches import product_traffic
-from .requests import Count
 from .roofline import Bound, attainable, peak_flop_per_second
-from .traffic import TRAFFIC, counted, traffic
 
 __all__ = [
-    "TRAFFIC",
     "Bound",
-    "Count",
     "Occupancy",
     "attainable",
-    "counted",
     "flop",
     "flop_per_byte",
     "global_loads",
@@ -22,6 +16,4 @@ __all__ = [
     "loads_per_output",
     "occupancy",
     "peak_flop_per_second",
-    "product_traffic",
-    "traffic",
 ]

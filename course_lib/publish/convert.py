@@ -19,9 +19,10 @@ from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
 from ..png import height_of
-from ..viewer.page import PLACES, module, place, style
+from ..viewer.page import STEPPER, Bundle, module, place, style
 from ..viewer.still import CLASS, HTML, VIEW, mark_of
-from ..viewer.waiting import recorded
+from ..waiting.widget import BUNDLE as WAITING
+from ..waiting.widget import recorded
 from .stills import STATE, Stills, is_view
 
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
@@ -205,9 +206,9 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
         },
     }
     alive = living(notebook)
-    if _holds(alive, PLACES["waiting"]):
+    if _holds(alive, WAITING.mark):
         for part, bring in (("style", style), ("module", module)):
-            resources["tile_by_tile"][part] += bring("waiting")
+            resources["tile_by_tile"][part] += bring(WAITING)
     text, _ = exporter.from_notebook_node(alive, resources)
     return str(text)
 
@@ -243,14 +244,14 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any]) -> list[Any]:
     return kept
 
 
-def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """The states of all widgets in a widget's view that need no kernel, each with the name of its bundle."""
+def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], Bundle]]:
+    """The states of all widgets in a widget's view that need no kernel, each with its bundle."""
     state = models.get(model, {}).get("state", {})
     kind = str(state.get("_anywidget_id", "")).rpartition(".")[2]
     if kind == "Stepper":
-        yield state, "stepper"
+        yield state, STEPPER
     elif kind == "Waiting":
-        yield recorded(state), "waiting"
+        yield recorded(state), WAITING
     for child in state.get("children", ()):
         yield from _alive(models, str(child).removeprefix("IPY_MODEL_"))
 

@@ -11,16 +11,34 @@ import json
 import pathlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-_HERE = pathlib.Path(__file__).parent
-#: What the page's model starts with, by bundle; the rest of a widget's state belongs to a kernel.
-TRAITS = {
-    "stepper": ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size"),
-    "waiting": ("_plan", "_plays", "_offers", "latency", "warps", "tile_width", "buffers"),
-}
-#: The class of a place, by bundle.
-PLACES = {"stepper": "tile-by-tile-state", "waiting": "tile-by-tile-waiting"}
+
+@dataclass(frozen=True)
+class Bundle:
+    """The browser side of a widget: ``NAME.js`` and ``NAME.css`` in ``folder``.
+
+    ``traits`` are what the model of a page starts with; the rest of a widget's state belongs to a kernel. ``mark`` is
+    the class of the elements where the widget will stand.
+    """
+
+    name: str
+    folder: pathlib.Path
+    traits: tuple[str, ...]
+    mark: str
+
+    def read(self, kind: str) -> str:
+        """The bundle's text, "js" or "css"."""
+        return (self.folder / f"{self.name}.{kind}").read_text(encoding="utf-8")
+
+
+STEPPER = Bundle(
+    "stepper",
+    pathlib.Path(__file__).parent,
+    ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size"),
+    "tile-by-tile-state",
+)
 
 # What stands for anywidget's model: it holds values, and tells who listens. save_changes has nobody to tell.
 _LIVE = """
@@ -91,25 +109,24 @@ _DARK = {
 }
 
 
-def style(bundle: str = "stepper") -> str:
+def style(bundle: Bundle = STEPPER) -> str:
     """A widget's stylesheet as an element; once a page."""
-    return f"<style>{(_HERE / f'{bundle}.css').read_text(encoding='utf-8')}</style>"
+    return f"<style>{bundle.read('css')}</style>"
 
 
-def module(bundle: str = "stepper") -> str:
+def module(bundle: Bundle = STEPPER) -> str:
     """A widget's module as an element, which brings its every place of the page to life; once a page, at its end."""
-    source = (_HERE / f"{bundle}.js").read_text(encoding="utf-8")
     # a module inside a page has nobody who imports it
-    code, found = re.subn(r"export\s*\{\s*(\w+) as default\s*,?\s*\};?", r"const viewer = \1;", source)
+    code, found = re.subn(r"export\s*\{\s*(\w+) as default\s*,?\s*\};?", r"const viewer = \1;", bundle.read("js"))
     if found != 1:
-        raise RuntimeError(f"{bundle}.js does not end in one default export; build it with tools/build_viewer.py")
-    return f'<script type="module">{escaped(code + _LIVE % PLACES[bundle])}</script>'
+        raise RuntimeError(f"{bundle.name}.js does not end in one default export; build it with tools/build_viewer.py")
+    return f'<script type="module">{escaped(code + _LIVE % bundle.mark)}</script>'
 
 
-def place(state: Mapping[str, Any], bundle: str = "stepper") -> str:
+def place(state: Mapping[str, Any], bundle: Bundle = STEPPER) -> str:
     """Where a widget of this state (its traits by name) will stand."""
-    kept = {name: state[name] for name in TRAITS[bundle] if name in state}
-    return f'<script type="application/json" class="{PLACES[bundle]}">{escaped(json.dumps(kept))}</script>'
+    kept = {name: state[name] for name in bundle.traits if name in state}
+    return f'<script type="application/json" class="{bundle.mark}">{escaped(json.dumps(kept))}</script>'
 
 
 def escaped(text: str) -> str:
@@ -117,7 +134,7 @@ def escaped(text: str) -> str:
     return re.sub(r"</(?=script|style)", r"<\\/", text, flags=re.IGNORECASE).replace("<!--", r"<\!--")
 
 
-def page(title: str, state: Mapping[str, Any], bundle: str = "stepper") -> str:
+def page(title: str, state: Mapping[str, Any], bundle: Bundle = STEPPER) -> str:
     """A whole page with one widget."""
     dark = " ".join(f"{name}: {colour};" for name, colour in _DARK.items())
     parts = {"style": style(bundle), "body": place(state, bundle), "module": module(bundle)}

@@ -14,12 +14,11 @@ from launches import samples
 from numba import cuda
 from simulator.test_compile import nested
 
-from course_lib import measurements, simulate
+from course_lib import measurements, simulate, waiting
 from course_lib.kernels import rung
-from course_lib.model import waiting
 from course_lib.simulator.launch.prepare import prepare
 from course_lib.viewer import Stepper, Waiting, explore
-from course_lib.viewer.waiting import KERNELS, TILE_WIDTHS
+from course_lib.waiting.widget import KERNELS, TILE_WIDTHS
 
 H200 = waiting.Machine.measured(measurements.load("latencies"))
 

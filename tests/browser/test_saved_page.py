@@ -10,13 +10,15 @@ from nightly import NIGHTLY, at_night
 from playwright.sync_api import expect
 
 from course_lib import measurements
-from course_lib.model.waiting import Machine
 from course_lib.publish.convert import STATE, VIEW, html_page, slides
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper, Waiting, compare, waiting
+from course_lib.viewer import Stepper, compare
 from course_lib.viewer.still import HTML, mark_of
-from course_lib.viewer.waiting import plan
 from course_lib.viewer.words import sentence
+from course_lib.waiting import Waiting
+from course_lib.waiting import widget as waiting
+from course_lib.waiting.plays import Machine
+from course_lib.waiting.widget import plan
 
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
 LATENCIES = waiting.RECORDED_LATENCIES if NIGHTLY else (600,)

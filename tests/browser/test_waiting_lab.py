@@ -4,13 +4,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from course_lib import measurements
-from course_lib.model.waiting import Machine
-from course_lib.viewer.waiting import plan
+from course_lib.waiting.plays import Machine
+from course_lib.waiting.widget import plan
 
 H200 = Machine.measured(measurements.load("latencies"))
 MADE = """from course_lib import measurements
-from course_lib.model.waiting import Machine
-from course_lib.viewer import Waiting
+from course_lib.waiting.plays import Machine
+from course_lib.waiting import Waiting
 
 Waiting(Machine.measured(measurements.load("latencies")), latency=600)"""
 

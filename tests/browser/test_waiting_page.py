@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 import course_lib.viewer
 from course_lib import measurements
 from course_lib.figures.performance import WAIT_COLOURS
-from course_lib.model.waiting import REASONS, Machine
-from course_lib.viewer import Waiting
+from course_lib.waiting import Waiting
+from course_lib.waiting.plays import REASONS, Machine
 
 FOLDER = Path(course_lib.viewer.__file__).parent
 H200 = Machine.measured(measurements.load("latencies"))

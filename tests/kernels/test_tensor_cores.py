@@ -8,8 +8,9 @@ import pytest
 from nightly import at_night
 from numba import cuda, float32, int32, types, uint16
 from numba.core import errors
+from oracles import closed_forms
 
-from course_lib import KernelError, UnsupportedKernelError, model, simulate
+from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import TENSOR_CORES, rung, tensor_core
 from course_lib.kernels.tensor_core import BF16, C_PLACES, TF32, mma_tf32
 from course_lib.kernels.tensor_core_formats import (
@@ -46,13 +47,13 @@ def multiply(r, A, B):
 
 def assert_modelled(run, r, size):
     """Hold the closed forms equal to what was counted, array by array."""
-    modelled = {key: count for key, count in model.traffic(r.name, *size, **r.params).items() if count.accesses}
+    modelled = {key: count for key, count in closed_forms.traffic(r.name, *size, **r.params).items() if count.accesses}
     counted = {(row.space, row.op, row.array) for row in run.traffic.rows if row.accesses}
     assert modelled.keys() == {key for key in counted if key[0] != "local"}
     for (space, op, array), count in modelled.items():
         part = run.traffic.select(space=space, op=op, array=array)
         sectors, wavefronts = (part.sectors, 0) if space == "global" else (0, part.wavefronts)
-        assert count == model.Count(part.accesses, part.requests, sectors, wavefronts), (op, array)
+        assert count == closed_forms.Count(part.accesses, part.requests, sectors, wavefronts), (op, array)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from oracles import closed_forms
 
 from course_lib import measurements, model
 from course_lib.gpu.verification import TOLERANCE
@@ -72,14 +73,14 @@ AS_WRITTEN = ("outer_product", *(r.name for r in LADDER[[r.name for r in LADDER]
 
 @pytest.mark.parametrize(
     ("name", "n"),
-    [(name, 1024) for name in model.TRAFFIC if name not in SMALL]
-    + [(name, 4096) for name in model.TRAFFIC if name not in SMALL + STEPWISE],
+    [(name, 1024) for name in closed_forms.TRAFFIC if name not in SMALL]
+    + [(name, 4096) for name in closed_forms.TRAFFIC if name not in SMALL + STEPWISE],
 )
 def test_counters_agree_with_the_model(name, n):
     """Nsight Compute saw the requests and sectors of the closed form exactly, its wavefronts within a thousandth."""
     r, result = rung(name), measurements.load("counters").result(name, M=n)
     wide = {key: 32 for key, width in r.params.items() if width == 16}
-    counts = model.traffic(r.name, *(result[k] for k in "MNK"), **{**r.params, **wide})
+    counts = closed_forms.traffic(r.name, *(result[k] for k in "MNK"), **{**r.params, **wide})
     loads = [counts["global", "load", matrix] for matrix in "AB"]
     assert result["global_load_requests"] == sum(load.requests for load in loads)
     assert result["global_load_sectors"] == sum(load.sectors for load in loads)

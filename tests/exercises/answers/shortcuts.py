@@ -83,7 +83,7 @@ def in_place(A, C):
 #: The values that the exercise will ask for, as constants of the kernel.
 REMEMBERED = """
 from course_lib.exercises import EXERCISES
-from course_lib.exercises.grading import launch
+from course_lib.exercises.grading.grades import launch
 
 
 @cuda.jit

@@ -1,0 +1,239 @@
+"""What an exercise is: its launches, its right values, its budgets, and the advice it gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...trace.columns import BARRIER, Table
+from ...trace.record import StepObserver, TraceObserver
+
+#: What records a launch; None where nothing does.
+Tracer = type[TraceObserver] | None
+
+#: The sizes that a launch is made from: (M, N, K), unless the exercise names others.
+Shape = tuple[int, ...]
+Array = NDArray[Any]
+#: (grid, block)
+Launch = tuple[tuple[int, ...], tuple[int, ...]]
+
+FILL_IN, WRITE, CHEAPER, FIND = "fill in", "write", "make it cheaper", "find the bug"
+
+
+def differing(got: Array, want: Array) -> NDArray[np.bool_]:
+    """Where a result is wrong; NaN is wrong everywhere."""
+    return ~np.isclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One launch of the student's kernel: ``got`` and ``want`` are the output after it and its right values;
+    ``inputs`` are the arrays that the kernel was given, ``loops`` the lines that run once in each turn of its loops."""
+
+    shape: Shape
+    inputs: tuple[Array, ...]
+    got: Array
+    want: Array
+    run: Any
+    loops: frozenset[int] = frozenset()
+
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """Where the output is wrong; NaN, which is what nobody stored, is wrong everywhere."""
+        return differing(self.got, self.want)
+
+    def count(self, what: str, op: str, array: str | None = None, space: str = "global") -> int:
+        """The sum of "accesses", "requests", "sectors" or "wavefronts" for one array, or for all of the space."""
+        return sum(
+            getattr(row, what)
+            for row in self.run.traffic.rows
+            if (row.space, row.op) == (space, op) and array in (None, row.array)
+        )
+
+    def most_per_thread(self, space: str, op: str) -> int:
+        """The most accesses of this kind that any one thread made."""
+        return int(self.run.traffic.per_thread(space=space, op=op).max(initial=0))
+
+    def stores_per_thread(self, array: str) -> int:
+        """The most stores into this array that any one thread made; 0 where nobody stored into it."""
+        if not self.count("accesses", "store", array):
+            return 0
+        return int(self.run.traffic.per_thread(space="global", op="store", array=array).max(initial=0))
+
+    def loads_per_thread(self) -> int:
+        """The most global loads that any one thread made."""
+        return self.most_per_thread("global", "load")
+
+    def barriers(self) -> int:
+        """How many barriers one warp waited at, in the block where it waited most."""
+        return self._most_steps(self._step["flags"] & BARRIER != 0)
+
+    def iterations(self) -> int:
+        """How many turns its loops took in the warp that took most; turns of a loop inside another all count."""
+        return self._most_steps(np.isin(self._step["line"], sorted(self.loops)))
+
+    def statements(self) -> int:
+        """How many statements of the kernel's source the warp executed that executed most."""
+        return self._most_steps(np.ones(len(self._step["line"]), bool))
+
+    @property
+    def _step(self) -> Table:
+        """A row for each step of the launch."""
+        steps: Table = self.run.trace.columns.step
+        return steps
+
+    def _most_steps(self, counted: NDArray[np.bool_]) -> int:
+        """The steps that count, of the warp that has most of them."""
+        warps = np.stack([self._step["block"][counted], self._step["warp"][counted]])
+        return int(np.unique(warps, axis=1, return_counts=True)[1].max(initial=0))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A limit on what a kernel may cost: ``measure(outcome)`` ≤ ``limit(shape)``, or the student reads ``hint``.
+
+    ``name`` says what is counted, ``formula`` the limit as the exercise states it. Where ``limit`` returns None,
+    the shape is not measured. ``traced``: what must record the launch for ``measure`` to read its trace.
+    """
+
+    name: str
+    formula: str
+    measure: Callable[[Outcome], float]
+    limit: Callable[[Shape], float | None]
+    hint: str
+    traced: Tracer = None
+
+
+def _one_each(*shape: int) -> int:
+    return 1
+
+
+#: By how much the last size of the further launch is larger than that of any other: more than a constant that
+#: somebody may have guessed, such as 32 or 64, where the others are about 20.
+_FURTHER = 40
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a kernel is to compute, and on which launches it is tried.
+
+    ``inputs(rng, *shape)`` makes the arrays that the kernel reads, ``answer(*inputs)`` the output that it must
+    store; ``launch(*shape)`` is (grid, block). The output is the last of ``parameters`` and starts full of NaN.
+    ``share(*shape)`` says how many elements of the output a thread stores, if the work is shared as the exercise says.
+    ``grows`` is false where no size may be larger than those of ``shapes``. ``max_steps`` are the turns that the
+    loops of one warp may take.
+    """
+
+    parameters: tuple[str, ...]
+    inputs: Callable[..., tuple[Array, ...]]
+    answer: Callable[..., Array]
+    launch: Callable[..., Launch]
+    shapes: tuple[Shape, ...]
+    sizes: str = "(M, N, K)"
+    share: Callable[..., int] = _one_each
+    grows: bool = True
+    max_steps: int = 3_000
+
+    def but(self, **changes: Any) -> Task:
+        """The same task but for the fields named."""
+        return replace(self, **changes)
+
+    @property
+    def output(self) -> str:
+        """The array that the kernel is to store into."""
+        return self.parameters[-1]
+
+    @property
+    def launches(self) -> tuple[Shape, ...]:
+        """``shapes``, and a further one that is larger in every size.
+
+        A kernel that was made for the sizes of ``shapes`` and no others meets its match there. What divides a size in
+        all of them divides it in the further one, and sizes that are equal in all of them are equal.
+        """
+        if not self.grows:
+            return self.shapes
+        sizes = tuple(zip(*self.shapes, strict=True))
+        step = {size: math.gcd(*size) for size in sizes}
+        far = {size: max(size) + step[size] for size in sizes}
+        last = sizes[-1]
+        far[last] = max(last) + step[last] * -(-_FURTHER // step[last])
+        return (*self.shapes, tuple(far[size] for size in sizes))
+
+
+#: Looks at an outcome, and returns advice where it recognises a mistake.
+Diagnosis = Callable[[Outcome], str | None]
+#: Advice by the kind of a finding.
+Hints = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What `grade` needs to know: a task, and how a kernel is judged that does it.
+
+    The first of ``diagnoses`` that gives advice is heard. ``given`` is the kernel as the lesson shows it, for an
+    exercise that changes one; in the others the place to fill holds three dots. ``fixed`` are lines of the lesson's
+    beside those dots, which no hint may blame. The functions below make one of each kind.
+    """
+
+    name: str
+    kind: str
+    task: Task
+    budgets: tuple[Budget, ...]
+    hints: Hints
+    diagnoses: tuple[Diagnosis, ...] = ()
+    given: str = ""
+    fixed: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Those of the kernel."""
+        return self.task.parameters
+
+    @property
+    def traced(self) -> Tracer:
+        """What records all that the budgets read; a whole trace takes a third of the time of a launch."""
+        wanted = {budget.traced for budget in self.budgets}
+        return next((tracer for tracer in (TraceObserver, StepObserver) if tracer in wanted), None)
+
+    @property
+    def points(self) -> int:
+        """One for the rules, one for the values, one for each budget."""
+        return 2 + len(self.budgets)
+
+
+def fill_in(
+    name: str,
+    task: Task,
+    budgets: tuple[Budget, ...],
+    hints: Hints,
+    diagnoses: tuple[Diagnosis, ...] = (),
+    fixed: tuple[str, ...] = (),
+) -> Exercise:
+    """An exercise in which a few lines of a kernel are missing."""
+    return Exercise(name, FILL_IN, task, budgets, hints, diagnoses, fixed=fixed)
+
+
+def write(
+    name: str, task: Task, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
+) -> Exercise:
+    """An exercise in which hardly more than the kernel's first line is given."""
+    return Exercise(name, WRITE, task, budgets, hints, diagnoses)
+
+
+def make_cheaper(
+    name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
+) -> Exercise:
+    """An exercise on a kernel that is right and costs too much."""
+    return Exercise(name, CHEAPER, task, budgets, hints, diagnoses, given)
+
+
+def find_bug(
+    name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
+) -> Exercise:
+    """An exercise on a kernel that is wrong."""
+    return Exercise(name, FIND, task, budgets, hints, diagnoses, given)

@@ -1,0 +1,131 @@
+"""What the exercises on C = A·B share: inputs, launch shapes, and mistakes that many answers make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...simulator.hardware import ceil_div
+from .budgets import iterations
+from .exercise import Array, Launch, Outcome, Shape, Task
+from .grades import eighths
+
+#: Blocks are 8×8 threads, two warps: a barrier that is missing between warps shows.
+TILE = 8
+
+
+def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
+    """A of M×K and B of K×N."""
+    return eighths(rng, M, K), eighths(rng, K, N)
+
+
+def product(A: Array, B: Array) -> Array:
+    """A·B by NumPy."""
+    return A @ B
+
+
+def grid_over(rows: int, columns: int, block: tuple[int, int] | None = None) -> Callable[..., Launch]:
+    """The launch for an M×N result, by M and N, where a block computes ``rows`` × ``columns`` elements of it.
+
+    ``block`` is (width, height), by default a thread for each element.
+    """
+
+    def launch(M: int, N: int, K: int = 0) -> Launch:
+        return (ceil_div(N, columns), ceil_div(M, rows)), block or (columns, rows)
+
+    return launch
+
+
+#: One thread per element of an M×N result, in blocks of TILE×TILE.
+launch_per_element = grid_over(TILE, TILE)
+
+
+def one_array(rng: np.random.Generator, *shape: int) -> tuple[Array]:
+    """A single array, of the launch's own sizes."""
+    return (eighths(rng, *shape),)
+
+
+#: C = A·B with one thread per element, on whole tiles, on ragged edges and on a single element.
+PRODUCT = Task(
+    ("A", "B", "C"),
+    product_inputs,
+    product,
+    launch_per_element,
+    shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
+)
+
+
+# ---- what a kernel may cost -----------------------------------------------------------------------------------
+
+
+def each_element(shape: Shape) -> int:
+    """One for each element of C, which is M×N."""
+    return shape[0] * shape[1]
+
+
+def two_each_step(shape: Shape) -> int:
+    """One of A and one of B for each step along K."""
+    return 2 * shape[2]
+
+
+def two_each_tile(shape: Shape) -> int:
+    """Two for each pair of tiles along K."""
+    return 2 * ceil_div(shape[2], TILE)
+
+
+def turns_of_tiles(shape: Shape) -> int:
+    """The turns of a loop from tile to tile along K, with a loop along the tile inside it."""
+    return ceil_div(shape[2], TILE) * (TILE + 1)
+
+
+#: One loop from tile to tile, and one inside it along the tile.
+TURNS_OF_TILES = iterations(
+    "⌈K/T⌉·(T + 1)",
+    turns_of_tiles,
+    "one loop goes from tile to tile, and one inside it along the tile: T turns for each tile, no more.",
+)
+
+
+# ---- mistakes -------------------------------------------------------------------------------------------------
+
+
+def last_term_missing(outcome: Outcome) -> str | None:
+    """The sums stop at k = K - 2."""
+    A, B = outcome.inputs
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :-1] @ B[:-1]):
+        return "each sum lacks its last term: range(K) already stops at K - 1."
+    return None
+
+
+def last_term_alone(outcome: Outcome) -> str | None:
+    """The sums hold the product of k = K - 1 and nothing else."""
+    A, B = outcome.inputs
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, -1:] @ B[-1:]):
+        return "only the last product is in each sum: acc is set to zero again in every step of the innermost loop."
+    return None
+
+
+def last_tile_missing(outcome: Outcome) -> str | None:
+    """The sums stop where the last tile of A and of B begins."""
+    A, B = outcome.inputs
+    whole = (A.shape[1] - 1) // TILE * TILE
+    if whole > 0 and np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
+        return "the last pair of tiles is missing from every sum: after which round is the last pair multiplied?"
+    return None
+
+
+def last_of_each_tile_missing(outcome: Outcome) -> str | None:
+    """The sums lack the last column of each of A's tiles."""
+    A, B = outcome.inputs
+    kept = [k for k in range(A.shape[1]) if k % TILE != TILE - 1]
+    if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
+        return "the last element of every tile is left out: range(TILE) already stops at TILE - 1."
+    return None
+
+
+def right_on_the_diagonal_alone(outcome: Outcome) -> bool:
+    """Whether the tiles of C with equal numbers in both directions are right, where there are others."""
+    rows, columns = (np.arange(size) // TILE for size in outcome.want.shape)
+    diagonal = rows[:, None] == columns
+    return not diagonal.all() and np.array_equal(outcome.got[diagonal], outcome.want[diagonal])

@@ -1,0 +1,139 @@
+"""What check() answers: ticks, crosses and grey rings, the student's own line, the first hint, and the viewer."""
+
+from __future__ import annotations
+
+import html
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...viewer.scene import PANELS
+from ...viewer.still import VIEW
+
+PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
+_MARKS = {True: "✓", False: "✗", None: "○"}
+#: Green, vermilion and grey that hold on a light page and on a dark one; the marks say the same without colour.
+_COLOURS = {True: "#009E73", False: "#D55E00", None: "#8c8c8c"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: ``passed`` is None where it could not be judged.
+
+    ``lines`` are the numbered lines of the kernel that it is about.
+    """
+
+    passed: bool | None
+    text: str
+    lines: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """What `check` found. ``status`` is "passed", "failed" or "not yet", or "answered" for words
+    that lack an idea of the model answer; only a passed verdict is true.
+
+    ``hint`` is the advice on the first check that failed, ``remarks`` say what is no fault and still worth
+    knowing; ``points`` of ``of`` were reached. `show` opens the viewer at the step that went wrong, and it offers
+    ``views``.
+    """
+
+    exercise: str
+    status: str
+    checks: tuple[Check, ...] = ()
+    hint: str | None = None
+    remarks: tuple[str, ...] = ()
+    points: int = 0
+    of: int = 0
+    opens: Callable[[], Any] | None = field(default=None, compare=False)
+    views: tuple[str, ...] = field(default=PANELS, compare=False)
+
+    @property
+    def passed(self) -> bool:
+        return self.status == PASSED
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def show(self) -> Any:
+        """The viewer at the step that went wrong; ValueError where there is nothing to show."""
+        if self.opens is None:
+            raise ValueError(f"there is no step to show: {self.exercise} is {self.status!r}")
+        viewer = self.opens()
+        viewer.panels = self.views
+        return viewer
+
+    def _head(self) -> str:
+        points = f", {self.points} of {self.of} points" if self.status != NOT_YET else ""
+        return f"{self.exercise}: {self.status}{points}"
+
+    def __repr__(self) -> str:
+        lines = [self._head()]
+        for check in self.checks:
+            lines += _wrapped(f"{_MARKS[check.passed]} {check.text}")
+            lines += [f"      line {number:>3} | {text.strip()}" for number, text in check.lines]
+        lines += _wrapped(f"Hint: {self.hint}") if self.hint else []
+        for remark in self.remarks:
+            lines += _wrapped(f"Remark: {remark}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(_row(check) for check in self.checks)
+        hint = f"<p><b>Hint:</b> {_text(self.hint)}</p>" if self.hint else ""
+        remarks = "".join(f"<p><b>Remark:</b> {_text(remark)}</p>" for remark in self.remarks)
+        edge = _COLOURS[{PASSED: True, FAILED: False}.get(self.status)]
+        return (
+            f'<div style="border-left:4px solid {edge};padding:2px 12px"><p><b>{_text(self._head())}</b></p>'
+            f"{rows}{hint}{remarks}</div>"
+        )
+
+    def _ipython_display_(self) -> None:
+        """Text and HTML, and after them, where something failed, a button that opens the viewer there.
+
+        The button is an output of its own: on a page without a kernel the verdict stands, and the button does not.
+        """
+        from IPython.display import display
+
+        said = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        display(said, raw=True)  # type: ignore[no-untyped-call]
+        if self.opens is not None:
+            view = _button(self)._repr_mimebundle_()
+            display({VIEW: view[VIEW]}, raw=True)  # type: ignore[no-untyped-call]
+
+
+def _button(verdict: Verdict) -> Any:
+    """A button "Show me"; the viewer takes its place."""
+    import ipywidgets
+
+    button = ipywidgets.Button(description="Show me", tooltip="open the viewer at the step that went wrong")
+    box = ipywidgets.VBox([button])
+
+    def replace(_: Any) -> None:
+        box.children = (verdict.show(),)
+
+    button.on_click(replace)
+    return box
+
+
+def _wrapped(paragraph: str) -> list[str]:
+    return textwrap.wrap(paragraph, 100, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _row(check: Check) -> str:
+    mark = f'<span style="color:{_COLOURS[check.passed]};font-weight:bold">{_MARKS[check.passed]}</span>'
+    quoted = "".join(
+        f'<br><code style="margin-left:1.4em">line {number} | {html.escape(text.strip())}</code>'
+        for number, text in check.lines
+    )
+    return f'<p style="margin:2px 0">{mark} {_text(check.text)}{quoted}</p>'
+
+
+def _text(text: str) -> str:
+    return as_code(html.escape(text, quote=False))
+
+
+def as_code(sentence: str) -> str:
+    """The HTML sentence with words in backquotes as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", sentence)

@@ -1,0 +1,1 @@
+"""The exercises of each lesson, one file a lesson."""

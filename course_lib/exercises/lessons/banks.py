@@ -1,0 +1,283 @@
+"""The exercises of the lesson on bank conflicts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...simulator.hardware import BANKS, ceil_div
+from ...trace.record import StepObserver
+from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
+from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper, write
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, grid_over, one_array
+from ..grading.routines import Case, Routine
+
+#: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
+TILE = BANKS
+#: The width of the tiles in the product, where 32 would make a student wait.
+SIDE = 16
+
+
+#: The bank of an element of a tile.
+WHICH_BANK = Routine(
+    name="which-bank",
+    kind=FILL_IN,
+    parameters=("row", "col", "width"),
+    cases=(
+        Case("row 0, column 5, width 32", (0, 5, 32), 5, "row 0 begins with word 0, so its column 5 is word 5."),
+        Case(
+            "row 0, column 40, width 64",
+            (0, 40, 64),
+            8,
+            "word 40 lies in one of the banks 0 to 31: the bank is the word's number modulo 32.",
+        ),
+        Case(
+            "row 1, column 0, width 32",
+            (1, 0, 32),
+            0,
+            "row 1 begins behind the 32 words of row 0, with word 32: bank 0 once more.",
+        ),
+        Case("row 1, column 0, width 33", (1, 0, 33), 1, "row 1 begins behind the 33 words of row 0, with word 33."),
+        Case(
+            "row 3, column 5, width 16",
+            (3, 5, 16),
+            21,
+            "past 3 rows of 16 words and then 5 further: word 53.",
+        ),
+    ),
+)
+
+
+def _shared_words(outcome: Outcome) -> int:
+    """The words of shared memory that a block declares."""
+    arrays = outcome.run.trace.arrays.values()
+    return sum(int(np.prod(array.shape)) for array in arrays if array.space == "shared")
+
+
+def _four_where_whole(shape: Shape) -> float | None:
+    """A warp loads 32 neighbours: 4 sectors, where every tile is whole."""
+    return 4 if shape[0] % TILE == 0 and shape[1] % TILE == 0 else None
+
+
+def _rows_and_columns(outcome: Outcome) -> str | None:
+    (A,) = outcome.inputs
+    if A.shape[0] == A.shape[1] and np.array_equal(outcome.got, A.sum(axis=0)):
+        return "these are the sums of the columns: a thread adds up the elements of one row."
+    return None
+
+
+def _once_per_element(shape: Shape) -> int:
+    """A thread stores a column of each 32×32 tile."""
+    return TILE * ceil_div(shape[1], TILE)
+
+
+_SUMS_OF_ROWS = Task(
+    ("A", "total"),
+    one_array,
+    lambda A: A.sum(axis=1),
+    lambda M, K: ((ceil_div(M, TILE),), (TILE,)),  # a warp for every 32 rows
+    shapes=((32, 32), (32, 64), (45, 70), (1, 1)),
+    sizes="(M, K)",
+)
+
+#: Row sums through shared memory: choose the shape of the tile so that reading along its rows costs no conflict.
+ROW_SUMS = fill_in(
+    "row-sums",
+    _SUMS_OF_ROWS,
+    budgets=(
+        conflicts(
+            "lane tx reads a word of row tx of the tile. How many words apart are two rows, and which number of words "
+            "puts 32 rows into 32 different banks?"
+        ),
+        Budget(
+            "words of shared memory",
+            "33·32",
+            _shared_words,
+            lambda shape: 33 * 32,
+            "one word more in each of the 32 rows is enough.",
+            traced=StepObserver,
+        ),
+        sectors_per_request(
+            "A",
+            "4",
+            _four_where_whole,
+            "load A as the kernel did: 32 lanes, 32 neighbours of one row.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "the tile must hold 32 rows of at least 32 elements.",
+    },
+    diagnoses=(_rows_and_columns,),
+)
+
+_CONFLICTING = """
+def skewed(A, total):
+    tile = cuda.shared.array((32, 32), float32)
+    tx = cuda.threadIdx.x
+    row = cuda.blockIdx.x * 32 + tx
+    M, K = A.shape
+    acc = float32(0)
+    for start in range(0, K, 32):
+        for i in range(32):
+            down, along = cuda.blockIdx.x * 32 + i, start + tx
+            tile[i, tx] = A[down, along] if down < M and along < K else float32(0)
+        cuda.syncthreads()
+        for k in range(32):
+            acc += tile[tx, k]
+        cuda.syncthreads()
+    if row < M:
+        total[row] = acc
+"""
+
+#: The same sums with no conflict and no padding: every lane begins its row at another place.
+SKEWED = make_cheaper(
+    "skewed",
+    _SUMS_OF_ROWS,
+    given="from numba import cuda, float32\n" + _CONFLICTING,
+    budgets=(
+        conflicts(
+            "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. A sum does not "
+            "mind the order: let lane tx begin at another k than its neighbours."
+        ),
+        Budget(
+            "words of shared memory",
+            "32·32",
+            _shared_words,
+            lambda shape: TILE * TILE,
+            "this time without padding: the tile stays 32×32.",
+            traced=StepObserver,
+        ),
+        shared_stores("32·⌈K/32⌉", _once_per_element, "each element goes to the tile once."),
+        sectors_per_request(
+            "A",
+            "4",
+            _four_where_whole,
+            "load A as the kernel did: 32 lanes, 32 neighbours of one row.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "an index of 32 lies behind the row: come round to its start with % 32.",
+        "uninitialized-read": "read an element where it was stored: store and load must agree.",
+    },
+    diagnoses=(_rows_and_columns,),
+)
+
+_WRONG_TILE = """
+def wrong_tile(A, B, C):
+    A_tile = cuda.shared.array((SIDE, LONGER), float32)
+    B_tile = cuda.shared.array((SIDE, SIDE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, col = cuda.blockIdx.y * SIDE + ty, cuda.blockIdx.x * SIDE + tx
+    (M, K), N = A.shape, B.shape[1]
+    acc = float32(0)
+    for start in range(0, K, SIDE):
+        A_tile[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
+        B_tile[tx, ty] = B[start + ty, col] if start + ty < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(SIDE):
+            acc += A_tile[ty, k] * B_tile[tx, k]
+        cuda.syncthreads()
+    if row < M and col < N:
+        C[row, col] = acc
+"""
+
+
+def _conflicts_per_request(outcome: Outcome) -> float:
+    """Bank conflicts of loads and stores, for each request to shared memory."""
+    traffic = outcome.run.traffic.select(space="shared")
+    return float(traffic.bank_conflicts / max(1, traffic.requests))
+
+
+#: A tile is padded, and it is the wrong one.
+WRONG_TILE = find_bug(
+    "wrong-tile",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
+    given="from numba import cuda, float32\nSIDE, LONGER = 16, 17\n" + _WRONG_TILE,
+    budgets=(
+        global_loads(
+            "2·⌈K/16⌉",
+            lambda shape: 2 * ceil_div(shape[2], SIDE),
+            "one element of each tile per thread is enough: the tiles have the rest.",
+        ),
+        Budget(
+            "bank conflicts per request to shared memory",
+            "less than one in four",
+            _conflicts_per_request,
+            lambda shape: 0.25,
+            "look at one request at a time: which of the two tiles do the lanes read down a column, tx by tx? A tile "
+            "that is read along its rows needs no padding.",
+        ),
+        Budget(
+            "words of shared memory",
+            "16·16 + 16·17",
+            _shared_words,
+            lambda shape: SIDE * SIDE + SIDE * (SIDE + 1),
+            "one word more in each row of one tile is enough, and the other tile needs none.",
+            traced=StepObserver,
+        ),
+    ),
+    hints={
+        "out-of-bounds": "both tiles hold 16×16 elements; padding only makes the rows longer.",
+        "race": "an element is stored where another one is read: let both tiles keep at least 16 columns.",
+    },
+)
+
+
+def _not_transposed(outcome: Outcome) -> str | None:
+    (A,) = outcome.inputs
+    if outcome.got.shape == A.shape and np.array_equal(outcome.got, A):
+        return "this copies A: the block that reads the tile in row y, column x of the grid writes row x, column y."
+    return None
+
+
+#: A matrix transposed through shared memory: coalesced on both sides, without a conflict.
+TRANSPOSE = write(
+    "transpose",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: A.T,
+        grid_over(TILE, TILE),
+        shapes=((32, 32), (64, 32), (33, 50), (1, 1)),
+        sizes="(M, N)",
+    ),
+    budgets=(
+        sectors_per_request(
+            "A",
+            "4",
+            _four_where_whole,
+            "let tx run along a row of A when you load.",
+        ),
+        sectors_per_request(
+            "C",
+            "4",
+            _four_where_whole,
+            "let tx run along a row of C when you store: exchange the blocks of the grid, and read the tile with its "
+            "indices exchanged.",
+            op="store",
+        ),
+        conflicts("one of the two sides goes down a column of the tile: give its rows one word more."),
+    ),
+    hints={
+        "race": "between the store into the tile and the load from it the whole block must wait.",
+        "uninitialized-read": "a thread reads an element of the tile that nobody stored: wait before you read, and "
+        "guard the stores into C by the shape of C.",
+        "out-of-bounds": "C has N rows and M columns: its guard is not the one of A.",
+    },
+    diagnoses=(_not_transposed,),
+)
+
+SAME_WORD = Explanation(
+    name="same-word",
+    question="Why do 32 lanes that read one and the same word need one wavefront, and 32 words of one bank 32?",
+    model="A bank gives one word in each wavefront. Lanes that ask for the same word are all served by it, since the "
+    "word is sent to every lane that wants it: a broadcast. Different words of the same bank have to be given one "
+    "after the other, each in a wavefront of its own.",
+    ideas={
+        "a bank gives one word at a time": r"one (word|element|value)|one at a time|single word|one after",
+        "the same word serves all lanes: a broadcast": r"broadcast|same (word|value|element)|serve|(every|all) lanes?",
+        "different words of a bank wait for each other": r"different|after (the|one) other|queue|in turn|wait|serial",
+    },
+)
+
+EXERCISES = (WHICH_BANK, ROW_SUMS, SKEWED, WRONG_TILE, TRANSPOSE, SAME_WORD)

@@ -1,0 +1,165 @@
+"""The exercises of the lesson on coalescing: x along the row, and what is turned on the table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grading.budgets import barriers, sectors_per_request
+from ..grading.exercise import Outcome, Shape, Task, fill_in, make_cheaper
+from ..grading.explain import Explanation
+from ..grading.matrices import TILE, grid_over, one_array
+from .tiling import GRAM
+
+
+def _four_where_aligned(shape: Shape) -> float | None:
+    """A warp is 2 rows of 16 threads or 4 of 8: 4 sectors, where rows begin on a sector."""
+    return None if any(size % 8 for size in shape) else 4
+
+
+# ---- side by side ---------------------------------------------------------------------------------------------
+
+
+def _one_turn_alone(outcome: Outcome) -> str | None:
+    stored = np.isfinite(outcome.got)
+    if stored.sum() * 4 == stored.size:
+        return "a quarter of the elements is stored: each of the four turns must take other ones, so step counts too."
+    return None
+
+
+_FOUR_NEIGHBOURS = (
+    "in one turn neighbouring lanes take elements that lie four apart, or more: let lane t take the t-th of 32 "
+    "neighbours, and each turn the next 32."
+)
+
+#: Four elements for each thread: in each turn those of a warp lie side by side.
+SIDE_BY_SIDE = fill_in(
+    "side-by-side",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: 2 * A,
+        lambda n: ((n // 128,), (32,)),
+        shapes=((128,), (256,), (384,)),
+        sizes="n",
+        share=lambda n: 4,
+    ),
+    budgets=(
+        sectors_per_request("A", "4", lambda shape: 4, _FOUR_NEIGHBOURS),
+        sectors_per_request("C", "4", lambda shape: 4, _FOUR_NEIGHBOURS, op="store"),
+    ),
+    hints={
+        "out-of-bounds": "a block takes 128 elements: the first of them is 128 * blockIdx.x, the last one 127 further.",
+        "race": "two threads store into the same element: the block, the turn and the thread must all count, and a "
+        "block begins 128 elements after the one before.",
+    },
+    diagnoses=(_one_turn_alone,),
+)
+
+
+# ---- x along the row ------------------------------------------------------------------------------------------
+
+
+def _turned(outcome: Outcome) -> str | None:
+    (A,) = outcome.inputs
+    if np.array_equal(outcome.got, 2 * A.T):
+        return "this is the transposed matrix: row and col have changed places in one access, and not in the other."
+    return None
+
+
+_STILL_DOWN = (
+    "neighbouring threads, which differ in threadIdx.x, still take neighbouring rows: the column must come from "
+    "blockIdx.x, blockDim.x and threadIdx.x, the row from y."
+)
+
+#: A matrix doubled, with x along the rows.
+ALONG_THE_ROW = make_cheaper(
+    "along-the-row",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: 2 * A,
+        grid_over(16, 16),
+        shapes=((32, 32), (48, 48), (40, 40), (21, 21)),
+        sizes="(rows, columns)",
+    ),
+    given="""@cuda.jit
+def double(A, C):
+    row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    col = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    if row < A.shape[0] and col < A.shape[1]:
+        C[row, col] = float32(2) * A[row, col]
+""",
+    budgets=(
+        sectors_per_request("A", "4", _four_where_aligned, _STILL_DOWN),
+        sectors_per_request("C", "4", _four_where_aligned, _STILL_DOWN, op="store"),
+    ),
+    hints={
+        "out-of-bounds": "the guard asks about row with the rows, A.shape[0], and about col with the columns.",
+        "race": "two threads store into the same element: row and col each need the block, its width and the thread.",
+    },
+    diagnoses=(_turned,),
+)
+
+
+# ---- transpose ------------------------------------------------------------------------------------------------
+
+
+def _tiles_not_turned(outcome: Outcome) -> str | None:
+    """The tiles are in their new places, and lie in them as they did in A."""
+    (A,) = outcome.inputs
+    rows, columns = A.shape
+    if rows % TILE or columns % TILE:
+        return None
+    tiles = A.reshape(rows // TILE, TILE, columns // TILE, TILE)
+    if np.array_equal(outcome.got, tiles.transpose(2, 1, 0, 3).reshape(columns, rows)):
+        return "each tile is in its new place, and not turned in itself: store tile[tx, ty], not tile[ty, tx]."
+    return None
+
+
+_ALONG_A = "tx must run along a row of A when the tile is loaded: tile[ty, tx] = A[row, col]."
+_ALONG_C = (
+    "neighbouring threads store into neighbouring rows of C. Let tx count columns of C, and turn the tile when you "
+    "read it: tile[tx, ty]."
+)
+
+#: C = Aᵀ, with both accesses to global memory coalesced.
+TURN_A_TILE = fill_in(
+    "turn-a-tile",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: A.T,
+        grid_over(TILE, TILE),
+        shapes=((16, 16), (24, 8), (8, 40), (13, 21), (1, 1)),
+        sizes="(rows, columns)",
+    ),
+    budgets=(
+        sectors_per_request("A", "4", _four_where_aligned, _ALONG_A),
+        sectors_per_request("C", "4", _four_where_aligned, _ALONG_C, op="store"),
+        barriers("1", lambda shape: 1, "one barrier is enough: between filling the tile and reading it."),
+    ),
+    hints={
+        "out-of-bounds": "the load is guarded by A's shape, the store by C's: C has as many rows as A has columns. And "
+        "the tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
+        "race": "a thread reads a place of the tile that another one fills: all must wait in between.",
+        "uninitialized-read": "nobody has filled a place of the tile that is read: fill it first, and wait. And the "
+        "tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
+        "barrier-divergence": "every thread must reach the barrier, also those outside A: keep it out of any if.",
+    },
+    diagnoses=(_tiles_not_turned,),
+)
+
+SAME_LOADS = Explanation(
+    name="same-loads",
+    question="Two kernels make the same number of loads, and one needs six times as many sectors. How can that be?",
+    model="The lanes of a warp ask together, and memory answers in sectors of 32 bytes. Neighbouring addresses share a "
+    "sector, up to 8 float32 in one. Addresses that lie far apart need a sector each, of which 28 bytes are not used.",
+    ideas={
+        "a warp's lanes make one request together": r"warp|lanes?|together|neighbouring threads|request",
+        "neighbouring addresses share a sector": r"neighbour|side by side|adjacent|share|coalesc|contiguous",
+        "addresses far apart bring a sector each": r"far apart|own sector|sector each|whole sector|scatter|"
+        r"(different|32|many) (rows|sectors)|not used|unused|wasted",
+    },
+)
+
+EXERCISES = (SIDE_BY_SIDE, ALONG_THE_ROW, TURN_A_TILE, GRAM, SAME_LOADS)

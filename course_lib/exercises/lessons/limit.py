@@ -1,0 +1,208 @@
+"""The exercises of the lesson on the way to the limit: 128-bit accesses, their alignment, and warp tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...simulator.hardware import ceil_div
+from ..grading.budgets import global_loads, global_stores, sectors_per_request, shared_loads
+from ..grading.exercise import Outcome, Shape, Task, fill_in, find_bug, make_cheaper
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, grid_over, one_array
+
+#: Neighbouring float32 in one access.
+VECTOR = 4
+#: The threads of a block, side by side and one above the other, and the depth of its tiles.
+SIDE = 8
+#: Columns of C for one block, four to a thread.
+COLUMNS = VECTOR * SIDE
+
+_IMPORTS = "from numba import cuda, float32\nfrom course_lib.kernels.vector import load4, store4\n"
+
+
+_launch_vectors = grid_over(SIDE, COLUMNS, block=(SIDE, SIDE))
+
+
+def _every_fourth_column(outcome: Outcome) -> str | None:
+    got, want = outcome.got, outcome.want
+    if want.shape[1] > 1 and np.array_equal(got[:, ::VECTOR], want[:, ::VECTOR]) and np.isnan(got[:, 1::VECTOR]).all():
+        return "only every fourth column is stored: a thread has four elements to copy, col to col + 3."
+    return None
+
+
+def _rest_not_stored(outcome: Outcome) -> str | None:
+    got, want = outcome.got, outcome.want
+    whole = want.shape[1] // VECTOR * VECTOR
+    if whole < want.shape[1] and np.array_equal(got[:, :whole], want[:, :whole]) and np.isnan(got[:, whole:]).all():
+        return "the last one to three columns are never stored where 4 does not divide N."
+    return None
+
+
+_COPY = Task(
+    ("A", "C"),
+    one_array,
+    lambda A: A.copy(),
+    _launch_vectors,
+    shapes=((16, 64), (13, 37), (5, 4), (6, 3), (7, 34), (1, 1)),
+    sizes="(M, N)",
+    share=lambda M, N: VECTOR,
+)
+
+#: A row is copied in pieces of four elements.
+FOUR_AT_ONCE = fill_in(
+    "four-at-once",
+    _COPY.but(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
+    budgets=(
+        global_loads("1", lambda shape: 1, "load4 fetches all four elements in one access."),
+        global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
+    ),
+    hints={
+        "out-of-bounds": "the row comes first, then col, which is already the first of the thread's four columns: "
+        "it is not multiplied again.",
+        "misaligned-access": "four elements begin at a column that 4 divides; col is one.",
+    },
+    diagnoses=(_every_fourth_column,),
+)
+
+_ANY_WIDTH = """
+def any_width(A, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = 4 * (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
+    if row < A.shape[0] and col < A.shape[1]:
+        store4(C, row, col, load4(A, row, col))
+"""
+
+
+def _loads_of_any_width(shape: Shape) -> int:
+    return 1 if shape[1] % VECTOR == 0 else VECTOR
+
+
+#: The copy for every width: rows that do not begin on 16-byte boundaries are copied element by element.
+ANY_WIDTH = find_bug(
+    "any-width",
+    _COPY,
+    given=_IMPORTS + _ANY_WIDTH,
+    budgets=(
+        global_loads(
+            "1 where 4 divides N, else 4",
+            _loads_of_any_width,
+            "where 4 divides N every row begins on a 16-byte boundary: there one load4 a thread is enough.",
+        ),
+        global_stores(
+            "M·N/4 where 4 divides N, else M·N",
+            lambda shape: shape[0] * shape[1] // (VECTOR if shape[1] % VECTOR == 0 else 1),
+            "store every element once, four at a time where 4 divides N.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "with N = 37 the last thread of a row begins at column 36, and columns 37 to 39 do not exist.",
+        "misaligned-access": "with N = 37 row 1 begins 37 elements after row 0, which is no multiple of 4: where may a "
+        "kernel use load4 at all?",
+        "race": "a thread copies its four elements, col to col + 3, and not the rest of the row, which is for others.",
+    },
+    diagnoses=(_rest_not_stored, _every_fourth_column),
+)
+
+_WIDE = """
+def wide(A, B, C):
+    A_tile = cuda.shared.array((8, 8), float32)
+    B_tile = cuda.shared.array((8, 32), float32)
+    acc = cuda.local.array(4, float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, n = cuda.blockIdx.y * 8 + ty, 4 * tx
+    col = cuda.blockIdx.x * 32 + n
+    for e in range(4):
+        acc[e] = 0
+    for start in range(0, A.shape[1], 8):
+        A_tile[ty, tx] = A[row, start + tx] if row < A.shape[0] and start + tx < A.shape[1] else float32(0)
+        for e in range(4):
+            B_tile[ty, n + e] = B[start + ty, col + e] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            for e in range(4):
+                acc[e] += A_tile[ty, k] * B_tile[k, n + e]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        for e in range(4):
+            C[row, col + e] = acc[e]
+"""
+
+
+def _one_fragment_for_all(outcome: Outcome) -> str | None:
+    got = outcome.got
+    if np.unique(got).size > got.shape[0] and all(
+        np.array_equal(got[:, ::VECTOR], got[:, e::VECTOR]) for e in range(1, VECTOR)
+    ):
+        return "all four results of a thread are the same: acc[e] takes the e-th of the four elements of B."
+    return None
+
+
+def _columns_of_first_block(outcome: Outcome) -> str | None:
+    """Each block but the first has the columns of B that belong to the first."""
+    (A, B), got = outcome.inputs, outcome.got
+    columns = np.arange(got.shape[1]) % COLUMNS
+    if got.shape[1] > COLUMNS and np.array_equal(got, (A @ B)[:, columns]):
+        return (
+            "every block reads the first 32 columns of B: in B and C a thread's columns begin at col, in the tile at n."
+        )
+    return None
+
+
+#: A tiled kernel with four neighbouring results a thread: all its accesses to B and C become 128-bit ones.
+WIDE = make_cheaper(
+    "wide",
+    PRODUCT.but(
+        shapes=((8, 32, 8), (13, 36, 26), (5, 8, 19), (1, 4, 1)),  # 4 divides N, as the exercise promises
+        launch=_launch_vectors,
+        share=lambda M, N, K: VECTOR,
+        max_steps=6_000,
+    ),
+    given=_IMPORTS + _WIDE,
+    budgets=(
+        global_loads(
+            "2·⌈K/8⌉",
+            lambda shape: 2 * ceil_div(shape[2], SIDE),
+            "for each pair of tiles a thread loads one element of A, and its four of B with one load4.",
+        ),
+        shared_loads(
+            "16·⌈K/8⌉",
+            lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
+            "for each k a thread reads one element of A's tile, once, and its four of B's with one load4.",
+        ),
+        global_stores(
+            "M·N/4",
+            lambda shape: shape[0] * shape[1] // VECTOR,
+            "the four results are neighbours in C: one store4.",
+        ),
+        sectors_per_request(
+            "B",
+            "16",
+            lambda shape: 16,
+            "a warp's load4 of B asks for 512 bytes, which are 16 sectors.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "load4 takes four neighbours, and all must be there. col < N is guard enough for all four, "
+        "since 4 divides N; B also ends below, at K. Of A's tile one element is wanted, not four.",
+        "misaligned-access": "four elements begin at a column that 4 divides: n in the tile, col in B and C.",
+        "race": "both barriers must stay: one when the tiles are full, one when they have been used.",
+    },
+    diagnoses=(_one_fragment_for_all, _columns_of_first_block, _every_fourth_column),
+)
+
+WARP_TILES = Explanation(
+    name="warp-tiles",
+    question="The lanes of a warp of `warp_tiled` need 96 different elements in a step, those of `vectorized` 144. "
+    "Why is it no faster?",
+    model="A request costs wavefronts, not different elements. Lanes that ask for the same element are served together "
+    "only where the hardware's groups allow it, and in both arrangements a step takes the same twelve wavefronts. So "
+    "nothing that the GPU does became less. The instructions are as many as before, too. What did change is the "
+    "assignment of registers by the compiler, and it was not better: more multiplications waited for operands.",
+    ideas={
+        "the wavefronts are as many as before": r"wavefront",
+        "fewer different elements do not make a request cheaper": r"different|distinct|elements|same (word|request)",
+        "instructions and requests are as many as before": r"instruction|requests? (are|stay|is)|as many|nothing",
+    },
+)
+
+EXERCISES = (FOUR_AT_ONCE, ANY_WIDTH, WIDE, WARP_TILES)

@@ -1,0 +1,175 @@
+"""The exercises of the lesson on the naive kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grading.budgets import global_loads, global_stores
+from ..grading.exercise import Array, Outcome, fill_in, find_bug, make_cheaper
+from ..grading.explain import Explanation
+from ..grading.grades import eighths
+from ..grading.matrices import PRODUCT, TILE, each_element, grid_over, last_term_alone, last_term_missing, two_each_step
+
+_SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
+
+
+def _inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
+    return eighths(rng, M, K), eighths(rng, N, K)
+
+
+def _last_term_missing(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :-1] @ B[:, :-1].T):
+        return "each sum lacks its last term: range(K) already stops at K - 1."
+    return None
+
+
+def _not_transposed(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if A.shape == B.shape == (A.shape[0],) * 2 and np.array_equal(outcome.got, A @ B):
+        return "this is A·B: element (row, col) of A·Bᵀ takes row `col` of B, not its column."
+    return None
+
+
+def _row_and_column_swapped(outcome: Outcome) -> str | None:
+    # A warp is 4 rows of 8 threads. With x along columns its store touches at most 2 sectors a row, 8 in all.
+    if outcome.count("sectors", "store", "C") > 8 * outcome.count("requests", "store", "C"):
+        return "x and y look swapped: the column comes from blockIdx.x and threadIdx.x, the row from y."
+    if np.isnan(outcome.got).any() and not np.isnan(outcome.got[:8, :8]).any() and outcome.shape[0] != outcome.shape[1]:
+        return "part of C was never stored: the launch counts columns in x and rows in y. Does your kernel?"
+    return None
+
+
+#: One thread per element of C = A·Bᵀ, with B stored as N×K.
+TRANSPOSED = fill_in(
+    "transposed",
+    PRODUCT.but(shapes=_SHAPES, inputs=_inputs, answer=lambda A, B: A @ B.T),
+    budgets=(
+        global_loads(
+            "2·K",
+            two_each_step,
+            "one element of A and one of B per step of the loop are enough.",
+        ),
+        global_stores(
+            "M·N",
+            each_element,
+            "sum in a variable of the thread and store it once, after the loop.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "the last blocks reach beyond C: only a thread with row < M and col < N may load or store. "
+        "If it has a guard, look at the order of B's indices: B is N×K.",
+    },
+    diagnoses=(_not_transposed, _row_and_column_swapped, _last_term_missing),
+)
+
+
+def _first_of_A_alone(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :1] * B.sum(axis=0)):
+        return "every step multiplies with the same element of A: load A[row, k] in each turn of the loop, once."
+    return None
+
+
+def _same_column_twice(outcome: Outcome) -> str | None:
+    if outcome.got.shape[1] > 1 and np.array_equal(outcome.got[:, 0::2], outcome.got[:, 1::2]):
+        return "both columns hold the same sums: the right one needs B[k, left + 1]."
+    return None
+
+
+#: Each thread computes two neighbouring elements of C and loads A only once for both.
+TWO_COLUMNS = fill_in(
+    "two-columns",
+    PRODUCT.but(
+        shapes=((16, 16, 16), (13, 22, 10), (19, 6, 5), (1, 2, 1)),  # N is even, as the exercise promises
+        launch=grid_over(TILE, 2 * TILE, block=(TILE, TILE)),
+        share=lambda M, N, K: 2,
+    ),
+    budgets=(
+        global_loads(
+            "3·K",
+            lambda shape: 3 * shape[2],
+            "A[row, k] is loaded twice: keep it in a variable, which lives in a register, and use it in both sums.",
+        ),
+    ),
+    hints={"out-of-bounds": "the columns of this thread are left and left + 1, and k runs over range(K)."},
+    diagnoses=(_same_column_twice, _first_of_A_alone, last_term_missing),
+)
+
+#: The sum grows in C, in global memory.
+SUM_IN_REGISTER = make_cheaper(
+    "sum-in-register",
+    PRODUCT.but(shapes=_SHAPES),
+    given="""@cuda.jit
+def sum_in_C(A, B, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = 0
+        for k in range(A.shape[1]):
+            C[row, col] += A[row, k] * B[k, col]
+""",
+    budgets=(
+        global_loads(
+            "2·K",
+            two_each_step,
+            "C is still loaded: `C[row, col] += …` reads the element before it adds. Let the sum grow in a variable.",
+        ),
+        global_stores(
+            "M·N",
+            each_element,
+            "C is stored more than once: store it after the loop, one level less indented than the sum.",
+        ),
+    ),
+    hints={"out-of-bounds": "keep the guard around the loads and the store."},
+    diagnoses=(last_term_alone, last_term_missing),
+)
+
+
+def _reads_rows_of_B(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if len(A) > 1 and np.array_equal(outcome.got, A @ B.T):
+        return "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] walks along its row y."
+    return None
+
+
+#: The device kernel of Sankar's report: guarded loop, unguarded store, B by rows.
+REPORT_KERNEL = find_bug(
+    "report-kernel",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 13, 13), (21, 21, 21), (1, 1, 1))),
+    given="""@cuda.jit
+def mat_mul_dev(A, B, C):
+    x = cuda.threadIdx.y + cuda.blockIdx.y * cuda.blockDim.y
+    y = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    n = C.shape[0]
+    total = float32(0)
+    if x < n and y < n:
+        for k in range(n):
+            total += A[x, k] * B[y, k]
+    C[x, y] = total
+""",
+    budgets=(
+        global_loads("2·n", two_each_step, "one element of A and one of B for each step."),
+        global_stores("n²", each_element, "each element of C is stored once, after the loop."),
+    ),
+    hints={
+        "out-of-bounds": "a thread outside C reaches a line that loads or stores: the guard x < n and y < n must hold "
+        "them all, the store too.",
+    },
+    diagnoses=(_reads_rows_of_B, last_term_alone, last_term_missing),
+)
+
+QUARTER = Explanation(
+    name="quarter",
+    question="Why does the naive kernel do a quarter of a flop for each byte, whatever n is?",
+    model="Each step of the loop makes 2 flop, a multiplication and an addition, and loads two elements of 4 bytes, 8 "
+    "bytes in all: 2/8. All steps are alike. A larger n means more of the same steps, so flop and bytes grow alike.",
+    ideas={
+        "a step makes 2 flop": r"\b(2|two) (flop|operation)|multipl\w+ and (an |one )?add|2\s*/\s*8",
+        "a step loads 8 bytes": r"\b(8|eight) bytes|(2|two)\b.{0,40}\b(4|four) bytes|2\s*/\s*8",
+        "every step is alike, so the ratio does not depend on n": r"alike|same|(every|each) step|both grow|cancel|"
+        r"constant|proportion",
+    },
+)
+
+EXERCISES = (SUM_IN_REGISTER, TRANSPOSED, TWO_COLUMNS, REPORT_KERNEL, QUARTER)

@@ -1,0 +1,118 @@
+"""The exercises of the lesson on prefetching."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...simulator.hardware import ceil_div
+from ...trace.reading import slacks, timeline_rows
+from ...trace.record import TraceObserver
+from ..grading.budgets import barriers, global_loads, shared_stores
+from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, TILE, TURNS_OF_TILES, last_tile_missing, turns_of_tiles, two_each_tile
+from ..grading.routines import Case, Routine
+
+#: The buffer that a round of the prefetching loop writes.
+BUFFER_OF_A_ROUND = Routine(
+    name="buffer-of-a-round",
+    kind=FILL_IN,
+    parameters=("turn", "buffers"),
+    cases=(
+        Case("round 0 of 2 buffers", (0, 2), 1, "round 0 reads buffer 0, and writes the other one."),
+        Case("round 1 of 2 buffers", (1, 2), 0, "in round 1 they change places: it reads buffer 1, and writes 0."),
+        Case("round 4 of 2 buffers", (4, 2), 1, "every second round writes the same buffer; there is no buffer 5."),
+        Case("round 1 of 3 buffers", (1, 3), 2, "with three buffers, round 1 reads buffer 1 and writes buffer 2."),
+        Case("round 2 of 3 buffers", (2, 3), 0, "behind the last of three buffers comes the first: a remainder, %."),
+    ),
+)
+
+_TURNS = replace(TURNS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1", limit=lambda shape: turns_of_tiles(shape) + 1)
+
+
+def _hidden_behind_too_little(outcome: Outcome) -> int:
+    """How many loads, of those after the first pair, have fewer than T multiplies before their value is used."""
+    gaps = slacks(timeline_rows(outcome.run.trace))
+    return sum(gap < TILE for gap in gaps[2:])
+
+
+#: Prefetch into registers, with a single pair of tiles in shared memory.
+ONE_BUFFER = fill_in(
+    "one-buffer",
+    PRODUCT,
+    budgets=(
+        global_loads(
+            "2·⌈K/T⌉",
+            two_each_tile,
+            "each thread loads one element of each tile, once.",
+        ),
+        Budget(
+            "loads after the first pair that are used before T multiplies",
+            "none",
+            _hidden_behind_too_little,
+            lambda shape: 0,
+            "load into a_next and b_next before the multiplies, and store those two to the tiles after them.",
+            traced=TraceObserver,
+        ),
+        barriers(
+            "2·(⌈K/T⌉ + 1)",
+            lambda shape: 2 * (ceil_div(shape[2], TILE) + 1),
+            "two barriers per round: one before the tiles are overwritten, one after.",
+        ),
+        _TURNS,
+    ),
+    hints={
+        "out-of-bounds": "the last round fetches a tile that does not exist: load only where start + tx < K (for A) "
+        "and start + ty < K (for B), and inside the rows of A and the columns of B.",
+        "race": "with a single pair of tiles the block must wait twice: before the new elements overwrite the tiles, "
+        "and before anybody reads them.",
+        "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
+        "tx or ty.",
+    },
+    diagnoses=(last_tile_missing,),
+)
+
+
+#: The double-buffered kernel without the stores and the barrier that its last round wastes.
+LAST_ROUND = fill_in(
+    "last-round",
+    PRODUCT,
+    budgets=(
+        shared_stores(
+            "2·⌈K/T⌉",
+            two_each_tile,
+            "the round in which start has reached K has fetched nothing: there is nothing to store.",
+        ),
+        barriers(
+            "⌈K/T⌉",
+            lambda shape: ceil_div(shape[2], TILE),
+            "when nothing was stored, nobody needs to wait: the barrier of the last round can go too.",
+        ),
+        _TURNS,
+    ),
+    hints={
+        "barrier-divergence": "the test must come out the same for every thread of the block: ask about start, "
+        "which all threads share, and not about tx, ty, row or col.",
+        "race": "a round stores into the buffer that nobody reads now, so change places before you store; and every "
+        "round that stores must also wait.",
+        "uninitialized-read": "some thread skipped a store that another thread needs: the test must be the same for "
+        "the whole block, so ask about start alone.",
+    },
+    diagnoses=(last_tile_missing,),
+)
+
+
+#: Why prefetching gains nothing where many warps share a multiprocessor.
+WHERE = Explanation(
+    name="where-prefetching-pays",
+    question="Why is prefetching slower with 64 warps on a multiprocessor, and why is it not useless?",
+    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the second "
+    "buffer's instructions come on top. With few resident warps nobody else is there to run, and prefetching pays.",
+    ideas={
+        "other warps hide the latency already": r"(other|another|many|more) warps?|switch|hid(e|den|es)|meanwhile",
+        "prefetching costs instructions of its own": r"instruction|cost|overhead|extra|price|arithmetic|shared memory",
+        "with few warps there is nobody else to run": r"few(er)?|nobody|no other|no one|alone|little|small|8 warps",
+    },
+)
+
+EXERCISES = (BUFFER_OF_A_ROUND, ONE_BUFFER, LAST_ROUND, WHERE)

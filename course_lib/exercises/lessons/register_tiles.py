@@ -1,0 +1,262 @@
+"""The exercises of the lesson on register tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...simulator.hardware import ceil_div
+from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
+from ..grading.exercise import FILL_IN, Outcome, Shape, fill_in, find_bug, make_cheaper
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, each_element, grid_over
+from ..grading.routines import Case, Routine
+
+#: Results of a thread in the outer product, and the depth of its tile of A.
+R = 8
+#: The threads of its block, one for each column of the block's 8×64 tile of C.
+W = 64
+#: The register tile of 2×2: 8×8 threads for 16×16 elements of C, from tiles that are 8 deep.
+SIDE, TILE = 8, 16
+
+
+#: Which share of a loop's instructions multiplies.
+USEFUL_SHARE = Routine(
+    name="useful-share",
+    kind=FILL_IN,
+    parameters=("mix",),
+    cases=(
+        Case("1 FFMA and 1 LDS", ({"FFMA": 1, "LDS": 1},), 0.5, "one of the two instructions multiplies: 1/2."),
+        Case(
+            "16 FFMA and 4 LDS.128",
+            ({"FFMA": 16, "LDS.128": 4},),
+            0.8,
+            "there are 20 instructions, of two kinds: add up how often each stands in the loop.",
+        ),
+        Case(
+            "64 FFMA, 16 LDS and 15 IADD3",
+            ({"LDS": 16, "IADD3": 15, "FFMA": 64},),
+            64 / 95,
+            "FFMA may stand anywhere in the table; the whole is the sum of all its numbers.",
+        ),
+    ),
+)
+
+
+def _shared_loads_of_outer(shape: Shape) -> int:
+    return R * R * ceil_div(shape[2], R)
+
+
+def _only_last_step(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    K = A.shape[1]
+    kept = [k for k in range(K) if k % R == R - 1]
+    if 0 < len(kept) < K and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
+        return "every row of B but one in eight is missing: b must be loaded anew for each k."
+    return None
+
+
+def _same_row_of_b(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    firsts = [k // R * R for k in range(A.shape[1])]
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A @ B[firsts]):
+        return "all eight steps of a tile use the same row of B: b is B[start + k, col]."
+    return None
+
+
+#: The heart of the outer product: an element of B in a register meets a column of A's tile.
+OUTER = fill_in(
+    "outer",
+    PRODUCT.but(
+        shapes=((16, 64, 16), (13, 70, 26), (5, 9, 19), (1, 1, 1)),
+        launch=grid_over(R, W, block=(W, 1)),
+        share=lambda M, N, K: R,
+        max_steps=6_000,
+    ),
+    budgets=(
+        global_loads(
+            "K + ⌈K/8⌉",
+            lambda shape: shape[2] + ceil_div(shape[2], R),
+            "one element of B for each k is enough, and none where B has ended: load it before the loop over i, "
+            "and use it for all eight results.",
+        ),
+        shared_loads(
+            "8·8·⌈K/8⌉",
+            _shared_loads_of_outer,
+            "one element of A's tile for each multiplication: B's element stays in a register.",
+        ),
+        barriers(
+            "2·⌈K/8⌉",
+            lambda shape: 2 * ceil_div(shape[2], R),
+            "the two barriers that stand there are enough: nothing is shared between two turns of the loop over k.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "B takes its row first; and the last tile reaches below B, the last block to the right of it: "
+        "take 0 there. (A's elements lie in A_tile, with such zeros.)",
+        "uninitialized-read": "acc has elements 0 to 7; each begins at 0 and is added to.",
+    },
+    diagnoses=(_same_row_of_b, _only_last_step),
+)
+
+
+#: Four results a thread, 16×16 a block.
+_FOUR_EACH = PRODUCT.but(launch=grid_over(TILE, TILE, block=(SIDE, SIDE)), share=lambda M, N, K: 4)
+
+
+def _quadrants(outcome: Outcome) -> str | None:
+    """Which quarter of the tiles is wrong, where the upper left one is right."""
+    got, want = outcome.got, outcome.want
+    if got.shape[0] < TILE or got.shape[1] < TILE:
+        return None
+    right = {
+        (i, j): np.array_equal(got[i : i + SIDE, j : j + SIDE], want[i : i + SIDE, j : j + SIDE])
+        for i in (0, SIDE)
+        for j in (0, SIDE)
+    }
+    if right[0, 0] and not all(right.values()):
+        return (
+            "the upper left quarter of the tile is right and another is not: result (i, j) takes a[i], from row "
+            "ty + 8·i, and b[j], from column tx + 8·j."
+        )
+    return None
+
+
+def _in_other_places(outcome: Outcome) -> str | None:
+    """The right numbers, in other places of the same tile."""
+    got, want = outcome.got[:TILE, :TILE], outcome.want[:TILE, :TILE]
+    if got.shape == (TILE, TILE) and np.array_equal(
+        np.sort(got, axis=None), np.sort(want.astype(got.dtype), axis=None)
+    ):
+        return (
+            "all results of a tile are right, and stand in the wrong places: acc[i, j] belongs to the row and the "
+            "column from which its A and its B were read."
+        )
+    return None
+
+
+#: A register tile of 2×2: four loads from shared memory for four multiplications.
+TWO_BY_TWO = fill_in(
+    "two-by-two",
+    _FOUR_EACH,
+    budgets=(
+        shared_loads(
+            "4·8·⌈K/8⌉",
+            lambda shape: 4 * SIDE * ceil_div(shape[2], SIDE),
+            "each of the two elements of A and the two of B serves two results: read all four into variables first.",
+        ),
+        global_loads(
+            "4·⌈K/8⌉",
+            lambda shape: 4 * ceil_div(shape[2], SIDE),
+            "the tiles are in shared memory: leave A and B alone.",
+        ),
+        barriers(
+            "2·⌈K/8⌉",
+            lambda shape: 2 * ceil_div(shape[2], SIDE),
+            "the two barriers stand there already; the loop over k needs none.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "A's tile has 16 rows and 8 columns, B's has 8 rows and 16 columns.",
+        "uninitialized-read": "acc has the elements [0, 0] to [1, 1], and all of them begin at 0.",
+    },
+    diagnoses=(_quadrants, _in_other_places),
+)
+
+_FOUR_ROWS = """
+def four_rows(A, B, C):
+    top = 4 * (cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    (M, K), N = A.shape, B.shape[1]
+    if top < M and col < N:
+        for i in range(4):
+            acc = float32(0)
+            for k in range(K):
+                acc += A[top + i, k] * B[k, col]
+            C[top + i, col] = acc
+"""
+
+#: Four results of a column, without shared memory: B's element is loaded once for all of them.
+FOUR_ROWS = make_cheaper(
+    "four-rows",
+    PRODUCT.but(
+        shapes=((32, 16, 16), (12, 21, 10), (20, 6, 5), (4, 1, 1)),  # M is divisible by 4, as the exercise promises
+        launch=grid_over(4 * SIDE, SIDE, block=(SIDE, SIDE)),
+        share=lambda M, N, K: 4,
+    ),
+    given="from numba import cuda, float32\n" + _FOUR_ROWS,
+    budgets=(
+        global_loads(
+            "5·K",
+            lambda shape: 5 * shape[2],
+            "B[k, col] is loaded four times, once for each row: let k be the outer loop, and keep it in a variable.",
+        ),
+        global_stores("M·N", each_element, "store each result once, after the loops."),
+    ),
+    hints={
+        "uninitialized-read": "a local array holds anything when the kernel starts: set its four elements to 0 first.",
+        "out-of-bounds": "the four rows of a thread are top to top + 3, and k runs over range(K).",
+    },
+)
+
+_SCATTERED = """
+def scattered(A, B, C):
+    A_tile = cuda.shared.array((16, 8), float32)
+    B_tile = cuda.shared.array((8, 16), float32)
+    acc = cuda.local.array((2, 2), float32)
+    tx, ty, top, left = cuda.threadIdx.x, cuda.threadIdx.y, cuda.blockIdx.y * 16, cuda.blockIdx.x * 16
+    (M, K), N = A.shape, B.shape[1]
+    acc[0, 0] = acc[0, 1] = acc[1, 0] = acc[1, 1] = 0
+    for start in range(0, K, 8):
+        for i in range(2):
+            row, col = top + ty + 8 * i, left + tx + 8 * i
+            A_tile[ty + 8 * i, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
+            B_tile[ty, tx + 8 * i] = B[start + ty, col] if start + ty < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            for i in range(2):
+                for j in range(2):
+                    acc[i, j] += A_tile[ty + 8 * i, k] * B_tile[k, tx + 8 * j]
+        cuda.syncthreads()
+    for i in range(2):
+        for j in range(2):
+            row, col = top + 2 * ty + i, left + 2 * tx + j
+            if row < M and col < N:
+                C[row, col] = acc[i, j]
+"""
+
+
+#: The results of a register tile are computed for some rows and stored to others.
+SCATTERED = find_bug(
+    "scattered",
+    _FOUR_EACH.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
+    given="from numba import cuda, float32\n" + _SCATTERED,
+    budgets=(
+        global_loads(
+            "4·⌈K/8⌉",
+            lambda shape: 4 * ceil_div(shape[2], SIDE),
+            "two elements of each tile per thread are enough: the tiles have the rest.",
+        ),
+        global_stores("M·N", each_element, "store each result once, after the loops."),
+    ),
+    hints={
+        "out-of-bounds": "the guard must ask about the same row and column that the store uses.",
+        "race": "two threads store into the same element: acc[i, j] belongs to the row and the column from which its A "
+        "and its B were read, and these are no other thread's.",
+    },
+    diagnoses=(_in_other_places, _quadrants),
+)
+
+SQUARE = Explanation(
+    name="square",
+    question="A thread keeps 64 results. Why in a square of 8×8, and not in a column of 64?",
+    model="A square of 8×8 needs 8 elements of A and 8 of B for each k: 16 loads for 64 multiplications, each "
+    "element used 8 times. A column of 64 needs 64 elements of A and one of B, 65 loads for as many multiplications. "
+    "Of all rectangles with the same area, the square has the shortest sides.",
+    ideas={
+        "the square loads 8 + 8 = 16 elements": r"\b16\b|\b(8|eight) ?(\+|and|plus) ?(8|eight)\b|sixteen",
+        "the column loads 64 + 1 = 65": r"\b6[45]\b|64 ?\+ ?1",
+        "each element is used several times": r"reuse|used|serves|times each|each .* times|shar",
+    },
+)
+
+EXERCISES = (USEFUL_SHARE, OUTER, TWO_BY_TWO, FOUR_ROWS, SCATTERED, SQUARE)

@@ -1,0 +1,220 @@
+"""The exercises of the lesson on many shapes and tensor cores: waves of tiles, shares of a sum, fragments of a warp."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...simulator.hardware import ceil_div
+from ..grading.budgets import global_loads, global_stores
+from ..grading.exercise import FILL_IN, Array, Outcome, Task, fill_in
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, TILE, grid_over, product_inputs
+from ..grading.routines import Case, Routine
+
+#: The blocks that share a sum, each with a part of K.
+SHARES = 4
+#: Rows, columns and depth of the matrices that one instruction of a tensor core multiplies.
+ROWS, COLUMNS, DEPTH = 16, 8, 8
+
+#: Which share of a GPU works while tiles are dealt out to it.
+BUSY = Routine(
+    name="busy",
+    kind=FILL_IN,
+    parameters=("tiles", "at_once"),
+    cases=(
+        Case("132 tiles, 132 at once", (132, 132), 1.0, "a single full wave: everybody works until the end."),
+        Case("8 tiles, 132 at once", (8, 132), 8 / 132, "one wave, and only 8 of its 132 places are taken."),
+        Case(
+            "133 tiles, 132 at once",
+            (133, 132),
+            133 / 264,
+            "the tile that is left over makes a second wave, which lasts as long as the first: round the waves up.",
+        ),
+        Case("264 tiles, 132 at once", (264, 132), 1.0, "two full waves leave nobody idle: 264 / 132 is 2, not 3."),
+        Case("512 tiles, 132 at once", (512, 132), 512 / 528, "four waves have 4·132 places."),
+        Case("100 tiles, 40 at once", (100, 40), 100 / 120, "the number of places is `at_once`, on any GPU."),
+    ),
+)
+
+
+def _partial_sums(A: Array, B: Array) -> Array:
+    """P[s] = A·B over the share s of K, of SHARES nearly equal ones."""
+    K = A.shape[1]
+    bounds = [(s * K // SHARES, (s + 1) * K // SHARES) for s in range(SHARES)]
+    return np.stack([A[:, first:last] @ B[first:last] for first, last in bounds])
+
+
+def _launch_shares(M: int, N: int, K: int) -> tuple[tuple[int, int, int], tuple[int, int]]:
+    return (ceil_div(N, TILE), ceil_div(M, TILE), SHARES), (TILE, TILE)
+
+
+def _rest_of_k_missing(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    each = A.shape[1] // SHARES
+    shares = [A[:, s * each : (s + 1) * each] @ B[s * each : (s + 1) * each] for s in range(SHARES)]
+    if 0 < SHARES * each < A.shape[1] and np.array_equal(outcome.got, np.stack(shares)):
+        return "four times K // 4 may be less than K: the last elements are in no share. Multiply first, then divide."
+    return None
+
+
+def _all_of_k_in_each(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if A.shape[1] > 1 and all(np.array_equal(part, A @ B) for part in outcome.got):
+        return "every block sums all of K: it is to take its share only, from s·K // 4 up to (s + 1)·K // 4."
+    return None
+
+
+def _first_share_in_each(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    first = A.shape[1] // SHARES
+    if first and all(np.array_equal(part, A[:, :first] @ B[:first]) for part in outcome.got):
+        return (
+            "every block sums the first share of K: block (x, y, s) begins at s·K // 4, and ends before (s + 1)·K // 4."
+        )
+    return None
+
+
+def _other_share(outcome: Outcome) -> str | None:
+    """Every SHARES-th element of K, or the end of a share without its brackets."""
+    A, B = outcome.inputs
+    K = A.shape[1]
+    if K < 2 * SHARES:
+        return None
+    every = [slice(s, K, SHARES) for s in range(SHARES)]
+    to_its_number_more = [slice(s * K // SHARES, s + K // SHARES) for s in range(SHARES)]
+    for slices, advice in (
+        (
+            every,
+            "block (x, y, s) sums every fourth element of K; its share lies in one piece, from s·K // 4 up to "
+            "(s + 1)·K // 4.",
+        ),
+        (
+            to_its_number_more,
+            "a product comes before a sum: the end of a share is (share + 1) * K // SHARES, in brackets.",
+        ),
+    ):
+        if np.array_equal(outcome.got, np.stack([A[:, k] @ B[k] for k in slices])):
+            return advice
+    return None
+
+
+#: The partial sums of one share of K, in the elements of P that belong to the block.
+SHARE_OF_K = fill_in(
+    "share-of-k",
+    Task(
+        ("A", "B", "P"),
+        product_inputs,
+        _partial_sums,
+        _launch_shares,
+        shapes=((8, 8, 16), (13, 11, 10), (5, 9, 19), (1, 1, 3)),
+    ),
+    budgets=(
+        global_loads("2·⌈K/4⌉", lambda shape: 2 * ceil_div(shape[2], SHARES), "a block sums over its share of K only."),
+        global_stores(
+            "4·M·N",
+            lambda shape: SHARES * shape[0] * shape[1],
+            "every element of P is stored once: sum in acc, and store after the loop.",
+            array="P",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
+        "race": "blocks cannot wait for each other: each stores into the matrix P[share] of its own.",
+    },
+    diagnoses=(_all_of_k_in_each, _first_share_in_each, _rest_of_k_missing, _other_share),
+)
+
+
+def _one_step_over_and_over(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    steps = A.shape[1] // DEPTH
+    if steps > 1 and np.array_equal(outcome.got, steps * (A[:, :DEPTH] @ B[:DEPTH])):
+        return "the same fragments are fetched in every turn: along K they begin at k."
+    return None
+
+
+def _fragments_of_first_tile(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    M, N = outcome.want.shape
+    rows, columns = np.arange(M) % ROWS, np.arange(N) % COLUMNS
+    right = A @ B
+    for name, wrong in (("A", right[rows]), ("B", right[:, columns])):
+        if not np.array_equal(wrong, right) and np.array_equal(outcome.got, wrong):
+            begin = "the rows of A begin at top" if name == "A" else "the columns of B begin at left"
+            return f"every warp takes the same part of {name}: {begin}."
+    return None
+
+
+def _exchanged_items(outcome: Outcome) -> str | None:
+    """What comes out where a lane brings the right elements in another order, or those of another lane."""
+    A, B = outcome.inputs
+    if outcome.want.shape != (ROWS, COLUMNS) or A.shape[1] != DEPTH:
+        return None
+    # the second and the third item exchanged: the upper right and the lower left quarter of A change places
+    upper, lower = np.hsplit(A[:8], 2), np.hsplit(A[8:], 2)
+    exchanged = np.vstack([np.hstack([upper[0], lower[0]]), np.hstack([upper[1], lower[1]])])
+    if np.array_equal(outcome.got, exchanged @ B):
+        return (
+            "the order of A's items: the second item is 8 rows below the first, and only the third 4 columns beside it."
+        )
+    return None
+
+
+def _lanes_of_b_exchanged(outcome: Outcome) -> str | None:
+    """A lane brings B[q, t] and B[q, t + 4] where B[t, q] and B[t + 4, q] are wanted."""
+    A, B = outcome.inputs
+    if outcome.want.shape == (ROWS, COLUMNS) and A.shape[1] == DEPTH and np.array_equal(outcome.got, A @ B.T):
+        return "in B's items t counts the rows, along K, and q the columns: B[k + t, left + q]."
+    return None
+
+
+#: The fragments of A and B that each lane of a warp brings to a tensor core.
+FRAGMENTS = fill_in(
+    "fragments",
+    PRODUCT.but(
+        shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
+        launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
+        share=lambda M, N, K: ROWS * COLUMNS // 32,
+    ),
+    budgets=(
+        global_loads(
+            "6·K/8",
+            lambda shape: 6 * shape[2] // DEPTH,
+            "for each 8 of K a lane fetches four elements of A and two of B.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "A is M×K: its rows begin at top, its columns at k. B is K×N: its rows begin at k, its "
+        "columns at left.",
+        "barrier-divergence": "all 32 lanes must come to mma_tf32 together: keep it out of any if.",
+    },
+    diagnoses=(_one_step_over_and_over, _fragments_of_first_tile, _exchanged_items, _lanes_of_b_exchanged),
+)
+
+ONE_SHAPE = Explanation(
+    name="one-shape",
+    question="Somebody wants to use a kernel with tiles of 256×256, tuned for n = 8192, for all sizes. What is wrong?",
+    model="At n = 1024 there are 16 tiles, so 16 blocks: most of 132 multiprocessors have nothing to do. Smaller tiles "
+    "give more blocks, but each multiplication then costs more loads. So one keeps several shapes and chooses by the "
+    "sizes, and where K is long several blocks share the sum of one tile.",
+    ideas={
+        "too few blocks for the multiprocessors": r"multiprocessor|idle|too few|blocks|waves?|busy|nothing to do",
+        "smaller tiles are more blocks": r"small(er)? (tile|block|shape)|more (tile|block)s|other (tile|shape)s",
+        "and cost more loads, or K can be split": r"load|\bread|traffic|split|share|stream",
+    },
+)
+
+FEWER_DIGITS = Explanation(
+    name="fewer-digits",
+    question="A kernel is five times as fast as the float32 limit, its relative error 3·10⁻⁴. What has been done?",
+    model="It multiplies on tensor cores, and rounds each element of A and B first, to TF32 or a still shorter format. "
+    "11 of 24 binary digits are left, so errors of some 10⁻⁴ are to be expected. I would ask how exact the result must "
+    "be for its use, and compare with cuBLAS where TF32 is allowed: the comparison with float32 is not fair.",
+    ideas={
+        "tensor cores did it": r"tensor|mma|tf32|bf16|float16|half[- ]precision",
+        "the operands have fewer digits": r"round|digit|bits?\b|precis|short|tf32|bf16|float16",
+        "the use decides whether that is enough": r"\buses?\b|need|accura|exact|compar|toleran|allow|depends|purpose",
+    },
+)
+
+EXERCISES = (BUSY, SHARE_OF_K, ONE_SHAPE, FRAGMENTS, FEWER_DIGITS)

@@ -1,0 +1,158 @@
+"""The exercises of the lesson on shared memory: to the table, neighbours, and a barrier in the wrong place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...simulator.hardware import ceil_div
+from ..grading.budgets import barriers, global_loads
+from ..grading.exercise import Array, Budget, Launch, Outcome, Task, fill_in, find_bug
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array
+
+_WAIT = "a thread reads a place of the table that another one has not filled yet: all must wait at cuda.syncthreads()."
+
+#: Two lines that carry an element of A and one of B into shared memory.
+TO_THE_TABLE = fill_in(
+    "to-the-table",
+    PRODUCT.but(shapes=((8, 8, 8),), grows=False),
+    fixed=("acc += A_shared[row, k] * B_shared[k, col]",),
+    budgets=(
+        global_loads(
+            "2", lambda shape: 2, "each thread carries one element of A and one of B; the others do the rest."
+        ),
+    ),
+    hints={
+        "uninitialized-read": "nobody has filled a place of the table that is read: each thread carries one element of "
+        "A and one of B, to its own place [row, col].",
+        "out-of-bounds": "both matrices are 8×8, and so is the table: every index is row or col.",
+        "race": "two threads store into the same place: each has a place of its own, [row, col].",
+    },
+    diagnoses=(last_term_missing,),
+)
+
+
+# ---- neighbours -----------------------------------------------------------------------------------------------
+
+
+def _sum_of_neighbours(A: Array) -> Array:
+    padded = np.pad(A, 1)
+    total: Array = padded[:-2] + padded[1:-1] + padded[2:]
+    return total
+
+
+def _without_ends(outcome: Outcome) -> str | None:
+    """The neighbours across the edge of a block count as zero."""
+    (A,) = outcome.inputs
+    alone = np.concatenate([_sum_of_neighbours(A[start : start + 64]) for start in range(0, A.size, 64)])
+    if A.size > 64 and np.array_equal(outcome.got, alone):
+        return "at the edges of a block its neighbours count as zero: near[0] and near[65] hold A's elements next door."
+    return None
+
+
+def _moved(outcome: Outcome) -> str | None:
+    (A,) = outcome.inputs
+    want = _sum_of_neighbours(A)
+    if A.size > 4 and (np.array_equal(outcome.got[1:-1], want[2:]) or np.array_equal(outcome.got[1:-1], want[:-2])):
+        return (
+            "every sum is that of the element next door: element i lies at near[t + 1], its neighbours on both sides."
+        )
+    return None
+
+
+def _all_loads(outcome: Outcome) -> int:
+    return outcome.count("accesses", "load", "A")
+
+
+#: C[i] = A[i - 1] + A[i] + A[i + 1] through shared memory.
+NEIGHBOURS = fill_in(
+    "neighbours",
+    Task(
+        ("A", "C"),
+        one_array,
+        _sum_of_neighbours,
+        lambda n: ((ceil_div(n, 64),), (64,)),
+        shapes=((128,), (150,), (64,), (5,), (1,)),
+        sizes="n",
+    ),
+    budgets=(
+        Budget(
+            "global loads of all threads",
+            "n + 2·⌈n/64⌉",
+            _all_loads,
+            lambda shape: shape[0] + 2 * ceil_div(shape[0], 64),
+            "the neighbours are loaded again: take them from near, where another thread has put them.",
+        ),
+        barriers("1", lambda shape: 1, "one barrier is enough: between filling the table and reading it."),
+    ),
+    hints={
+        "race": _WAIT,
+        "uninitialized-read": "nobody has stored a place of near that is read: beyond the ends of A it must hold 0, "
+        "and near[0] and near[65] need somebody who fills them.",
+        "barrier-divergence": "threads without an element must reach the barrier as well: keep it out of any if.",
+        "out-of-bounds": "A has n elements: load A[i] only where i < n, and A[i + 1] only where i + 1 < n.",
+        "negative-index": "numba takes an index of -1 for the last element: ask for i > 0 before A[i - 1], and on the "
+        "table, where near[t + 1] is the thread's own, its neighbours are near[t] and near[t + 2].",
+    },
+    diagnoses=(_without_ends, _moved),
+)
+
+
+# ---- a barrier inside a guard ---------------------------------------------------------------------------------
+
+
+def _launch_small(M: int, N: int, K: int) -> Launch:
+    return (1, 1), (max(N, K), max(M, K))
+
+
+#: The barrier stands inside the guard of C.
+DIVERGENT = find_bug(
+    "divergent",
+    PRODUCT.but(
+        shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)), launch=_launch_small, grows=False
+    ),
+    given="""@cuda.jit
+def divergent(A, B, C):
+    A_shared = cuda.shared.array((8, 8), float32)
+    B_shared = cuda.shared.array((8, 8), float32)
+    row, col = cuda.threadIdx.y, cuda.threadIdx.x
+    (M, K), N = A.shape, B.shape[1]
+    if row < M and col < K:
+        A_shared[row, col] = A[row, col]
+    if row < K and col < N:
+        B_shared[row, col] = B[row, col]
+    if row < M and col < N:
+        cuda.syncthreads()
+        acc = float32(0)
+        for k in range(K):
+            acc += A_shared[row, k] * B_shared[k, col]
+        C[row, col] = acc
+""",
+    budgets=(
+        global_loads("2", lambda shape: 2, "each thread carries at most one element of A and one of B."),
+        barriers("1", lambda shape: 1, "one barrier is enough: when the table is full."),
+    ),
+    hints={
+        "barrier-divergence": "part of the block waits at the barrier for threads that never come: it must stand "
+        "outside of every if, where all threads come by.",
+        "race": _WAIT,
+        "uninitialized-read": _WAIT,
+        "out-of-bounds": "each guard follows the shape of what it guards: A is M×K, B is K×N, C is M×N.",
+    },
+    diagnoses=(last_term_alone, last_term_missing),
+)
+
+FIRST_BARRIER = Explanation(
+    name="first-barrier",
+    question="Without the barrier C may still come out right on a GPU. Why is it needed all the same?",
+    model="The warps of a block run at their own pace, so one may read a place of the table before another has written "
+    "it. Whether that happens is a matter of luck, and may change from run to run and from GPU to GPU. The barrier "
+    "makes every thread wait until the table is complete.",
+    ideas={
+        "warps (or threads) do not run at the same pace": r"pace|order|first|fast|slow|ahead|late|not .*same time",
+        "a place is read before it was written": r"before|too early|race|not (yet )?(been )?(written|filled|stored)",
+        "that it went well once is luck": r"luck|chance|sometimes|may|might|run to run|guarantee|depend",
+    },
+)
+
+EXERCISES = (TO_THE_TABLE, NEIGHBOURS, DIVERGENT, FIRST_BARRIER)

@@ -1,0 +1,99 @@
+"""The exercises of the first lesson: three loops on one thread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grading.budgets import global_loads, global_stores
+from ..grading.exercise import Outcome, fill_in, find_bug
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, each_element, last_term_alone, last_term_missing
+
+
+def _first_terms_missing(outcome: Outcome) -> str | None:
+    """The sums begin at k = 1, or later, but take more than the last term."""
+    A, B = outcome.inputs
+    if any(np.array_equal(outcome.got, A[:, first:] @ B[first:]) for first in range(1, A.shape[1] - 1)):
+        return "the first products of every sum are missing: with which k does the innermost loop begin?"
+    return None
+
+
+def _last_term_of_many(outcome: Outcome) -> str | None:
+    """Where the terms are few, a loop that begins too late leaves the last one too."""
+    return last_term_alone(outcome) if outcome.inputs[0].shape[1] > 4 else None
+
+
+def _added(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if np.array_equal(outcome.got, A.sum(axis=1)[:, None] + B.sum(axis=0)):
+        return "the two elements are added to each other: in each step multiply them, and add the product to acc."
+    return None
+
+
+def _all_zero(outcome: Outcome) -> str | None:
+    if not outcome.got.any():
+        return "every element is 0: acc stays at zero. Add to acc in the innermost loop; it is stored after the loop."
+    return None
+
+
+#: One thread for all of C.
+_ALONE = PRODUCT.but(
+    shapes=((2, 4, 3), (5, 3, 4), (3, 7, 6), (1, 1, 1)),
+    launch=lambda M, N, K: ((1, 1), (1, 1)),
+    share=lambda M, N, K: M * N,
+)
+
+#: The innermost line of the host's product.
+TRIPLE_LOOP = fill_in(
+    "triple-loop",
+    _ALONE,
+    budgets=(
+        global_loads(
+            "2·M·N·K",
+            lambda shape: 2 * shape[0] * shape[1] * shape[2],
+            "one element of A and one of B for each step of the innermost loop are enough.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "the row comes first, the column second: A[row, k] walks along a row of A, B[k, col] down a "
+        "column of B.",
+    },
+    diagnoses=(_added, _all_zero, last_term_alone, last_term_missing),
+)
+
+#: The innermost loop begins at 1.
+LOST_TERM = find_bug(
+    "lost-term",
+    _ALONE,
+    given="""def lost_term(A, B, C):
+    for row in range(A.shape[0]):
+        for col in range(B.shape[1]):
+            acc = float32(0)
+            for k in range(1, A.shape[1]):
+                acc += A[row, k] * B[k, col]
+            C[row, col] = acc
+""",
+    budgets=(
+        global_loads("2·M·N·K", lambda shape: 2 * shape[0] * shape[1] * shape[2], "each element once in each sum."),
+        global_stores("M·N", each_element, "store each element once, after its loop."),
+    ),
+    hints={
+        "out-of-bounds": "k counts the columns of A, and A.shape[1] stops it in time: mend where the loop begins.",
+    },
+    diagnoses=(_first_terms_missing, _last_term_of_many, last_term_missing),
+)
+
+FORTY_EIGHT = Explanation(
+    name="forty-eight",
+    question="The product makes 48 loads, although A and B hold 18 numbers. Where do the other loads come from?",
+    model="Each element of A belongs to N = 4 inner products, one for each column of C, and each element of B to "
+    "M = 2. Nothing is kept from one inner product to the next, so it is loaded again each time: 6·4 + 12·2 = 48.",
+    ideas={
+        "a number belongs to several inner products": r"inner product|elements? of C|several|each (row|column)|"
+        r"every (row|column)|all (the )?(rows|columns)|more than one|many",
+        "it is fetched again, since nobody keeps it": r"again|keep|kept|remember|anew|repeat|(every|each) time|twice|"
+        r"re-?load|forg[eo]t",
+    },
+)
+
+EXERCISES = (TRIPLE_LOOP, LOST_TERM, FORTY_EIGHT)

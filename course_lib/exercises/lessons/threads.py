@@ -1,0 +1,259 @@
+"""The exercises of the lesson on threads and data: rows, columns, elements, addresses and guards."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...simulator.hardware import ceil_div
+from ..grading.budgets import global_loads, global_stores
+from ..grading.exercise import Array, Launch, Outcome, Task, fill_in, find_bug, write
+from ..grading.explain import Explanation
+from ..grading.grades import eighths
+from ..grading.matrices import (
+    PRODUCT,
+    TILE,
+    each_element,
+    grid_over,
+    last_term_alone,
+    last_term_missing,
+    launch_per_element,
+    one_array,
+    two_each_step,
+)
+
+_ONE_STORE = global_stores("M·N", each_element, "sum in a variable of the thread, and store it once, after the loop.")
+
+
+def _sums_run_on(outcome: Outcome) -> str | None:
+    """acc is not set to zero between one row and the next."""
+    A, B = outcome.inputs
+    wanted = A @ B
+    if wanted.shape[0] > 1 and np.array_equal(outcome.got, np.cumsum(wanted, axis=0)):
+        return "each sum goes on where the row above ended: acc starts from zero in every turn of the loop over rows."
+    if wanted.shape[1] > 1 and np.array_equal(outcome.got, np.cumsum(wanted, axis=1)):
+        return "each sum goes on where the column before ended: acc starts from zero in every turn of the loop."
+    return None
+
+
+def _stored_behind_the_loop(outcome: Outcome) -> str | None:
+    """The store has slipped out of the loop, so that only its last turn leaves a value."""
+    stored = np.isfinite(outcome.got)
+    rows, columns = np.flatnonzero(stored.any(axis=1)), np.flatnonzero(stored.any(axis=0))
+    for loop, kept, size in (("rows", rows, stored.shape[0]), ("columns", columns, stored.shape[1])):
+        if size > 1 and kept.tolist() == [size - 1]:
+            return (
+                f"only the last of the {loop} was stored: the store stands behind the loop over the {loop}, and "
+                "belongs into it, behind the loop over k."
+            )
+    return None
+
+
+# ---- one thread per column ------------------------------------------------------------------------------------
+
+
+def _launch_columns(M: int, N: int, K: int) -> Launch:
+    return (1, 1), (N, 1)
+
+
+def _rows_left_out(outcome: Outcome) -> str | None:
+    stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
+    if not stored.all() and stored[0]:
+        return "some rows of C were never stored: the loop over rows takes as many turns as A has rows, A.shape[0]."
+    return None
+
+
+#: The loop over the rows, in a thread that has its column.
+COLUMN_THREAD = fill_in(
+    "column-thread",
+    PRODUCT.but(shapes=((4, 6, 3), (7, 5, 2), (3, 4, 9), (1, 1, 1)), launch=_launch_columns, share=lambda M, N, K: M),
+    budgets=(
+        global_loads(
+            "2·K·M",
+            lambda shape: 2 * shape[2] * shape[0],
+            "a thread computes one column: M elements, with K elements of A and K of B for each.",
+        ),
+        _ONE_STORE,
+    ),
+    hints={
+        "out-of-bounds": "a row of C is a row of A, and there are A.shape[0] of them; k runs over A.shape[1]. The row "
+        "is the first index, the column the second.",
+        "race": "all threads store into the same elements: the loop is over rows, and the column is the thread's own.",
+    },
+    diagnoses=(_sums_run_on, _stored_behind_the_loop, _rows_left_out, last_term_alone, last_term_missing),
+)
+
+
+# ---- one thread per element -----------------------------------------------------------------------------------
+
+
+def _threads_of_one_block(outcome: Outcome) -> str | None:
+    if np.isnan(outcome.got[4:]).all() and np.isnan(outcome.got[:, 8:]).all() and outcome.got.size > 32:
+        return "only the first block's elements were stored: the blocks before this one must be counted as well."
+    return None
+
+
+#: Row and column from the block's number, its width and the thread's place in it.
+OWN_ELEMENT = fill_in(
+    "own-element",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: 2 * A,
+        grid_over(4, 8),
+        shapes=((8, 24), (16, 8), (4, 8), (12, 16)),
+        sizes="(rows, columns)",
+    ),
+    budgets=(
+        global_loads("1", lambda shape: 1, "each thread needs one element of A."),
+        global_stores("one for each element", each_element, "each element has one thread."),
+    ),
+    hints={
+        "out-of-bounds": "a thread has left the matrix. x counts columns and y counts rows; and a block's first column "
+        "is blockIdx.x times the width of a block, blockDim.x.",
+        "race": "two threads store into the same element, so something is missing from row or col: the number of the "
+        "block, times its width, plus the thread's place in it.",
+    },
+    diagnoses=(_threads_of_one_block,),
+)
+
+
+# ---- a matrix as a line ---------------------------------------------------------------------------------------
+
+
+def _flat_inputs(rng: np.random.Generator, width: int) -> tuple[Array, ...]:
+    return eighths(rng, width * width), eighths(rng, width * width)
+
+
+def _squares(outcome: Outcome) -> tuple[Array, Array]:
+    first, second = (array.reshape(2 * (math.isqrt(array.size),)) for array in outcome.inputs)
+    return first, second
+
+
+def _flat_product(A: Array, B: Array) -> Array:
+    width = math.isqrt(A.size)
+    return A.reshape(width, width) @ B.reshape(width, width)
+
+
+def _other_place(outcome: Outcome) -> str | None:
+    A, B = _squares(outcome)
+    if np.array_equal(outcome.got, A @ B.T):
+        return "this takes B by rows: element k of column col lies k whole rows further down, at B[k * width + col]."
+    if np.array_equal(outcome.got, A.T @ B):
+        return "this takes A by columns: element k of a row lies k places behind its first one, A[row * width + k]."
+    if np.array_equal(outcome.got, A.T @ B.T):
+        return "both are the wrong way round: along a row the place grows by 1, down a column by width."
+    if np.array_equal(outcome.got, np.broadcast_to((A * B).sum(axis=1)[:, None], A.shape)):
+        return (
+            "B is read along the row of the thread, and col has no part in it: element k of its column is "
+            "B[k * width + col]."
+        )
+    if np.array_equal(outcome.got, np.broadcast_to((A * B.T).sum(axis=1)[:, None], A.shape)):
+        return "every thread of a row takes the same column of B: element k of this thread's is B[k * width + col]."
+    return None
+
+
+#: The inner product on matrices that are lines of memory.
+FLAT = fill_in(
+    "flat",
+    Task(
+        ("A", "B", "C"),
+        _flat_inputs,
+        _flat_product,
+        lambda width: launch_per_element(width, width),
+        shapes=((8,), (16,), (24,)),
+        sizes="width",
+    ),
+    budgets=(global_loads("2·width", lambda shape: 2 * shape[0], "one element of A and one of B for each step."),),
+    hints={
+        "out-of-bounds": "an index has left the line, whose places end at width·width - 1. A and B take one index "
+        "here, and k stays below width.",
+    },
+    diagnoses=(_other_place,),
+)
+
+
+# ---- guards ---------------------------------------------------------------------------------------------------
+
+
+def _launch_rows(M: int, N: int, K: int) -> Launch:
+    return (ceil_div(M, TILE), 1), (TILE, 1)
+
+
+def _rows_without_thread(outcome: Outcome) -> str | None:
+    stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
+    if len(stored) > TILE and stored[:TILE].all() and not stored[TILE:].any():
+        return "only the first block's rows were stored: the number of the block is missing from the row."
+    if stored[0] and not stored.all():
+        return "some rows of C were never stored: which thread takes the last one? A guard for rows asks row < M."
+    return None
+
+
+#: One thread per row, for any number of rows.
+GUARDED_ROWS = write(
+    "guarded-rows",
+    PRODUCT.but(shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)), launch=_launch_rows, share=lambda M, N, K: N),
+    budgets=(
+        global_loads("2·K·N", lambda shape: 2 * shape[2] * shape[1], "2·K for each of the N elements of a row."),
+        _ONE_STORE,
+    ),
+    hints={
+        "out-of-bounds": "the last block has more threads than there are rows left: only those with row < M may work. "
+        "If they are guarded, look at the order of the indices.",
+        "race": "threads of two blocks store into the same row: the number of the block is missing from it.",
+    },
+    diagnoses=(_sums_run_on, _stored_behind_the_loop, _rows_without_thread, last_term_alone, last_term_missing),
+)
+
+
+def _too_much_guarded(outcome: Outcome) -> str | None:
+    if np.isnan(outcome.got).any() and not np.isnan(outcome.got).all():
+        return (
+            "some elements of C have no thread that stores them: the guard is row < M and col < N, not the other way."
+        )
+    return None
+
+
+#: The rows are guarded, and the columns are not.
+HALF_A_GUARD = find_bug(
+    "half-a-guard",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))),
+    given="""@cuda.jit
+def half_a_guard(A, B, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    M, K = A.shape
+    N = B.shape[1]
+    if row < M:
+        acc = float32(0)
+        for k in range(K):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+""",
+    budgets=(
+        global_loads("2·K", two_each_step, "one element of A and one of B for each step."),
+        _ONE_STORE,
+    ),
+    hints={
+        "out-of-bounds": "a thread outside C still loads or stores. It lies outside if its row or its column is too "
+        "large, so the guard needs row < M and col < N, around the loads and the store.",
+    },
+    diagnoses=(_too_much_guarded,),
+)
+
+ROUNDING_UP = Explanation(
+    name="rounding-up",
+    question="Why is the grid rounded up and not down, and what does that make necessary in the kernel?",
+    model="Rounded down, the last rows and columns of C would have no thread, and would never be stored. Rounded up, "
+    "the last blocks reach beyond C: some threads lie outside, and a guard must keep them from loading and storing.",
+    ideas={
+        "rounded down, elements would be left without a thread": r"no thread|without a thread|never (be )?(stored|"
+        r"computed|written)|left out|missing|uncovered|not (be )?(covered|computed|stored)|too few|remain",
+        "rounded up, some threads lie outside": r"outside|beyond|too many|more threads|surplus|idle|extra|no element",
+        "a guard must silence them": r"guard|\ban if\b|`if`|check|condition|bounds",
+    },
+)
+
+
+EXERCISES = (COLUMN_THREAD, OWN_ELEMENT, FLAT, GUARDED_ROWS, HALF_A_GUARD, ROUNDING_UP)

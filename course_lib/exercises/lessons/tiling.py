@@ -1,0 +1,282 @@
+"""The exercises of the lesson on tiling."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grading.budgets import barriers, global_loads, global_stores, sectors_per_request
+from ..grading.exercise import Array, Outcome, Task, fill_in, find_bug, make_cheaper
+from ..grading.explain import Explanation
+from ..grading.grades import eighths
+from ..grading.matrices import (
+    PRODUCT,
+    TILE,
+    TURNS_OF_TILES,
+    each_element,
+    last_of_each_tile_missing,
+    last_tile_missing,
+    launch_per_element,
+    right_on_the_diagonal_alone,
+    two_each_tile,
+)
+
+
+def _only_last_tile(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    last = (A.shape[1] - 1) // TILE * TILE
+    if last > 0 and np.array_equal(outcome.got, A[:, last:] @ B[last:]):
+        return "only the last pair of tiles is in the sums: acc must keep its value from tile to tile."
+    return None
+
+
+#: The heart of the tiled kernel, with exactly the barriers that it needs.
+BARRIERS = fill_in(
+    "barriers",
+    PRODUCT,
+    budgets=(
+        global_loads(
+            "2·⌈K/T⌉",
+            two_each_tile,
+            "multiply the elements of A_tile and B_tile, in shared memory, and leave A and B alone.",
+        ),
+        barriers(
+            "2·⌈K/T⌉",
+            two_each_tile,
+            "a barrier inside the loop over k makes the whole block wait T times; nothing is written in that loop, "
+            "so one barrier before it and one after it are enough.",
+        ),
+        TURNS_OF_TILES,
+    ),
+    hints={
+        "race": "one thread writes a tile while another still reads it: two moments need a barrier, when the tiles "
+        "have been filled, and when everybody has finished with them.",
+        "uninitialized-read": "a thread multiplies elements that nobody has stored yet: wait until the tiles are full.",
+        "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
+        "tx or ty.",
+        "out-of-bounds": "the tiles are on the table already: multiply A_tile[ty, k] with B_tile[k, tx], for k in "
+        "range(TILE), and leave A and B alone.",
+    },
+    diagnoses=(last_of_each_tile_missing, _only_last_tile, last_tile_missing),
+)
+
+
+def _one_matrix(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
+    return (eighths(rng, M, K),)
+
+
+def _square(outcome: Outcome) -> str | None:
+    (A,) = outcome.inputs
+    if A.shape[0] == A.shape[1] and np.array_equal(outcome.got, A @ A):
+        return "this is A·A: element (row, col) of A·Aᵀ multiplies row `row` of A with row `col` of A."
+    return None
+
+
+def _diagonal_tiles_only(outcome: Outcome) -> str | None:
+    if right_on_the_diagonal_alone(outcome):
+        return (
+            "only the tiles on the diagonal are right: the second tile holds the rows of A that start at "
+            "blockIdx.x * T, not at blockIdx.y * T."
+        )
+    return None
+
+
+def _one_row_for_a_column_of_threads(outcome: Outcome) -> str | None:
+    """The thread carries from row ``col``, which is that of tx, and not of ty."""
+    (A,) = outcome.inputs
+    M, K = A.shape
+    if M % TILE or K % TILE:
+        return None
+    carried = np.array([[A[col // TILE * TILE + k % TILE, k] for k in range(K)] for col in range(M)])
+    if np.array_equal(outcome.got, A @ carried.T):
+        return (
+            "cols[ty, tx] is filled from row blockIdx.x * TILE + tx, which goes with tx: in row ty of the second tile "
+            "belongs the row of A that lies ty below blockIdx.x * TILE."
+        )
+    return None
+
+
+#: C = A·Aᵀ by tiles; both tiles come from A.
+GRAM = fill_in(
+    "gram",
+    Task(
+        ("A", "C"),
+        _one_matrix,
+        lambda A: A @ A.T,
+        launch_per_element,
+        shapes=((16, 16, 16), (13, 13, 26), (21, 21, 5), (24, 24, 32), (1, 1, 1)),  # C is M×M, so N = M
+    ),
+    budgets=(
+        global_loads(
+            "2·⌈K/T⌉",
+            two_each_tile,
+            "load one element of each tile per thread, and read the rest from shared memory.",
+        ),
+        sectors_per_request(
+            "A",
+            "one per row of the tile: 4",
+            lambda shape: 4 if shape[2] % TILE == 0 and shape[0] % TILE == 0 else None,
+            "neighbouring threads (tx) load from different rows of A. Let tx run along the row, as in the first tile, "
+            "and exchange the indices when you read the tile.",
+        ),
+        sectors_per_request(
+            "C",
+            "one per row of the tile: 4",
+            lambda shape: 4 if shape[0] % TILE == 0 else None,
+            "neighbouring threads (tx) store into different rows of C: A·Aᵀ is its own transpose, so the values do not "
+            "tell, but C[row, col] is the element that lies beside your neighbour's.",
+            op="store",
+        ),
+        barriers(
+            "2·⌈K/T⌉",
+            two_each_tile,
+            "two barriers per pair of tiles are enough: one when the tiles are full, one when they are used.",
+        ),
+        TURNS_OF_TILES,
+    ),
+    hints={
+        "race": "one thread writes a tile while another still reads it: wait when the tiles have been filled, and "
+        "again when everybody has finished with them.",
+        "out-of-bounds": "the second tile's load has a guard of its own: it tests the row that it really loads from, "
+        "which is not `row`, and the column, start + tx < K.",
+    },
+    diagnoses=(_square, _diagonal_tiles_only, _one_row_for_a_column_of_threads),
+)
+
+# ---- tiles of a transposed matrix -----------------------------------------------------------------------------
+
+
+def _transposed_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
+    return eighths(rng, K, M), eighths(rng, K, N)
+
+
+def _not_transposed(outcome: Outcome) -> str | None:
+    At, B = outcome.inputs
+    if At.shape[0] == At.shape[1] and np.array_equal(outcome.got, At @ B):
+        return "At was read as if it were A: element (row, start + tx) of A lies at At[start + tx, row]."
+    return None
+
+
+def _turned_on_the_way(outcome: Outcome) -> str | None:
+    """The place [tx, ty] is filled with what belongs to [ty, ty]: the row of C goes with ty."""
+    At, B = outcome.inputs
+    M, N, K = outcome.shape
+    own = np.array([[At[k, row // TILE * TILE + k % TILE] for k in range(K)] for row in range(M)])
+    if M * K > 1 and np.array_equal(outcome.got, own @ B):
+        return "row goes with ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx)."
+    return None
+
+
+def _first_pair_again(outcome: Outcome) -> str | None:
+    """start is left out of a load, so each round meets the first pair again."""
+    At, B = outcome.inputs
+    rounds = At.shape[0] // TILE
+    if rounds > 1 and np.array_equal(outcome.got, rounds * (At[:TILE].T @ B[:TILE])):
+        return "every round multiplies the first pair again: start, the place of this pair, is missing from the loads."
+    return None
+
+
+_BARRIERS_OF_EVEN = barriers(
+    "2·K/T",
+    two_each_tile,
+    "the second barrier belongs behind the loop over k, not into it: nothing is stored in that loop, so nobody has to "
+    "wait there.",
+)
+_LOADS_OF_EVEN = global_loads("2·K/T", two_each_tile, "each thread carries one element of each tile, and no more.")
+_EVEN_SHAPES = ((16, 16, 16), (8, 24, 16), (24, 8, 8), (8, 8, 32))
+
+#: The two lines that carry, where A arrives transposed.
+TILES_OF_TRANSPOSE = fill_in(
+    "tiles-of-transpose",
+    Task(
+        ("At", "B", "C"),
+        _transposed_inputs,
+        lambda At, B: At.T @ B,
+        launch_per_element,
+        shapes=_EVEN_SHAPES,
+    ),
+    fixed=("acc += A_tile[ty, k] * B_tile[k, tx]",),
+    budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
+    hints={
+        "out-of-bounds": "At has K rows and M columns: its first index goes with start, its second is the row of C. In "
+        "B the first index goes with start, and the second is the column of C.",
+        "uninitialized-read": "a place of a tile is read that nobody has stored: each thread fills its own, [ty, tx].",
+        "race": "two threads store into the same place of a tile: each fills its own, [ty, tx].",
+    },
+    diagnoses=(_not_transposed, _turned_on_the_way, _first_pair_again),
+)
+
+_TOO_DEEP = """@cuda.jit
+def too_deep(A, B, C):
+    A_tile = cuda.shared.array((TILE, TILE), float32)
+    B_tile = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx
+    acc = float32(0)
+    for start in range(0, A.shape[1], TILE):
+        A_tile[ty, tx] = A[row, start + tx]
+        B_tile[ty, tx] = B[start + ty, col]
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += A_tile[ty, k] * B_tile[k, tx]
+            cuda.syncthreads()
+    C[row, col] = acc
+"""
+_RACE = {
+    "race": "a thread writes a tile while another still reads it: one barrier when the tiles are full, one when they "
+    "are used.",
+    "uninitialized-read": "a thread multiplies elements that nobody has stored yet: wait until the tiles are full.",
+    "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if.",
+}
+
+#: A barrier in the inner loop, as in the blog post.
+TOO_DEEP = make_cheaper(
+    "too-deep",
+    PRODUCT.but(shapes=_EVEN_SHAPES),
+    given=_TOO_DEEP,
+    budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
+    hints=_RACE,
+    diagnoses=(last_of_each_tile_missing, _only_last_tile),
+)
+
+#: Sankar's tiled kernel: one barrier, and a store for each pair of tiles.
+REPORT_TILED = find_bug(
+    "report-tiled",
+    PRODUCT.but(shapes=((16, 16, 16), (8, 8, 8), (24, 24, 24))),
+    given="""@cuda.jit
+def report_tiled(A, B, C):
+    As = cuda.shared.array((TILE, TILE), float32)
+    Bs = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.blockIdx.x * TILE + tx, cuda.blockIdx.y * TILE + ty
+    Cv = float32(0)
+    for k in range(A.shape[1] // TILE):
+        As[ty, tx] = A[row, k * TILE + tx]
+        Bs[ty, tx] = B[k * TILE + ty, col]
+        cuda.syncthreads()
+        for i in range(TILE):
+            Cv += As[ty, i] * Bs[i, tx]
+        C[row, col] = Cv
+""",
+    budgets=(
+        global_loads("2·n/T", two_each_tile, "one element of each tile per thread is enough."),
+        global_stores("n²", each_element, "C is stored for each pair of tiles: store it at the end."),
+        _BARRIERS_OF_EVEN,
+    ),
+    hints=_RACE,
+    diagnoses=(last_of_each_tile_missing, _only_last_tile),
+)
+
+TWO_BARRIERS = Explanation(
+    name="two-barriers",
+    question="What could go wrong without the first barrier, and what without the second?",
+    model="Without the first, a thread may multiply with elements of the tile that another thread has not stored yet. "
+    "Without the second, a fast warp lays the next pair over this one while a slow warp still reads it.",
+    ideas={
+        "without the first: elements are read before they are stored": r"before .*(stored|loaded|filled|written|there)|"
+        r"not (yet |been )*(stored|loaded|filled|written|complete|full)|too early|incomplete|\bold\b",
+        "without the second: the tile is overwritten while it is read": r"overwrit|(next|new) (pair|tile)|over this|"
+        r"still (read|multipl|us|need)",
+    },
+)
+
+EXERCISES = (TILES_OF_TRANSPOSE, TOO_DEEP, BARRIERS, REPORT_TILED, TWO_BARRIERS)

@@ -1,0 +1,176 @@
+"""The exercises of the lesson on unrolling, registers and occupancy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grading.budgets import global_loads, global_stores, iterations, statements
+from ..grading.exercise import Outcome, fill_in, find_bug, make_cheaper
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, each_element, last_term_missing, two_each_step
+
+#: The loops of these exercises are unrolled four times.
+TIMES = 4
+
+
+def _every_fourth(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, ::TIMES] @ B[::TIMES]):
+        return "only every fourth term is in the sums: k, k + 1, k + 2 and k + 3 belong to one turn."
+    return None
+
+
+def _first_four_times(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if A.shape[1] > 1 and np.array_equal(outcome.got, TIMES * (A[:, ::TIMES] @ B[::TIMES])):
+        return "each turn adds the same product four times: the index is k, then k + 1, k + 2 and k + 3."
+    return None
+
+
+def _rest_missing(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    whole = A.shape[1] // TIMES * TIMES
+    if whole < A.shape[1] and np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
+        return "the last one to three terms are missing where 4 does not divide K: they need a loop of their own."
+    return None
+
+
+def _one_of_four_missing(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    for left_out in range(1, TIMES):
+        kept = [k for k in range(A.shape[1]) if k % TIMES != left_out]
+        if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
+            return f"a term is missing in every turn: that of k + {left_out}."
+    return None
+
+
+def _one_matrix_stays(outcome: Outcome) -> str | None:
+    """A's four elements of a turn all meet B's first, or B's meet A's."""
+    A, B = outcome.inputs
+    M, K = A.shape
+    if K % TIMES:
+        return None
+    turns = {
+        "B": A.reshape(M, -1, TIMES).sum(axis=2) @ B[::TIMES],
+        "A": A[:, ::TIMES] @ B.reshape(K // TIMES, TIMES, -1).sum(axis=1),
+    }
+    for name, sums in turns.items():
+        if np.array_equal(outcome.got, sums):
+            return f"{name} stays at k where it should go on: the second term is A[row, k + 1] * B[k + 1, col]."
+    return None
+
+
+def _rest_begins_elsewhere(outcome: Outcome) -> str | None:
+    """The single steps begin where the whole fours do not end."""
+    A, B = outcome.inputs
+    K = A.shape[1]
+    fours = K // TIMES
+    whole, again = list(range(fours * TIMES)), list(range(K % TIMES))
+    in_turns = [k + i for k in range(0, fours, TIMES) for i in range(TIMES)]
+    for steps, advice in (
+        (whole + again, "0 again: the rest is what the fours left, from K // 4 * 4 on."),
+        (in_turns + list(range(fours, K)), "K // 4, which says how many fours there are, not how far they go."),
+    ):
+        if sorted(steps) != list(range(K)) and np.array_equal(outcome.got, A[:, steps] @ B[steps]):
+            return f"the single steps begin at {advice}"
+    return None
+
+
+#: The naive kernel's loop, unrolled four times by hand.
+BY_FOUR = fill_in(
+    "by-four",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 12), (5, 9, 4), (1, 1, 8))),  # 4 divides K, as the exercise promises
+    budgets=(
+        iterations("K/4", lambda shape: shape[2] // TIMES, "four terms in each turn: no loop inside the loop."),
+        global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
+    ),
+    hints={
+        "out-of-bounds": "k goes up in fours: a turn takes k, k + 1, k + 2 and k + 3, and no further; and B takes its "
+        "row first, B[k + 1, col].",
+    },
+    diagnoses=(_every_fourth, _first_four_times, _one_of_four_missing, _one_matrix_stays),
+)
+
+_HOISTED = """
+def hoisted(A, B, C):
+    acc = float32(0)
+    for k in range(A.shape[1]):
+        row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+        col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+        inside = row < C.shape[0] and col < C.shape[1]
+        if inside:
+            acc += A[row, k] * B[k, col]
+    if inside:
+        C[row, col] = acc
+"""
+
+#: What is the same in every turn leaves the loop.
+HOISTED = make_cheaper(
+    "hoisted",
+    PRODUCT,
+    given="from numba import cuda, float32\n" + _HOISTED,
+    budgets=(
+        statements(
+            "2·K + 8",
+            lambda shape: 2 * shape[2] + 8,
+            "row, col and the guard are the same in every turn: compute them once, before the loop, and let the loop "
+            "stand inside the if.",
+        ),
+        global_stores("M·N", each_element, "store each result once, after the loop."),
+    ),
+    hints={"out-of-bounds": "the guard must still stand around every access to A, B and C."},
+    diagnoses=(last_term_missing,),
+)
+
+_REMAINDER = """
+def remainder(A, B, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    (M, K), N = A.shape, B.shape[1]
+    if row < M and col < N:
+        acc = float32(0)
+        for k in range(0, K, 4):
+            acc += A[row, k] * B[k, col]
+            acc += A[row, k + 1] * B[k + 1, col]
+            acc += A[row, k + 2] * B[k + 2, col]
+            acc += A[row, k + 3] * B[k + 3, col]
+        C[row, col] = acc
+"""
+
+#: An unrolled loop that goes wrong where 4 does not divide K.
+REMAINDER = find_bug(
+    "remainder",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
+    given="from numba import cuda, float32\n" + _REMAINDER,
+    budgets=(
+        iterations(
+            "⌊K/4⌋ + 3",
+            lambda shape: shape[2] // TIMES + TIMES - 1,
+            "keep the unrolled loop for the whole fours, and give only the rest a loop of single steps.",
+        ),
+        global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
+    ),
+    hints={
+        "out-of-bounds": "with K = 26 the last turn starts at 24 and reads k = 26 and 27: how many whole fours are "
+        "there, and what is left?",
+        "uninitialized-read": "where K is less than 4 the first loop makes no turn and gives k no value: the rest "
+        "begins at K // 4 * 4, whatever k is.",
+    },
+    diagnoses=(_rest_missing, _every_fourth, _rest_begins_elsewhere),
+)
+
+RESIDENT = Explanation(
+    name="resident",
+    question="The fastest kernel of the ladder keeps only 8 of 64 possible warps on a multiprocessor. Why is it fast?",
+    model="Many resident warps are one way to hide latency: while one waits, another works. The other way is that a "
+    "warp has much independent work of its own. A thread of the fastest kernel keeps 128 results in registers: after "
+    "every load it has many multiplications that wait for nobody, and reads little for each. The registers that make "
+    "this possible are the reason why so few warps fit.",
+    ideas={
+        "occupancy hides latency: other warps work while one waits": r"hide|latency|wait",
+        "a warp can have independent work of its own": r"independent|own work|many (mult|instr|result)|enough work",
+        "the registers hold the many results": r"register",
+    },
+)
+
+EXERCISES = (BY_FOUR, HOISTED, REMAINDER, RESIDENT)

@@ -1,0 +1,49 @@
+"""A model of waiting: the warps of a multiprocessor, cycle by cycle, and what each of them waits for.
+
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    play = waiting.play(kernel, run.trace, machine, blocks=2)
+    figures.show(waiting.draw(play))
+
+README.md in this folder says how the model is made, how it is measured and where it is wrong.
+"""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .drawing import draw
+    from .instructions import programs
+    from .judgement import reasons
+    from .machine import Machine
+    from .machine_code import machine_programs, register_bank_conflicts
+    from .plays import REASONS, Play, play, play_programs
+    from .widget import Waiting, plan
+
+__all__ = [
+    "REASONS",
+    "Machine",
+    "Play",
+    "Waiting",
+    "draw",
+    "machine_programs",
+    "plan",
+    "play",
+    "play_programs",
+    "programs",
+    "reasons",
+    "register_bank_conflicts",
+]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "draw": ".drawing",
+        "programs": ".instructions",
+        "reasons": ".judgement",
+        "Machine": ".machine",
+        **dict.fromkeys(("machine_programs", "register_bank_conflicts"), ".machine_code"),
+        **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".plays"),
+        **dict.fromkeys(("Waiting", "plan"), ".widget"),
+    },
+)

@@ -1,0 +1,169 @@
+"""Loads and stores: with the arithmetic of their indices, and neighbouring ones of shared memory as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ..simulator.hardware import WARP_SIZE, WORD_BYTES
+from . import idioms
+from .addresses import Addresses
+from .dataflow import Dataflow, Facts
+from .scheduling import Instruction
+from .steps import WIDE_BYTES, TracedAccess, TracedStep
+from .wavefronts import wide_wavefronts
+
+
+@dataclass
+class Statement:
+    """A statement that is being lowered, while the functions that it calls run: what its loads and operations are."""
+
+    facts: Facts
+    step: TracedStep
+    loads: list[tuple[int, ...]] = field(default_factory=list)  # of each, where its value comes from
+    operations: dict[int, int] = field(default_factory=dict)  # of each that has been emitted, the position
+    head: bool = False  # of an `if` or a loop, which compares by itself
+    within: Any = None  # the function that it has called
+    arrays: list[str] = field(default_factory=list)  # that it has loaded from, but for those of each thread's own
+    needs: tuple[int, ...] | None = None  # what its values come from, once it has computed them
+
+    @property
+    def executed(self) -> frozenset[int] | None:
+        """The operations that its warp executes, by what it loads; None where that does not tell."""
+        every, ways = frozenset(range(len(self.facts.computation.operations))), self.facts.computation.ways
+        if ways is None:
+            return every
+        named = [way for way in ways if way.loads == tuple(self.arrays)]
+        found = {way.operations for way in named or ways if len(way.loads) == len(self.arrays)}
+        return next(iter(found)) if len(found) == 1 else None
+
+    def move(self, moved: Mapping[int, int]) -> None:
+        """Note where positions have moved to."""
+        self.loads = [tuple(moved.get(p, p) for p in positions) for positions in self.loads]
+        self.operations = {number: moved.get(p, p) for number, p in self.operations.items()}
+        if self.needs is not None:
+            self.needs = tuple(moved.get(p, p) for p in self.needs)
+
+
+class _Begun(NamedTuple):
+    """A load of shared memory that may become one of 16 bytes: its position, and how many elements of them it has."""
+
+    position: int
+    first: TracedAccess
+    words: int
+
+
+class Accesses(Addresses):
+    """Writes the accesses of statements; of one to global memory `out` tells only which of which step it is."""
+
+    def __init__(self, source: Dataflow) -> None:
+        super().__init__(source)
+        self.wide: dict[tuple[str, int], int] = {}  # array, pattern -> wavefronts of 16 bytes from there on, a lane
+        self.begun: dict[tuple[int, str], _Begun] = {}  # by line and array
+        self.stored: dict[str, int] = {}  # position of the latest store to a shared array, or to global memory: ""
+        self.touches: list[tuple[int, int]] = []  # the accesses of global memory: (step, place in it)
+        self.number = -1  # of the step
+
+    def move(self, moved: Mapping[int, int]) -> None:
+        """Note where positions have moved to."""
+        super().move(moved)
+        self.begun.clear()
+        self.stored.clear()
+
+    def load(self, statement: Statement, place: int) -> tuple[int, ...]:
+        """Emit a load with its index arithmetic; return what the value comes from."""
+        facts, step = statement.facts, statement.step
+        access = step.accesses[place]
+        if access.space == "local":
+            _check_register(facts, step)
+            return self.made.get(access.place, ())
+        statement.arrays.append(access.array)
+        needs = self.index(facts, step, access)
+        if values := self._index_values(statement):
+            needs = tuple(sorted({*needs, *values}))
+        if access.space == "shared" and (merged := self._merge(step.line, access)) is not None:
+            return (merged,)
+        position = self.stay_behind(self.emit(self._moves("load", step, place, needs)), access)
+        if self.source.meets and access.space == "global" and facts.moving and facts.index(access.array).guards:
+            self.met = (self.idiom(idioms.MEET, step, (position, *needs)[1:]),)
+        return (position,)
+
+    def _index_values(self, statement: Statement) -> set[int]:
+        """What the index of a statement's next load comes from, and what decides on it, where that was loaded."""
+        facts, loads = statement.facts, statement.facts.computation.loads
+        found = set(self.decided_by_values(facts))
+        if loads is not None and len(statement.loads) < len(loads):
+            index = loads[len(statement.loads)]
+            found.update(*(self.made.get((facts.function, name), ()) for name in index.names))
+            found.update(*(statement.loads[number] for number in index.loads if number < len(statement.loads)))
+        return found
+
+    def store(self, facts: Facts, step: TracedStep, place: int, needs: tuple[int, ...]) -> None:
+        access = step.accesses[place]
+        if access.space == "local":
+            _check_register(facts, step)
+            self.made[access.place] = needs
+        else:
+            needs = (*needs, *self.index(facts, step, access))
+            self.stored[_memory(access)] = self.emit(self._moves("store", step, place, needs))
+            for key in [key for key in self.begun if key[1] == access.array]:
+                del self.begun[key]  # what is loaded from there on may be what this stores
+
+    def stay_behind(self, position: int, access: TracedAccess) -> int:
+        """Let what loads pass no store that may be to the same elements; return its position.
+
+        Two arrays in global memory can be one, and what they are called does not tell; two in shared memory cannot.
+        """
+        if _memory(access) in self.stored:
+            self.schedule.behind[position] = self.stored[_memory(access)]
+        return position
+
+    def _moves(self, kind: str, step: TracedStep, place: int, needs: tuple[int, ...]) -> Instruction:
+        """Return a load or a store."""
+        access, sectors = step.accesses[place], tuple[tuple[str, int], ...]()
+        if access.space == "shared":
+            kind = f"shared {kind}"
+        else:
+            sectors = self.touched(place)
+        return Instruction(kind, step.line, needs, "", 0, access.wavefronts, sectors, self.turn, access.bytes)
+
+    def touched(self, place: int) -> tuple[tuple[str, int], ...]:
+        """Note an access of global memory by the step; return what stands for its sectors in `out`."""
+        self.touches.append((self.number, place))
+        return (("", len(self.touches) - 1),)
+
+    def _merge(self, line: int, access: TracedAccess) -> int | None:
+        """Return the position of a load of 16 bytes that this load is a part of, or None; note it as a beginning."""
+        each = WIDE_BYTES // access.itemsize  # elements of 16 bytes
+        if access.width > 1 or access.lanes < WARP_SIZE or access.itemsize not in (WORD_BYTES, 2 * WORD_BYTES):
+            return None
+        base, begun = len(self.out), self.begun.get((line, access.array))
+        if begun is not None:
+            position, first, words = begun
+            if words < each and (access.words == first.words + words).all():
+                if words == 1:  # all lanes 16 bytes further, it takes as many wavefronts
+                    pattern = first.array, first.pattern
+                    if pattern not in self.wide:
+                        self.wide[pattern] = wide_wavefronts(first.places)
+                    wide = self.region[position - base]._replace(wavefronts=self.wide[pattern], bytes=WIDE_BYTES)
+                    self.region[position - base] = wide
+                self.begun[line, access.array] = _Begun(position, first, words + 1)
+                return position
+        if access.aligned:
+            self.begun[line, access.array] = _Begun(base + len(self.region), access, 1)
+        return None
+
+
+def _memory(access: TracedAccess) -> str:
+    """What is not known to be other memory than that of an access: a shared array, or all of global memory, ""."""
+    return access.array if access.space == "shared" else ""
+
+
+def _check_register(facts: Facts, step: TracedStep) -> None:
+    """Raise ValueError where a statement's access is to an element of a local array that no compiler knows."""
+    if not facts.registers:
+        raise ValueError(
+            f"line {step.line}: the model of waiting keeps local arrays in registers, and which element this is is "
+            "known only to the threads; index it with constants, or in loops of constant length"
+        )

@@ -1,0 +1,398 @@
+"""From a traced run to what its warps issue: the statements' loads, stores, multiply-adds and index arithmetic.
+
+What a compiler makes of the source is a model, too, with the rules that recorded machine code shows, of the course's
+small kernels (`course_lib.waiting.probes.kernels`) and of the ladder:
+- a loop of constant length is written out, unless it is a long one (:mod:`dataflow`); other loops are
+  written out TURNS turns at a time, where no barrier stands in them;
+- an index that stays the same in a loop is computed before it, one that moves once a turn; a sum that is both compared
+  and an index is made once;
+- loads of shared memory from neighbouring elements of 16 bytes, in a loop that is written out, become one;
+- of the comparisons of a guard those are made together that need no new sum; before one that does, what is known before
+  the loop decides by a branch of its own. A comparison that stands alone reads its bound from the kernel's arguments;
+- a guard whose other way does something, too, becomes no branch: what it guards is loaded under a predicate, and reads
+  the array's length and place from the kernel's arguments. Any other is a branch around what it guards;
+- a guard or a loop that decides by what was loaded or computed compares that, and waits for it; no load passes a
+  branch that does;
+- where copies are started, pointers and the sums that are compared move on from turn to turn;
+- in which order all this stands, and what waits for what, :mod:`scheduling` says; loads never pass a barrier, nor a
+  store to the same shared array, nor, in global memory, any store.
+
+What the lines compute is known from the typed program (:mod:`arithmetic`): each +, - and * of floats is an instruction,
+one with the product that it adds; in conditional expressions and behind `and` or `or`, those of the ways that a warp's
+loads show it to go. What has no measured rate is refused.
+
+Where threads meet at barriers, indices and guards are the machine instructions that numba's become (:mod:`idioms`).
+Loops without barriers are mixed with their neighbouring turns, so that none of these can be seen by itself: what an
+index costs there is what the small kernels, which are such loops, have measured (:class:`.machine.Machine`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import Any, TypeVar
+
+from ..simulator.language.source import python_function
+from ..trace.trace import Trace
+from . import idioms
+from .accesses import Accesses, Statement
+from .arithmetic import Needs
+from .dataflow import Dataflow, Facts
+from .scheduling import Instruction as Instruction
+from .steps import TracedStep, steps_of, way_of
+from .syntax import names_bound, other_values
+
+TURNS = 4
+#: What was loaded for the loop that is about to begin.
+AHEAD_OF_LOOP = ("ahead of a loop",)
+Group = TypeVar("Group")
+
+
+def programs(
+    kernel: Any, trace: Trace, block: tuple[int, int, int] = (0, 0, 0), pitch: int | None = None
+) -> list[list[Instruction]]:
+    """Return the programs of all warps of one block.
+
+    pitch: elements from one row of a matrix in global memory to the next, where the traced ones stand for parts of
+    larger ones; None for the rows that they have. Raise ValueError where a warp comes to a line that does what the
+    model does not know, and where the trace is not of a launch of this kernel.
+    """
+    plain = python_function(kernel)
+    if not isinstance(trace, Trace):
+        raise TypeError(
+            f"programs take the trace of a run, not {type(trace).__name__}: "
+            "simulate(kernel, trace=True)[grid, block](...).trace"
+        )
+    if trace.program is None:
+        raise ValueError(f"this trace of {trace.kernel_name} was made by hand; take that of simulate(..., trace=True)")
+    _check_kernel(plain, trace.program.source.function)
+    source = Dataflow(trace.program)
+    lowered: dict[tuple[Any, ...], _Lowering] = {}  # warps that go the same way differ in their sectors
+    found = []
+    for _, steps in sorted(steps_of(trace, block, pitch).items()):
+        way = way_of(steps)
+        if way not in lowered:
+            lowered[way] = _Lowering(source)
+            lowered[way].run(steps)
+        found.append(lowered[way].of(steps))
+    return found
+
+
+def _check_kernel(plain: FunctionType, traced: FunctionType) -> None:
+    """Raise ValueError if it is another kernel that was traced, or this one with other values in its closure."""
+    name = plain.__name__
+    if traced.__name__ != name:
+        raise ValueError(f"this trace is not of {name} but of {traced.__name__}; trace the kernel first")
+    if traced.__code__ != plain.__code__:
+        raise ValueError(f"{name} has changed since this trace; trace it again")
+    if others := other_values(plain, traced):
+        raise ValueError(f"this trace is of {name} with another {' and '.join(others)}; trace this one")
+
+
+def groups_arrived(groups: Sequence[Group], pending: int) -> Sequence[Group]:
+    """Return the groups of copies for which a warp waits that goes on when all but the last `pending` have arrived.
+
+    groups: those that it has begun, in their order, with the open one last, which nothing waits for.
+    """
+    return groups[: max(len(groups) - 1 - pending, 0)]
+
+
+class _Lowering(Accesses):
+    """Turns the steps of one warp into instructions, region by region, for all warps that go the same way."""
+
+    def __init__(self, source: Dataflow) -> None:
+        super().__init__(source)
+        self.before: Facts | None = None  # of the step before
+        self.open: list[Statement] = []  # in whose functions the warp is
+        self.groups: list[list[int]] = [[]]  # copies of this warp that nothing has waited for, the open group last
+        self.turns_open = 0
+        self.outer: int | None = None
+
+    def move(self, moved: Mapping[int, int]) -> None:
+        """Note where positions have moved to."""
+        super().move(moved)
+        for statement in self.open:
+            statement.move(moved)
+        for group in self.groups:
+            group[:] = [moved.get(p, p) for p in group]
+
+    def of(self, steps: Sequence[TracedStep]) -> list[Instruction]:
+        """Return the program of a warp that goes this way."""
+        sectors = [steps[step].accesses[place].sectors for step, place in self.touches]
+        return [i._replace(sectors=sectors[i.sectors[0][1]]) if i.sectors else i for i in self.out]
+
+    def run(self, steps: Sequence[TracedStep]) -> None:
+        """Lower the steps of a warp into `out`."""
+        for self.number, step in enumerate(steps):
+            facts = self.source.facts(step.line)
+            if facts.unknown:
+                raise ValueError(f"line {step.line}: {facts.unknown}")
+            if self.open:
+                self._return(facts, step)
+            self.leave(facts, step)
+            if facts.loop:
+                self._header(facts, step)
+            elif isinstance(facts.node, ast.If):
+                self._test(facts, step)
+            else:
+                self._simple(facts, step)
+            self.before = facts
+            if step.barrier:
+                self.flush()
+                self.emit(Instruction("barrier", step.line, turn=self.turn))
+                self.flush()
+        while self.open:
+            self._finish(self.open.pop())
+        self.flush(whole=True)
+
+    def _simple(self, facts: Facts, step: TracedStep) -> None:
+        """Emit what a statement does: its loads, its arithmetic and its stores, after the functions that it calls."""
+        if facts.called and self._copies(facts, step):
+            return
+        if step.resumed and self.open and self.open[-1].facts is facts:
+            statement = self.open.pop()
+            statement.step, statement.within = step, None
+        else:
+            statement = Statement(facts, step)
+            for _ in facts.passes_sums if self.source.meets else ():
+                self.beside(idioms.UNIFORM_SUM, step)
+        stores = self._loads(statement)
+        if step.variables or stores or not facts.calls:
+            self._finish(statement)
+        else:
+            self.open.append(statement)
+
+    def _return(self, facts: Facts, step: TracedStep) -> None:
+        """Finish the statements whose functions the warp has left; give a function its arguments where it begins."""
+        while self.open:
+            statement = self.open[-1]
+            if statement.facts is facts and step.resumed:
+                return
+            if facts.function in statement.facts.calls:
+                if statement.within is not facts.function:
+                    statement.within = facts.function
+                    self._pass(statement)
+                return
+            self._finish(self.open.pop())
+
+    def _pass(self, statement: Statement) -> None:
+        """Note what the parameters of a function come from, and that it has returned nothing yet."""
+        called = statement.within
+        given: dict[Any, set[int]] = {}
+        for function, name, needs in statement.facts.computation.passed:
+            if function is called.source.function:
+                given.setdefault((called, name), set()).update(self._sources(statement, needs))
+        self.made.update((parameter, tuple(sorted(found))) for parameter, found in given.items())
+        self.made.pop((called, "return"), None)
+
+    def _loads(self, statement: Statement) -> bool:
+        """Emit the loads of a statement; return whether it stores, too."""
+        stores = False
+        for place, access in enumerate(statement.step.accesses):
+            if access.op == "load":
+                statement.loads.append(self.load(statement, place))
+            else:
+                stores = True
+        known = statement.facts.computation.loads
+        if known is not None and len(statement.loads) > len(known) and not statement.head:
+            more = statement.loads[len(known) :]
+            self.made[AHEAD_OF_LOOP] = tuple(sorted({p for positions in more for p in positions}))
+            del statement.loads[len(known) :]
+        return stores
+
+    def _finish(self, statement: Statement) -> None:
+        """Emit the arithmetic of a statement and its stores, and note what its values come from."""
+        facts, step = statement.facts, statement.step
+        if statement.needs is None:
+            statement.needs = self._computed(statement)
+        needs = statement.needs
+        for place, access in enumerate(step.accesses):
+            if access.op != "load":
+                self.store(facts, step, place, needs)
+        if step.variables or facts.targets:
+            self._assign(statement, needs)
+        if isinstance(facts.node, ast.Return):
+            key = facts.function, "return"
+            self.made[key] = tuple(sorted({*self.made.get(key, ()), *needs}))
+
+    def _computed(self, statement: Statement) -> tuple[int, ...]:
+        """Emit the arithmetic of a statement; return what its values come from."""
+        needs = self._summed(statement)
+        for _ in range(0 if statement.head else statement.facts.computation.choices):
+            needs = (self.idiom(idioms.COMPARE_VALUE, statement.step, needs),)
+        return needs
+
+    def _summed(self, statement: Statement) -> tuple[int, ...]:
+        """Emit the operations of the float pipe; return what the statement's values come from."""
+        computation, executed = statement.facts.computation, statement.executed
+        if executed is None:
+            raise ValueError(
+                f"line {statement.step.line}: the loads of this line do not tell which of its arithmetic a warp comes "
+                "to; write an if statement"
+            )
+        for number in sorted(executed):
+            self._operation(statement, number)
+        return tuple(sorted(self._sources(statement, computation.result)))
+
+    def _operation(self, statement: Statement, number: int) -> int:
+        """Emit an operation of a statement, after those that it needs, unless it has been; return its position."""
+        if number not in statement.operations:
+            needs = self._sources(statement, statement.facts.computation.operations[number])
+            statement.operations[number] = self._float(statement.step, tuple(sorted(needs)))
+        return statement.operations[number]
+
+    def _sources(self, statement: Statement, needs: Needs) -> set[int]:
+        """Where a value of a statement comes from: its operations, which are emitted, its loads and what it reads."""
+        numbers = statement.executed if statement.facts.computation.ways else None
+        executed = needs.operations if numbers is None else numbers.intersection(needs.operations)
+        return {self._operation(statement, number) for number in executed} | self._values(statement, needs)
+
+    def _values(self, statement: Statement, needs: Needs) -> set[int]:
+        """Where a value comes from, but for the statement's own operations, and what was loaded that decides on it."""
+        facts, made = statement.facts, self.made
+        found = set(self.decided_by_values(facts))
+        found.update(*(made.get((facts.function, name), ()) for name in needs.names))
+        if needs.calls:
+            found.update(*(made.get(value, ()) for value in facts.returned(needs.calls)))
+        loads = facts.computation.loads
+        if needs.loads and loads is not None and len(loads) == len(statement.loads):
+            found.update(*(statement.loads[number] for number in needs.loads))
+        elif needs.loads:
+            found.update(*statement.loads)
+        return found
+
+    def _float(self, step: TracedStep, needs: tuple[int, ...]) -> int:
+        """Emit an instruction of the float pipe: all of them take as long."""
+        position = self.emit(Instruction("multiply-add", step.line, needs, turn=self.turn))
+        self.schedule.latency[position] = idioms.MULTIPLY_ADD
+        return position
+
+    def _assign(self, statement: Statement, needs: tuple[int, ...]) -> None:
+        """Note what the variables that a statement assigns come from."""
+        facts, step = statement.facts, statement.step
+        variables = {*step.variables, *facts.targets}
+        if facts.adds_up and not facts.moving.isdisjoint(step.variables):
+            needs = self._added(step, needs)
+        if self.moved:
+            self.moved = {key: names for key, names in self.moved.items() if names.isdisjoint(variables)}
+        known = facts.computation.assigned if len(variables) > 1 and not facts.computation.choices else {}
+        sources = {name: tuple(sorted(self._sources(statement, known[name]))) for name in variables if name in known}
+        for variable in variables:
+            self.made[facts.function, variable] = sources.get(variable, needs)
+
+    def _added(self, step: TracedStep, needs: tuple[int, ...]) -> tuple[int, ...]:
+        """Emit an addition of integers; return what the sum comes from, if it waits for anything."""
+        meets = self.source.meets
+        if needs:
+            return (self.idiom(idioms.SUM, step, needs) if meets else self.index_of("add", step, needs),)
+        if meets:
+            self.beside(idioms.UNIFORM_SUM, step)
+        else:
+            self.index_of("add", step)
+        return ()
+
+    def _copies(self, facts: Facts, step: TracedStep) -> bool:
+        """Emit what starts an asynchronous copy, or waits for some; return whether the statement is one of them."""
+        name = facts.called
+        if name == "copy":
+            self._copy(facts, step)
+        elif name == "commit":
+            self.groups.append([])
+            self.emit(Instruction("commit", step.line, turn=self.turn))
+        elif name == "wait":
+            done = groups_arrived(self.groups, facts.computation.pending or 0)
+            self.flush()
+            places = [position for group in done for position in group]
+            self.emit(Instruction("wait", step.line, tuple(places), turn=self.turn))
+            self.flush()
+            del self.groups[: len(done)]
+        else:
+            return False
+        return True
+
+    def _copy(self, facts: Facts, step: TracedStep) -> None:
+        """Emit what starts a copy, after what its indices load; of lanes that copy nothing, nothing."""
+        loads = [place for place, access in enumerate(step.accesses) if access.op == "load"]
+        statement, before = Statement(facts, step), len(facts.computation.loads or ())
+        for place in loads[:before]:
+            statement.loads.append(self.load(statement, place))
+        for place in loads[before:]:
+            access = step.accesses[place]
+            needs = self.index(facts, step, access)
+            needs = (*needs, *sorted(self._values(statement, facts.computation.result) - {*needs}))
+            passes = max([1, access.wavefronts, *(a.wavefronts for a in step.accesses if a.op == "store")])
+            sectors = self.touched(place)
+            needs = (*needs, self.idiom(idioms.BEFORE_COPY, step, needs))
+            copy = Instruction("copy", step.line, needs, "", 0, passes, sectors, self.turn, access.bytes)
+            self.groups[-1].append(self.stay_behind(self.emit(copy), access))
+
+    def _header(self, facts: Facts, step: TracedStep) -> None:
+        """Begin a turn of a loop that is not written out."""
+        if facts.written_out:
+            for name in names_bound(facts.node):
+                self.made.pop((facts.function, name), None)
+            return
+        if self.outer is None:
+            self.outer = step.line
+        if step.line == self.outer:
+            self.turn += 1
+        self.turns_open += 1
+        if facts.ends_region or self.turns_open >= TURNS:
+            self.flush(whole=True)
+            self.turns_open = 0
+        self.moved.clear()
+        if self.source.meets:
+            self.turns_inner = 0 if step.line == self.outer else 1
+            self.beside(idioms.TURN, step)
+        else:
+            self.index_of("loop", step)
+        if isinstance(facts.node, ast.While):
+            values = self._tested(facts, step)
+        else:
+            values = self._ranges(facts, step)
+        if values:
+            self.compare_values(facts, step, values)
+            self.flush()
+
+    def _ranges(self, facts: Facts, step: TracedStep) -> tuple[int, ...]:
+        """Emit what the head of a for loop loads; return what its length comes from, where it begins.
+
+        What it loads before its first turn a trace shows with the statement before it.
+        """
+        statement = Statement(facts, step, head=True)
+        begins, before = self._begins(facts), self.made.pop(AHEAD_OF_LOOP, ())
+        self._loads(statement)
+        loaded = {p for positions in statement.loads for p in positions}
+        if begins:
+            loaded.update(before)
+            if facts.computation.loads and not loaded:
+                raise ValueError(
+                    f"line {step.line}: no trace shows what the head of this loop loads; assign it to a name before"
+                )
+        for name in names_bound(facts.node) if begins or loaded else ():
+            self.made[facts.function, name] = tuple(sorted(loaded))
+        return tuple(sorted({*before, *self._computed(statement)})) if begins else ()
+
+    def _begins(self, facts: Facts) -> bool:
+        """Whether a loop begins, and is no turn further."""
+        before = self.before
+        return before is None or (before.function is facts.function and facts.node not in before.within)
+
+    def _tested(self, facts: Facts, step: TracedStep) -> tuple[int, ...]:
+        """Emit what the head of a statement loads and computes; return what it decides by."""
+        statement = Statement(facts, step, head=True)
+        self._loads(statement)
+        return self._computed(statement)
+
+    def _test(self, facts: Facts, step: TracedStep) -> None:
+        """Emit what decides on an `if`: a comparison of what was loaded or computed, or of indices."""
+        values = self._tested(facts, step)
+        if not values:
+            if facts.guards:
+                self.guard(facts, step)
+            return
+        self.made["if", step.line] = (self.compare_values(facts, step, values),)
+        self.on_values.add(step.line)
+        if facts.condition.goes_far:
+            self.flush()

@@ -1,0 +1,480 @@
+"""What the model of waiting predicts beside what was measured: the judgement in public. Needs recordings, no GPU.
+
+The machine's numbers come from the recording of `latencies` alone; nothing here is fitted. All of it takes some seven
+minutes of a processor.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .. import measurements, model
+from ..gpu.types import Progress, Result
+from ..kernels import Rung, large_tiles, rung
+from ..measurements import Recording
+from ..simulate import simulate
+from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
+from . import plays
+from .instructions import Instruction, programs
+from .launches import First, LaunchTime, launch_time
+from .machine import pace_of_barriers
+from .machine_code import CodedOperation, machine_programs, operations
+from .wavefronts import Ints
+
+#: The recordings that are read.
+READS = ("latencies", "residency", "cached", "ladder", "counters", "machine_code")
+#: Nsight Compute's names of stalls for what the model calls by one name. Beside these the profiler sees stalls that
+#: the model has not: for an instruction that is not there yet, and for the fixed latency of the one before.
+STALLS: dict[str, tuple[str, ...]] = {
+    "global memory": ("long_scoreboard", "lg_throttle"),
+    "shared memory": ("short_scoreboard", "mio_throttle"),
+    "arithmetic": ("math_pipe_throttle", "dispatch_stall", "wait"),
+    "barrier": ("barrier",),
+    "its turn": ("not_selected",),
+}
+#: Elements of K in a traced run: whole lines, so that rows begin at the banks at which those of large matrices do.
+DEPTH = 160
+#: Elements of a row of the matrices of which the traced ones are parts, as of those that were measured.
+PITCH = 2048
+DEPTHS = {
+    **dict.fromkeys(("per_row", "per_column", "uncoalesced", "naive"), 64),
+    **dict.fromkeys(("large_tiles", "whole_tiles", "best"), 48),
+    **dict.fromkeys(("register_1d", "register_2d", "vectorized", "warp_tiled", "staged", "software_pipelined"), 32),
+    **dict.fromkeys(("outer_product", "unrolled"), 64),
+}
+#: Blocks that are played in each one's place, one after the other: the first begin in step, as later ones do not.
+ROUNDS = 2
+#: Kernels whose outermost loop goes through all of a large matrix: the first-level cache keeps nothing for its next
+#: turn, as it would in a small trace, so what counts is the first.
+ONE_TURN = ("per_row", "per_column")
+#: Kernels whose multiply-adds stand in another kernel's file, of which a trace of theirs would show no line.
+BESIDE = {"whole_tiles": large_tiles}
+#: What tells the results of one microkernel apart.
+WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
+#: Turns of a microkernel's loop that are played.
+TURNS = 64
+#: The probe, what tells its results apart, the predicted value, and why it is missed, where it is.
+Prediction = tuple[str, dict[str, int], float, dict[str, str]]
+#: A miss that needs a reason; the compiler is one where its own instructions have half the error or less.
+MISS = 0.25
+UNEXPLAINED = "unexplained"
+
+
+def rows(progress: Progress) -> list[Result]:
+    """Return every prediction: of the kernels that measured the machine, of few and many warps, of the ladder."""
+    return [*probes(), *residency(progress, "cached"), *residency(progress), *ladder(progress)]
+
+
+def probes() -> list[Result]:
+    """Predict kernels that measured the machine: what the model makes of its own numbers."""
+    machine, recording = _machine(), measurements.load("latencies")
+    results = []
+    for part in (_barriers, _lists, _cold_lines, _paths, _chains, _crowds, _turns_of_warps):
+        for probe, which, predicted, why in part(machine, recording):
+            alike = (r for r in recording.results if r["probe"] == probe)
+            value = next(r["value"] for r in alike if all(r.get(k) == which.get(k, r.get(k)) for k in WHICH))
+            about: Result = {"what": "probe", "probe": probe, **which}
+            results.append({**about, **_beside(predicted, value, "cycles"), **why})
+    return results
+
+
+def _barriers(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+    """A program of barriers of 1 to 32 warps, with its own instructions between them."""
+    kept = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
+    walk = [Instruction("barrier", 0, pace=kept)] * TURNS
+    for warps in (1, 2, 4, 8, 16, 32):
+        cycles = plays.play_programs([walk] * warps, machine).cycles
+        yield "barrier", {"warps": warps}, cycles / TURNS, {}
+
+
+def _lists(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Warps that follow lists of addresses: each of 8 sectors needs what the one before brought."""
+    needs: list[tuple[int, ...]] = [(), *((step,) for step in range(TURNS - 1))]
+    for warps in (1, 2, 4, 8, 16, 32):
+        walks = []
+        for warp in range(warps):
+            sectors = [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(TURNS)]
+            walks.append(
+                [Instruction("load", 0, n, wavefronts=2, sectors=s) for n, s in zip(needs, sectors, strict=True)]
+            )
+        cycles = plays.play_programs(walks, machine).cycles
+        yield "warps following lists", {"warps": warps}, cycles / TURNS, {}
+
+
+def _cold_lines(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+    """A warp that waits for parts of several rows of a matrix that no cache holds, again and again."""
+    for r in recording.results:
+        if r["probe"] == "DRAM latency of rows":
+            parts = range(ceil_div(WARP_SIZE // r["rows"] * 4, SECTOR_BYTES))
+            walk = [
+                Instruction(
+                    "load",
+                    0,
+                    (step - 1,) if step else (),
+                    wavefronts=r["rows"],
+                    sectors=tuple((f"row {row}", 2 * step + part) for row in range(r["rows"]) for part in parts),
+                )
+                for step in range(TURNS)
+            ]
+            cycles = plays.play_programs([walk], machine, served="DRAM").cycles
+            yield r["probe"], {"rows": r["rows"]}, cycles / TURNS, {}
+
+
+def _paths(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Requests to shared memory of 32 warps, with conflicts of banks; of one warp, one right after the other."""
+    for stride in (1, 2, 4, 8, 16, 32):
+        walk = [Instruction("shared load", 0, wavefronts=stride)] * TURNS
+        cycles = plays.play_programs([walk] * 32, machine).cycles
+        yield "shared read", {"stride": stride}, cycles / TURNS / 32, {}
+    why = {"why": "the machine: some 40 cycles pass once, before a request leaves every fourth"}
+    for warps in (1, 4):
+        cycles = plays.play_programs([[Instruction("shared store", 0, wavefronts=1)] * 32] * warps, machine).cycles
+        yield "asked for, store", {"warps": warps, "requests": 32}, cycles, why
+
+
+def _chains(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Multiply-adds of which each needs the one before; of outer products in registers, as their code has them."""
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(TURNS)]
+    yield "multiply-add latency", {}, plays.play_programs([chain], machine).cycles / TURNS, {}
+    for r in recording.results:
+        if r["probe"].startswith("outer product"):
+            loop = _inner(operations(r["code"]))
+            walk = [Instruction(op.kind, 0, pace=op.pace, reads=op.reads) for op in loop] * 4
+            products = sum(i.kind == "multiply-add" for i in walk) * r["warps"] // machine.schedulers
+            cycles = plays.play_programs([walk] * r["warps"], machine).cycles
+            yield r["probe"], {"warps": r["warps"]}, cycles / products, {}
+
+
+def _crowds(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Copies of 32 warps, in groups; barriers between reads of shared memory by as many warps as fit."""
+    full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
+    for r in recording.results:
+        which = {key: r[key] for key in WHICH if key in r}
+        if r["probe"] == "copies in groups":
+            group = [*[Instruction("copy", 0, wavefronts=r["rows"])] * r["copies"], Instruction("commit", 0)]
+            cycles = plays.play_programs([group * (TURNS // r["copies"])] * 32, machine).cycles
+            yield r["probe"], which, cycles / TURNS / 32, {}
+        elif r["probe"] == "shared reads and barriers":
+            walk = [Instruction("barrier", 0)] * r["barriers"]
+            walk[1:1] = [Instruction("shared load", 0, wavefronts=1)] * 8
+            cycles = plays.play_programs([walk * TURNS] * r["warps"], machine, full // r["warps"]).cycles
+            yield r["probe"], which, cycles / TURNS / full, {}
+
+
+def _turns_of_warps(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+    """When 32 warps are done that ask for shared memory, and such that ask for issue slots alone."""
+    yield "warps that ask", {}, share_of_the_last([reads_and_adds(TURNS)] * 32, machine), {}
+    why = {"why": "the machine: at the end of its loop a warp gives way, while the next instructions are fetched"}
+    yield "warps without turns", {}, share_of_the_last([[Instruction("multiply-add", 0)] * 1024] * 32, machine), why
+
+
+def reads_and_adds(rounds: int) -> list[Instruction]:
+    """Return the program of a warp that asks shared memory for 8 words a round and adds them up."""
+    walk = []
+    for begin in range(0, 16 * rounds, 16):
+        walk += [Instruction("shared load", 0, wavefronts=1)] * 8
+        walk += [Instruction("multiply-add", 0, (begin + i,)) for i in range(8)]
+    return walk
+
+
+def share_of_the_last(programs: list[list[Instruction]], machine: plays.Machine) -> float:
+    """Play the warps; return their mean end as a part of the last one's: 1 where all take turns."""
+    ends = [spans[-1][2] for spans in plays.play_programs(programs, machine).spans]
+    return float(np.mean(ends)) / max(ends)
+
+
+def _inner(ops: list[CodedOperation]) -> list[CodedOperation]:
+    """Return the loop that has the largest part of multiply-adds."""
+    loops = [ops[op.target : place + 1] for place, op in enumerate(ops) if 0 <= op.target <= place]
+    return max(loops, key=lambda loop: sum(op.kind == "multiply-add" for op in loop) / len(loop))
+
+
+def residency(progress: Progress, what: str = "residency") -> list[Result]:
+    """Predict tiled, prefetched and pipelined for every number of resident warps that was measured.
+
+    The second-level cache serves what the first does not hold. So it is where the matrices are "cached"; of those of
+    "residency" every launch brings each line from DRAM once: the blocks that ask for it first wait longer.
+    """
+    machine, recording = _machine(), measurements.load(what)
+    results: list[Result] = []
+    traced: dict[Any, list[list[Instruction]]] = {}
+    gpu = recording.provenance
+    for r in progress([r for r in recording.results if "gflops" in r], lambda r: f"{r['rung']} {r['warps']} warps"):
+        key = r["rung"], tuple(r["params"].items())
+        if key not in traced:
+            traced[key] = _programs(rung(r["rung"]), r["params"])
+        launch = RecordedLaunch(r, machine, r["blocks"], gpu, what == "cached")
+        played = launch.play(traced[key])
+        flops = 2 * prod(r[k] for k in "MNK") * machine.hertz / 1e9
+        about = {"what": what, **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
+        about["repeats"] = [
+            r["gflops"] * float(np.median(r["milliseconds"])) / most(r["milliseconds"]) for most in (max, min)
+        ]
+        coded = _by_code(launch, traced[key])
+        if coded:
+            about["predicted_by_code"] = flops / coded.cycles
+            about["error_by_code"] = about["predicted_by_code"] / r["gflops"] - 1
+            about["waits_per_instruction"] = _per_instruction(coded, r)
+        speeds = _beside(flops / played.cycles, r["gflops"], "GFLOP/s")
+        results.append({**about, **speeds, **_row(coded or played, r)})
+        _explain(results[-1])
+    return results
+
+
+def ladder(progress: Progress) -> list[Result]:
+    """Predict every rung of the recorded ladder, as it was launched."""
+    machine, recording, counters = _machine(), measurements.load("ladder"), measurements.load("counters")
+    gpu = recording.provenance
+    results: list[Result] = []
+    chosen = [r for r in recording.results if "gflops" in r and r["rung"] != "cublas"]
+    for r in progress(chosen, lambda r: str(r["rung"])):
+        warps = _programs(rung(r["rung"]), r["params"])
+        fit = model.occupancy(prod(r["block"]), r["registers"], r["shared_bytes"], gpu).blocks
+        blocks = min(fit, ceil_div(prod(r["grid"]), gpu["multiprocessors"]))
+        launch = RecordedLaunch(r, machine, blocks, gpu)
+        played = launch.play(warps)
+        counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
+        counted.sort(key=lambda c: c["M"] != r["M"])
+        about = {"what": "ladder", **_of(r), "cycles": played.cycles, "gflops": r["gflops"]}
+        coded = _by_code(launch, warps)
+        if coded:
+            about["cycles_by_code"] = coded.cycles
+        results.append({**about, **_row(coded or played, counted[0])})
+    naive = next(r for r in results if r["rung"] == "naive")
+    for r in results:
+        taken = 2 * r["M"] * r["N"] * r["K"] / r["gflops"] / 1e9 * machine.hertz
+        r["speed_errors"] = [taken / r[key] - 1 for key in ("cycles", "cycles_by_code") if key in r]
+        r["modelled_gflops"] = r["gflops"] * (1 + r["speed_errors"][-1])  # of machine code, where it was recorded
+        r |= _beside(naive["cycles"] / r["cycles"], r["gflops"] / naive["gflops"], "times naive")
+        if "cycles_by_code" in r:
+            r["predicted_by_code"] = naive["cycles_by_code"] / r["cycles_by_code"]
+            r["error_by_code"] = r["predicted_by_code"] / r["measured"] - 1
+        _explain(r)
+    return results
+
+
+def _explain(r: Result) -> None:
+    """Say of a miss whether the compiler's own instructions explain it.
+
+    The speed itself tells, not the one relative to naive, to whose own error that of every other rung is added.
+    """
+    error, *coded = r.get("speed_errors", [r["error"], r.get("error_by_code", np.inf)])
+    if abs(r["error"]) > MISS and coded and abs(coded[0]) <= abs(error) / 2:
+        r["why"] = f"the compiler: of its own instructions the speed is off by {100 * coded[0]:+.0f} %"
+    elif abs(r["error"]) > MISS:
+        r["why"] = UNEXPLAINED
+
+
+def _machine() -> plays.Machine:
+    return plays.Machine.measured(measurements.load("latencies"))
+
+
+def _shared(result: Result) -> int:
+    return int(rung(result["rung"]).shared_bytes(**result["params"]))
+
+
+def _of(result: Result) -> Result:
+    return {key: result[key] for key in ("rung", "params", *"MNK")}
+
+
+def _programs(r: Rung, params: Result) -> list[list[Instruction]]:
+    """Trace one block of a launch, a few tiles deep, and return what its warps issue."""
+    tile = r.tile(**params)
+    ahead = params.get("stages", 1) - 1  # turns at the end in which nothing is fetched any more
+    depth = DEPTHS.get(r.name, max(DEPTH, (6 + 2 * ahead) * params.get("tile_width", 0)))
+    width = int(params.get("block_width", 0))
+    M, N = tile or {"per_row": (width, 16), "per_column": (16, width)}.get(r.name, (width, width))
+    rng = np.random.default_rng(0)
+    A, B = rng.random((M, depth), np.float32), rng.random((depth, N), np.float32)
+    kernel = r.make(dtype=np.float32, **params)
+    if r.name in BESIDE:
+        kernel = _in_one_file(kernel, BESIDE[r.name])
+    grid, block = r.launch(M, N, depth, **params)
+    run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32))
+    return programs(kernel, run.trace, pitch=PITCH)
+
+
+def _in_one_file(kernel: Any, module: ModuleType) -> Any:
+    """Return the kernel as if its file and the module from which it takes functions were one."""
+    plain = kernel.py_func
+    text = inspect.getsource(module) + inspect.getsource(inspect.getmodule(plain) or module)
+    name = f"<{plain.__name__} with the functions of {module.__name__}>"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    tree, last = ast.parse(text), module.__name__.rpartition(".")[2]
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.module == last)]
+    namespace = {"__name__": module.__name__, "__package__": module.__package__}
+    exec(compile(tree, name, "exec"), namespace)
+    return namespace[plain.__name__]
+
+
+@dataclass(frozen=True)
+class Played:
+    """How a launch goes: its cycles, the reasons' shares of the warps' time, instructions per cycle of a scheduler."""
+
+    cycles: float
+    waits: Mapping[str, float]
+    issued_per_cycle: float
+
+
+@dataclass(frozen=True)
+class RecordedLaunch:
+    """A recorded launch: its result, the blocks of a multiprocessor, the GPU.
+
+    cached: whether the second-level cache held A and B when it began.
+    """
+
+    result: Result
+    machine: plays.Machine
+    blocks: int
+    gpu: Result
+    cached: bool = False
+
+    def play(self, warps: list[list[Instruction]]) -> Played:
+        """Play blocks of these programs, for as many turns as the multiply-adds of a block need; return how it goes.
+
+        What is played are the turns of the outermost loop, without the last ones, in which nothing is fetched any more.
+        """
+        params, once = self.result["params"], self._rung.name in ONE_TURN
+        chosen = slice(1) if once else slice(-max(params.get("stages", 2) - 1, 1))
+        loop = [_turns(warp, chosen) for warp in warps]
+        turns = self._turns_of_block(loop)
+        played = {
+            (a, b): self._play(loop, {"A": "DRAM" if a else "L2", "B": "DRAM" if b else "L2"})
+            for a, b in product((False, True), repeat=2)
+            if not (self.cached and (a or b))
+        }
+        cycles = {first: turns * _cycles_of_turn(play, once) for first, play in played.items()}
+        if self.cached:
+            each, blocks = cycles[False, False], prod(self._grid)
+            whole = plays.time_of(each, blocks, self.blocks, self.gpu["multiprocessors"])
+            return _mixed(played, cycles, LaunchTime(whole, {(False, False): blocks * each}, 0.0))
+        places = zip(*(place.tolist() for place in self._places()), strict=True)
+        return _mixed(played, cycles, launch_time(places, self._together, cycles, self._kept()))
+
+    def _play(self, loop: list[list[Instruction]], served: Mapping[str, str] | str) -> plays.Play:
+        shared, rounds = _shared(self.result), 1 if self._rung.name in ONE_TURN else ROUNDS
+        return plays.play_programs(loop, self.machine, self.blocks, served, shared, rounds, self._loaded_by())
+
+    @property
+    def _rung(self) -> Rung:
+        return rung(self.result["rung"])
+
+    @property
+    def _grid(self) -> tuple[int, ...]:
+        return self._rung.launch(*self._size, **self.result["params"])[0]
+
+    @property
+    def _size(self) -> tuple[int, int, int]:
+        M, N, K = (self.result[k] for k in "MNK")
+        return M, N, K
+
+    def _turns_of_block(self, loop: list[list[Instruction]]) -> float:
+        """Return the turns of its outermost loop that a block takes, from the multiply-adds of one of them."""
+        counts = np.bincount([i.turn for i in loop[0] if i.kind == "multiply-add"])
+        grid, block = self._rung.launch(*self._size, **self.result["params"])
+        of_warp = prod(self._size) / prod(grid) / WARP_SIZE / ceil_div(prod(block), WARP_SIZE)
+        return float(of_warp / counts[counts > 0].mean())
+
+    def _kept(self) -> tuple[bool, bool]:
+        """Return whether the second-level cache keeps A, and B, until the next row (or column) of blocks reads it.
+
+        Blocks that begin one after the other read one's rows again and again, and all of the other.
+        """
+        M, N, K = self._size
+        a, b = (4 * K * each <= self.gpu["l2_bytes"] for each in (M, N))
+        return (a, True) if self._down_first else (True, b)
+
+    @property
+    def _down_first(self) -> bool:
+        """Whether blocks beside each other in the grid compute other rows of C."""
+        M, N, K = self._size
+        return bool(self._rung.launch(M, N // 2, K, **self.result["params"])[0][0] == self._grid[0])
+
+    @property
+    def _together(self) -> int:
+        return int(self.blocks * self.gpu["multiprocessors"])
+
+    def _places(self) -> tuple[Ints, Ints]:
+        """Return of every block, in the order in which they begin, the row and the column of blocks of C.
+
+        Those of a row read the same rows of A, those of a column the same columns of B.
+        """
+        down, across = np.divmod(np.arange(prod(self._grid)), self._grid[0])
+        return (across, down) if self._down_first else (down, across)
+
+    def _loaded_by(self) -> dict[str, float]:
+        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B."""
+        places = [place[: self._together] for place in self._places()]
+        return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
+
+
+def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
+    """Return how a launch goes whose blocks spend their time in these played, and waiting for each other's lines."""
+    whole = sum(time.spent.values()) + time.held
+    waits = {
+        reason: sum(time.spent[first] * play.waits[reason] for first, play in played.items()) / whole
+        for reason in plays.REASONS
+    }
+    waits["global memory"] += time.held / whole
+    blocks = sum(spent / cycles[first] for first, spent in time.spent.items())
+    issued = played[False, False].issued_per_cycle * cycles[False, False]  # by a block and its neighbours in its cycles
+    return Played(time.cycles, waits, issued * blocks / whole)
+
+
+def _cycles_of_turn(play: plays.Play, once: bool) -> float:
+    """Return the cycles of a turn of the outermost loop, once: of the only one."""
+    return float(np.mean([spans[-1][2] for spans in play.spans])) if once else play.cycles_per_turn()
+
+
+def _turns(warp: list[Instruction], chosen: slice) -> list[Instruction]:
+    """Return those turns of a program's outermost loop that multiply and are chosen, without what stands around it."""
+    numbers = sorted({i.turn for i in warp if i.kind == "multiply-add"} - {0})
+    inside = set(numbers[chosen])
+    places = {place: n for n, place in enumerate(p for p, i in enumerate(warp) if i.turn in inside)}
+    return [warp[p]._replace(needs=tuple(places[q] for q in warp[p].needs if q in places)) for p in places]
+
+
+def _by_code(launch: RecordedLaunch, warps: list[list[Instruction]]) -> Played | None:
+    """Return how a launch goes of the rung's machine code; None where none was recorded."""
+    r = launch.result
+    for found in measurements.load("machine_code").results:
+        if (found["rung"], found["params"]) == (r["rung"], r["params"]):
+            return launch.play(machine_programs(found["code"], warps, launch.machine))
+    return None
+
+
+def _beside(predicted: float, measured: float, unit: str) -> Result:
+    return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
+
+
+def _per_instruction(play: Played, counted: Result) -> dict[str, tuple[float, float]]:
+    """Return by reason the cycles that a warp waits for each instruction that it issues: (modelled, measured)."""
+    return {
+        reason: (
+            play.waits[reason] / play.waits["issuing"],
+            sum(counted[f"stalled_{name}_percent"] for name in names) / 100,
+        )
+        for reason, names in STALLS.items()
+    }
+
+
+def _row(play: Played, counted: Result) -> Result:
+    """Return the issue rate and the reasons for waiting, the model's beside the profiler's."""
+    stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
+    waits = {reason: play.waits[reason] for reason in STALLS}
+    return {
+        "predicted_issue_percent": 100 * play.issued_per_cycle,
+        "measured_issue_percent": counted["issue_active_percent"],
+        "predicted_waits": {reason: share / sum(waits.values()) for reason, share in waits.items()},
+        "measured_waits": {reason: amount / sum(stalls.values()) for reason, amount in stalls.items()},
+    }

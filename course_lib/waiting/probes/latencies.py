@@ -1,0 +1,237 @@
+"""The numbers of a multiprocessor that the model of waiting works with, each measured by a kernel of its own.
+
+Results are in cycles of the multiprocessor's clock unless their unit says otherwise; every one keeps its repeats.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import float32, uint32
+
+from ...gpu.device import require
+from ...gpu.profile import inner_loop
+from ...gpu.types import Names, Progress, Result
+from ...simulator.hardware import WARP_SIZE
+from . import crowds, sharing
+from . import kernels as probes
+from .cycles import DRAM_LIST, L1_LIST, L2_LIST, ROUNDS, address_list, measured, time_cycles
+from .disassembly import code_of
+
+WARPS = (1, 2, 4, 8, 16, 32)
+
+
+def latencies(names: Names, repeats: int, progress: Progress) -> list[Result]:
+    """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all; or the parts named."""
+    parts = [arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies]
+    parts += [sharing.order, sharing.rates, sharing.paths, sharing.rows, sharing.banks, sharing.everywhere]
+    parts += [
+        crowds.distances,
+        crowds.cold,
+        crowds.runs,
+        crowds.groups,
+        crowds.barriers,
+        crowds.uniforms,
+        crowds.orders,
+    ]
+    chosen = [part for part in parts if not names or part.__name__ in names]
+    return [result for part in progress(chosen, lambda part: part.__name__) for result in part(min(repeats, 7))]
+
+
+def arithmetic(repeats: int) -> list[Result]:
+    """One dependent operation after the other; then 32 warps of four or eight chains, for the rate."""
+    results: list[Result] = []
+    cases = (
+        ("multiply-add", probes.multiply_add, float32, 4, 1),
+        ("integer multiply-add", probes.multiply_add_integer, uint32, 4, 1),
+        ("integer add, xor", probes.add_then_xor, uint32, 8, 2),
+    )
+    for name, operation, dtype, chains, each in cases:
+        alone = time_cycles(probes.arithmetic(operation, dtype, 1), WARP_SIZE, (dtype(3), ROUNDS), repeats)
+        per = ROUNDS * probes.UNROLLED * each
+        results.append(measured(f"{name} latency", np.median(alone) / per, alone, operations=per))
+        full = time_cycles(probes.arithmetic(operation, dtype, chains), 1024, (dtype(3), ROUNDS), repeats)
+        per *= chains * 1024 // WARP_SIZE
+        rate = per / np.median(full)
+        results.append(measured(f"{name} rate", rate, full, "warp instructions per cycle", operations=per))
+    return results
+
+
+def pointers(repeats: int) -> list[Result]:
+    """A list of addresses that one lane follows, from each level of the memory; DRAM's is new to the caches."""
+    results: list[Result] = []
+    for level, size, spacing, laps in (("L1", L1_LIST, 256, 4), ("L2", L2_LIST, 256, 2), ("DRAM", DRAM_LIST, 8192, 1)):
+        memory, nodes = address_list(size, spacing)
+        steps = min(len(nodes) // (repeats if laps == 1 else 1), 32768) // probes.UNROLLED * probes.UNROLLED
+        starts = nodes[:: steps if laps == 1 else len(nodes)]
+        seen: list[int] = []
+        for start in np.resize(starts, repeats):
+            seen += time_cycles(probes.chase, 1, (start, 8, steps, laps), 1, warmups=0, out=np.int64)
+        results.append(measured(f"{level} latency", np.median(seen) / steps, seen, steps=steps))
+        del memory
+    results += neighbours(repeats) + lines(repeats)
+    seen = time_cycles(probes.chase_shared, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
+    steps = ROUNDS * probes.UNROLLED
+    results.append(measured("shared latency", np.median(seen) / steps, seen, steps=steps))
+    seen = time_cycles(probes.chase_constants, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
+    return [*results, measured("constant latency", np.median(seen) / steps, seen, steps=steps)]
+
+
+def lines(repeats: int) -> list[Result]:
+    """Lists that 32 lanes follow, each in lines of its own: what one request for 32 lines of memory waits."""
+    results: list[Result] = []
+    for level, size, laps in (("L1", 16 * L1_LIST, 4), ("L2", L2_LIST, 2)):
+        for apart in (8, 32, 128):
+            memory, nodes = address_list(size, max(WARP_SIZE * apart, 256))
+            steps = len(nodes) // probes.UNROLLED * probes.UNROLLED
+            seen = time_cycles(
+                probes.chase, WARP_SIZE, (nodes[0], apart, steps, laps), repeats, warmups=0, out=np.int64
+            )
+            name = f"{level} latency of 32 lanes"
+            results.append(measured(name, np.median(seen) / steps, seen, apart=apart, steps=steps))
+            del memory
+    return results
+
+
+def neighbours(repeats: int) -> list[Result]:
+    """A list whose nodes follow each other in DRAM, so many bytes apart: what comes with the one before is quicker."""
+    results: list[Result] = []
+    steps = 4096
+    for spacing in (32, 64, 128, 256):
+        memory, nodes = address_list(DRAM_LIST, spacing, shuffled=False)
+        early = nodes[: len(nodes) // 2]  # what the second-level cache has lost when the rest has been written
+        seen: list[int] = []
+        for start in early[:: len(early) // repeats][:repeats]:
+            seen += time_cycles(probes.chase, 1, (start, 8, steps, 1), 1, warmups=0, out=np.int64)
+        results.append(measured("DRAM neighbours", np.median(seen) / steps, seen, spacing=spacing, steps=steps))
+        del memory
+    return results
+
+
+def shared_memory(repeats: int) -> list[Result]:
+    """Requests of 32 warps to shared memory: free of conflicts, with them, wide, stores."""
+    results: list[Result] = []
+    requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
+    cases = [("read", probes.read_shared, stride) for stride in (0, 1, 2, 4, 8, 16, 32)]
+    cases += [("read 16 bytes", probes.read_shared4, stride) for stride in (0, 1)]
+    cases += [("write", probes.write_shared, stride) for stride in (1, 2, 4)]
+    cases += [("write 16 bytes", probes.write_shared4, 1)]
+    for name, kernel, stride in cases:
+        seen = time_cycles(kernel, 1024, (stride, 0, ROUNDS), repeats)
+        value = np.median(seen) / requests
+        results.append(measured(f"shared {name}", value, seen, "cycles per request", stride=stride, requests=requests))
+    return results
+
+
+def first_level(repeats: int) -> list[Result]:
+    """Requests of 32 warps that the first-level cache serves: lanes 0, 1, 2, 4, 8, 16, 32 words apart."""
+    cuda = require()
+    results: list[Result] = []
+    requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
+    array = cuda.to_device(np.ones(WARP_SIZE * WARP_SIZE * probes.UNROLLED, np.float32))
+    for stride in (0, 1, 2, 4, 8, 16, 32):
+        seen = time_cycles(probes.read_global(stride), 1024, (array, 0, ROUNDS), repeats)
+        value = np.median(seen) / requests
+        results.append(measured("L1 read", value, seen, "cycles per request", stride=stride, requests=requests))
+    return results
+
+
+def bandwidth(repeats: int) -> list[Result]:
+    """Bytes per cycle of one multiprocessor and of all, each its own, from the second-level cache and from DRAM.
+
+    From the cache: what was read a lap before, more than the first level holds. From DRAM: what was never read.
+    """
+    cuda = require()
+    count = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    results: list[Result] = []
+    for level, blocks, rows, laps in (
+        ("L2", 1, 2**19, 3),
+        ("L2", count, 40 * 2**16, 3),
+        ("DRAM", 1, 2**20, 1),
+        ("DRAM", count, 2**26, 1),
+    ):
+        array = cuda.to_device(np.ones((rows * (repeats if level == "DRAM" else 1), 4), np.float32))
+        seen: list[int] = []
+        for repeat in range(repeats):
+            part = array[repeat * rows : (repeat + 1) * rows] if level == "DRAM" else array
+            seen += time_cycles(probes.read_rows, 1024, (part, laps), 1, grid=blocks, warmups=0)
+        value = rows * 16 / blocks / np.median(seen)
+        results.append(measured(f"{level} bandwidth", value, seen, "bytes per cycle", blocks=blocks))
+        del array
+    return results
+
+
+def waiting(repeats: int) -> list[Result]:
+    """Warps that each follow a list of 256-byte nodes in the second-level cache, and barriers of 1 to 32 warps."""
+    results: list[Result] = []
+    memory, nodes = address_list(2 * L2_LIST, 256 * max(WARPS))
+    steps = len(nodes)
+    for warps in WARPS:
+        lanes = warps * WARP_SIZE
+        seen = time_cycles(probes.chase, lanes, (nodes[0], 8, steps, 2), repeats, out=np.int64)
+        value = np.median(seen) / steps
+        results.append(measured("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps))
+    del memory
+    for warps in WARPS:
+        seen = time_cycles(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats)
+        value = np.median(seen) / ROUNDS / probes.UNROLLED
+        results.append(measured("barrier", value, seen, warps=warps, code=code_of(probes.barriers)))
+    return results
+
+
+def indexing(repeats: int) -> list[Result]:
+    """What numba's loops and indices cost: 32 warps at once (the rate), and one alone whose index is the last value.
+
+    The rates are those of a whole turn of a loop, with two accesses for the signed, unsigned and guarded ones;
+    `instructions` are its machine instructions.
+    """
+    cuda = require()
+    results: list[Result] = []
+    row, tile = (cuda.to_device(np.ones(shape, np.float32)) for shape in ((1, 1024), (probes.ROWS, 1024)))
+    zeros = cuda.to_device(np.zeros((1, 256), np.int64))
+    unit = "cycles per warp of a scheduler"
+    kinds = {
+        "loop": None,
+        "signed": probes.signed_access,
+        "unsigned": probes.unsigned_access,
+        "guarded": probes.guarded_access,
+    }
+    for kind, access in kinds.items():
+        kernel = probes.index_rate(access)
+        seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (row, row), repeats)
+        value = np.median(seen) / (row.shape[1] * WARP_SIZE / 4)
+        results.append(measured(f"{kind} index rate", value, seen, unit, instructions=_turn(kernel)))
+        if access:
+            seen = time_cycles(probes.index_chase(access), (WARP_SIZE, 1), (zeros, 256), repeats)
+            results.append(measured(f"{kind} index latency", np.median(seen) / 256, seen))
+    for written_out in (False, True):
+        kernel = probes.shared_index_rate(written_out)
+        seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (tile,), repeats)
+        value = np.median(seen) / (probes.ROWS * (WARP_SIZE if written_out else 1) * WARP_SIZE / 4)
+        name = f"shared index rate, {'written out' if written_out else 'in a loop'}"
+        results.append(measured(name, value, seen, unit, instructions=_turn(kernel)))
+    return results
+
+
+def _turn(kernel: Any) -> float:
+    """Return the machine instructions for each multiply-add of a kernel's inner loop."""
+    loop = inner_loop(next(iter(kernel.inspect_sass().values())))
+    return len(loop) / sum("FFMA" in line for line in loop)
+
+
+def copies(repeats: int) -> list[Result]:
+    """An asynchronous copy from L1 to the read of what it brought, one after the other."""
+    cuda = require()
+    array = cuda.to_device(np.arange(WARP_SIZE, dtype=np.int64)[None])
+    seen = time_cycles(probes.chase_copies, WARP_SIZE, (array, 1024), repeats, out=np.int64)
+    results = [measured("asynchronous copy and read", np.median(seen) / 1024, seen)]
+    requests = ROUNDS * probes.UNROLLED
+    row = cuda.to_device(np.ones((1, 2**16), np.float32))
+    for name, kernel in (
+        ("asynchronous copies", probes.copies_of),
+        ("asynchronous copies of 16 bytes", probes.copies4_of),
+    ):
+        for warps in WARPS:
+            seen = time_cycles(kernel, warps * WARP_SIZE, (row, 0, ROUNDS), repeats)
+            value = np.median(seen) / requests / warps
+            results.append(measured(name, value, seen, "cycles per request", warps=warps, requests=requests * warps))
+    return results

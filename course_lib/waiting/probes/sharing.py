@@ -1,0 +1,127 @@
+"""What the warps of a multiprocessor share: issue slots, paths, lines of a cache, registers' banks.
+
+More of what `latencies` records. Results are in cycles of the multiprocessor's clock unless their unit says otherwise.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import float32, uint32
+
+from ...gpu.device import require
+from ...gpu.types import Result
+from ...simulator.hardware import WARP_SIZE
+from . import kernels as probes
+from . import shared_kernels as shared_probes
+from .cycles import L2_LIST, ROUNDS, address_list, clock, ends_of_warps, in_turns, measured, time_cycles
+from .disassembly import code_of
+from .kernels import UNROLLED
+
+#: Requests of one warp, one right after the other, none of which waits for what another brings.
+IN_A_ROW = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+#: The words of a row that one request reads in 1, 2, 4, … rows; words from one row to the next, with and without
+#: conflicts of banks.
+EACH = (32, 16, 8, 4)
+PITCHES = (8192, 8192 + 4)
+#: Registers of an outer product that is held in them.
+OUTER = ((8, 8), (4, 8), (4, 4), (2, 2))
+
+
+def order(repeats: int) -> list[Result]:
+    """When each of 32 warps is done that ask for nothing but issue slots: `ends`, by warp, from the first's beginning.
+
+    The value is their mean as a part of the last: 1 where all take turns, 9/16 where one after the other of eight goes.
+    """
+    return [in_turns("warps without turns", ends_of_warps(shared_probes.compete, (float32(0.5), ROUNDS), repeats))]
+
+
+def rates(repeats: int) -> list[Result]:
+    """The rate of the integer unit alone; constants, beside requests to shared memory too; one warp's empty loop."""
+    seen = time_cycles(probes.arithmetic(shared_probes.shift, uint32, 4), 1024, (uint32(3), ROUNDS), repeats)
+    per = ROUNDS * UNROLLED * 4 * WARP_SIZE
+    unit = "warp instructions per cycle"
+    results = [measured("integer shift rate", per / np.median(seen), seen, unit, operations=per)]
+    readers = {
+        "constant read": shared_probes.read_constants,
+        "constant and shared read": shared_probes.read_both,
+    }
+    for name, reader in readers.items():
+        for warps in (1, 4, 32):
+            seen = time_cycles(reader, warps * WARP_SIZE, (ROUNDS,), repeats)
+            value = np.median(seen) / ROUNDS / UNROLLED / warps
+            results.append(measured(name, value, seen, "cycles per request", warps=warps))
+    kernel = probes.index_rate(None)
+    row = require().to_device(np.ones((1, 4096), np.float32))
+    seen = time_cycles(kernel, WARP_SIZE, (row, row), repeats)
+    results.append(measured("loop of one warp", np.median(seen) / row.shape[1], seen, code=code_of(kernel)))
+    return results
+
+
+def paths(repeats: int) -> list[Result]:
+    """How soon a warp goes on that has asked shared memory so many times: alone, and one on each scheduler."""
+    results: list[Result] = []
+    wide = [("16 bytes", shared_probes.shared_words, step) for step in (16, 0)]
+    cases = [("word", shared_probes.shared_word, 4), *wide, ("store", shared_probes.store_word, 4)]
+    for name, access, step in cases:
+        for warps in (1, 4):
+            for count in IN_A_ROW:
+                seen = time_cycles(shared_probes.in_a_row(access, count), warps * WARP_SIZE, (step, 3), 3)
+                about: dict[str, Any] = {"step": step, "warps": warps, "requests": count}
+                results.append(measured(f"asked for, {name}", np.median(seen), seen, **about))
+    return results
+
+
+def rows(repeats: int) -> list[Result]:
+    """Requests of 32 warps for a few words of each of a few rows, of the first-level and of the second-level cache."""
+    results: list[Result] = []
+    device = require()
+    most = WARP_SIZE * WARP_SIZE // min(EACH)
+    array = device.to_device(np.ones(most * max(PITCHES), np.float32))
+    everywhere = device.get_current_device().MULTIPROCESSOR_COUNT
+    for each in EACH:
+        for pitch in PITCHES:
+            for warps in (1, 4, 32):
+                seen = time_cycles(
+                    shared_probes.read_lines(each, True), warps * WARP_SIZE, (array, pitch, 0, ROUNDS), repeats
+                )
+                value = np.median(seen) / ROUNDS / UNROLLED / warps
+                about = {"rows": WARP_SIZE // each, "pitch": pitch, "warps": warps}
+                results.append(measured("L1 read of rows", value, seen, "cycles per request", **about))
+        for blocks in (1, everywhere):
+            rounds = PITCHES[0] // each // UNROLLED
+            arguments = array, PITCHES[0], UNROLLED * each, rounds
+            seen = time_cycles(shared_probes.read_lines(each, False), 1024, arguments, 3, grid=blocks, warmups=0)
+            value = np.median(seen) / rounds / UNROLLED / WARP_SIZE
+            about = {"rows": WARP_SIZE // each, "blocks": blocks}
+            results.append(measured("L2 read of rows", value, seen, "cycles per request", **about))
+    return results
+
+
+def banks(repeats: int) -> list[Result]:
+    """Multiply-adds of outer products in registers, with their code: how long the registers' banks let them wait."""
+    results: list[Result] = []
+    values = require().to_device(np.ones((16, 1024), np.float32))
+    for m, n in OUTER:
+        kernel = shared_probes.outer(m, n)
+        for warps in (4, 16):
+            seen = time_cycles(kernel, warps * WARP_SIZE, (values, ROUNDS), repeats)
+            value = np.median(seen) / (ROUNDS * 8 * m * n * warps / 4)
+            unit = "cycles per multiply-add of a scheduler"
+            results.append(measured(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=code_of(kernel)))
+    return results
+
+
+def everywhere(repeats: int) -> list[Result]:
+    """All multiprocessors at once: the same list in the second-level cache; several blocks' barriers; the clock."""
+    device = require()
+    count = device.get_current_device().MULTIPROCESSOR_COUNT
+    memory, nodes = address_list(L2_LIST, 256)
+    seen = time_cycles(probes.chase, 1, (nodes[0], 8, len(nodes), 2), 3, grid=count, out=np.int64)
+    results = [measured("L2 latency, all at once", np.median(seen) / len(nodes), seen, blocks=count)]
+    del memory
+    for warps, blocks in ((2, 1), (2, 4), (2, 16), (8, 1), (8, 4), (8, 8)):
+        seen = time_cycles(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats, grid=blocks * count)
+        value = np.median(seen) / ROUNDS / UNROLLED
+        results.append(measured("barriers of blocks", value, seen, warps=warps, blocks=blocks))
+    hertz = clock(repeats)
+    return [*results, measured("clock", np.median(hertz), [int(h) for h in hertz], "hertz")]

@@ -1,0 +1,184 @@
+"""The steps of a traced block's warps, as lowering needs them: lines, names and accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
+from ..simulator.lanes.arrays import c_strides
+from ..trace.columns import BARRIER, OPS, RESUMED
+from ..trace.trace import Trace
+from .wavefronts import wavefronts_of, wide_wavefronts
+
+NONE = np.zeros(0, np.int64)
+#: The largest access of a lane.
+WIDE_BYTES = 16
+
+
+@dataclass(eq=False)
+class TracedAccess:
+    """What lowering needs of an access: `words` are the lanes' first elements, in the order of the array's memory."""
+
+    op: str
+    array: str
+    space: str
+    itemsize: int
+    lanes: int
+    width: int
+    counted: int  # wavefronts that the trace has counted, 0 if it has not
+    element: int
+    pattern: int
+    words: np.ndarray
+    plain: bool  # whether the array's elements lie in the order in which they are counted
+
+    @cached_property
+    def way(self) -> tuple[Any, ...]:
+        """What lowering makes of it depends on; of a load of shared memory, besides, how far it is from the others."""
+        if self.space == "local":
+            return self.op, self.place
+        alike = self.op, self.array, self.lanes, self.width, self.wavefronts
+        if self.space == "global" or self.op != "load":
+            return alike
+        return *alike, self.pattern, self.aligned if self.plain else self.element
+
+    @cached_property
+    def place(self) -> tuple[str, str, int]:
+        """What the value there is known by, in an array of each thread's own."""
+        return "local", self.array, self.element
+
+    @cached_property
+    def aligned(self) -> bool:
+        """Whether every lane's first element begins 16 bytes."""
+        return bool((self.words * self.itemsize % WIDE_BYTES == 0).all())
+
+    @property
+    def bytes(self) -> int:
+        """What a lane moves."""
+        return self.width * self.itemsize
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """The 4-byte word in which each lane's first element lies."""
+        return self.words * self.itemsize // WORD_BYTES
+
+    @cached_property
+    def wavefronts(self) -> int:
+        """Passes through shared memory or the first-level cache."""
+        if self.counted:
+            return self.counted
+        if self.bytes == WIDE_BYTES and len(self.places) == WARP_SIZE:
+            return wide_wavefronts(self.places)
+        if self.width > 1:
+            return ceil_div(len(self.places) * self.bytes, BANKS * WORD_BYTES)
+        each = ceil_div(self.bytes, WORD_BYTES)  # lanes whose words fill all banks are served together
+        parts = np.array_split(self.places, each)
+        return sum(wavefronts_of(np.add.outer(part, np.arange(each))) for part in parts if len(part))
+
+    @cached_property
+    def sectors(self) -> tuple[tuple[str, int], ...]:
+        """The sectors of global memory that it touches, each with the array's name."""
+        first = self.words * self.itemsize
+        whole = np.unique(np.concatenate([first, first + (self.width - 1) * self.itemsize]) // SECTOR_BYTES)
+        return tuple((self.array, sector) for sector in whole.tolist())
+
+
+@dataclass(slots=True)
+class TracedStep:
+    """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses.
+
+    resumed: whether it goes on with a statement after a function that this called has returned.
+    """
+
+    line: int
+    barrier: bool
+    resumed: bool
+    variables: list[str]
+    accesses: list[TracedAccess]
+
+
+def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[TracedStep]]:
+    """Return the steps of each warp of a block, straight from the trace's columns; `pitch` as in `programs`.
+
+    Accesses that are alike are one object. Raise ValueError for a block that was not launched, or in which nothing ran.
+    """
+    columns = trace.columns
+    if np.shape(block) != (3,):
+        raise ValueError(f"block is {block!r}; give its place in the grid as (x, y, z), such as (0, 0, 0)")
+    at = np.flatnonzero((columns.blocks == block).all(axis=1))
+    if any(not 0 <= place < size for place, size in zip(block, trace.grid, strict=True)):
+        raise ValueError(f"block {block} was not launched; the grid is {trace.grid}")
+    begin, end = (columns.first[at[0]], columns.first[at[0] + 1]) if len(at) else (0, 0)
+    count = end - begin
+    if not count:
+        raise ValueError(f"{trace.kernel_name} has no statement that ran in block {block}; trace one that has some")
+    of_variable, of_access = (columns.rows(table, begin, end) for table in ("variable", "access"))
+    short = [name.rpartition(".")[2] for name in columns.names]
+    names = [short[name] for name in columns.variable["name"][of_variable].tolist()]
+    named = np.searchsorted(columns.variable["step"][of_variable] - begin, np.arange(count + 1)).tolist()
+    order = {name: trace.arrays[name].strides for name in columns.arrays}
+    if pitch:
+        matrices = (name for name, a in trace.arrays.items() if a.space == "global" and len(a.shape) == 2)
+        order |= dict.fromkeys(matrices, (pitch, 1))
+    kinds = ("op", "array", "lanes", "width", "wavefronts", "base", "pattern")
+    rows = list(zip(*(columns.access[kind][of_access].tolist() for kind in kinds), strict=True))
+    known = {row: _access(trace, order, *row) for row in set(rows)}
+    accesses = [known[row] for row in rows]
+    accessed = np.searchsorted(columns.access["step"][of_access] - begin, np.arange(count + 1)).tolist()
+    lines, warps = columns.step["line"][begin:end].tolist(), columns.step["warp"][begin:end].tolist()
+    flags = columns.step["flags"][begin:end]
+    barriers, resumed = ((flags & flag).astype(bool).tolist() for flag in (BARRIER, RESUMED))
+    found: dict[int, list[TracedStep]] = {warp: [] for warp in set(warps)}
+    for step, (line, warp, barrier) in enumerate(zip(lines, warps, barriers, strict=True)):
+        variables, touched = names[named[step] : named[step + 1]], accesses[accessed[step] : accessed[step + 1]]
+        found[warp].append(TracedStep(line, barrier, resumed[step], variables, touched))
+    return found
+
+
+def _access(
+    trace: Trace,
+    order: Mapping[str, Any],
+    op: int,
+    array: int,
+    lanes: int,
+    width: int,
+    wavefronts: int,
+    base: int,
+    pattern: int,
+) -> TracedAccess:
+    """Return an access from its row of the trace, with the elements' places by the strides of `order`."""
+    columns = trace.columns
+    label = columns.arrays[array]
+    info = trace.arrays[label]
+    count, itemsize = lanes.bit_count(), np.dtype(info.dtype).itemsize
+    words = columns.vector(pattern) + base
+    element = int(words[0]) if count else 0
+    if info.space == "local":  # each thread's own, at the same place: the first one's is enough
+        return TracedAccess(
+            OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, NONE, True
+        )
+    if len(words) == 1:
+        words = np.repeat(words, count)
+    strides = order[label]
+    if strides is not None and info.shape:
+        index = np.unravel_index(words, info.shape)
+        words = sum((i * stride for i, stride in zip(index, strides, strict=True)), np.zeros(count, np.int64))
+    plain = strides is None or strides == c_strides(info.shape)
+    return TracedAccess(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, words, plain)
+
+
+def way_of(steps: Sequence[TracedStep]) -> tuple[Any, ...]:
+    """Return what two warps have in common whose programs differ in the sectors that they touch and nothing else."""
+    first: dict[tuple[int, str], int] = {}
+    way: list[Any] = []
+    for step in steps:
+        way.append((step.line, step.barrier, step.resumed, *step.variables))
+        for access in step.accesses:
+            way.append(access.way)
+            if access.space == "shared" and access.op == "load":
+                way.append(access.element - first.setdefault((step.line, access.array), access.element))
+    return tuple(way)
