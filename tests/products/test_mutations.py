@@ -10,7 +10,8 @@ from oracles.mutation import mutants
 from oracles.sources import import_module
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
-from course_lib.products import inner_products, product, tile, tile_loads, widened
+from course_lib.products import inner_products, tile, tile_loads, widened
+from course_lib.products import multiplication as product
 from course_lib.products.multiplication import Gpu, Operands, ProductPlan
 from course_lib.products.tile import Tile
 
@@ -136,7 +137,7 @@ def test_the_kernels_are_silent(module):
 def test_mutant_is_noticed(module, mutant, tmp_path, monkeypatch):
     """A finding, a wrong value or another count gives the mutant away."""
     cases, names = LAUNCHED[module]
-    changed = import_module(mutant.source, tmp_path, "course_lib.kernels")
+    changed = import_module(mutant.source, tmp_path, "course_lib.products")
     if module is tile_loads:
         monkeypatch.setattr(tile, "loader", changed.loader)
         monkeypatch.setattr(product, "tile_kernel", tile.tile_kernel.__wrapped__)  # not those kept from before
