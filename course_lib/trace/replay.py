@@ -15,22 +15,23 @@ from .program import loops, phases
 from .strips import Strip, strips
 from .trace import Dim3, RecordedSteps, Step, Trace
 
-LOAD = OPS.index("load")
+LOAD, ATOMIC = OPS.index("load"), OPS.index("atomic")
 
 
 @dataclass(frozen=True)
 class Touches:
     """Every element that a block's lanes accessed in one array, in order: columns of equal length.
 
-    ``position`` counts steps from 1, ``element`` is row-major, ``store`` says whether it was stored (or updated
-    atomically), and ``value`` is what it then held. Lanes that access several neighbouring elements at once have an
-    entry for each; ``access`` numbers a lane's accesses, and ``first`` marks the first entry of each.
+    ``position`` counts steps from 1, ``element`` is row-major, ``store`` says whether it was stored or updated
+    atomically, ``atomic`` whether it was the latter, and ``value`` is what it then held. Lanes that access several
+    neighbouring elements at once have an entry for each, of which ``first`` marks the first.
     """
 
     position: np.ndarray
     thread: np.ndarray
     element: np.ndarray
     store: np.ndarray
+    atomic: np.ndarray
     value: np.ndarray
     first: np.ndarray
 
@@ -106,7 +107,8 @@ class Timeline:
             element, width = element + part, np.repeat(width, width)
         else:
             part = np.zeros(len(row), np.int64)
-        store = table["op"][row] != LOAD
+        op = table["op"][row]
+        store = op != LOAD
         value = np.zeros(len(row), array.dtype)
         if store.any():
             # one value stands for all lanes; of wide stores, one lane's values do
@@ -114,7 +116,7 @@ class Timeline:
             place = np.where(lengths == width, part, rank * width + part)
             value[store] = columns.values(table["values"], row[store], place[store], value.dtype)
         thread = table_threads(self.warps, table["step"] - self.first, row, lane)
-        return Touches(table["step"][row] - self.first + 1, thread, element, store, value, part == 0)
+        return Touches(table["step"][row] - self.first + 1, thread, element, store, op == ATOMIC, value, part == 0)
 
     def assignments(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(position, thread, value) of every assignment to a variable, in order."""
@@ -312,7 +314,7 @@ class State:
         return np.unique(touches.element[done][(touches.thread[done] == thread) & ~touches.store[done]])
 
     def counts(self, space: str, op: str) -> np.ndarray:
-        """Accesses of each thread; an atomic counts as a store, and a wide access as one."""
+        """Loads, stores or atomics of each thread; a wide access counts as one."""
         total = np.zeros(self.timeline.n_threads, np.int64)
         for name, array in self.timeline.trace.arrays.items():
             if array.space == space:
@@ -330,7 +332,8 @@ class State:
     def _counted(self, name: str, op: str, line: int | None) -> np.ndarray:
         touches = self.timeline.touches(name)
         done = touches.until(self.position)
-        chosen = touches.first[done] & (touches.store[done] == (op != "load"))
+        kinds = {"load": ~touches.store, "store": touches.store & ~touches.atomic, "atomic": touches.atomic}
+        chosen = (touches.first & kinds[op])[done]
         if line is not None:
             chosen &= self.timeline.lines[touches.position[done] - 1] == line
         return np.bincount(touches.thread[done][chosen], minlength=self.timeline.n_threads)

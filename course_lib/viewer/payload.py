@@ -23,7 +23,7 @@ from ..trace.replay import Timeline
 from ..trace.trace import Trace
 from .words import comparison
 
-VERSION = 2
+VERSION = 3
 #: Characters of a payload. The page unpacks it, and a saved notebook may carry it.
 MAX_BYTES = 8_000_000
 #: Elements of all arrays together, each thread's local ones counted.
@@ -41,6 +41,9 @@ TABLES = {
         "base": "i4",
         "pattern": "i4",
         "values": "i4",
+        "old": "i4",
+        "given": "i4",
+        "operation": "i1",
         "sectors": "u2",
         "wavefronts": "u2",
         "conflicts": "u2",
@@ -136,6 +139,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
         "source": [[line, text, around.get(line, (0, 0))[0]] for line, text in shown_source(trace)],
         "loops": [[header, parent] for line, (header, parent) in sorted(around.items()) if line == header],
         "names": columns.names,
+        "operations": columns.operations,
         "accumulators": gathered,
         "owner": next((name for name, r in role.items() if r == "C"), None),
         "arrays": [

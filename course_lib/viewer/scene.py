@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..trace.columns import OPS
 from ..trace.locate import locate
 from ..trace.program import roles, shown_source
 from ..trace.replay import Timeline
@@ -127,10 +128,10 @@ class Scene:
         for space in ("global", "shared", "local"):
             if not any(a.space == space for a in self.trace.arrays.values()):
                 continue
-            for op in ("load", "store"):
+            for op in OPS:
                 now, total = self.state.counts(space, op), self.end.counts(space, op)
                 mine = int(now[self.thread]), int(now.sum()), int(total[self.thread]), int(total.sum())
-                if space == "global" or mine[3]:
+                if mine[3] or (space == "global" and op != "atomic"):
                     found[f"{space} {op}"] = mine
         return found
 

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 86f93fb745774f14 bundle 1a2ae0ba7fc877a4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 612ce9e6b77308c0 bundle 60cfdf96b4d6b032 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -440,7 +440,7 @@ function paintsOf(place) {
 }
 
 // trace.js
-var VERSION = 2;
+var VERSION = 3;
 var WARP = 32;
 var SECTOR_BYTES = 32;
 var BANKS = 32;
@@ -453,7 +453,8 @@ var OPS = (
   ["load", "store", "atomic"]
 );
 var LOAD = 0;
-var TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
+var ATOMIC = 2;
+var TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
 var HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 var SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 var NEWER = "This trace is of a newer version of the course; update and run the cell again.";
@@ -516,6 +517,7 @@ var Access = class {
     this.pattern = /** @type {ArrayLike<number>} */
     trace.vector(columns2.access_pattern[row]);
     this.values = this.loading ? null : trace.vector(columns2.access_values[row]);
+    this.update = this.op === ATOMIC ? trace.update(row, this.lanes.length) : null;
   }
   /**
    * The first element of the k-th lane that takes part.
@@ -659,6 +661,7 @@ var Trace = class {
     this.source = sent.source;
     this.loops = new Map(sent.loops);
     this.names = sent.names;
+    this.operations = sent.operations;
     this.accumulators = sent.accumulators;
     this.texts = sent.texts;
     this.tests = sent.tests;
@@ -696,6 +699,21 @@ var Trace = class {
     const [from, to] = [start[number], start[number] + length[number]];
     const pool = this.pools[kind[number]];
     return this.vectors[number] = Array.isArray(pool) ? pool.slice(from, to) : pool.subarray(from, to);
+  }
+  /**
+   * @param {number} row  of an atomic
+   * @param {number} lanes
+   * @returns {Update}
+   */
+  update(row, lanes2) {
+    const { access_old, access_given, access_operation } = this.columns;
+    const [old, given] = [this.vector(access_old[row]), this.vector(access_given[row])];
+    const each = given.length / lanes2;
+    return {
+      operation: this.operations[access_operation[row]],
+      old: (k) => at(old, k),
+      given: (k) => Array.from({ length: each }, (_, i) => given[k * each + i])
+    };
   }
   /** Of each element of the array that says what a thread owns: block * threads + thread, or -1. */
   findOwners() {
@@ -847,14 +865,23 @@ function sentence(machine) {
   }
   const thread = `Thread ${trace.threadLabel(machine.thread)}`;
   if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];
-  const done = (loading) => machine.events.filter((event) => event.loading === loading).map(({ array, element, values }) => {
+  const done = (loading) => machine.events.filter((event) => event.loading === loading && !event.update).map(({ array, element, values }) => {
     return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
+  });
+  const updated = machine.events.flatMap(({ array, element, values, update }) => {
+    if (!update) return [];
+    const { space } = trace.arrays[array];
+    const [old, left] = [full(update.old), full(update.left)];
+    const others = space === "global" && left !== old ? `; other blocks changed it from ${left}` : "";
+    const how = `${update.operation} ${update.given.map(full).join(", ")}${others}`;
+    return `${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`;
   });
   const missed2 = machine.outside.filter((outside) => outside.thread === machine.thread).map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
   const doings = [
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     ["reads", done(true)],
     ["writes", done(false)],
+    ["updates", updated],
     ["misses", missed2],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)]
   ];
@@ -1065,7 +1092,8 @@ var Survey = class {
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     const zeros = () => new Uint32Array(block.length + 1);
-    this.counts = { global: [zeros(), zeros()], shared: [zeros(), zeros()], local: [zeros(), zeros()] };
+    const kinds = () => OPS.map(zeros);
+    this.counts = { global: kinds(), shared: kinds(), local: kinds() };
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
     const rising = [...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
     this.sites = /* @__PURE__ */ new Map();
@@ -1087,7 +1115,7 @@ var Survey = class {
     const op = columns2.access_op[row];
     const { space } = trace.arrays[number];
     const count = popcount(columns2.access_lanes[row]);
-    this.counts[space][op === LOAD ? 0 : 1][position] += count;
+    this.counts[space][op][position] += count;
     const first = (op === LOAD ? this.loaded : this.stored)[number];
     const [base, width2] = [columns2.access_base[row], columns2.access_width[row]];
     const pattern = (
@@ -1123,7 +1151,7 @@ var ThreadSurvey = class {
   constructor(trace, block, thread) {
     const never = block.length + 1;
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
-    this.counts = { global: [[], []], shared: [[], []], local: [[], []] };
+    this.counts = { global: [[], [], []], shared: [[], [], []], local: [[], [], []] };
     this.runs = new Map(trace.source.map(([line]) => [line, []]));
     this.loads = new Map(trace.source.map(([line]) => [line, []]));
     const lane = thread % WARP;
@@ -1134,7 +1162,7 @@ var ThreadSurvey = class {
       for (const access of block.accesses(i)) {
         if (!(access.mask >>> lane & 1)) continue;
         const { space } = trace.arrays[access.array];
-        this.counts[space][access.loading ? 0 : 1].push(i + 1);
+        this.counts[space][access.op].push(i + 1);
         if (!access.loading) continue;
         const element = access.element(popcount(access.mask & (1 << lane) - 1));
         const loaded = this.loaded[access.array];
@@ -1291,6 +1319,7 @@ var Machine = class {
   /** Note what this step does with the memory, before it does it. */
   show() {
     const { trace } = this;
+    const left = trace.arrays.map(() => /* @__PURE__ */ new Map());
     for (const access of this.accesses) {
       const { array: number, loading, width: width2 } = access;
       const local = trace.arrays[number].space === "local";
@@ -1303,12 +1332,21 @@ var Machine = class {
           if (!local || mine) add(this.now[number]);
           if (mine) add(this.nowMine[number]);
         }
+        const before = left[number].get(element) ?? this.value(number, element);
+        if (!loading) for (let w = 0; w < width2; w++) left[number].set(element + w, access.stored(k, w));
         if (!mine) return;
         const values = Array.from(
           { length: width2 },
           (_, w) => loading ? this.value(number, element + w) : access.stored(k, w)
         );
-        this.events.push({ loading, array: number, element, values });
+        const { update } = access;
+        this.events.push({
+          loading,
+          array: number,
+          element,
+          values,
+          ...update && { update: { operation: update.operation, old: update.old(k), given: update.given(k), left: before } }
+        });
       });
     }
   }
@@ -1377,7 +1415,7 @@ var Machine = class {
     return this.variables.get(name)?.[this.thread] ?? null;
   }
   /**
-   * Loads (0) or stores (1) of a space: by the chosen thread and by the block, up to a position.
+   * Loads (0), stores (1) or atomics (2) of a space: by the chosen thread and by the block, up to a position.
    * @param {Space} space
    * @param {number} op
    * @param {number} position
@@ -2135,11 +2173,11 @@ var Counts = class {
       /** @type {Space[]} */
       ["global", "shared", "local"]
     ) {
-      ["loads", "stores"].forEach((what, op) => {
-        if (space !== "global" && !machine.count(space, op, last).block) return;
+      OPS.forEach((what, op) => {
+        if ((space !== "global" || op === ATOMIC) && !machine.count(space, op, last).block) return;
         const cells = [html("td"), html("td")];
         this.numbers.push({ space, op, thread: cells[0], block: cells[1] });
-        rows.push(html("tr", {}, html("th", {}, `${space} ${what}`), ...cells));
+        rows.push(html("tr", {}, html("th", {}, `${space} ${what}s`), ...cells));
       });
     }
     this.table?.replaceChildren(...rows);
@@ -2154,7 +2192,7 @@ var Counts = class {
   }
   state() {
     const rows = this.numbers.map(({ space, op, thread, block }) => [
-      `${space} ${op ? "store" : "load"}`,
+      `${space} ${OPS[op]}`,
       [Number(thread.textContent), Number(block.textContent)]
     ]);
     return { counts: Object.fromEntries(rows) };

@@ -92,7 +92,7 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
     for access in step.accesses:
         array = timeline.trace.arrays[access.array]
         lane = np.flatnonzero(access.threads == thread)
-        if not len(lane):
+        if not len(lane) or access.operation:
             continue
         flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
         if access.values is None:
@@ -109,9 +109,33 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
         ("finds", conditions(step, thread)),
         ("reads", loads),
         ("writes", stores),
+        ("updates", _updates(timeline, position, thread)),
         ("misses", missed(timeline, position, thread)),
         ("sets", sets),
     ]
+
+
+def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
+    """``counts[6]: 1 → 2 (add 1)``: what a thread's atomics found and left; and whether other blocks came between."""
+    found: list[str] = []
+    for access in timeline.step(position).accesses:
+        if access.old is None or access.given is None or access.values is None or thread not in access.threads:
+            continue
+        (lane,) = np.flatnonzero(access.threads == thread)
+        array, touches = timeline.trace.arrays[access.array], timeline.touches(access.array)
+        flat = int(np.ravel_multi_index(tuple(access.index[lane]), array.shape))
+        old, new = number(access.old[lane]), number(access.values[lane])
+        given = ", ".join(map(number, access.given[lane]))
+        others = ""
+        if array.initial is not None:
+            here = np.flatnonzero(touches.store & (touches.element == flat))
+            mine = here[(touches.position[here] == position) & (touches.thread[here] == thread)]
+            nth = sum(text.startswith(f"{element(array.name, flat, array.shape)}:") for text in found)
+            before = here[here < mine[nth]]
+            left = number(touches.value[before[-1]] if len(before) else array.initial.reshape(-1)[flat])
+            others = f"; other blocks changed it from {left}" if left != old else ""
+        found.append(f"{element(array.name, flat, array.shape)}: {old} → {new} ({access.operation} {given}{others})")
+    return found
 
 
 def conditions(step: Step, thread: int) -> list[str]:
@@ -181,8 +205,9 @@ def summary(trace: Trace) -> str:
         f"Stepper of {trace.kernel_name}: grid {label(trace.grid, dims)} × block {label(trace.block, dims)}, "
         f"{len(first)} steps and {barriers} barrier{'s' * (barriers != 1)} in block {label(first.block, dims)}"
     ]
-    for op in ("load", "store"):
-        lines.append(f"global {op}s: {_per_thread(trace, op)}")
+    for op in OPS:
+        if op != "atomic" or any(row.op == op and row.space == "global" for row in trace.traffic):
+            lines.append(f"global {op}s: {_per_thread(trace, op)}")
     for space in ("shared", "local"):
         arrays = [a for a in trace.arrays.values() if a.space == space]
         if arrays:
@@ -199,9 +224,8 @@ def _per_thread(trace: Trace, op: str) -> str:
     """Count per thread (a range where threads differ), by array, and in all."""
     columns = trace.columns
     counts: dict[str, np.ndarray] = {}
-    loads = columns.access["op"] == OPS.index("load")
     for name, array in trace.arrays.items():
-        here = (columns.access["array"] == columns.arrays.index(name)) & (loads == (op == "load"))
+        here = (columns.access["array"] == columns.arrays.index(name)) & (columns.access["op"] == OPS.index(op))
         if array.space == "global" and here.any():
             step = columns.access["step"][here]
             row, lane, _ = lanes_of(columns.access["lanes"][here])

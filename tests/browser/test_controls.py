@@ -302,8 +302,8 @@ def test_a_shorter_run_does_not_hold_up_the_longer_one(show, launch_of):
     "text, says",
     [
         ("{", "This trace can't be read; run the cell again."),
-        ('{"version": 2}', "This trace can't be read; run the cell again."),
-        ('{"version": 3}', "This trace is of a newer version of the course; update and run the cell again."),
+        ('{"version": 3}', "This trace can't be read; run the cell again."),
+        ('{"version": 4}', "This trace is of a newer version of the course; update and run the cell again."),
     ],
 )
 def test_a_trace_that_cannot_be_read(show, text, says):

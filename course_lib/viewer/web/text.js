@@ -83,10 +83,18 @@ export function sentence(machine) {
   /** @param {boolean} loading */
   const done = (loading) =>
     machine.events
-      .filter((event) => event.loading === loading)
+      .filter((event) => event.loading === loading && !event.update)
       .map(({ array, element, values }) => {
         return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
       });
+  const updated = machine.events.flatMap(({ array, element, values, update }) => {
+    if (!update) return [];
+    const { space } = trace.arrays[array];
+    const [old, left] = [full(update.old), full(update.left)];
+    const others = space === "global" && left !== old ? `; other blocks changed it from ${left}` : "";
+    const how = `${update.operation} ${update.given.map(full).join(", ")}${others}`;
+    return `${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`;
+  });
   const missed = machine.outside
     .filter((outside) => outside.thread === machine.thread)
     .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
@@ -94,6 +102,7 @@ export function sentence(machine) {
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     ["reads", done(true)],
     ["writes", done(false)],
+    ["updates", updated],
     ["misses", missed],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)],
   ];
