@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 612ce9e6b77308c0 bundle 60cfdf96b4d6b032 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources d7f83163f937e758 bundle 619e52f9a7690822 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -104,6 +104,9 @@ var Plane = class {
     this.below = svg("g");
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
     this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
+    this.outlined = { warp: [], thread: [] };
+    this.framed = null;
+    this.tile = tile;
     this.above = svg("g");
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
@@ -166,6 +169,7 @@ var Plane = class {
       [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
     }
     this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
+    this.framed = bottom < 0 ? null : [top, left, bottom, right];
     if (bottom < 0) return;
     const [x, y] = this.corner(top * this.columns + left);
     const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
@@ -199,6 +203,7 @@ var Plane = class {
       }
     }
     this.owns[who].setAttribute("d", path);
+    this.outlined[who] = Array.from({ length: path ? size : 0 }, (_, i) => i).filter((i) => owned(i + offset));
   }
   /**
    * Replace the marks of a group if they are others than before.
@@ -280,7 +285,12 @@ var Plane = class {
         /** @type {number[]} */
         marks(this.dots)
       ),
-      outside: marks(this.faults).filter(Array.isArray)
+      outside: marks(this.faults).filter(Array.isArray),
+      wrong: [...new Set(marks(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
+      frame: this.framed,
+      tile: this.tile,
+      owned: this.outlined.thread,
+      owned_by_warp: this.outlined.warp
     };
   }
   /**
@@ -1351,6 +1361,30 @@ var Machine = class {
     }
   }
   /**
+   * The elements of an array that the chosen thread, and those that its warp, stores in the whole launch.
+   * @param {number} array
+   */
+  stores(array) {
+    const { block, thread } = this;
+    const { access_op, access_array } = this.trace.columns;
+    const found = { warp: /* @__PURE__ */ new Set(), thread: /* @__PURE__ */ new Set() };
+    for (let i = 0; i < block.length; i++) {
+      if (block.warp(i) !== thread >> 5) continue;
+      const [from, to] = block.rows("access", i);
+      for (let row = from; row < to; row++) {
+        if (access_op[row] === LOAD || access_array[row] !== array) continue;
+        const access = new Access(this.trace, row, block.warp(i));
+        access.lanes.forEach((lane, k) => {
+          for (let w = 0; w < access.width; w++) {
+            found.warp.add(access.element(k) + w);
+            if (lane === thread % WARP) found.thread.add(access.element(k) + w);
+          }
+        });
+      }
+    }
+    return found;
+  }
+  /**
    * Whether a thread took part in the step.
    * @param {number} thread
    */
@@ -1685,17 +1719,15 @@ var Arrays = class {
     const locals = this.locals.querySelector(".tt-heading");
     if (locals) locals.textContent = `Local arrays of thread ${trace.threadLabel(machine.thread)}`;
     this.planes.forEach((planes2, number) => {
-      if (!trace.arrays[number].role) return;
+      if (trace.arrays[number].space !== "global" || layout(trace.arrays[number]).wrapped) return;
       for (const plane of planes2) plane.frame((element) => machine.inRegion(number, element));
     });
     if (trace.owner < 0) return;
-    const mine = machine.blockNumber * trace.threads + machine.thread;
-    const { owned } = trace;
-    const many = owned.filter((owner) => owner === mine).length > 1;
-    this.memory.closest(".tt-root")?.toggleAttribute("data-owns", many);
+    const { warp: warp2, thread } = machine.stores(trace.owner);
+    this.memory.closest(".tt-root")?.toggleAttribute("data-owns", warp2.size > 0);
     for (const plane of this.planes[trace.owner]) {
-      plane.own("thread", (element) => many && owned[element] === mine);
-      plane.own("warp", (element) => many && owned[element] >= 0 && owned[element] >> 5 === mine >> 5);
+      plane.own("thread", (element) => thread.has(element));
+      plane.own("warp", (element) => warp2.has(element));
     }
   }
   draw() {
@@ -1843,7 +1875,12 @@ function requestState(place) {
     /** @type {HTMLElement} */
     place.dataset
   );
-  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes2 ?? "[]") };
+  const words = [...place.querySelectorAll("svg rect > title")].flatMap(({ textContent }) => {
+    const [, unit, at2, asking] = /^(byte|word) (\d+): lanes? ([\d, ]+)$/.exec(textContent ?? "") ?? [];
+    return asking ? [[unit === "byte" ? Number(at2) / WORD_BYTES : Number(at2), asking.split(", ").map(Number)]] : [];
+  });
+  words.sort(([x], [y]) => Number(x) - Number(y));
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes2 ?? "[]"), words };
 }
 var ROOMY = 40;
 function beside({ lens, em }) {
@@ -1895,6 +1932,13 @@ var Costs = class {
       row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
     }
   }
+  /** The rows as they stand on the page, without the cost of a request and the bar that follow from it. */
+  state() {
+    return this.rows.map(({ row }) => {
+      const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
+      return [this.space, Number(line), access, ...numbers.slice(0, this.cost === "wavefronts" ? 3 : 2).map(Number)];
+    });
+  }
 };
 
 // panels/banks.js
@@ -1938,7 +1982,7 @@ var Banks = class {
     this.draw();
   }
   state() {
-    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
+    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState), bank_costs: this.costs.state() };
   }
   choose() {
     this.costs.choose();
@@ -2556,7 +2600,9 @@ var Registers = class {
     return { value, row: html("div", {}, html("dt", {}, name), value) };
   }
   state() {
-    return { registers: [...this.list?.children ?? []].map((row) => [...row.children].map((cell) => cell.textContent)) };
+    const rows = [...this.list?.children ?? []];
+    const changed = rows.filter((row) => row.classList.contains("tt-changed")).map((row) => row.children[0].textContent);
+    return { registers: rows.map((row) => [...row.children].map((cell) => cell.textContent)), changed };
   }
 };
 
@@ -2641,6 +2687,7 @@ var Source = class {
     const number = (node) => Number(node.textContent);
     return {
       line: this.current ? Number(this.current.dataset.line) : null,
+      truth: this.truth.isConnected ? this.truth.textContent : "",
       source: [...this.lines].map(([line, { runs, loads }]) => [line, number(runs), number(loads)])
     };
   }
@@ -2700,7 +2747,8 @@ var Threads = class {
   }
   draw() {
     const { machine } = this.context;
-    const wrong = machine.found.flatMap(({ at: at2 }) => at2.map(({ thread }) => thread));
+    const here = machine.found.flatMap(({ at: at2 }) => at2.filter(({ block }) => block === machine.blockNumber));
+    const wrong = here.map(({ thread }) => thread);
     for (const { name, plane } of this.rows) {
       const held = machine.variables.get(name);
       for (let thread = 0; thread < plane.size; thread++) {
@@ -2946,7 +2994,7 @@ var Warp = class {
     this.draw();
   }
   state() {
-    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
+    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState), costs: this.costs.state() };
   }
   choose() {
     this.costs.choose();
@@ -3401,7 +3449,11 @@ var Stage = class {
     for (const view of run.lenses) view.choose();
     for (const view of run.lenses) view.draw();
     const [says2, ...findings2] = this.said[number].map((node) => node.textContent);
-    return Object.assign({ says: says2, findings: findings2 }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const ticks = [...part(this.root, "ticks").children].map((tick) => Number(
+      /** @type {HTMLElement} */
+      tick.dataset.step
+    ));
+    return Object.assign({ says: says2, findings: findings2, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
   /** The views in sight. */
   get views() {
@@ -3423,7 +3475,7 @@ var Stage = class {
     const last = this.last;
     part(root, "scrub").max = String(last);
     const tick = (position, look) => {
-      const mark = html("i", { class: look });
+      const mark = html("i", { class: look, "data-step": position });
       mark.style.setProperty("--at", String(position / last));
       return mark;
     };

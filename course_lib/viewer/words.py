@@ -155,6 +155,12 @@ def conditions(step: Step, thread: int) -> list[str]:
     return found
 
 
+def short_condition(text: str) -> str:
+    """A text of :func:`conditions`, short enough to stand beside its line: ``7 < 5: false``."""
+    said, _, truth = text.rpartition(" is ")
+    return f"{said.rpartition(': ')[2]}: {truth}"
+
+
 def comparison(text: str) -> tuple[str, str, str] | None:
     """(left, operator, right) of the text of one plain comparison, else None."""
     node = ast.parse(text, mode="eval").body

@@ -85,6 +85,9 @@ LAUNCHES = {
     "out_of_bounds": plain(kernels.beyond_the_end, 2, 32, numbers(50), np.zeros(50, np.float32)),
     "out_of_bounds_2d": plain(kernels.one_row_too_many, 1, (4, 4), numbers(4, 4), np.zeros((4, 4), np.float32)),
     "divergent": bug("early_return_before_barrier"),
+    # blocks of which no warp is full, several elements a thread, an array of three dimensions
+    "odd_blocks": plain(kernels.two_each, (2, 1), (5, 8), numbers(8, 3), numbers(3, 20), np.zeros((8, 20), np.float32)),
+    "three_dimensions": plain(kernels.planes, 2, (4, 3, 3), numbers(3, 3, 8), np.zeros((3, 3, 8), np.float32)),
     "uninitialized": bug("uninitialised_tile_edge"),
 }
 

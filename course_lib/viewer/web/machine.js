@@ -1,7 +1,7 @@
 // The machine as one block and one of its threads see it after some of the block's steps. It knows no page.
 
 import { countUpTo, Survey, ThreadSurvey } from "./survey.js";
-import { at, BARRIER, LOOP_TURN, WARP } from "./trace.js";
+import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 /** @typedef {import("./trace.js").TraceArray} TraceArray */
@@ -206,6 +206,32 @@ export class Machine {
         });
       });
     }
+  }
+
+  /**
+   * The elements of an array that the chosen thread, and those that its warp, stores in the whole launch.
+   * @param {number} array
+   */
+  stores(array) {
+    const { block, thread } = this;
+    const { access_op, access_array } = this.trace.columns;
+    /** @type {{warp: Set<number>, thread: Set<number>}} */
+    const found = { warp: new Set(), thread: new Set() };
+    for (let i = 0; i < block.length; i++) {
+      if (block.warp(i) !== thread >> 5) continue;
+      const [from, to] = block.rows("access", i);
+      for (let row = from; row < to; row++) {
+        if (access_op[row] === LOAD || access_array[row] !== array) continue;
+        const access = new Access(this.trace, row, block.warp(i));
+        access.lanes.forEach((lane, k) => {
+          for (let w = 0; w < access.width; w++) {
+            found.warp.add(access.element(k) + w);
+            if (lane === thread % WARP) found.thread.add(access.element(k) + w);
+          }
+        });
+      }
+    }
+    return found;
   }
 
   /**
