@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources d7f83163f937e758 bundle 619e52f9a7690822 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f26d791eded1c763 bundle 1e8f1a52d35f0564 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -468,6 +468,7 @@ var TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i
 var HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 var SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 var NEWER = "This trace is of a newer version of the course; update and run the cell again.";
+var OLDER = "This trace is of an older version of the course; run the cell again.";
 var BROKEN = "This trace can't be read; run the cell again.";
 var Unreadable = class extends Error {
 };
@@ -475,6 +476,7 @@ async function open(text) {
   try {
     const sent = JSON.parse(text);
     if (sent.version > VERSION) throw new Unreadable(NEWER);
+    if (sent.version < VERSION) throw new Unreadable(OLDER);
     if (sent.version !== VERSION) throw new Unreadable(BROKEN);
     return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
   } catch (error) {
@@ -3629,7 +3631,8 @@ var Player = class {
       if (this.loading !== texts) return;
       this.stage = null;
       if (!(error instanceof Unreadable)) console.error(error);
-      const says2 = error instanceof Unreadable ? error.message : BROKEN;
+      const message = error instanceof Unreadable ? error.message : BROKEN;
+      const says2 = this.model.get("_saved") ? message.replace("run the cell again", "save the page again") : message;
       this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says2));
     }
   }

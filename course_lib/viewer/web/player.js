@@ -108,7 +108,8 @@ export class Player {
       this.stage = null;
       // What reads well and cannot be shown is no trace of this version either; the console has the cause.
       if (!(error instanceof Unreadable)) console.error(error);
-      const says = error instanceof Unreadable ? error.message : BROKEN;
+      const message = error instanceof Unreadable ? error.message : BROKEN;
+      const says = this.model.get("_saved") ? message.replace("run the cell again", "save the page again") : message;
       this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says));
     }
   }

@@ -75,7 +75,9 @@ const TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array,
 const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 const SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 
+// What a reader is told; a page that was saved is saved again instead.
 const NEWER = "This trace is of a newer version of the course; update and run the cell again.";
+const OLDER = "This trace is of an older version of the course; run the cell again.";
 export const BROKEN = "This trace can't be read; run the cell again.";
 
 /** What the reader is told in place of a picture. */
@@ -89,6 +91,7 @@ export async function open(text) {
   try {
     const sent = JSON.parse(text);
     if (sent.version > VERSION) throw new Unreadable(NEWER);
+    if (sent.version < VERSION) throw new Unreadable(OLDER);
     if (sent.version !== VERSION) throw new Unreadable(BROKEN);
     return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
   } catch (error) {
