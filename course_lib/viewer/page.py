@@ -135,7 +135,7 @@ def module(bundle: str = "stepper") -> str:
 
 
 def place(state: Mapping[str, Any], bundle: str = "stepper", still: str = "") -> str:
-    """Where a widget of this state (its traits by name) will stand; it removes the element that ``still`` identifies."""
+    """Where a widget of this state (its traits by name) will stand; once it does, the element ``still`` goes."""
     kept = {name: state[name] for name in TRAITS[bundle] if name in state}
     instead = f' data-still="{still}"' if still else ""
     return f'<script type="application/json" class="{PLACES[bundle]}"{instead}>{escaped(json.dumps(kept))}</script>'
@@ -147,7 +147,7 @@ def escaped(text: str) -> str:
 
 
 def page(title: str, state: Mapping[str, Any], still: str, bundle: str = "stepper") -> str:
-    """A whole page with one widget; ``still`` is HTML for readers whose browser runs no script or has half of the file."""
+    """A whole page with one widget; ``still`` is HTML for a browser that runs no script, or has half of the file."""
     dark = " ".join(f"{name}: {colour};" for name, colour in _DARK.items())
     instead = f'<div id="{_STILL}">{still}<p>{_STILL_HINT}</p></div>'
     body = f"<h1>{html.escape(title)}</h1>\n{instead}\n{place(state, bundle, _STILL)}"

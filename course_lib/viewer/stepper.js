@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f26d791eded1c763 bundle 1e8f1a52d35f0564 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f535ee1562818e33 bundle 7b1fc7838e5ca931 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3553,6 +3553,7 @@ var SPEEDS = [1, 2, 4, 8, 16, 32];
 var UNITS = ["statement", "loop turn", "phase", "barrier"];
 var SIZES = [0.8, 1, 1.25, 1.5, 2];
 var SAVE_AFTER = 300;
+var UNSAVED = /* @__PURE__ */ new WeakMap();
 var Player = class {
   /**
    * @param {Model} model
@@ -3567,10 +3568,10 @@ var Player = class {
     layOut(this.root);
     this.stage = null;
     this.timer = null;
-    this.saving = void 0;
     this.speed = 2;
     this.unit = 0;
-    this.unsaved = {};
+    this.unsaved = UNSAVED.get(model) ?? { values: {} };
+    UNSAVED.set(model, this.unsaved);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.listeners = {
@@ -3601,7 +3602,6 @@ var Player = class {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
     this.pause();
-    clearTimeout(this.saving);
     this.sizes.disconnect();
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.repaint);
@@ -3859,12 +3859,13 @@ var Player = class {
    * @param {Record<string, unknown>} values
    */
   set(values) {
-    Object.assign(this.unsaved, values);
-    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
-    clearTimeout(this.saving);
-    this.saving = setTimeout(() => {
-      this.unsaved = {};
-      this.model.save_changes();
+    const { model, unsaved } = this;
+    Object.assign(unsaved.values, values);
+    for (const [name, value] of Object.entries(values)) model.set(name, value);
+    clearTimeout(unsaved.timer);
+    unsaved.timer = setTimeout(() => {
+      unsaved.values = {};
+      model.save_changes();
     }, SAVE_AFTER);
   }
   /**
@@ -3873,7 +3874,7 @@ var Player = class {
    * @param {() => void} show
    */
   changed(name, show) {
-    const mine = this.unsaved[name];
+    const mine = this.unsaved.values[name];
     if (mine === void 0 || JSON.stringify(mine) === JSON.stringify(this.model.get(name))) show();
     else this.model.set(name, mine);
   }
