@@ -210,6 +210,8 @@ class _Vectors:
             self.texts += [str(value) for value in pool]
             return kind, start
         start = self._sizes[kind]
+        if pool.dtype == np.float16:  # by their own digits: the browser knows no such numbers
+            pool = np.where(pool == np.trunc(pool), pool, pool.astype(str).astype(np.float64))
         self._parts[kind].append(pool)
         self._sizes[kind] += pool.size
         return kind, start
@@ -230,7 +232,7 @@ def kind_of(values: np.ndarray) -> int:
     """Which of the four kinds holds these values exactly."""
     dtype = values.dtype
     if dtype.kind == "f":
-        return DOUBLES if dtype.itemsize > 4 else FLOATS
+        return FLOATS if dtype.itemsize == 4 else DOUBLES
     if dtype.kind not in "iub":
         return TEXTS
     if not values.size or dtype.kind == "b":

@@ -83,7 +83,7 @@ def draw(layout: Layout, scale: float) -> Image.Image:
         if isinstance(shape, Text):
             at = shape.x * scale, shape.y * scale
             face = font(shape.size * scale, shape.mono, shape.bold)
-            pen.text(at, shape.text, font=face, fill=shape.colour, anchor=_ANCHORS[shape.anchor])
+            pen.text(at, shape.text, font=face, fill=shape.colour, anchor=_ANCHORS[shape.anchor], align="center")
         elif isinstance(shape, Disc):
             stamp = _disc(round(2 * shape.radius * scale), shape.fill)
             image.alpha_composite(stamp, _corner(shape.x - shape.radius, shape.y - shape.radius, scale))

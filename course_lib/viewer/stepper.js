@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f535ee1562818e33 bundle 7b1fc7838e5ca931 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 629639f08bc7a5ff bundle 1a6d2afd7b3adf81 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -645,7 +645,7 @@ var Block = class {
     const [from, to] = this.rows("test", i);
     return Array.from({ length: to - from }, (_, k) => {
       const row = from + k;
-      const [text, parts] = trace.tests[columns2.test_text[row]];
+      const [text, parts2] = trace.tests[columns2.test_text[row]];
       const mask = columns2.test_lanes[row];
       const [left, right] = [columns2.test_left[row], columns2.test_right[row]];
       const sides = (lane) => {
@@ -653,7 +653,7 @@ var Block = class {
         const k2 = popcount(mask & (1 << lane) - 1);
         return [at(trace.vector(left), k2), at(trace.vector(right), k2)];
       };
-      return { text, parts: parts ?? [], mask, truth: columns2.test_truth[row], sides };
+      return { text, parts: parts2 ?? [], mask, truth: columns2.test_truth[row], sides };
     });
   }
 };
@@ -830,9 +830,21 @@ var Trace = class {
 };
 
 // text.js
+var EXACT = 2 ** 53;
+var PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
+var COMPLEX = new RegExp(`^\\(?(${PART})?(${PART})j\\)?$`);
+function parts(text) {
+  const [, real = "0", imaginary] = COMPLEX.exec(text) ?? [];
+  const part2 = (digits) => Number(digits.replace("inf", "Infinity").replace("nan", "NaN"));
+  return imaginary === void 0 ? null : [part2(real), part2(imaginary)];
+}
 function short(value) {
   if (value === null || value === void 0) return "";
-  if (typeof value === "string") return value;
+  if (typeof value === "string") {
+    const complex = parts(value);
+    return complex ? `${short(complex[0])}
+${short(complex[1])}j` : short(Number(value));
+  }
   if (!Number.isFinite(value)) return odd(value);
   value = ownDigits(value);
   const size = Math.abs(value);
@@ -841,9 +853,17 @@ function short(value) {
   return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0).replace(/^(-?)0\./, "$1.");
 }
 function full(value) {
-  if (typeof value !== "number") return String(value ?? "empty");
+  if (typeof value === "string") {
+    const complex = parts(value);
+    if (!complex) return value;
+    const [real, imaginary] = complex.map(full);
+    return `(${real}${imaginary.startsWith("-") ? "" : "+"}${imaginary}j)`;
+  }
+  if (typeof value !== "number") return "empty";
   if (!Number.isFinite(value)) return odd(value);
-  const rounded = Number(ownDigits(value).toPrecision(7));
+  const digits = ownDigits(value);
+  const whole = Number.isInteger(digits) && Math.abs(digits) <= EXACT;
+  const rounded = whole ? digits : Number(digits.toPrecision(7));
   const size = Math.abs(rounded);
   if (size === 0 || size >= 1e-4 && size < 1e16) return String(rounded);
   return rounded.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
@@ -852,7 +872,7 @@ function odd(value) {
   return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 function ownDigits(value) {
-  if (Number.isInteger(value) || Math.fround(value) !== value) return value;
+  if (Number.isInteger(value) && Math.abs(value) <= EXACT || Math.fround(value) !== value) return value;
   for (let digits = 6; digits < 10; digits++) {
     const shorter = Number(value.toPrecision(digits));
     if (Math.fround(shorter) === value) return shorter;
@@ -897,8 +917,8 @@ function sentence(machine) {
     ["misses", missed2],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)]
   ];
-  const parts = doings.filter(([, what]) => what.length);
-  const all = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */
+  const parts2 = doings.filter(([, what]) => what.length);
+  const all = parts2.map(([verb, what]) => `${verb} ${/** @type {string[]} */
   what.join(", ")}`).join("; ");
   return [...lead, `${thread} ${all || "runs it"}.`];
 }
@@ -916,9 +936,9 @@ function wrongNow(machine) {
 function tested(machine) {
   const lane = machine.thread % WARP;
   if (!machine.isActive(machine.thread)) return [];
-  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text, parts, truth: truth2, sides }) => {
-    const values = parts.length === 3 ? sides(lane) : null;
-    const filled = values ? `${full(values[0])} ${parts[1]} ${full(values[1])}` : "";
+  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text, parts: parts2, truth: truth2, sides }) => {
+    const values = parts2.length === 3 ? sides(lane) : null;
+    const filled = values ? `${full(values[0])} ${parts2[1]} ${full(values[1])}` : "";
     return { said: text, filled, holds: Boolean(truth2 >>> lane & 1) };
   });
 }
@@ -955,8 +975,12 @@ function highlight(text, hues) {
 // grid.js
 var WRAP = 16;
 var MOST_NUMBERS = 1100;
+var LINE = 7.5;
 var GAP = 1;
-var width = (text) => Math.min(4, Math.max(2, text.length));
+var width = (text) => {
+  const long = Math.max(...text.split("\n").map((line) => line.length));
+  return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
+};
 var Grid = class extends Plane {
   /** @param {PlaneOptions} options */
   constructor(options) {
@@ -979,13 +1003,14 @@ var Grid = class extends Plane {
     this.above.append(this.labels);
     this.held = new Array(this.size).fill(null);
     this.written = new Array(this.size).fill("");
-    this.widths = [0, 0, this.size, 0, 0];
+    this.widths = [0, 0, this.size, 0, 0, 0, 0];
   }
   get dot() {
     return 2;
   }
   state() {
-    return { ...super.state(), texts: this.texts.map((text) => text.textContent ?? "") };
+    const lines = (text) => [...text.children].map((line) => line.textContent).join("\n");
+    return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
   }
   /**
    * @param {number} i
@@ -1004,7 +1029,10 @@ var Grid = class extends Plane {
     const text = short(value);
     this.widths[width(this.written[i])] -= 1;
     this.widths[width(text)] += 1;
-    this.texts[i].textContent = this.written[i] = text;
+    this.written[i] = text;
+    const lines = text.split("\n");
+    if (lines.length === 1) this.texts[i].textContent = text;
+    else this.texts[i].replaceChildren(...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)));
   }
   /**
    * One text size for the whole grid.
@@ -1012,7 +1040,7 @@ var Grid = class extends Plane {
    * @param {number[]} rings
    */
   finish(dots, rings) {
-    const size = `tt-texts tt-wide-${this.widths[4] ? 4 : this.widths[3] ? 3 : 2}`;
+    const size = `tt-texts tt-wide-${[6, 4, 3].find((long) => this.widths[long]) ?? 2}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
     super.finish(dots, rings);
   }
@@ -2379,11 +2407,11 @@ var Multiplied = class {
 };
 function says({ name, fragments: matrices }, lane) {
   if (lane < 0) return `The thread is in another warp, and holds nothing of ${name}'s matrices.`;
-  const parts = matrices.map(({ name: matrix2, columns: columns2, held }) => {
+  const parts2 = matrices.map(({ name: matrix2, columns: columns2, held }) => {
     const places = held[lane].map((i) => `[${Math.floor(i / columns2)}, ${i % columns2}]`);
     return `${matrix2} ${places.join(", ")}`;
   });
-  return `Lane ${lane} holds of ${name}'s ${parts.join("; of its ")}.`;
+  return `Lane ${lane} holds of ${name}'s ${parts2.join("; of its ")}.`;
 }
 function matrix({ name, rows, columns: columns2, held }) {
   const title = `${name}, ${rows}×${columns2}`;
@@ -2781,7 +2809,7 @@ var waits = {
   wants: () => true,
   build: (place, context) => new Waits(place, context)
 };
-var PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+var PART2 = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
 var Buffers = class {
   /**
    * @param {import("../trace.js").TraceArray} array
@@ -2912,7 +2940,7 @@ var Waits = class {
       const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
       for (const [from, to, what] of spans) {
         const width2 = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
-        const part2 = PART[what.split(" ")[0]];
+        const part2 = PART2[what.split(" ")[0]];
         context.fillStyle = colours(what === "held" ? `load ${buffer(name)}` : what);
         context.fillRect(from * scale, top + row * (1 - part2), width2, row * part2);
       }
@@ -2963,7 +2991,7 @@ var Waits = class {
 // panels/warp.js
 var CELL3 = 20;
 var WORD = 9;
-var LINE = 4;
+var LINE2 = 4;
 var MOST_LINES = 8;
 var warp = {
   name: "warp",
@@ -3127,12 +3155,12 @@ var Request2 = class {
 };
 function picture(sectors, mine) {
   const numbers = [...sectors.keys()].sort((x, y) => x - y);
-  const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
-  const beside2 = many ? 1 : LINE;
+  const many = new Set(numbers.map((sector) => Math.floor(sector / LINE2))).size > MOST_LINES;
+  const beside2 = many ? 1 : LINE2;
   const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside2)))];
   const words = SECTOR_BYTES / WORD_BYTES;
   const [width2, height] = [words * WORD + 4, WORD + 5];
-  const columns2 = many ? LINE : groups.length > 4 ? 2 : 1;
+  const columns2 = many ? LINE2 : groups.length > 4 ? 2 : 1;
   const rows = Math.ceil(groups.length / columns2);
   const gutter = 34;
   const across = beside2 * width2 + gutter;

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -26,26 +28,55 @@ def label(position: Dim3, dims: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Write a value with at most seven significant digits, whole numbers without a point, a truth as 1 or 0."""
-    if isinstance(value, bool | np.bool_):
+    """Write a value: a whole number in full, another with at most seven significant digits, a truth as 1 or 0."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | np.integer | np.bool_):
         return str(int(value))
-    if isinstance(value, str) or np.iscomplexobj(value) or not np.isfinite(value):
-        return str(value)
-    rounded = float(f"{float(str(value)):.7g}")  # from the digits of its own type, as the browser has them
-    return str(int(rounded)) if rounded == int(rounded) and abs(rounded) < 1e16 else repr(rounded)
+    if np.iscomplexobj(value):
+        imaginary = number(value.imag)
+        return f"({number(value.real)}{'' if imaginary.startswith('-') else '+'}{imaginary}j)"
+    digits = _own_digits(value)
+    if not np.isfinite(digits):
+        return str(digits)
+    if not digits.is_integer() or abs(digits) > _EXACT:
+        digits = float(_SEVEN.create_decimal(Decimal(digits)))
+    return str(int(digits)) if digits.is_integer() and abs(digits) < 1e16 else repr(digits)
 
 
 def short(value: Any) -> str:
-    """Write a value so that it fits a small cell: two or three significant digits, no leading zero."""
+    """Write a value so that it fits a small cell: two or three significant digits, no leading zero.
+
+    Of a complex number the imaginary part is below the real part.
+    """
     if np.iscomplexobj(value):
-        return str(value)
-    value = float(value) if isinstance(value, bool | np.bool_) else float(str(value))
+        return f"{short(value.real)}\n{short(value.imag)}j"
+    value = float(value) if isinstance(value, bool | np.bool_) else _own_digits(value)
     if value.is_integer() and abs(value) < 1e5:
         return str(int(value))
-    if not np.isfinite(value) or abs(value) >= 1e4 or abs(value) < 0.005:
-        return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
-    text = f"{value:.{2 if abs(value) < 10 else 1 if abs(value) < 100 else 0}f}"
+    if not np.isfinite(value):
+        return str(value)
+    exact = Decimal(value)
+    if abs(value) >= 1e4 or abs(value) < 0.005:
+        return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), f"{_ONE.create_decimal(exact):.0e}")
+    places = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    text = str(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+#: Rounding as JavaScript's, which takes the larger of two numbers that are equally near.
+_ONE, _SEVEN = (Context(prec=digits, rounding=ROUND_HALF_UP) for digits in (1, 7))
+_EXACT = 2**53  # up to here a float holds every whole number
+
+
+def _own_digits(value: Any) -> float:
+    """A number by the digits of its own type, or of a float32 where one holds it, as the browser has them."""
+    if float(value).is_integer() and abs(float(value)) <= _EXACT:
+        return float(value)
+    digits = float(str(value))
+    with np.errstate(over="ignore"):
+        narrow = np.float32(digits)
+    return float(str(narrow)) if float(narrow) == digits else digits
 
 
 def element(name: str, flat: int, shape: tuple[int, ...]) -> str:

@@ -19,7 +19,8 @@ LEFT_OUT = {"padded": 4, "register_2d": 3, "vectorized": 3}
 MANY = 40 if NIGHTLY else 12
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
          "device_function", "returns_early", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d",
-         "divergent", "odd_blocks", "three_dimensions")  # fmt: skip
+         "divergent", "odd_blocks", "three_dimensions", "complex",
+         "large_integers", "half", "one_thread")  # fmt: skip
 
 
 def steps_of(name, timeline):
@@ -186,3 +187,17 @@ def test_the_whole_launch(show, launch_of, name):
     assert shown == {name: (counts.min(), counts.max()) for name, counts in loads.items() if counts.any()}
     rows = [[str(r.line), f"{r.op} {r.array}", str(r.accesses), str(r.requests)] for r in run.trace.traffic]
     assert [row[:4] for row in table(page, "launch")] == rows
+
+
+@pytest.mark.parametrize("name", ["complex", "large_integers", "half"])
+def test_numbers_stay_in_their_cells(show, launch_of, name):
+    """No text is wider or higher than its element, so that none prints over another."""
+    page = show(Stepper(launch_of(name), step=3))
+    sizes = page.locator(".tt-texts .tt-t").evaluate_all(
+        """texts => texts.filter((text) => text.textContent).map((text) => {
+          const { width, height } = text.getBBox();
+          return [text.textContent, width, height];
+        })"""
+    )
+    assert len(sizes) >= 24
+    assert [each for each in sizes if each[1] > 20 or each[2] > 20] == []

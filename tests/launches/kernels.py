@@ -102,3 +102,10 @@ def planes(a, out):
     x, y, z = cuda.grid(3)
     if x % 2 == 0 or z > 0:
         out[z, y, x] = a[z, y, x]
+
+
+@cuda.jit
+def doubled(x, out):
+    row, column = divmod(cuda.threadIdx.x, x.shape[1])
+    value = x[row, column]
+    out[row, column] = value + value
