@@ -57,6 +57,11 @@ class Observer:
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         """In ``lanes`` (a mask) the address of a vector access was no multiple of its size."""
 
+    def updated(
+        self, site: Site, pattern: Pattern, base: int, operation: str, values: tuple[Any, ...], old: Any
+    ) -> None:
+        """Lanes updated elements by an atomic ``operation``: ``values`` are its operands, ``old`` what each found."""
+
     def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         """In ``lanes`` (a mask) an element of a local array was read before it was written."""
 

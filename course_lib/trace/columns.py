@@ -25,6 +25,9 @@ ACCESS = {
     "base": "i8",
     "pattern": "i4",
     "values": "i4",
+    "old": "i4",
+    "given": "i4",
+    "operation": "i4",
     "sectors": "i4",
     "wavefronts": "i4",
     "conflicts": "i4",
@@ -33,6 +36,9 @@ VARIABLE = {"step": "i4", "name": "i4", "values": "i4"}
 TEST = {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"}
 OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"}
 OPS = ("load", "store", "atomic")
+#: What a list of ``access`` is numbered where there is none: ``values`` of a load; of all but an atomic, ``old`` (what
+#: each lane found), ``given`` (its operands, lane after lane) and ``operation`` (its name, in ``Columns.operations``).
+NONE = -1
 #: What ``step.flags`` holds: the step arrives at a barrier; it begins a turn of a loop; it goes on with a line after a
 #: device function that the line calls has returned.
 BARRIER, TURN, RESUMED = 1, 2, 4
@@ -102,7 +108,8 @@ class Columns:
     """The columns of a trace; steps are ordered by block (x fastest) and, in a block, as they were executed.
 
     ``blocks`` (n, 3) are the coordinates that ``step["block"]`` numbers; ``first`` (n + 1,) are the rows of ``step``
-    with which the blocks begin. ``names``, ``arrays`` and ``texts`` are what the columns of that name number.
+    with which the blocks begin. ``names``, ``arrays``, ``texts`` and ``operations`` are what the columns of that name
+    number.
     """
 
     step: Table
@@ -115,6 +122,7 @@ class Columns:
     names: list[str] = field(default_factory=list)
     arrays: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
 
     @cached_property
     def first(self) -> np.ndarray:
@@ -173,15 +181,16 @@ def mask_of(lanes: np.ndarray) -> int:
 class Touches:
     """Every element that a block's lanes accessed in one array, in order: columns of equal length.
 
-    ``position`` counts steps from 1, ``element`` is row-major, ``store`` says whether it was stored (or updated
-    atomically), and ``value`` is what it then held. Lanes that access several neighbouring elements at once have an
-    entry for each; ``access`` numbers a lane's accesses, and ``first`` marks the first entry of each.
+    ``position`` counts steps from 1, ``element`` is row-major, ``store`` says whether it was stored or updated
+    atomically, ``atomic`` whether it was the latter, and ``value`` is what it then held. Lanes that access several
+    neighbouring elements at once have an entry for each, of which ``first`` marks the first.
     """
 
     position: np.ndarray
     thread: np.ndarray
     element: np.ndarray
     store: np.ndarray
+    atomic: np.ndarray
     value: np.ndarray
     first: np.ndarray
 

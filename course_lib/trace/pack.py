@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,22 @@ from .trace import TraceArray
 WEIGHTS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
 
 
+class Update(NamedTuple):
+    """What an atomic did, as lane vectors: the operands, what each lane found, and what each left."""
+
+    operation: str
+    given: tuple[Any, ...]
+    old: Any
+    new: Any
+
+
 @dataclass
 class Events:
     """What a chunk of blocks did, as references: an event is one statement of one warp in all of its blocks.
 
-    ``accesses`` are (event, op, pattern, base, value), ``variables`` (event, name, value), ``tests`` (event, text,
-    left, right, truth, mask), ``outside`` (event, op, array, index, lanes), ``arrivals`` (event, mask).
+    ``accesses`` are (event, op, pattern, base, value), of an atomic with an :class:`Update` for a value, ``variables``
+    (event, name, value), ``tests`` (event, text, left, right, truth, mask), ``outside`` (event, op, array, index,
+    lanes), ``arrivals`` (event, mask).
     """
 
     lines: list[int] = field(default_factory=list)
@@ -72,6 +82,7 @@ class Packer:
         self.vectors = Vectors()
         self._names: dict[str, int] = {}
         self._texts: dict[str, int] = {}
+        self._operations: dict[str, int] = {}
         self._whole: dict[int, int] = {}  # the lists of one whole number
         self._chunks: list[dict[str, Table]] = []
 
@@ -134,6 +145,7 @@ class Packer:
             names=list(self._names),
             arrays=arrays,
             texts=list(self._texts),
+            operations=list(self._operations),
         )
 
     # --- values ------------------------------------------------------------------------------------------------
@@ -189,7 +201,8 @@ class Packer:
         plains: dict[str, bool] = {}  # is the array in C order?
         laid: list[tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]] = []
         which, bases = [], []
-        values = np.full((len(chunk.accesses), blocks), -1, np.int64)
+        values, old, given = (np.full((len(chunk.accesses), blocks), c.NONE, np.int64) for _ in range(3))
+        operation = np.full(len(chunk.accesses), c.NONE)
         for i, (event, op, pattern, base, value) in enumerate(chunk.accesses):
             array = pattern.array
             phase = base * array.itemsize % SECTOR_BYTES if array.space != "local" else 0
@@ -205,6 +218,11 @@ class Packer:
                 laid.append(self._lay(lanes, pattern, base, phase, plain))
             which.append(row)
             bases.append(base if plain else 0)
+            if op == "atomic":
+                operation[i] = self._operations.setdefault(value.operation, len(self._operations))
+                old[i] = self._stored(lanes, laid[row][0], pattern, value.old)
+                given[i] = self._by_block(lanes, laid[row][0], np.stack([lanes.flat(g) for g in value.given], axis=2))
+                value = value.new
             if op != "load":
                 values[i] = self._stored(lanes, laid[row][0], pattern, value)
         if not which:
@@ -225,6 +243,9 @@ class Packer:
             "base": np.array(bases)[item] + tables[1][entry, block],
             "pattern": tables[2][entry, block],
             "values": values[item, block],
+            "old": old[item, block],
+            "given": given[item, block],
+            "operation": operation[item],
             "sectors": figures[0][entry, block],
             "wavefronts": figures[1][entry, block],
             "conflicts": figures[2][entry, block],

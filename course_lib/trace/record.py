@@ -6,14 +6,16 @@ While the kernel runs, only references are kept; a chunk of blocks is turned int
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..simulator.findings import Finding, LaunchError
+from ..simulator.machine.memory import ATOMIC
 from ..simulator.observer import Observer
 from .columns import BARRIER, RESUMED, TURN
-from .pack import Events, Packer
+from .pack import Events, Packer, Update
 from .program import Listing
 from .trace import Fragment, MatrixOperation, RecordedSteps, Trace, TraceArray
 
@@ -110,9 +112,14 @@ class TraceObserver(Observer):
                     return
             accesses.append((event, site.op, pattern, base, list(values)))
             return
-        if site.op == "atomic":  # what memory holds afterwards, not what was added
-            value = pattern.array.gather(site.vector, pattern, base)
-        accesses.append((event, site.op, pattern, base, value))
+        if site.op != "atomic":  # see :meth:`updated`
+            accesses.append((event, site.op, pattern, base, value))
+
+    def updated(self, site: Any, pattern: Any, base: int, operation: str, values: tuple[Any, ...], old: Any) -> None:
+        event = self._event(site.vector, site.line)
+        if event is not None:
+            new = ATOMIC[operation](old, *values)
+            self._chunk.accesses.append((event, site.op, pattern, base, Update(operation, values, old, new)))
 
     def assigned(self, vector: Any, name: str, value: Any, mask: Any) -> None:
         event = self._now.get(vector.warp)
@@ -165,6 +172,9 @@ class TraceObserver(Observer):
         """The recording, once the launch has finished, with what the other observers found and counted."""
         launch, source = self.prepared.launch, self.prepared.source
         columns = self._packer.columns(launch, list(self._arrays))
+        for value in self.prepared.values:
+            if hasattr(value, "host"):
+                self._arrays[value.name] = replace(self._arrays[value.name], final=value.host.copy())
         steps = RecordedSteps(columns, self._arrays)
         return Trace(
             source.name,

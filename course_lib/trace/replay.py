@@ -14,7 +14,7 @@ from .program import loops, phases
 from .strips import Strip, strips
 from .trace import Dim3, RecordedSteps, Step, Trace
 
-LOAD = OPS.index("load")
+LOAD, ATOMIC = OPS.index("load"), OPS.index("atomic")
 
 
 class Timeline:
@@ -80,7 +80,8 @@ class Timeline:
             element, width = element + part, np.repeat(width, width)
         else:
             part = np.zeros(len(row), np.int64)
-        store = table["op"][row] != LOAD
+        op = table["op"][row]
+        store = op != LOAD
         value = np.zeros(len(row), array.dtype)
         if store.any():
             # one value stands for all lanes; of wide stores, one lane's values do
@@ -88,7 +89,7 @@ class Timeline:
             place = np.where(lengths == width, part, rank * width + part)
             value[store] = columns.values(table["values"], row[store], place[store], value.dtype)
         thread = table_threads(self.warps, table["step"] - self.first, row, lane)
-        return Touches(table["step"][row] - self.first + 1, thread, element, store, value, part == 0)
+        return Touches(table["step"][row] - self.first + 1, thread, element, store, op == ATOMIC, value, part == 0)
 
     def assignments(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(position, thread, value) of every assignment to a variable, in order."""
@@ -286,7 +287,7 @@ class State:
         return np.unique(touches.element[done][(touches.thread[done] == thread) & ~touches.store[done]])
 
     def counts(self, space: str, op: str) -> np.ndarray:
-        """Accesses of each thread; an atomic counts as a store, and a wide access as one."""
+        """Loads, stores or atomics of each thread; a wide access counts as one."""
         total = np.zeros(self.timeline.n_threads, np.int64)
         for name, array in self.timeline.trace.arrays.items():
             if array.space == space:
@@ -304,7 +305,8 @@ class State:
     def _counted(self, name: str, op: str, line: int | None) -> np.ndarray:
         touches = self.timeline.touches(name)
         done = touches.until(self.position)
-        chosen = touches.first[done] & (touches.store[done] == (op != "load"))
+        kinds = {"load": ~touches.store, "store": touches.store & ~touches.atomic, "atomic": touches.atomic}
+        chosen = (touches.first & kinds[op])[done]
         if line is not None:
             chosen &= self.timeline.lines[touches.position[done] - 1] == line
         return np.bincount(touches.thread[done][chosen], minlength=self.timeline.n_threads)

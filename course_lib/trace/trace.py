@@ -24,7 +24,8 @@ class TraceArray:
     """An array that the kernel touched.
 
     ``space`` is "global", "shared" or "local"; ``shape`` and ``strides`` are in elements (None: C order).
-    ``initial`` is a copy of a global array's contents before the launch, and None for the arrays of the other spaces.
+    ``initial`` and ``final`` are copies of a global array's contents before and after the launch, and None for the
+    arrays of the other spaces.
     """
 
     name: str
@@ -33,6 +34,7 @@ class TraceArray:
     shape: tuple[int, ...]
     initial: np.ndarray | None = None
     strides: tuple[int, ...] | None = None
+    final: np.ndarray | None = None
 
     @property
     def size(self) -> int:
@@ -50,7 +52,9 @@ class TraceAccess:
 
     ``threads`` (n,) are linear thread ids in the block, x fastest; ``index`` is (n, ndim), of the first element where
     a lane accesses ``width`` neighbouring ones at once; ``values`` is (n,) or (n, width): what was stored, and what
-    memory held after an atomic. A load's are in the memory that it reads: see :meth:`.replay.Timeline.state`.
+    each lane's atomic left. A load's are in the memory that it reads: see :meth:`.replay.Timeline.state`. Of an atomic,
+    ``operation`` is "add" or another of ``cuda.atomic``, ``old`` (n,) what each lane found, in the order simulated, and
+    ``given`` (n, operands) what it was given.
     ``sectors``, ``wavefronts`` and ``conflicts`` are those of the warp's request.
     """
 
@@ -63,6 +67,9 @@ class TraceAccess:
     sectors: int = 0
     wavefronts: int = 0
     conflicts: int = 0
+    operation: str = ""
+    old: np.ndarray | None = None
+    given: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -228,7 +235,15 @@ class RecordedSteps(Sequence[Step]):
             int(row["sectors"]),
             int(row["wavefronts"]),
             int(row["conflicts"]),
+            *self._update(row, threads),
         )
+
+    def _update(self, row: dict[str, Any], threads: np.ndarray) -> tuple[str, np.ndarray, np.ndarray] | tuple[()]:
+        """What an atomic did: its name, what each lane found, and what each was given."""
+        if row["operation"] == c.NONE:
+            return ()
+        old, given = (self.columns.vector(row[name]) for name in ("old", "given"))
+        return self.columns.operations[row["operation"]], _spread(old, threads), given.reshape(len(threads), -1)
 
     def _test(self, t: int, warp: int) -> Condition:
         columns = self.columns
@@ -282,7 +297,8 @@ def columns_of(steps: Sequence[Step], arrays: Mapping[str, TraceArray]) -> Colum
                 values = vectors.add(np.asarray(access.values)[inside].reshape(-1))
             figures = access.sectors, access.wavefronts, access.conflicts
             lanes = mask_of(ids[inside])
-            access_rows.append((row, op, number, lanes, access.width, elements[0], pattern, values, *figures))
+            updates = c.NONE, c.NONE, c.NONE
+            access_rows.append((row, op, number, lanes, access.width, elements[0], pattern, values, *updates, *figures))
         for name, value in step.variables.items():
             number = names.setdefault(name, len(names))
             variable_rows.append((row, number, vectors.add(np.broadcast_to(value, len(step.threads)).copy())))

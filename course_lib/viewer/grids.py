@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..trace.program import accumulators, roles, tiles
 from ..trace.replay import Timeline
 from ..trace.trace import TraceArray
+from .results import WrongElements
 from .words import short
 
 #: How an element looks, a letter each: not the block's business, in its region, touched by it, part of an active lane,
@@ -29,7 +32,8 @@ class Grid:
     ``looks`` has a letter an element; ``texts`` are the values, None where they do not fit; ``mine`` are the elements
     that the chosen thread touches in this step, ``dots`` those that it has loaded so far, ``outside`` the (row, column)
     of accesses that miss the grid; ``owned`` are the elements of the result that the thread stores in the whole
-    launch, and ``owned_by_warp`` those of its warp. ``frame`` is (top, left, bottom, right) of the block's region.
+    launch, and ``owned_by_warp`` those of its warp; ``wrong`` are those at which this step breaks a rule, or which hold
+    something else than was wanted. ``frame`` is (top, left, bottom, right) of the block's region.
     ``offset`` is the number of the grid's first element in its array.
     """
 
@@ -46,6 +50,7 @@ class Grid:
     outside: list[tuple[int, int]] = field(default_factory=list)
     owned: list[int] = field(default_factory=list)
     owned_by_warp: list[int] = field(default_factory=list)
+    wrong: list[int] = field(default_factory=list)
     frame: tuple[int, int, int, int] | None = None
     tile: tuple[int, int] | None = None
     wrapped: bool = False
@@ -53,10 +58,22 @@ class Grid:
 
 
 class Grids:
-    """All grids of a step, as one thread of the block sees them."""
+    """All grids of a step, as one thread of the block sees them.
 
-    def __init__(self, timeline: Timeline, position: int, thread: int):
+    ``broken`` are the findings of which the step is a part, ``threads`` those that made them.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        position: int,
+        thread: int,
+        broken: Sequence[Finding] = (),
+        threads: Sequence[int] = (),
+        wrong: WrongElements | None = None,
+    ):
         self.timeline, self.position, self.thread = timeline, position, thread
+        self.broken, self.threads, self.wrong = broken, threads, wrong or {}
         self.trace, self.state = timeline.trace, timeline.state(position)
         self.roles, self.tiles = roles(self.trace), tiles(self.trace)
 
@@ -79,6 +96,7 @@ class Grids:
         dots = self.state.loaded_by(array.name, self.thread) if array.space == "global" else np.empty(0, int)
         role = self.roles.get(array.name)
         owned, warp_owned = self._owned(array)
+        wrong = self._wrong(array)
         found = []
         for part in range(slices):
             offset = part * rows * columns
@@ -104,11 +122,12 @@ class Grids:
                 self._outside(array, rows, columns) if part == slices - 1 else [],
                 inside(owned),
                 inside(warp_owned),
+                inside(wrong),
                 tile=self.tiles.get(array.name),
                 wrapped=len(array.shape) == 1 and rows > 1,
             )
             if array.space == "global" and not grid.wrapped:
-                grid.frame = self._frame(array, rows, columns)
+                grid.frame = self._frame(grid)
             if not numbered:
                 grid.lens = self._lens(grid, chosen)
             found.append(grid)
@@ -155,11 +174,19 @@ class Grids:
                 places.append((index[-2], index[-1]))
         return [(int(row), int(column)) for row, column in sorted(set(places))]
 
-    def _frame(self, array: TraceArray, rows: int, columns: int) -> tuple[int, int, int, int] | None:
-        touched = np.unique(self.timeline.touches(array.name).element) % (rows * columns)
-        if not len(touched):
+    def _wrong(self, array: TraceArray) -> np.ndarray:
+        """The elements at which this step breaks a rule, and those stored by now that should hold something else."""
+        places = [f.index for f in self.broken if f.array == array.name and f.index is not None]
+        inside = [at for at in places if all(0 <= i < n for i, n in zip(at, array.shape, strict=True))]
+        broken = [int(np.ravel_multi_index(at, array.shape)) if at else 0 for at in inside]
+        stored = self.state.stored(array.name)
+        return np.array(broken + [int(i) for i in self.wrong.get(array.name, {}) if stored[int(i)]], np.int64)
+
+    def _frame(self, grid: Grid) -> tuple[int, int, int, int] | None:
+        region = np.frombuffer(grid.looks.encode(), "S1") != PLAIN.encode()
+        if not region.any():
             return None
-        y, x = np.divmod(touched, columns)
+        y, x = np.divmod(np.flatnonzero(region), grid.columns)
         return int(y.min()), int(x.min()), int(y.max()), int(x.max())
 
     def _lens(self, grid: Grid, values: Any) -> tuple[int, int, list[list[str]]]:
@@ -182,9 +209,10 @@ class Grids:
             step = self.timeline.step(self.position)
             looks[step.threads] = WRITTEN if name in step.variables else ACTIVE
         texts = texts_of(values) if name and n <= NUMBERED else None
-        return Grid(
-            name or "threads", None, "register", rows, columns, "".join(looks.tolist()), texts, 0, [self.thread]
-        )
+        letters = "".join(looks.tolist())
+        grid = Grid(name or "threads", None, "register", rows, columns, letters, texts, 0, [self.thread])
+        grid.wrong = list(self.threads)
+        return grid
 
 
 def sides(shape: tuple[int, ...]) -> tuple[int, int, int]:

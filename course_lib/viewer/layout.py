@@ -11,6 +11,8 @@ from .scene import Scene
 from .shapes import CARD, CARD_EDGE, CURRENT, HEADING, MEMORY, SOFT, WIDTH, WRONG, Box, Shape, Text, tint, wrapped
 
 LINE = 17.5
+#: What stands on a picture, of a reader who can run the notebook.
+HINT = "A still picture: run this cell to step through the launch."
 
 
 @dataclass
@@ -22,17 +24,17 @@ class Layout:
     places: dict[str, tuple[float, float, float]]
 
 
-def lay_out(scene: Scene) -> Layout:
-    """Place everything that the scene shows."""
+def lay_out(scene: Scene, hint: str = HINT) -> Layout:
+    """Place everything that the scene shows, and a hint at what to do for more."""
     shapes: list[Shape] = []
     places: dict[str, tuple[float, float, float]] = {}
-    top = _head(shapes, scene)
+    top = _head(shapes, scene, hint)
     bottom = lay_out_arrays(shapes, places, scene, top)
     end = _source(shapes, scene, top)
     return Layout(shapes, max(bottom, end) + 8, places)
 
 
-def _head(shapes: list[Shape], scene: Scene) -> float:
+def _head(shapes: list[Shape], scene: Scene, hint: str) -> float:
     """The kernel, where we are, what the step did, and what it broke; ends with the y of what follows."""
     shapes.append(Text(8, 16, scene.trace.kernel_name, 15, HEADING, mono=True, bold=True))
     shapes.append(Text(WIDTH - 8, 16, scene.where, 12, HEADING, "right", bold=True))
@@ -42,7 +44,9 @@ def _head(shapes: list[Shape], scene: Scene) -> float:
     for row, (line, colour) in enumerate(lines):
         shapes.append(Text(12, 47 + 18 * row, line, 12.5, colour, bold=colour == WRONG))
     bottom = 44 + 18 * len(lines)
-    shapes.append(Text(8, bottom + 16, "A still picture: run this cell to step through the launch.", 12, HEADING))
+    if not hint:
+        return float(bottom + 12)
+    shapes.append(Text(8, bottom + 16, hint, 12, HEADING))
     return float(bottom + 34)
 
 

@@ -125,7 +125,10 @@ def _grid(shapes: list[Shape], places: dict[str, Any], grid: Grid, x: float, y: 
         shapes.append(Pixels(x, y, width, height, _colours(grid, hue)))
         shapes.append(Box(x, y, width, height, None, tint(hue, 0.7)))  # for what is still empty
     else:
-        size = side * (0.42 if max(map(len, grid.texts or [""])) <= 3 else 0.32)
+        lines = [line for text in grid.texts or [""] for line in text.split("\n")]
+        longest = max(map(len, lines), default=0)
+        two = grid.texts is not None and len(lines) > len(grid.texts)
+        size = side * (0.22 if two or longest > 5 else 0.32 if longest > 3 else 0.42)
         for i, look in enumerate(grid.looks):
             _cell(shapes, x + i % grid.columns * side, y + i // grid.columns * side, side, look, hue)
             if grid.texts is not None and side >= LEGIBLE and grid.texts[i]:

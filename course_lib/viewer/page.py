@@ -43,7 +43,7 @@ STEPPER = Bundle(
 # What stands for anywidget's model: it holds values, and tells who listens. save_changes has nobody to tell.
 _LIVE = """
 class PageModel {
-  constructor(state) { this.state = state; this.listeners = new Map(); }
+  constructor(state) { this.state = { ...state, _saved: true }; this.listeners = new Map(); }
   get(name) { return this.state[name]; }
   set(name, value) {
     if (JSON.stringify(this.state[name]) === JSON.stringify(value)) return;
@@ -62,9 +62,33 @@ for (const state of document.querySelectorAll("script.%s")) {
   state.replaceWith(place);
   // A notebook's page has rules for the tables and lists of its outputs; a widget brings its own.
   place.closest(".jp-RenderedHTMLCommon")?.classList.remove("jp-RenderedHTMLCommon");
-  viewer.render({ model: new PageModel(JSON.parse(state.textContent)), el: place });
+  // What stands for the widget goes once there is something to see in its place.
+  const still = document.getElementById(state.dataset.still ?? "");
+  new MutationObserver((_, sight) => {
+    if (!place.firstElementChild || place.querySelector("[role=alert]")) return;
+    still?.remove();
+    sight.disconnect();
+  }).observe(place, { childList: true });
+  try {
+    viewer.render({ model: new PageModel(JSON.parse(state.textContent)), el: place });
+  } catch (error) {
+    console.error(error);
+    const says = document.createElement("p");
+    says.setAttribute("role", "alert");
+    says.className = "tt-unreadable";
+    says.textContent = "%s";
+    place.replaceChildren(says);
+  }
 }
 """
+#: What stands where a widget cannot be read; the others of the page live.
+FAULT = "What belongs here cannot be read: save the page again, or export the lesson again."
+#: The identifier of what stands for the widget of a saved page until it lives.
+_STILL = "tile-by-tile-still"
+_STILL_HINT = (
+    "This is a still picture. If it stays one, this browser does not run the page's scripts, or the file is "
+    "incomplete: allow scripts, or save the page again."
+)
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -76,6 +100,8 @@ _PAGE = """<!DOCTYPE html>
 :root {{ color-scheme: light dark; }}
 body {{ margin: 0 auto; padding: 1rem; max-width: 1500px; font-family: system-ui, sans-serif;
   background: #ffffff; color: #1a1a1a; --jp-layout-color0: #ffffff; --jp-ui-font-color0: #1a1a1a; }}
+h1 {{ margin: 0 0 0.5rem; font-size: 1.1rem; }}
+#tile-by-tile-still img {{ max-width: 100%; height: auto; }}
 @media (prefers-color-scheme: dark) {{
   body {{ background: #111111; color: #e8e8e8; {dark} }}
 }}
@@ -106,6 +132,8 @@ _DARK = {
     "--jp-content-font-color2": "#bdbdbd",
     "--jp-cell-editor-background": "#212121",
     "--jp-brand-color1": "#64b5f6",
+    "--jp-mirror-editor-keyword-color": "#66bb6a",
+    "--jp-mirror-editor-number-color": "#66bb6a",
 }
 
 
@@ -120,22 +148,25 @@ def module(bundle: Bundle = STEPPER) -> str:
     code, found = re.subn(r"export\s*\{\s*(\w+) as default\s*,?\s*\};?", r"const viewer = \1;", bundle.read("js"))
     if found != 1:
         raise RuntimeError(f"{bundle.name}.js does not end in one default export; build it with tools/build_viewer.py")
-    return f'<script type="module">{escaped(code + _LIVE % bundle.mark)}</script>'
+    return f'<script type="module">{escaped(code + _LIVE % (bundle.mark, FAULT))}</script>'
 
 
-def place(state: Mapping[str, Any], bundle: Bundle = STEPPER) -> str:
-    """Where a widget of this state (its traits by name) will stand."""
+def place(state: Mapping[str, Any], bundle: Bundle = STEPPER, still: str = "") -> str:
+    """Where a widget of this state (its traits by name) will stand; once it does, the element ``still`` goes."""
     kept = {name: state[name] for name in bundle.traits if name in state}
-    return f'<script type="application/json" class="{bundle.mark}">{escaped(json.dumps(kept))}</script>'
+    instead = f' data-still="{still}"' if still else ""
+    return f'<script type="application/json" class="{bundle.mark}"{instead}>{escaped(json.dumps(kept))}</script>'
 
 
 def escaped(text: str) -> str:
-    """Text as it may stand in a script element, of JSON or of JavaScript whose only ``</`` are in strings."""
-    return re.sub(r"</(?=script|style)", r"<\\/", text, flags=re.IGNORECASE).replace("<!--", r"<\!--")
+    """Text as it may stand in a script element: of JSON, or of JavaScript that has markup in strings alone."""
+    return re.sub(r"<(?=/script|/style|!--)", r"\\u003c", text, flags=re.IGNORECASE)
 
 
-def page(title: str, state: Mapping[str, Any], bundle: Bundle = STEPPER) -> str:
-    """A whole page with one widget."""
+def page(title: str, state: Mapping[str, Any], still: str, bundle: Bundle = STEPPER) -> str:
+    """A whole page with one widget; ``still`` is HTML for a browser that runs no script, or has half of the file."""
     dark = " ".join(f"{name}: {colour};" for name, colour in _DARK.items())
-    parts = {"style": style(bundle), "body": place(state, bundle), "module": module(bundle)}
+    instead = f'<div id="{_STILL}">{still}<p>{_STILL_HINT}</p></div>'
+    body = f"<h1>{html.escape(title)}</h1>\n{instead}\n{place(state, bundle, _STILL)}"
+    parts = {"style": style(bundle), "body": body, "module": module(bundle)}
     return _PAGE.format(title=html.escape(title), dark=dark, **parts)

@@ -23,7 +23,7 @@ from ..trace.replay import Timeline
 from ..trace.trace import Trace
 from .words import comparison
 
-VERSION = 2
+VERSION = 3
 #: Characters of a payload. The page unpacks it, and a saved notebook may carry it.
 MAX_BYTES = 8_000_000
 #: Elements of all arrays together, each thread's local ones counted.
@@ -41,6 +41,9 @@ TABLES = {
         "base": "i4",
         "pattern": "i4",
         "values": "i4",
+        "old": "i4",
+        "given": "i4",
+        "operation": "i1",
         "sectors": "u2",
         "wavefronts": "u2",
         "conflicts": "u2",
@@ -136,6 +139,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
         "source": [[line, text, around.get(line, (0, 0))[0]] for line, text in shown_source(trace)],
         "loops": [[header, parent] for line, (header, parent) in sorted(around.items()) if line == header],
         "names": columns.names,
+        "operations": columns.operations,
         "accumulators": gathered,
         "owner": next((name for name, r in role.items() if r == "C"), None),
         "arrays": [
@@ -206,6 +210,8 @@ class _Vectors:
             self.texts += [str(value) for value in pool]
             return kind, start
         start = self._sizes[kind]
+        if pool.dtype == np.float16:  # by their own digits: the browser knows no such numbers
+            pool = np.where(pool == np.trunc(pool), pool, pool.astype(str).astype(np.float64))
         self._parts[kind].append(pool)
         self._sizes[kind] += pool.size
         return kind, start
@@ -226,7 +232,7 @@ def kind_of(values: np.ndarray) -> int:
     """Which of the four kinds holds these values exactly."""
     dtype = values.dtype
     if dtype.kind == "f":
-        return DOUBLES if dtype.itemsize > 4 else FLOATS
+        return FLOATS if dtype.itemsize == 4 else DOUBLES
     if dtype.kind not in "iub":
         return TEXTS
     if not values.size or dtype.kind == "b":

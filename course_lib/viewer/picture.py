@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from ..png import element, quantized
-from .layout import Layout, lay_out
+from .layout import HINT, Layout, lay_out
 from .scene import Scene
 from .shapes import WIDTH, Box, Disc, Pixels, Text
 
@@ -31,18 +31,19 @@ class StillPicture:
 
     scene: Scene
     other: Scene | None = None
+    hint: str = HINT
 
     @functools.cached_property
     def layout(self) -> Layout:
         """The shapes that are drawn."""
-        return lay_out(self.scene)
+        return lay_out(self.scene, self.hint)
 
     def image(self, scale: float = SCALE) -> Image.Image:
         """The picture in RGBA, ``scale`` pixels for each unit of the layout."""
         image = draw(self.layout, scale)
         if self.other is None:
             return image
-        below = draw(lay_out(self.other), scale)
+        below = draw(lay_out(self.other, self.hint), scale)
         both = Image.new("RGBA", (image.width, image.height + below.height), (255, 255, 255, 0))
         both.paste(image)
         both.paste(below, (0, image.height))
@@ -82,7 +83,7 @@ def draw(layout: Layout, scale: float) -> Image.Image:
         if isinstance(shape, Text):
             at = shape.x * scale, shape.y * scale
             face = font(shape.size * scale, shape.mono, shape.bold)
-            pen.text(at, shape.text, font=face, fill=shape.colour, anchor=_ANCHORS[shape.anchor])
+            pen.text(at, shape.text, font=face, fill=shape.colour, anchor=_ANCHORS[shape.anchor], align="center")
         elif isinstance(shape, Disc):
             stamp = _disc(round(2 * shape.radius * scale), shape.fill)
             image.alpha_composite(stamp, _corner(shape.x - shape.radius, shape.y - shape.radius, scale))

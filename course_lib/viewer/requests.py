@@ -15,7 +15,8 @@ class Request:
     """What the warp asked of memory in this step: one access of one array.
 
     ``lanes`` has, for each lane of the warp, the byte address (from the array's start) or None where it takes no
-    part. ``sectors`` (global) maps the number of each 32-byte sector to how many of its bytes were asked for;
+    part. ``words`` maps the number of each word of four bytes to the lanes that ask for it,
+    ``sectors`` (global) the number of each 32-byte sector to how many of its bytes were asked for;
     ``banks`` (shared) has for each bank the lanes that hit it. The figures are those of the observers.
     """
 
@@ -29,6 +30,7 @@ class Request:
     n_conflicts: int
     sectors: dict[int, int] = field(default_factory=dict)
     banks: list[list[int]] = field(default_factory=list)
+    words: dict[int, list[int]] = field(default_factory=dict)
 
     @property
     def active(self) -> int:
@@ -60,15 +62,16 @@ def request_of(trace: Trace, access: TraceAccess) -> Request:
         lanes[thread % WARP_SIZE] = int(address)
     figures = access.sectors, access.wavefronts, access.conflicts
     request = Request(access.array, access.op, array.space, size, lanes, *figures)
+    for lane, first in enumerate(lanes):
+        if first is not None:
+            for word in range(first // WORD_BYTES, ceil_div(first + size, WORD_BYTES)):
+                request.words.setdefault(word, []).append(lane)
     if array.space == "global":
         asked = np.unique((at[:, None] + np.arange(size)).reshape(-1))
         sectors, used = np.unique(asked // SECTOR_BYTES, return_counts=True)
         request.sectors = dict(zip(sectors.tolist(), used.tolist(), strict=True))
     else:
         request.banks = [[] for _ in range(BANKS)]
-        for lane, first in enumerate(lanes):
-            if first is not None:
-                words = range(first // WORD_BYTES, ceil_div(first + size, WORD_BYTES))
-                for word in words:
-                    request.banks[word % BANKS].append(lane)
+        for word, asking in request.words.items():
+            request.banks[word % BANKS] += asking
     return request

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..simulator.findings import Finding
+from ..trace.columns import OPS
 from ..trace.locate import locate
 from ..trace.program import roles, shown_source
 from ..trace.replay import Timeline
@@ -21,7 +23,16 @@ from .fragments import Matrices, matrices_of
 from .grids import Grid, Grids
 from .requests import Request, request_of
 from .results import WrongElements
-from .words import element, n_dims, number, sentence, thread_position, waiting_sentence
+from .words import (
+    conditions,
+    element,
+    n_dims,
+    number,
+    sentence,
+    short_condition,
+    thread_position,
+    waiting_sentence,
+)
 from .words import label as position_label
 
 #: The views of a step beside its arrays and its source; findings are shown wherever there are some.
@@ -86,17 +97,31 @@ class Scene:
     def line(self) -> int | None:
         return self.step.line if self.step else None
 
+    @property
+    def truth(self) -> str:
+        """What the thread's conditions on the line say, with its numbers: ``7 < 5: false``."""
+        return ", ".join(short_condition(text) for text in conditions(self.step, self.thread)) if self.step else ""
+
     # --- findings ------------------------------------------------------------------------------------------------
 
     @cached_property
+    def _located(self) -> list[tuple[Finding, tuple[int, ...]]]:
+        """Every finding that took place in this block, and the positions of its accesses, later first."""
+        places = ((finding, locate(self.trace, finding)) for finding in self.trace.findings)
+        here = ((finding, tuple(p.position for p in at if p.block == self.timeline.block)) for finding, at in places)
+        return [(finding, at) for finding, at in here if at]
+
+    @property
     def findings(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Every finding that took place in this block: its text and the positions of its accesses, later first."""
-        found = []
-        for finding in self.trace.findings:
-            at = tuple(p.position for p in locate(self.trace, finding) if p.block == self.timeline.block)
-            if at:
-                found.append((str(finding), at))
-        return found
+        """The same with the texts of the findings."""
+        return [(str(finding), at) for finding, at in self._located]
+
+    @property
+    def ticks(self) -> list[int]:
+        """Where the block's barriers open, and where it breaks rules."""
+        places = (locate(self.trace, finding)[:1] for finding in self.trace.findings)
+        broken = (at for first in places for at in first if at.block == self.timeline.block)
+        return sorted({*self.timeline.releases(), *(at.position for at in broken)})
 
     @property
     def findings_now(self) -> list[str]:
@@ -127,10 +152,10 @@ class Scene:
         for space in ("global", "shared", "local"):
             if not any(a.space == space for a in self.trace.arrays.values()):
                 continue
-            for op in ("load", "store"):
+            for op in OPS:
                 now, total = self.state.counts(space, op), self.end.counts(space, op)
                 mine = int(now[self.thread]), int(now.sum()), int(total[self.thread]), int(total.sum())
-                if space == "global" or mine[3]:
+                if mine[3] or (space == "global" and op != "atomic"):
                     found[f"{space} {op}"] = mine
         return found
 
@@ -140,12 +165,20 @@ class Scene:
         held = ((name, self.state.variable(name)[self.thread]) for name in self.timeline.variables)
         return [(name, number(value)) for name, value in held if value is not np.ma.masked]
 
+    @property
+    def changed(self) -> list[str]:
+        """The variables that the thread assigned in this step."""
+        return sorted(self.step.variables) if self.step and self.thread in self.step.threads else []
+
     # --- grids ---------------------------------------------------------------------------------------------------
 
     @cached_property
     def grids(self) -> list[Grid]:
         """The elements of all arrays, and the accumulators in all threads."""
-        return Grids(self.timeline, self.position, self.thread).all()
+        broken = [finding for finding, at in self._located if self.position in at]
+        block = self.timeline.block
+        threads = [at.thread for finding in broken for at in locate(self.trace, finding) if at.block == block]
+        return Grids(self.timeline, self.position, self.thread, broken, threads, self.wrong).all()
 
     # --- the warp's requests ---------------------------------------------------------------------------------------
 
@@ -158,6 +191,28 @@ class Scene:
         return [
             request_of(self.trace, access) for access in self.step.accesses if arrays[access.array].space != "local"
         ]
+
+    @cached_property
+    def costs(self) -> list[list[Any]]:
+        """The requests so far: [space, line, access, requests, sectors or wavefronts, conflicts].
+
+        A row for each line, array and kind of access that the block makes in the whole launch.
+        """
+        columns, arrays, timeline = self.trace.columns, self.trace.arrays, self.timeline
+        rows = columns.rows("access", timeline.first, timeline.last)
+        table = {name: column[rows].tolist() for name, column in columns.access.items()}
+        found: dict[tuple[str, int, str], list[int]] = {}
+        for i, step in enumerate(table["step"]):
+            array = arrays[columns.arrays[table["array"][i]]]
+            if array.space == "local":
+                continue
+            key = array.space, int(columns.step["line"][step]), f"{OPS[table['op'][i]]} {array.name}"
+            row = found.setdefault(key, [0, 0, 0])
+            if step - timeline.first < self.position:
+                cost = table["sectors" if array.space == "global" else "wavefronts"][i]
+                for j, more in enumerate((1, cost, table["conflicts"][i])):
+                    row[j] += more
+        return sorted([*key, *row] for key, row in found.items())
 
     @property
     def requests_told(self) -> list[Request]:
@@ -196,14 +251,25 @@ class Scene:
             "where": [list(self.timeline.block), self.thread, self.position, len(self.timeline)],
             "says": self.says,
             "line": self.line,
+            "truth": self.truth,
+            "ticks": self.ticks,
+            "costs": self.costs,
             "source": [list(row) for row in self.source],
             "findings": self.findings_now,
             "counts": {name: list(row) for name, row in self.counts.items()},
             "registers": [list(row) for row in self.registers],
+            "changed": self.changed,
             "grids": [
                 {
                     name: getattr(grid, name)
-                    for name in ("name", "rows", "columns", "looks", "texts", "mine", "dots", "outside", "owned")
+                    for name in ("name", "rows", "columns", "looks", "texts", "mine", "dots", "outside")
+                }
+                | {
+                    "frame": grid.frame and list(grid.frame),
+                    "tile": grid.tile and list(grid.tile),
+                    "owned": grid.owned,
+                    "owned_by_warp": grid.owned_by_warp,
+                    "wrong": sorted(set(grid.wrong)),
                 }
                 for grid in self.grids
             ],
@@ -211,6 +277,7 @@ class Scene:
                 {
                     "says": request.says,
                     "lanes": request.lanes,
+                    "words": [list(item) for item in sorted(request.words.items())],
                     "sectors": [list(item) for item in request.sectors.items()],
                     "banks": request.banks,
                 }

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 86f93fb745774f14 bundle 1a2ae0ba7fc877a4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 629639f08bc7a5ff bundle 1a6d2afd7b3adf81 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -104,6 +104,9 @@ var Plane = class {
     this.below = svg("g");
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
     this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
+    this.outlined = { warp: [], thread: [] };
+    this.framed = null;
+    this.tile = tile;
     this.above = svg("g");
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
@@ -166,6 +169,7 @@ var Plane = class {
       [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
     }
     this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
+    this.framed = bottom < 0 ? null : [top, left, bottom, right];
     if (bottom < 0) return;
     const [x, y] = this.corner(top * this.columns + left);
     const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
@@ -199,6 +203,7 @@ var Plane = class {
       }
     }
     this.owns[who].setAttribute("d", path);
+    this.outlined[who] = Array.from({ length: path ? size : 0 }, (_, i) => i).filter((i) => owned(i + offset));
   }
   /**
    * Replace the marks of a group if they are others than before.
@@ -280,7 +285,12 @@ var Plane = class {
         /** @type {number[]} */
         marks(this.dots)
       ),
-      outside: marks(this.faults).filter(Array.isArray)
+      outside: marks(this.faults).filter(Array.isArray),
+      wrong: [...new Set(marks(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
+      frame: this.framed,
+      tile: this.tile,
+      owned: this.outlined.thread,
+      owned_by_warp: this.outlined.warp
     };
   }
   /**
@@ -440,7 +450,7 @@ function paintsOf(place) {
 }
 
 // trace.js
-var VERSION = 2;
+var VERSION = 3;
 var WARP = 32;
 var SECTOR_BYTES = 32;
 var BANKS = 32;
@@ -453,10 +463,12 @@ var OPS = (
   ["load", "store", "atomic"]
 );
 var LOAD = 0;
-var TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
+var ATOMIC = 2;
+var TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
 var HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 var SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 var NEWER = "This trace is of a newer version of the course; update and run the cell again.";
+var OLDER = "This trace is of an older version of the course; run the cell again.";
 var BROKEN = "This trace can't be read; run the cell again.";
 var Unreadable = class extends Error {
 };
@@ -464,6 +476,7 @@ async function open(text) {
   try {
     const sent = JSON.parse(text);
     if (sent.version > VERSION) throw new Unreadable(NEWER);
+    if (sent.version < VERSION) throw new Unreadable(OLDER);
     if (sent.version !== VERSION) throw new Unreadable(BROKEN);
     return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
   } catch (error) {
@@ -516,6 +529,7 @@ var Access = class {
     this.pattern = /** @type {ArrayLike<number>} */
     trace.vector(columns2.access_pattern[row]);
     this.values = this.loading ? null : trace.vector(columns2.access_values[row]);
+    this.update = this.op === ATOMIC ? trace.update(row, this.lanes.length) : null;
   }
   /**
    * The first element of the k-th lane that takes part.
@@ -631,7 +645,7 @@ var Block = class {
     const [from, to] = this.rows("test", i);
     return Array.from({ length: to - from }, (_, k) => {
       const row = from + k;
-      const [text, parts] = trace.tests[columns2.test_text[row]];
+      const [text, parts2] = trace.tests[columns2.test_text[row]];
       const mask = columns2.test_lanes[row];
       const [left, right] = [columns2.test_left[row], columns2.test_right[row]];
       const sides = (lane) => {
@@ -639,7 +653,7 @@ var Block = class {
         const k2 = popcount(mask & (1 << lane) - 1);
         return [at(trace.vector(left), k2), at(trace.vector(right), k2)];
       };
-      return { text, parts: parts ?? [], mask, truth: columns2.test_truth[row], sides };
+      return { text, parts: parts2 ?? [], mask, truth: columns2.test_truth[row], sides };
     });
   }
 };
@@ -659,6 +673,7 @@ var Trace = class {
     this.source = sent.source;
     this.loops = new Map(sent.loops);
     this.names = sent.names;
+    this.operations = sent.operations;
     this.accumulators = sent.accumulators;
     this.texts = sent.texts;
     this.tests = sent.tests;
@@ -696,6 +711,21 @@ var Trace = class {
     const [from, to] = [start[number], start[number] + length[number]];
     const pool = this.pools[kind[number]];
     return this.vectors[number] = Array.isArray(pool) ? pool.slice(from, to) : pool.subarray(from, to);
+  }
+  /**
+   * @param {number} row  of an atomic
+   * @param {number} lanes
+   * @returns {Update}
+   */
+  update(row, lanes2) {
+    const { access_old, access_given, access_operation } = this.columns;
+    const [old, given] = [this.vector(access_old[row]), this.vector(access_given[row])];
+    const each = given.length / lanes2;
+    return {
+      operation: this.operations[access_operation[row]],
+      old: (k) => at(old, k),
+      given: (k) => Array.from({ length: each }, (_, i) => given[k * each + i])
+    };
   }
   /** Of each element of the array that says what a thread owns: block * threads + thread, or -1. */
   findOwners() {
@@ -800,9 +830,21 @@ var Trace = class {
 };
 
 // text.js
+var EXACT = 2 ** 53;
+var PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
+var COMPLEX = new RegExp(`^\\(?(${PART})?(${PART})j\\)?$`);
+function parts(text) {
+  const [, real = "0", imaginary] = COMPLEX.exec(text) ?? [];
+  const part2 = (digits) => Number(digits.replace("inf", "Infinity").replace("nan", "NaN"));
+  return imaginary === void 0 ? null : [part2(real), part2(imaginary)];
+}
 function short(value) {
   if (value === null || value === void 0) return "";
-  if (typeof value === "string") return value;
+  if (typeof value === "string") {
+    const complex = parts(value);
+    return complex ? `${short(complex[0])}
+${short(complex[1])}j` : short(Number(value));
+  }
   if (!Number.isFinite(value)) return odd(value);
   value = ownDigits(value);
   const size = Math.abs(value);
@@ -811,9 +853,17 @@ function short(value) {
   return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0).replace(/^(-?)0\./, "$1.");
 }
 function full(value) {
-  if (typeof value !== "number") return String(value ?? "empty");
+  if (typeof value === "string") {
+    const complex = parts(value);
+    if (!complex) return value;
+    const [real, imaginary] = complex.map(full);
+    return `(${real}${imaginary.startsWith("-") ? "" : "+"}${imaginary}j)`;
+  }
+  if (typeof value !== "number") return "empty";
   if (!Number.isFinite(value)) return odd(value);
-  const rounded = Number(ownDigits(value).toPrecision(7));
+  const digits = ownDigits(value);
+  const whole = Number.isInteger(digits) && Math.abs(digits) <= EXACT;
+  const rounded = whole ? digits : Number(digits.toPrecision(7));
   const size = Math.abs(rounded);
   if (size === 0 || size >= 1e-4 && size < 1e16) return String(rounded);
   return rounded.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
@@ -822,7 +872,7 @@ function odd(value) {
   return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 function ownDigits(value) {
-  if (Number.isInteger(value) || Math.fround(value) !== value) return value;
+  if (Number.isInteger(value) && Math.abs(value) <= EXACT || Math.fround(value) !== value) return value;
   for (let digits = 6; digits < 10; digits++) {
     const shorter = Number(value.toPrecision(digits));
     if (Math.fround(shorter) === value) return shorter;
@@ -847,19 +897,28 @@ function sentence(machine) {
   }
   const thread = `Thread ${trace.threadLabel(machine.thread)}`;
   if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];
-  const done = (loading) => machine.events.filter((event) => event.loading === loading).map(({ array, element, values }) => {
+  const done = (loading) => machine.events.filter((event) => event.loading === loading && !event.update).map(({ array, element, values }) => {
     return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
+  });
+  const updated = machine.events.flatMap(({ array, element, values, update }) => {
+    if (!update) return [];
+    const { space } = trace.arrays[array];
+    const [old, left] = [full(update.old), full(update.left)];
+    const others = space === "global" && left !== old ? `; other blocks changed it from ${left}` : "";
+    const how = `${update.operation} ${update.given.map(full).join(", ")}${others}`;
+    return `${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`;
   });
   const missed2 = machine.outside.filter((outside) => outside.thread === machine.thread).map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
   const doings = [
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     ["reads", done(true)],
     ["writes", done(false)],
+    ["updates", updated],
     ["misses", missed2],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)]
   ];
-  const parts = doings.filter(([, what]) => what.length);
-  const all = parts.map(([verb, what]) => `${verb} ${/** @type {string[]} */
+  const parts2 = doings.filter(([, what]) => what.length);
+  const all = parts2.map(([verb, what]) => `${verb} ${/** @type {string[]} */
   what.join(", ")}`).join("; ");
   return [...lead, `${thread} ${all || "runs it"}.`];
 }
@@ -877,9 +936,9 @@ function wrongNow(machine) {
 function tested(machine) {
   const lane = machine.thread % WARP;
   if (!machine.isActive(machine.thread)) return [];
-  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text, parts, truth: truth2, sides }) => {
-    const values = parts.length === 3 ? sides(lane) : null;
-    const filled = values ? `${full(values[0])} ${parts[1]} ${full(values[1])}` : "";
+  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text, parts: parts2, truth: truth2, sides }) => {
+    const values = parts2.length === 3 ? sides(lane) : null;
+    const filled = values ? `${full(values[0])} ${parts2[1]} ${full(values[1])}` : "";
     return { said: text, filled, holds: Boolean(truth2 >>> lane & 1) };
   });
 }
@@ -916,8 +975,12 @@ function highlight(text, hues) {
 // grid.js
 var WRAP = 16;
 var MOST_NUMBERS = 1100;
+var LINE = 7.5;
 var GAP = 1;
-var width = (text) => Math.min(4, Math.max(2, text.length));
+var width = (text) => {
+  const long = Math.max(...text.split("\n").map((line) => line.length));
+  return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
+};
 var Grid = class extends Plane {
   /** @param {PlaneOptions} options */
   constructor(options) {
@@ -940,13 +1003,14 @@ var Grid = class extends Plane {
     this.above.append(this.labels);
     this.held = new Array(this.size).fill(null);
     this.written = new Array(this.size).fill("");
-    this.widths = [0, 0, this.size, 0, 0];
+    this.widths = [0, 0, this.size, 0, 0, 0, 0];
   }
   get dot() {
     return 2;
   }
   state() {
-    return { ...super.state(), texts: this.texts.map((text) => text.textContent ?? "") };
+    const lines = (text) => [...text.children].map((line) => line.textContent).join("\n");
+    return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
   }
   /**
    * @param {number} i
@@ -965,7 +1029,10 @@ var Grid = class extends Plane {
     const text = short(value);
     this.widths[width(this.written[i])] -= 1;
     this.widths[width(text)] += 1;
-    this.texts[i].textContent = this.written[i] = text;
+    this.written[i] = text;
+    const lines = text.split("\n");
+    if (lines.length === 1) this.texts[i].textContent = text;
+    else this.texts[i].replaceChildren(...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)));
   }
   /**
    * One text size for the whole grid.
@@ -973,7 +1040,7 @@ var Grid = class extends Plane {
    * @param {number[]} rings
    */
   finish(dots, rings) {
-    const size = `tt-texts tt-wide-${this.widths[4] ? 4 : this.widths[3] ? 3 : 2}`;
+    const size = `tt-texts tt-wide-${[6, 4, 3].find((long) => this.widths[long]) ?? 2}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
     super.finish(dots, rings);
   }
@@ -1065,7 +1132,8 @@ var Survey = class {
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     const zeros = () => new Uint32Array(block.length + 1);
-    this.counts = { global: [zeros(), zeros()], shared: [zeros(), zeros()], local: [zeros(), zeros()] };
+    const kinds = () => OPS.map(zeros);
+    this.counts = { global: kinds(), shared: kinds(), local: kinds() };
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
     const rising = [...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
     this.sites = /* @__PURE__ */ new Map();
@@ -1087,7 +1155,7 @@ var Survey = class {
     const op = columns2.access_op[row];
     const { space } = trace.arrays[number];
     const count = popcount(columns2.access_lanes[row]);
-    this.counts[space][op === LOAD ? 0 : 1][position] += count;
+    this.counts[space][op][position] += count;
     const first = (op === LOAD ? this.loaded : this.stored)[number];
     const [base, width2] = [columns2.access_base[row], columns2.access_width[row]];
     const pattern = (
@@ -1123,7 +1191,7 @@ var ThreadSurvey = class {
   constructor(trace, block, thread) {
     const never = block.length + 1;
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
-    this.counts = { global: [[], []], shared: [[], []], local: [[], []] };
+    this.counts = { global: [[], [], []], shared: [[], [], []], local: [[], [], []] };
     this.runs = new Map(trace.source.map(([line]) => [line, []]));
     this.loads = new Map(trace.source.map(([line]) => [line, []]));
     const lane = thread % WARP;
@@ -1134,7 +1202,7 @@ var ThreadSurvey = class {
       for (const access of block.accesses(i)) {
         if (!(access.mask >>> lane & 1)) continue;
         const { space } = trace.arrays[access.array];
-        this.counts[space][access.loading ? 0 : 1].push(i + 1);
+        this.counts[space][access.op].push(i + 1);
         if (!access.loading) continue;
         const element = access.element(popcount(access.mask & (1 << lane) - 1));
         const loaded = this.loaded[access.array];
@@ -1291,6 +1359,7 @@ var Machine = class {
   /** Note what this step does with the memory, before it does it. */
   show() {
     const { trace } = this;
+    const left = trace.arrays.map(() => /* @__PURE__ */ new Map());
     for (const access of this.accesses) {
       const { array: number, loading, width: width2 } = access;
       const local = trace.arrays[number].space === "local";
@@ -1303,14 +1372,47 @@ var Machine = class {
           if (!local || mine) add(this.now[number]);
           if (mine) add(this.nowMine[number]);
         }
+        const before = left[number].get(element) ?? this.value(number, element);
+        if (!loading) for (let w = 0; w < width2; w++) left[number].set(element + w, access.stored(k, w));
         if (!mine) return;
         const values = Array.from(
           { length: width2 },
           (_, w) => loading ? this.value(number, element + w) : access.stored(k, w)
         );
-        this.events.push({ loading, array: number, element, values });
+        const { update } = access;
+        this.events.push({
+          loading,
+          array: number,
+          element,
+          values,
+          ...update && { update: { operation: update.operation, old: update.old(k), given: update.given(k), left: before } }
+        });
       });
     }
+  }
+  /**
+   * The elements of an array that the chosen thread, and those that its warp, stores in the whole launch.
+   * @param {number} array
+   */
+  stores(array) {
+    const { block, thread } = this;
+    const { access_op, access_array } = this.trace.columns;
+    const found = { warp: /* @__PURE__ */ new Set(), thread: /* @__PURE__ */ new Set() };
+    for (let i = 0; i < block.length; i++) {
+      if (block.warp(i) !== thread >> 5) continue;
+      const [from, to] = block.rows("access", i);
+      for (let row = from; row < to; row++) {
+        if (access_op[row] === LOAD || access_array[row] !== array) continue;
+        const access = new Access(this.trace, row, block.warp(i));
+        access.lanes.forEach((lane, k) => {
+          for (let w = 0; w < access.width; w++) {
+            found.warp.add(access.element(k) + w);
+            if (lane === thread % WARP) found.thread.add(access.element(k) + w);
+          }
+        });
+      }
+    }
+    return found;
   }
   /**
    * Whether a thread took part in the step.
@@ -1377,7 +1479,7 @@ var Machine = class {
     return this.variables.get(name)?.[this.thread] ?? null;
   }
   /**
-   * Loads (0) or stores (1) of a space: by the chosen thread and by the block, up to a position.
+   * Loads (0), stores (1) or atomics (2) of a space: by the chosen thread and by the block, up to a position.
    * @param {Space} space
    * @param {number} op
    * @param {number} position
@@ -1647,17 +1749,15 @@ var Arrays = class {
     const locals = this.locals.querySelector(".tt-heading");
     if (locals) locals.textContent = `Local arrays of thread ${trace.threadLabel(machine.thread)}`;
     this.planes.forEach((planes2, number) => {
-      if (!trace.arrays[number].role) return;
+      if (trace.arrays[number].space !== "global" || layout(trace.arrays[number]).wrapped) return;
       for (const plane of planes2) plane.frame((element) => machine.inRegion(number, element));
     });
     if (trace.owner < 0) return;
-    const mine = machine.blockNumber * trace.threads + machine.thread;
-    const { owned } = trace;
-    const many = owned.filter((owner) => owner === mine).length > 1;
-    this.memory.closest(".tt-root")?.toggleAttribute("data-owns", many);
+    const { warp: warp2, thread } = machine.stores(trace.owner);
+    this.memory.closest(".tt-root")?.toggleAttribute("data-owns", warp2.size > 0);
     for (const plane of this.planes[trace.owner]) {
-      plane.own("thread", (element) => many && owned[element] === mine);
-      plane.own("warp", (element) => many && owned[element] >= 0 && owned[element] >> 5 === mine >> 5);
+      plane.own("thread", (element) => thread.has(element));
+      plane.own("warp", (element) => warp2.has(element));
     }
   }
   draw() {
@@ -1805,7 +1905,12 @@ function requestState(place) {
     /** @type {HTMLElement} */
     place.dataset
   );
-  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes2 ?? "[]") };
+  const words = [...place.querySelectorAll("svg rect > title")].flatMap(({ textContent }) => {
+    const [, unit, at2, asking] = /^(byte|word) (\d+): lanes? ([\d, ]+)$/.exec(textContent ?? "") ?? [];
+    return asking ? [[unit === "byte" ? Number(at2) / WORD_BYTES : Number(at2), asking.split(", ").map(Number)]] : [];
+  });
+  words.sort(([x], [y]) => Number(x) - Number(y));
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes2 ?? "[]"), words };
 }
 var ROOMY = 40;
 function beside({ lens, em }) {
@@ -1857,6 +1962,13 @@ var Costs = class {
       row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
     }
   }
+  /** The rows as they stand on the page, without the cost of a request and the bar that follow from it. */
+  state() {
+    return this.rows.map(({ row }) => {
+      const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
+      return [this.space, Number(line), access, ...numbers.slice(0, this.cost === "wavefronts" ? 3 : 2).map(Number)];
+    });
+  }
 };
 
 // panels/banks.js
@@ -1900,7 +2012,7 @@ var Banks = class {
     this.draw();
   }
   state() {
-    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
+    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState), bank_costs: this.costs.state() };
   }
   choose() {
     this.costs.choose();
@@ -2135,11 +2247,11 @@ var Counts = class {
       /** @type {Space[]} */
       ["global", "shared", "local"]
     ) {
-      ["loads", "stores"].forEach((what, op) => {
-        if (space !== "global" && !machine.count(space, op, last).block) return;
+      OPS.forEach((what, op) => {
+        if ((space !== "global" || op === ATOMIC) && !machine.count(space, op, last).block) return;
         const cells = [html("td"), html("td")];
         this.numbers.push({ space, op, thread: cells[0], block: cells[1] });
-        rows.push(html("tr", {}, html("th", {}, `${space} ${what}`), ...cells));
+        rows.push(html("tr", {}, html("th", {}, `${space} ${what}s`), ...cells));
       });
     }
     this.table?.replaceChildren(...rows);
@@ -2154,7 +2266,7 @@ var Counts = class {
   }
   state() {
     const rows = this.numbers.map(({ space, op, thread, block }) => [
-      `${space} ${op ? "store" : "load"}`,
+      `${space} ${OPS[op]}`,
       [Number(thread.textContent), Number(block.textContent)]
     ]);
     return { counts: Object.fromEntries(rows) };
@@ -2295,11 +2407,11 @@ var Multiplied = class {
 };
 function says({ name, fragments: matrices }, lane) {
   if (lane < 0) return `The thread is in another warp, and holds nothing of ${name}'s matrices.`;
-  const parts = matrices.map(({ name: matrix2, columns: columns2, held }) => {
+  const parts2 = matrices.map(({ name: matrix2, columns: columns2, held }) => {
     const places = held[lane].map((i) => `[${Math.floor(i / columns2)}, ${i % columns2}]`);
     return `${matrix2} ${places.join(", ")}`;
   });
-  return `Lane ${lane} holds of ${name}'s ${parts.join("; of its ")}.`;
+  return `Lane ${lane} holds of ${name}'s ${parts2.join("; of its ")}.`;
 }
 function matrix({ name, rows, columns: columns2, held }) {
   const title = `${name}, ${rows}×${columns2}`;
@@ -2518,7 +2630,9 @@ var Registers = class {
     return { value, row: html("div", {}, html("dt", {}, name), value) };
   }
   state() {
-    return { registers: [...this.list?.children ?? []].map((row) => [...row.children].map((cell) => cell.textContent)) };
+    const rows = [...this.list?.children ?? []];
+    const changed = rows.filter((row) => row.classList.contains("tt-changed")).map((row) => row.children[0].textContent);
+    return { registers: rows.map((row) => [...row.children].map((cell) => cell.textContent)), changed };
   }
 };
 
@@ -2603,6 +2717,7 @@ var Source = class {
     const number = (node) => Number(node.textContent);
     return {
       line: this.current ? Number(this.current.dataset.line) : null,
+      truth: this.truth.isConnected ? this.truth.textContent : "",
       source: [...this.lines].map(([line, { runs, loads }]) => [line, number(runs), number(loads)])
     };
   }
@@ -2662,7 +2777,8 @@ var Threads = class {
   }
   draw() {
     const { machine } = this.context;
-    const wrong = machine.found.flatMap(({ at: at2 }) => at2.map(({ thread }) => thread));
+    const here = machine.found.flatMap(({ at: at2 }) => at2.filter(({ block }) => block === machine.blockNumber));
+    const wrong = here.map(({ thread }) => thread);
     for (const { name, plane } of this.rows) {
       const held = machine.variables.get(name);
       for (let thread = 0; thread < plane.size; thread++) {
@@ -2693,7 +2809,7 @@ var waits = {
   wants: () => true,
   build: (place, context) => new Waits(place, context)
 };
-var PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+var PART2 = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
 var Buffers = class {
   /**
    * @param {import("../trace.js").TraceArray} array
@@ -2824,7 +2940,7 @@ var Waits = class {
       const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
       for (const [from, to, what] of spans) {
         const width2 = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
-        const part2 = PART[what.split(" ")[0]];
+        const part2 = PART2[what.split(" ")[0]];
         context.fillStyle = colours(what === "held" ? `load ${buffer(name)}` : what);
         context.fillRect(from * scale, top + row * (1 - part2), width2, row * part2);
       }
@@ -2875,7 +2991,7 @@ var Waits = class {
 // panels/warp.js
 var CELL3 = 20;
 var WORD = 9;
-var LINE = 4;
+var LINE2 = 4;
 var MOST_LINES = 8;
 var warp = {
   name: "warp",
@@ -2908,7 +3024,7 @@ var Warp = class {
     this.draw();
   }
   state() {
-    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
+    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState), costs: this.costs.state() };
   }
   choose() {
     this.costs.choose();
@@ -3039,12 +3155,12 @@ var Request2 = class {
 };
 function picture(sectors, mine) {
   const numbers = [...sectors.keys()].sort((x, y) => x - y);
-  const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
-  const beside2 = many ? 1 : LINE;
+  const many = new Set(numbers.map((sector) => Math.floor(sector / LINE2))).size > MOST_LINES;
+  const beside2 = many ? 1 : LINE2;
   const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside2)))];
   const words = SECTOR_BYTES / WORD_BYTES;
   const [width2, height] = [words * WORD + 4, WORD + 5];
-  const columns2 = many ? LINE : groups.length > 4 ? 2 : 1;
+  const columns2 = many ? LINE2 : groups.length > 4 ? 2 : 1;
   const rows = Math.ceil(groups.length / columns2);
   const gutter = 34;
   const across = beside2 * width2 + gutter;
@@ -3363,7 +3479,11 @@ var Stage = class {
     for (const view of run.lenses) view.choose();
     for (const view of run.lenses) view.draw();
     const [says2, ...findings2] = this.said[number].map((node) => node.textContent);
-    return Object.assign({ says: says2, findings: findings2 }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const ticks = [...part(this.root, "ticks").children].map((tick) => Number(
+      /** @type {HTMLElement} */
+      tick.dataset.step
+    ));
+    return Object.assign({ says: says2, findings: findings2, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
   /** The views in sight. */
   get views() {
@@ -3385,7 +3505,7 @@ var Stage = class {
     const last = this.last;
     part(root, "scrub").max = String(last);
     const tick = (position, look) => {
-      const mark = html("i", { class: look });
+      const mark = html("i", { class: look, "data-step": position });
       mark.style.setProperty("--at", String(position / last));
       return mark;
     };
@@ -3461,6 +3581,7 @@ var SPEEDS = [1, 2, 4, 8, 16, 32];
 var UNITS = ["statement", "loop turn", "phase", "barrier"];
 var SIZES = [0.8, 1, 1.25, 1.5, 2];
 var SAVE_AFTER = 300;
+var UNSAVED = /* @__PURE__ */ new WeakMap();
 var Player = class {
   /**
    * @param {Model} model
@@ -3475,10 +3596,10 @@ var Player = class {
     layOut(this.root);
     this.stage = null;
     this.timer = null;
-    this.saving = void 0;
     this.speed = 2;
     this.unit = 0;
-    this.unsaved = {};
+    this.unsaved = UNSAVED.get(model) ?? { values: {} };
+    UNSAVED.set(model, this.unsaved);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.listeners = {
@@ -3509,7 +3630,6 @@ var Player = class {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
     this.pause();
-    clearTimeout(this.saving);
     this.sizes.disconnect();
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.repaint);
@@ -3539,7 +3659,8 @@ var Player = class {
       if (this.loading !== texts) return;
       this.stage = null;
       if (!(error instanceof Unreadable)) console.error(error);
-      const says2 = error instanceof Unreadable ? error.message : BROKEN;
+      const message = error instanceof Unreadable ? error.message : BROKEN;
+      const says2 = this.model.get("_saved") ? message.replace("run the cell again", "save the page again") : message;
       this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says2));
     }
   }
@@ -3766,12 +3887,13 @@ var Player = class {
    * @param {Record<string, unknown>} values
    */
   set(values) {
-    Object.assign(this.unsaved, values);
-    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
-    clearTimeout(this.saving);
-    this.saving = setTimeout(() => {
-      this.unsaved = {};
-      this.model.save_changes();
+    const { model, unsaved } = this;
+    Object.assign(unsaved.values, values);
+    for (const [name, value] of Object.entries(values)) model.set(name, value);
+    clearTimeout(unsaved.timer);
+    unsaved.timer = setTimeout(() => {
+      unsaved.values = {};
+      model.save_changes();
     }, SAVE_AFTER);
   }
   /**
@@ -3780,7 +3902,7 @@ var Player = class {
    * @param {() => void} show
    */
   changed(name, show) {
-    const mine = this.unsaved[name];
+    const mine = this.unsaved.values[name];
     if (mine === void 0 || JSON.stringify(mine) === JSON.stringify(this.model.get(name))) show();
     else this.model.set(name, mine);
   }

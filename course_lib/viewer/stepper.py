@@ -13,6 +13,7 @@ import traitlets
 
 from ..trace.locate import locate
 from ..trace.replay import Timeline
+from .layout import HINT
 from .page import page
 from .payload import encode
 from .picture import StillPicture
@@ -136,10 +137,10 @@ class Stepper(Still, anywidget.AnyWidget):
         chosen = step if step is not None else self.step or timeline.telling_step(thread)
         return Scene(timeline, chosen, thread, self._wrong, self.panels)
 
-    def picture(self, step: int | None = None) -> StillPicture:
-        """Draw one step: that of :meth:`scene`, and of a comparison the other run's below it."""
+    def picture(self, step: int | None = None, *, hint: str = HINT) -> StillPicture:
+        """Draw one step: that of :meth:`scene`, and of a comparison the other run's below it; ``hint`` stands on it."""
         scene = self.scene(step)
-        return StillPicture(scene, self._other_scene(scene))
+        return StillPicture(scene, self._other_scene(scene), hint)
 
     def _other_scene(self, scene: Scene) -> Scene | None:
         """The run beside after as many steps, in the same block and thread as far as it has them."""
@@ -159,7 +160,8 @@ class Stepper(Still, anywidget.AnyWidget):
         """
         file = pathlib.Path(path)
         title = f"{self.trace.kernel_name}, step by step"
-        file.write_text(page(title, self.get_state()), encoding="utf-8")
+        still = self.picture(hint="")._repr_html_()
+        file.write_text(page(title, self.get_state(), still), encoding="utf-8")
         return file
 
     def _linear_thread(self) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -26,26 +28,55 @@ def label(position: Dim3, dims: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Write a value with at most seven significant digits, whole numbers without a point, a truth as 1 or 0."""
-    if isinstance(value, bool | np.bool_):
+    """Write a value: a whole number in full, another with at most seven significant digits, a truth as 1 or 0."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | np.integer | np.bool_):
         return str(int(value))
-    if isinstance(value, str) or np.iscomplexobj(value) or not np.isfinite(value):
-        return str(value)
-    rounded = float(f"{float(str(value)):.7g}")  # from the digits of its own type, as the browser has them
-    return str(int(rounded)) if rounded == int(rounded) and abs(rounded) < 1e16 else repr(rounded)
+    if np.iscomplexobj(value):
+        imaginary = number(value.imag)
+        return f"({number(value.real)}{'' if imaginary.startswith('-') else '+'}{imaginary}j)"
+    digits = _own_digits(value)
+    if not np.isfinite(digits):
+        return str(digits)
+    if not digits.is_integer() or abs(digits) > _EXACT:
+        digits = float(_SEVEN.create_decimal(Decimal(digits)))
+    return str(int(digits)) if digits.is_integer() and abs(digits) < 1e16 else repr(digits)
 
 
 def short(value: Any) -> str:
-    """Write a value so that it fits a small cell: two or three significant digits, no leading zero."""
+    """Write a value so that it fits a small cell: two or three significant digits, no leading zero.
+
+    Of a complex number the imaginary part is below the real part.
+    """
     if np.iscomplexobj(value):
-        return str(value)
-    value = float(value) if isinstance(value, bool | np.bool_) else float(str(value))
+        return f"{short(value.real)}\n{short(value.imag)}j"
+    value = float(value) if isinstance(value, bool | np.bool_) else _own_digits(value)
     if value.is_integer() and abs(value) < 1e5:
         return str(int(value))
-    if not np.isfinite(value) or abs(value) >= 1e4 or abs(value) < 0.005:
-        return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
-    text = f"{value:.{2 if abs(value) < 10 else 1 if abs(value) < 100 else 0}f}"
+    if not np.isfinite(value):
+        return str(value)
+    exact = Decimal(value)
+    if abs(value) >= 1e4 or abs(value) < 0.005:
+        return re.sub(r"e([+-])0*", lambda sign: "e" + sign[1].strip("+"), f"{_ONE.create_decimal(exact):.0e}")
+    places = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    text = str(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+#: Rounding as JavaScript's, which takes the larger of two numbers that are equally near.
+_ONE, _SEVEN = (Context(prec=digits, rounding=ROUND_HALF_UP) for digits in (1, 7))
+_EXACT = 2**53  # up to here a float holds every whole number
+
+
+def _own_digits(value: Any) -> float:
+    """A number by the digits of its own type, or of a float32 where one holds it, as the browser has them."""
+    if float(value).is_integer() and abs(float(value)) <= _EXACT:
+        return float(value)
+    digits = float(str(value))
+    with np.errstate(over="ignore"):
+        narrow = np.float32(digits)
+    return float(str(narrow)) if float(narrow) == digits else digits
 
 
 def element(name: str, flat: int, shape: tuple[int, ...]) -> str:
@@ -92,7 +123,7 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
     for access in step.accesses:
         array = timeline.trace.arrays[access.array]
         lane = np.flatnonzero(access.threads == thread)
-        if not len(lane):
+        if not len(lane) or access.operation:
             continue
         flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
         if access.values is None:
@@ -109,9 +140,33 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
         ("finds", conditions(step, thread)),
         ("reads", loads),
         ("writes", stores),
+        ("updates", _updates(timeline, position, thread)),
         ("misses", missed(timeline, position, thread)),
         ("sets", sets),
     ]
+
+
+def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
+    """``counts[6]: 1 → 2 (add 1)``: what a thread's atomics found and left; and whether other blocks came between."""
+    found: list[str] = []
+    for access in timeline.step(position).accesses:
+        if access.old is None or access.given is None or access.values is None or thread not in access.threads:
+            continue
+        (lane,) = np.flatnonzero(access.threads == thread)
+        array, touches = timeline.trace.arrays[access.array], timeline.touches(access.array)
+        flat = int(np.ravel_multi_index(tuple(access.index[lane]), array.shape))
+        old, new = number(access.old[lane]), number(access.values[lane])
+        given = ", ".join(map(number, access.given[lane]))
+        others = ""
+        if array.initial is not None:
+            here = np.flatnonzero(touches.store & (touches.element == flat))
+            mine = here[(touches.position[here] == position) & (touches.thread[here] == thread)]
+            nth = sum(text.startswith(f"{element(array.name, flat, array.shape)}:") for text in found)
+            before = here[here < mine[nth]]
+            left = number(touches.value[before[-1]] if len(before) else array.initial.reshape(-1)[flat])
+            others = f"; other blocks changed it from {left}" if left != old else ""
+        found.append(f"{element(array.name, flat, array.shape)}: {old} → {new} ({access.operation} {given}{others})")
+    return found
 
 
 def conditions(step: Step, thread: int) -> list[str]:
@@ -129,6 +184,12 @@ def conditions(step: Step, thread: int) -> list[str]:
             left, right = number(condition.left[lane[0]]), number(condition.right[lane[0]])
             found.append(f"{condition.text}: {left} {parts[1]} {right} is {truth}")
     return found
+
+
+def short_condition(text: str) -> str:
+    """A text of :func:`conditions`, short enough to stand beside its line: ``7 < 5: false``."""
+    said, _, truth = text.rpartition(" is ")
+    return f"{said.rpartition(': ')[2]}: {truth}"
 
 
 def comparison(text: str) -> tuple[str, str, str] | None:
@@ -181,8 +242,9 @@ def summary(trace: Trace) -> str:
         f"Stepper of {trace.kernel_name}: grid {label(trace.grid, dims)} × block {label(trace.block, dims)}, "
         f"{len(first)} steps and {barriers} barrier{'s' * (barriers != 1)} in block {label(first.block, dims)}"
     ]
-    for op in ("load", "store"):
-        lines.append(f"global {op}s: {_per_thread(trace, op)}")
+    for op in OPS:
+        if op != "atomic" or any(row.op == op and row.space == "global" for row in trace.traffic):
+            lines.append(f"global {op}s: {_per_thread(trace, op)}")
     for space in ("shared", "local"):
         arrays = [a for a in trace.arrays.values() if a.space == space]
         if arrays:
@@ -199,9 +261,8 @@ def _per_thread(trace: Trace, op: str) -> str:
     """Count per thread (a range where threads differ), by array, and in all."""
     columns = trace.columns
     counts: dict[str, np.ndarray] = {}
-    loads = columns.access["op"] == OPS.index("load")
     for name, array in trace.arrays.items():
-        here = (columns.access["array"] == columns.arrays.index(name)) & (loads == (op == "load"))
+        here = (columns.access["array"] == columns.arrays.index(name)) & (columns.access["op"] == OPS.index(op))
         if array.space == "global" and here.any():
             step = columns.access["step"][here]
             row, lane, _ = lanes_of(columns.access["lanes"][here])

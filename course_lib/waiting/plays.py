@@ -1,7 +1,7 @@
 """A model of waiting: the warps of one multiprocessor, cycle by cycle, and what each of them waits for.
 
     from course_lib import measurements, simulate
-    from course_lib.model import waiting
+    from course_lib import waiting
     run = simulate(kernel, trace=True)[grid, block](A, B, C)
     machine = waiting.Machine.measured(measurements.load("latencies"))
     play = waiting.play(kernel, run.trace, machine, blocks=2)

@@ -300,7 +300,9 @@ class Waiting(Still, anywidget.AnyWidget):
         a grid of recorded plays, and the page says so.
         """
         file = pathlib.Path(path)
-        file.write_text(page("Waiting, as a model plays it", recorded(self.get_state()), BUNDLE), encoding="utf-8")
+        still = self.picture()._repr_html_()
+        text = page("Waiting, as a model plays it", recorded(self.get_state()), still, BUNDLE)
+        file.write_text(text, encoding="utf-8")
         return file
 
     def picture(self) -> Any:

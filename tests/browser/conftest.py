@@ -87,6 +87,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
     widget.render({ model, el: document.getElementById(`place${number}`) });
     return model;
   });
+  window.widget = widget;
   window.model = window.models[0]; // for the test to speak in the kernel's place
 </script>"""
 #: A few frames, in which a stepper fits itself into a new size.

@@ -298,12 +298,34 @@ def test_a_shorter_run_does_not_hold_up_the_longer_one(show, launch_of):
     assert step(page) == beyond[-1]
 
 
+def test_two_views_of_one_model(walk):
+    """Each follows the other, before either has told the kernel."""
+    page, timeline = walk("tiled", step=3)
+    page.evaluate("""() => {
+        const el = document.body.appendChild(document.createElement("div"));
+        window.widget.render({ model: window.model, el });
+    }""")
+    first, second = page.locator(".tt-root").first, page.locator(".tt-root").nth(1)
+    second.wait_for()
+    page.evaluate("() => (window.told = 0, window.model.save_changes = () => (window.told += 1))")
+    for number, (root, key) in enumerate(
+        [(first, "ArrowRight"), (second, "ArrowRight"), (first, "End"), (second, "t")]
+    ):
+        root.press(key)
+        steps = [4, 5, len(timeline), len(timeline)]
+        for view in (first, second):
+            expect(view.locator(".tt-count")).to_have_text(f"step {steps[number]} of {len(timeline)}")
+    expect(first.locator(".tt-thread")).to_have_value("1")
+    page.wait_for_function("() => window.told > 0")
+    assert page.page_errors == []
+
+
 @pytest.mark.parametrize(
     "text, says",
     [
         ("{", "This trace can't be read; run the cell again."),
-        ('{"version": 2}', "This trace can't be read; run the cell again."),
-        ('{"version": 3}', "This trace is of a newer version of the course; update and run the cell again."),
+        ('{"version": 3}', "This trace can't be read; run the cell again."),
+        ('{"version": 4}', "This trace is of a newer version of the course; update and run the cell again."),
     ],
 )
 def test_a_trace_that_cannot_be_read(show, text, says):

@@ -1,15 +1,17 @@
 """A saved stepper in a real browser, from a file and with every request refused."""
 
+import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from launches.samples import launch
 from nightly import NIGHTLY, at_night
 from playwright.sync_api import expect
 
-from course_lib import measurements
+from course_lib import measurements, simulate
 from course_lib.publish.convert import STATE, VIEW, html_page, slides
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper, compare
@@ -68,6 +70,62 @@ def test_a_saved_stepper_lives_without_a_network(offline, tmp_path):
     expect(page.locator(".tt-sentence")).to_have_text(sentence(timeline, 22, 0))
     assert [] == page.errors
     assert [path.resolve().as_uri()] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
+
+
+def test_a_kernel_that_speaks_of_html(offline, tmp_path):
+    """What opens a remark or a script in HTML does neither in the source of a kernel."""
+
+    def kernel(x):
+        x[0] = 1  # <!-- not a remark of <script> HTML </script>
+
+    run = simulate(kernel, trace=True)[1, 1](np.zeros(1, np.float32))
+    page = offline(Stepper(run, step=1).save(tmp_path / "page.html"))
+    expect(page.locator(".tt-current .tt-code")).to_contain_text("# <!-- not a remark of <script> HTML </script>")
+    assert [] == page.errors
+
+
+def test_a_place_that_cannot_be_read_leaves_the_others_alive(offline, tmp_path):
+    """And says so, also where its trace is of another version; both before the one that lives."""
+    text = Stepper(launch("tiled"), step=21).save(tmp_path / "page.html").read_text()
+    (script,) = re.findall(r'<script type="application/json".*?</script>', text)
+    broken = re.sub(r">.*<", r'>{"_data": "\\!"}<', script)
+    older = re.sub(r">.*<", lambda _: '>{"_data": "{\\"version\\": 2}"}<', script)
+    path = tmp_path / "three.html"
+    path.write_text(text.replace(script, "<hr>".join([broken, older, script])))
+    page = offline(path)
+    expect(page.locator(".tt-count")).to_contain_text("step 21 of")
+    first, second = page.get_by_role("alert").all()
+    expect(first).to_have_text("What belongs here cannot be read: save the page again, or export the lesson again.")
+    expect(second).to_have_text("This trace is of an older version of the course; save the page again.")
+
+
+@pytest.mark.parametrize("share", [1, 0.9, 0.5])
+def test_a_page_without_scripts_or_cut_off_shows_its_picture(offline, browser, tmp_path, share):
+    """And a sentence that says what to do; a page that lives shows neither."""
+    path = Stepper(launch("tiled"), step=21).save(tmp_path / "page.html")
+    page = offline(path)
+    expect(page.locator(".tt-count")).to_be_visible()
+    expect(page.locator("img")).to_have_count(0)
+    text = path.read_text()
+    path.write_text(text[: int(share * len(text))])
+    context = browser.new_context(java_script_enabled=share < 1)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    picture = page.get_by_role("img").first
+    expect(picture).to_be_visible()
+    assert "step 21" in picture.get_attribute("alt")
+    expect(page.get_by_text("If it stays one")).to_contain_text("save the page again")
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_on_a_saved_page(offline, tmp_path, theme):
+    """Its rules for whole pages, too."""
+    page = offline(Stepper(launch("racy"), step=12).save(tmp_path / "page.html"))
+    page.emulate_media(color_scheme=theme)
+    expect(page.locator(".tt-count")).to_be_visible()
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found] == []
 
 
 def test_two_runs_side_by_side_in_a_page(offline, tmp_path):

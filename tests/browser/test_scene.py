@@ -19,7 +19,8 @@ LEFT_OUT = {"padded": 4, "register_2d": 3, "vectorized": 3}
 MANY = 40 if NIGHTLY else 12
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
          "device_function", "returns_early", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d",
-         "divergent")  # fmt: skip
+         "divergent", "odd_blocks", "three_dimensions", "complex",
+         "large_integers", "half", "one_thread")  # fmt: skip
 
 
 def steps_of(name, timeline):
@@ -58,15 +59,23 @@ def compare_grid(shown, wanted):
     if len(wanted["dots"]) <= 256:
         assert shown["dots"] == wanted["dots"], where
     assert shown["outside"] == [list(place) for place in wanted["outside"]], where
+    for marks in ("wrong", "frame", "owned", "owned_by_warp"):
+        assert shown[marks] == wanted[marks], (where, marks)
+    assert shown["tile"] in (wanted["tile"], None), where  # left out where its lines would lie too close
 
 
-def compare_scene(shown, wanted, where):
-    """Sentence, findings, line, counts, registers, grids, requests and strips."""
+def compare_scene(shown, wanted, where, ticks=None):
+    """Sentence, findings, counts, registers, grids, requests, strips; of two runs the first one's ``ticks``."""
     assert shown["says"] == wanted["says"], where
     assert shown["line"] == wanted["line"], where
     assert shown["source"] == [[line, runs, loads] for line, _, runs, loads in wanted["source"]], where
     assert shown["counts"] == {key: row[:2] for key, row in wanted["counts"].items()}, where
-    assert shown["registers"] == wanted["registers"], where
+    assert (shown["registers"], sorted(shown["changed"])) == (wanted["registers"], wanted["changed"]), where
+    assert shown["truth"] == wanted["truth"], where
+    assert shown["ticks"] == (wanted["ticks"] if ticks is None else ticks), where
+    assert sorted([*shown["costs"], *shown.get("bank_costs", [])]) == [
+        row[: 5 if row[0] == "global" else 6] for row in wanted["costs"]
+    ], where
     assert shown["strips"] == wanted["strips"], where
     assert shown["waiting"] == wanted["waiting"], where
     assert shown.get("matrices", []) == wanted["matrices"], where
@@ -75,7 +84,7 @@ def compare_scene(shown, wanted, where):
     for grid in wanted["grids"]:
         compare_grid(grids[grid["name"]], grid)
     requests = [*shown["requests"], *shown.get("banked", [])]
-    wanted_requests = [{"says": r["says"], "lanes": r["lanes"]} for r in wanted["requests"]]
+    wanted_requests = [{name: r[name] for name in ("says", "lanes", "words")} for r in wanted["requests"]]
     key = lambda request: (request["says"], str(request["lanes"]))  # noqa: E731
     assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
 
@@ -107,7 +116,8 @@ def test_page_shows_the_scenes_of_two_runs(show, launch_of):
             assert shown["says"].startswith(f"{kernel}: ")
             shown["says"] = shown["says"].removeprefix(f"{kernel}: ")
             wanted = Scene(timeline, min(step, len(timeline)), 0).data()
-            compare_scene(shown, wanted, f"{kernel}, step {step}")
+            ticks = Scene(timelines[0], 0, 0).ticks
+            compare_scene(shown, wanted, f"{kernel}, step {step}", ticks)
     names = [[name for name, _ in Scene(timeline, 0, 0).strips] for timeline in timelines]
     assert "A_tiles[1]" in names[1] and not any("A_tile" in name for name in names[0])
     assert page.page_errors == []
@@ -177,3 +187,17 @@ def test_the_whole_launch(show, launch_of, name):
     assert shown == {name: (counts.min(), counts.max()) for name, counts in loads.items() if counts.any()}
     rows = [[str(r.line), f"{r.op} {r.array}", str(r.accesses), str(r.requests)] for r in run.trace.traffic]
     assert [row[:4] for row in table(page, "launch")] == rows
+
+
+@pytest.mark.parametrize("name", ["complex", "large_integers", "half"])
+def test_numbers_stay_in_their_cells(show, launch_of, name):
+    """No text is wider or higher than its element, so that none prints over another."""
+    page = show(Stepper(launch_of(name), step=3))
+    sizes = page.locator(".tt-texts .tt-t").evaluate_all(
+        """texts => texts.filter((text) => text.textContent).map((text) => {
+          const { width, height } = text.getBBox();
+          return [text.textContent, width, height];
+        })"""
+    )
+    assert len(sizes) >= 24
+    assert [each for each in sizes if each[1] > 20 or each[2] > 20] == []

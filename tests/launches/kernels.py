@@ -84,3 +84,28 @@ def row_sums(x, out):
     for k in range(x.shape[1]):
         acc += x[i, k]
     out[i] = acc
+
+
+@cuda.jit
+def two_each(A, B, C):
+    row = cuda.blockIdx.y * 8 + cuda.threadIdx.y
+    column = 2 * (cuda.blockIdx.x * 5 + cuda.threadIdx.x)
+    for j in range(2):
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, column + j]
+        C[row, column + j] = acc
+
+
+@cuda.jit
+def planes(a, out):
+    x, y, z = cuda.grid(3)
+    if x % 2 == 0 or z > 0:
+        out[z, y, x] = a[z, y, x]
+
+
+@cuda.jit
+def doubled(x, out):
+    row, column = divmod(cuda.threadIdx.x, x.shape[1])
+    value = x[row, column]
+    out[row, column] = value + value

@@ -56,6 +56,10 @@ def bug(name, which="bug"):
     return run
 
 
+COMPLEX = (numbers(3, 4) / 7 - 1j * numbers(3, 4, seed=1) * 10.0 ** np.arange(-2, 10, 3)).astype(np.complex64)
+LARGE = numbers(3, 4).astype(np.int64) * np.int64(10) ** np.arange(0, 19, 5) + 1
+
+
 LAUNCHES = {
     "naive": product("naive", 4, 4, 4, block_width=2),
     "naive_ragged": product("naive", 3, 5, 3, block_width=2),
@@ -85,6 +89,13 @@ LAUNCHES = {
     "out_of_bounds": plain(kernels.beyond_the_end, 2, 32, numbers(50), np.zeros(50, np.float32)),
     "out_of_bounds_2d": plain(kernels.one_row_too_many, 1, (4, 4), numbers(4, 4), np.zeros((4, 4), np.float32)),
     "divergent": bug("early_return_before_barrier"),
+    # blocks of which no warp is full, several elements a thread, an array of three dimensions
+    "odd_blocks": plain(kernels.two_each, (2, 1), (5, 8), numbers(8, 3), numbers(3, 20), np.zeros((8, 20), np.float32)),
+    "three_dimensions": plain(kernels.planes, 2, (4, 3, 3), numbers(3, 3, 8), np.zeros((3, 3, 8), np.float32)),
+    "complex": plain(kernels.doubled, 1, 12, COMPLEX, np.zeros((3, 4), np.complex64)),
+    "large_integers": plain(kernels.doubled, 1, 12, LARGE, np.zeros((3, 4), np.int64)),
+    "half": plain(kernels.doubled, 1, 12, (numbers(3, 4) / 7).astype(np.float16), np.zeros((3, 4), np.float16)),
+    "one_thread": plain(kernels.doubled, 1, 1, numbers(1, 1), np.zeros((1, 1), np.float32)),
     "uninitialized": bug("uninitialised_tile_edge"),
 }
 

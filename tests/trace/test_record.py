@@ -239,3 +239,59 @@ def test_a_name_in_a_function_and_in_its_caller_is_two():
         ("total = total + total", {"twice_the_sum.total": [2, 6, 10, 14]}),
         ("total = other(A, i) + twice_the_sum(A, i)", {"total": three}),
     ]
+
+
+def test_atomics_are_recorded_lane_by_lane():
+    """What each lane found, was given and left, in the order simulated: that of the threads, then the next warp."""
+
+    @cuda.jit
+    def kernel(x, counts, tickets, best):
+        i = cuda.grid(1)
+        if i < x.size:
+            cuda.atomic.add(counts, x[i], 2)
+            tickets[i] = cuda.atomic.add(counts, 0, 1)
+            cuda.atomic.max(best, 0, x[i])
+
+    x = np.random.default_rng(5).integers(1, 6, 70)
+    counts, tickets, best = np.zeros(6, "i8"), np.zeros(70, "i8"), np.zeros(1, "i8")
+    trace = simulate(kernel, trace=True)[2, 40](x, counts, tickets, best).trace
+    held = {"counts": np.zeros(6, "i8"), "best": np.zeros(1, "i8")}
+    given = {"add": np.add, "max": np.maximum}
+    steps = [step for step in trace.steps if any(access.op == "atomic" for access in step.accesses)]
+    seen = 0
+    for step in sorted(
+        steps, key=lambda step: (step.warp, step.line, step.block)
+    ):  # the warps of both blocks, together
+        for access in step.accesses:
+            if access.op != "atomic":
+                continue
+            for lane, (thread, (at,)) in enumerate(zip(access.threads, access.index, strict=True)):
+                i = 40 * step.block[0] + thread
+                memory, value = held[access.array], (1 if at == 0 and access.array == "counts" else 2)
+                value = x[i] if access.array == "best" else value
+                assert access.old[lane] == memory[at]
+                memory[at] = given[access.operation](memory[at], value)
+                assert access.values[lane] == memory[at]
+                assert access.given[lane].tolist() == [value]
+                if "tickets" in {a.array for a in step.accesses}:
+                    assert tickets[i] == access.old[lane]
+                seen += 1
+    assert seen == 3 * 70
+    np.testing.assert_array_equal(held["counts"], counts)
+    np.testing.assert_array_equal(held["best"], best)
+    np.testing.assert_array_equal(trace.arrays["counts"].final, counts)
+
+
+def test_a_compare_and_swap_has_two_operands():
+    """Expected and new value; only the lane that found what it expected left its own."""
+
+    @cuda.jit
+    def kernel(lock):
+        cuda.atomic.cas(lock, 0, 0, cuda.threadIdx.x + 7)
+
+    trace = simulate(kernel, trace=True)[1, 4](np.zeros(1, "i8")).trace
+    (access,) = (access for step in trace.steps for access in step.accesses)
+    assert access.operation == "cas"
+    assert access.given.tolist() == [[0, 7], [0, 8], [0, 9], [0, 10]]
+    assert access.old.tolist() == [0, 7, 7, 7]
+    assert access.values.tolist() == [7, 7, 7, 7]

@@ -6,15 +6,17 @@ import re
 
 import numpy as np
 import pytest
-from launches.samples import launch
+from launches.samples import launch, numbers
 from traitlets import TraitError
 
 import course_lib.viewer
 from course_lib.png import packed_in
+from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper, compare
-from course_lib.viewer.scene import PANELS
+from course_lib.viewer.scene import PANELS, Scene
 from course_lib.viewer.shapes import Text
 from course_lib.viewer.still import HTML
+from course_lib.viewer.words import sentence
 
 
 def matrices(M, K, N, seed=0):
@@ -137,3 +139,22 @@ def test_a_comparison_tells_of_both_runs():
     stepper.run = tiled
     assert "Stepper of naive" not in repr(stepper)
     assert stepper._other == ""
+
+
+@pytest.mark.parametrize("block", [0, 1])
+def test_atomics_of_one_of_several_blocks(block):
+    """Each thread's own addition, after those of the threads before it; they count as atomics, and not as stores."""
+    x = numbers(50).astype(int)
+    timeline = Timeline(launch("histogram").trace, (block, 0, 0))
+    last = len(timeline)
+    for thread in range(32 if block == 0 else 18):
+        i = 32 * block + thread
+        before, here = np.count_nonzero(x[:i] == x[i]), np.count_nonzero(x[32 * block : i] == x[i])
+        others = "; other blocks changed it from 0" if before and not here and block else ""
+        says = f"updates counts[{x[i]}]: {before} → {before + 1} (add 1{others})."
+        assert sentence(timeline, last, thread).endswith(says)
+    scene = Scene(timeline, last, 0)
+    assert scene.counts["global atomic"] == (1, thread + 1, 1, thread + 1)
+    assert scene.counts["global store"] == (0, 0, 0, 0)
+    if block == 0:
+        np.testing.assert_array_equal(timeline.state(last).values("counts"), np.bincount(x[:32], minlength=10))

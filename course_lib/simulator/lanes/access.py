@@ -316,7 +316,10 @@ class Site:
             return array.dtype.type(0)
         if array.space == "local":
             self._check_written(array, pattern, base)
-        old = array.update(self.vector, pattern, base, operation, values, used)
+        heard = self.engine.hears("updated")
+        old = array.update(self.vector, pattern, base, operation, values, used or heard)
+        if heard:
+            self.engine.tell("updated", self, pattern, base, operation, values, old)
         for watch in array.watchers:
             watch(self, pattern, base, values[-1])
         return old

@@ -22,3 +22,6 @@ class Host(Protocol):
 
     def watch(self, array: Array) -> None:
         """Ask the observers who of them is to see each access of ``array``."""
+
+    def hears(self, hook: str) -> bool:
+        """Does an observer have this hook?"""

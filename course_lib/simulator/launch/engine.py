@@ -32,6 +32,7 @@ HOOKS = (
     "negative_index",
     "out_of_bounds",
     "misaligned",
+    "updated",
     "unwritten",
     "unassigned",
     "unreturned",
@@ -78,6 +79,10 @@ class Engine:
         """Call a hook of every observer that overrides it."""
         for listener in self._listeners[hook]:
             listener(*event)
+
+    def hears(self, hook: str) -> bool:
+        """Does an observer override this hook?"""
+        return bool(self._listeners[hook])
 
     def watch(self, array: Array) -> None:
         """Ask every observer for a function that is to see each access of ``array``."""

@@ -11,10 +11,14 @@ import { short } from "./text.js";
 
 const WRAP = 16; // elements a row of an array of one dimension, so that numbers fit
 const MOST_NUMBERS = 1100; // a padded tile of 32×33 still has numbers
+const LINE = 7.5; // from one line of a complex number to the next, in SVG units
 const GAP = 1; // between elements, in SVG units
 
-/** The class of a text by its length. @param {string} text */
-const width = (text) => Math.min(4, Math.max(2, text.length));
+/** The class of a text by the length of its longest line: of two, four or six characters. @param {string} text */
+const width = (text) => {
+  const long = Math.max(...text.split("\n").map((line) => line.length));
+  return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
+};
 
 export class Grid extends Plane {
   /** @param {PlaneOptions} options */
@@ -41,7 +45,7 @@ export class Grid extends Plane {
     /** @type {Value[]} */
     this.held = new Array(this.size).fill(null);
     this.written = new Array(this.size).fill("");
-    this.widths = [0, 0, this.size, 0, 0]; // how many texts have at most two characters, three, four or more
+    this.widths = [0, 0, this.size, 0, 0, 0, 0]; // how many texts there are of each class
   }
 
   get dot() {
@@ -49,7 +53,8 @@ export class Grid extends Plane {
   }
 
   state() {
-    return { ...super.state(), texts: this.texts.map((text) => text.textContent ?? "") };
+    const lines = (/** @type {SVGElement} */ text) => [...text.children].map((line) => line.textContent).join("\n");
+    return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
   }
 
   /**
@@ -69,7 +74,10 @@ export class Grid extends Plane {
     const text = short(value);
     this.widths[width(this.written[i])] -= 1;
     this.widths[width(text)] += 1;
-    this.texts[i].textContent = this.written[i] = text;
+    this.written[i] = text;
+    const lines = text.split("\n");
+    if (lines.length === 1) this.texts[i].textContent = text;
+    else this.texts[i].replaceChildren(...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)));
   }
 
   /**
@@ -78,7 +86,7 @@ export class Grid extends Plane {
    * @param {number[]} rings
    */
   finish(dots, rings) {
-    const size = `tt-texts tt-wide-${this.widths[4] ? 4 : this.widths[3] ? 3 : 2}`;
+    const size = `tt-texts tt-wide-${[6, 4, 3].find((long) => this.widths[long]) ?? 2}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
     super.finish(dots, rings);
   }

@@ -1,7 +1,7 @@
 // The machine as one block and one of its threads see it after some of the block's steps. It knows no page.
 
 import { countUpTo, Survey, ThreadSurvey } from "./survey.js";
-import { at, BARRIER, LOOP_TURN, WARP } from "./trace.js";
+import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 /** @typedef {import("./trace.js").TraceArray} TraceArray */
@@ -12,6 +12,8 @@ import { at, BARRIER, LOOP_TURN, WARP } from "./trace.js";
  * @property {number} array
  * @property {number} element  the first
  * @property {Value[]} values  a load's are those before the step
+ * @property {{operation: string, old: Value, given: Value[], left: Value}} [update]  of an atomic: what the thread
+ *   found, what it was given, and what the element held as far as the block knew
  */
 
 export const READ = 1;
@@ -173,6 +175,8 @@ export class Machine {
   /** Note what this step does with the memory, before it does it. */
   show() {
     const { trace } = this;
+    /** @type {Map<number, Value>[]}  what the lanes of this step have left in each array so far */
+    const left = trace.arrays.map(() => new Map());
     for (const access of this.accesses) {
       const { array: number, loading, width } = access;
       const local = trace.arrays[number].space === "local";
@@ -186,13 +190,48 @@ export class Machine {
           if (!local || mine) add(this.now[number]);
           if (mine) add(this.nowMine[number]);
         }
+        const before = left[number].get(element) ?? this.value(number, element);
+        if (!loading) for (let w = 0; w < width; w++) left[number].set(element + w, access.stored(k, w));
         if (!mine) return;
         const values = Array.from({ length: width }, (_, w) =>
           loading ? this.value(number, element + w) : access.stored(k, w),
         );
-        this.events.push({ loading, array: number, element, values });
+        const { update } = access;
+        this.events.push({
+          loading,
+          array: number,
+          element,
+          values,
+          ...(update && { update: { operation: update.operation, old: update.old(k), given: update.given(k), left: before } }),
+        });
       });
     }
+  }
+
+  /**
+   * The elements of an array that the chosen thread, and those that its warp, stores in the whole launch.
+   * @param {number} array
+   */
+  stores(array) {
+    const { block, thread } = this;
+    const { access_op, access_array } = this.trace.columns;
+    /** @type {{warp: Set<number>, thread: Set<number>}} */
+    const found = { warp: new Set(), thread: new Set() };
+    for (let i = 0; i < block.length; i++) {
+      if (block.warp(i) !== thread >> 5) continue;
+      const [from, to] = block.rows("access", i);
+      for (let row = from; row < to; row++) {
+        if (access_op[row] === LOAD || access_array[row] !== array) continue;
+        const access = new Access(this.trace, row, block.warp(i));
+        access.lanes.forEach((lane, k) => {
+          for (let w = 0; w < access.width; w++) {
+            found.warp.add(access.element(k) + w);
+            if (lane === thread % WARP) found.thread.add(access.element(k) + w);
+          }
+        });
+      }
+    }
+    return found;
   }
 
   /**
@@ -268,7 +307,7 @@ export class Machine {
   }
 
   /**
-   * Loads (0) or stores (1) of a space: by the chosen thread and by the block, up to a position.
+   * Loads (0), stores (1) or atomics (2) of a space: by the chosen thread and by the block, up to a position.
    * @param {Space} space
    * @param {number} op
    * @param {number} position

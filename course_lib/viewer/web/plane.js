@@ -51,6 +51,11 @@ export class Plane {
     this.below = svg("g");
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
     this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
+    /** @type {Record<"warp" | "thread", number[]>}  the elements inside these */
+    this.outlined = { warp: [], thread: [] };
+    /** @type {number[] | null}  top, left, bottom, right */
+    this.framed = null;
+    this.tile = tile;
     this.above = svg("g");
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
@@ -118,6 +123,7 @@ export class Plane {
       [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
     }
     this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
+    this.framed = bottom < 0 ? null : [top, left, bottom, right];
     if (bottom < 0) return;
     const [x, y] = this.corner(top * this.columns + left);
     const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
@@ -153,6 +159,7 @@ export class Plane {
       }
     }
     this.owns[who].setAttribute("d", path);
+    this.outlined[who] = Array.from({ length: path ? size : 0 }, (_, i) => i).filter((i) => owned(i + offset));
   }
 
   /**
@@ -230,6 +237,11 @@ export class Plane {
       mine: /** @type {number[]} */ (marks(this.rings)),
       dots: /** @type {number[]} */ (marks(this.dots)),
       outside: marks(this.faults).filter(Array.isArray),
+      wrong: [...new Set(marks(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
+      frame: this.framed,
+      tile: this.tile,
+      owned: this.outlined.thread,
+      owned_by_warp: this.outlined.warp,
     };
   }
 

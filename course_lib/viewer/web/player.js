@@ -19,6 +19,14 @@ const UNITS = ["statement", "loop turn", "phase", "barrier"];
 const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const SAVE_AFTER = 300; // ms without a change
 
+/**
+ * @typedef {object} Unsaved  what readers have done that the kernel has not heard of, whichever view they did it in
+ * @property {Record<string, unknown>} values
+ * @property {ReturnType<typeof setTimeout>} [timer]
+ */
+/** @type {WeakMap<Model, Unsaved>} */
+const UNSAVED = new WeakMap();
+
 export class Player {
   /**
    * @param {Model} model
@@ -37,12 +45,10 @@ export class Player {
     this.stage = null;
     /** @type {ReturnType<typeof setTimeout> | null} */
     this.timer = null;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.saving = undefined;
     this.speed = 2;
     this.unit = 0;
-    /** @type {Record<string, unknown>} */
-    this.unsaved = {};
+    this.unsaved = UNSAVED.get(model) ?? { values: {} };
+    UNSAVED.set(model, this.unsaved);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     /** @type {Record<string, () => void>} */
@@ -76,7 +82,6 @@ export class Player {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
     this.pause();
-    clearTimeout(this.saving);
     this.sizes.disconnect();
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.repaint);
@@ -108,7 +113,8 @@ export class Player {
       this.stage = null;
       // What reads well and cannot be shown is no trace of this version either; the console has the cause.
       if (!(error instanceof Unreadable)) console.error(error);
-      const says = error instanceof Unreadable ? error.message : BROKEN;
+      const message = error instanceof Unreadable ? error.message : BROKEN;
+      const says = this.model.get("_saved") ? message.replace("run the cell again", "save the page again") : message;
       this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says));
     }
   }
@@ -353,12 +359,13 @@ export class Player {
    * @param {Record<string, unknown>} values
    */
   set(values) {
-    Object.assign(this.unsaved, values);
-    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
-    clearTimeout(this.saving);
-    this.saving = setTimeout(() => {
-      this.unsaved = {};
-      this.model.save_changes();
+    const { model, unsaved } = this;
+    Object.assign(unsaved.values, values);
+    for (const [name, value] of Object.entries(values)) model.set(name, value);
+    clearTimeout(unsaved.timer);
+    unsaved.timer = setTimeout(() => {
+      unsaved.values = {};
+      model.save_changes();
     }, SAVE_AFTER);
   }
 
@@ -368,7 +375,7 @@ export class Player {
    * @param {() => void} show
    */
   changed(name, show) {
-    const mine = this.unsaved[name];
+    const mine = this.unsaved.values[name];
     if (mine === undefined || JSON.stringify(mine) === JSON.stringify(this.model.get(name))) show();
     else this.model.set(name, mine);
   }

@@ -328,7 +328,8 @@ export class Stage {
     for (const view of run.lenses) view.choose(); // those out of sight too
     for (const view of run.lenses) view.draw();
     const [says, ...findings] = this.said[number].map((node) => node.textContent);
-    return Object.assign({ says, findings }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const ticks = [...part(this.root, "ticks").children].map((tick) => Number(/** @type {HTMLElement} */ (tick).dataset.step));
+    return Object.assign({ says, findings, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
 
   /** The views in sight. */
@@ -352,7 +353,7 @@ export class Stage {
     const last = this.last;
     /** @type {HTMLInputElement} */ (part(root, "scrub")).max = String(last);
     const tick = (/** @type {number} */ position, /** @type {string} */ look) => {
-      const mark = html("i", { class: look });
+      const mark = html("i", { class: look, "data-step": position });
       mark.style.setProperty("--at", String(position / last));
       return mark;
     };

@@ -45,8 +45,9 @@ export class Survey {
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     const zeros = () => new Uint32Array(block.length + 1);
-    // For each space, loads (0) and stores (1) of all threads up to each position; and what the requests cost.
-    this.counts = { global: [zeros(), zeros()], shared: [zeros(), zeros()], local: [zeros(), zeros()] };
+    // For each space, loads (0), stores (1) and atomics (2) of all threads up to each position; and what the requests cost.
+    const kinds = () => OPS.map(zeros);
+    this.counts = { global: kinds(), shared: kinds(), local: kinds() };
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
     const rising = [...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
     /** @type {Map<number, Site>} */
@@ -70,7 +71,7 @@ export class Survey {
     const op = columns.access_op[row];
     const { space } = trace.arrays[number];
     const count = popcount(columns.access_lanes[row]);
-    this.counts[space][op === LOAD ? 0 : 1][position] += count;
+    this.counts[space][op][position] += count;
     const first = (op === LOAD ? this.loaded : this.stored)[number];
     const [base, width] = [columns.access_base[row], columns.access_width[row]];
     const pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
@@ -105,8 +106,8 @@ export class ThreadSurvey {
   constructor(trace, block, thread) {
     const never = block.length + 1;
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
-    /** @type {Record<Space, [number[], number[]]>} */
-    this.counts = { global: [[], []], shared: [[], []], local: [[], []] };
+    /** @type {Record<Space, number[][]>} */
+    this.counts = { global: [[], [], []], shared: [[], [], []], local: [[], [], []] };
     /** @type {Map<number, number[]>} */
     this.runs = new Map(trace.source.map(([line]) => [line, []]));
     /** @type {Map<number, number[]>} */
@@ -119,7 +120,7 @@ export class ThreadSurvey {
       for (const access of block.accesses(i)) {
         if (!((access.mask >>> lane) & 1)) continue;
         const { space } = trace.arrays[access.array];
-        this.counts[space][access.loading ? 0 : 1].push(i + 1);
+        this.counts[space][access.op].push(i + 1);
         if (!access.loading) continue;
         const element = access.element(popcount(access.mask & ((1 << lane) - 1)));
         const loaded = this.loaded[access.array];

@@ -5,13 +5,31 @@ import { lanesOf, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 
+const EXACT = 2 ** 53; // up to here a number holds every whole one
+const PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
+const COMPLEX = new RegExp(`^\\(?(${PART})?(${PART})j\\)?$`);
+
 /**
- * At most five characters, so that a value fits its cell.
+ * The parts of a complex number, which Python writes as (1+2j).
+ * @param {string} text
+ */
+function parts(text) {
+  const [, real = "0", imaginary] = COMPLEX.exec(text) ?? [];
+  const part = (/** @type {string} */ digits) => Number(digits.replace("inf", "Infinity").replace("nan", "NaN"));
+  return imaginary === undefined ? null : [part(real), part(imaginary)];
+}
+
+/**
+ * At most seven characters, so that a value fits its cell; of a complex number, two lines of them.
  * @param {Value | undefined} value
+ * @returns {string}
  */
 export function short(value) {
   if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value;
+  if (typeof value === "string") {
+    const complex = parts(value);
+    return complex ? `${short(complex[0])}\n${short(complex[1])}j` : short(Number(value)); // a long whole number
+  }
   if (!Number.isFinite(value)) return odd(value);
   value = ownDigits(value);
   const size = Math.abs(value);
@@ -21,13 +39,22 @@ export function short(value) {
 }
 
 /**
- * Seven significant digits, as Python writes them.
+ * Whole numbers in full, others with seven significant digits, as Python writes them.
  * @param {Value | undefined} value
+ * @returns {string}
  */
 export function full(value) {
-  if (typeof value !== "number") return String(value ?? "empty");
+  if (typeof value === "string") {
+    const complex = parts(value);
+    if (!complex) return value;
+    const [real, imaginary] = complex.map(full);
+    return `(${real}${imaginary.startsWith("-") ? "" : "+"}${imaginary}j)`;
+  }
+  if (typeof value !== "number") return "empty";
   if (!Number.isFinite(value)) return odd(value);
-  const rounded = Number(ownDigits(value).toPrecision(7));
+  const digits = ownDigits(value);
+  const whole = Number.isInteger(digits) && Math.abs(digits) <= EXACT;
+  const rounded = whole ? digits : Number(digits.toPrecision(7));
   const size = Math.abs(rounded);
   if (size === 0 || (size >= 1e-4 && size < 1e16)) return String(rounded);
   return rounded.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
@@ -43,7 +70,7 @@ function odd(value) {
  * @param {number} value
  */
 function ownDigits(value) {
-  if (Number.isInteger(value) || Math.fround(value) !== value) return value;
+  if ((Number.isInteger(value) && Math.abs(value) <= EXACT) || Math.fround(value) !== value) return value;
   for (let digits = 6; digits < 10; digits++) {
     const shorter = Number(value.toPrecision(digits));
     if (Math.fround(shorter) === value) return shorter;
@@ -83,10 +110,18 @@ export function sentence(machine) {
   /** @param {boolean} loading */
   const done = (loading) =>
     machine.events
-      .filter((event) => event.loading === loading)
+      .filter((event) => event.loading === loading && !event.update)
       .map(({ array, element, values }) => {
         return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
       });
+  const updated = machine.events.flatMap(({ array, element, values, update }) => {
+    if (!update) return [];
+    const { space } = trace.arrays[array];
+    const [old, left] = [full(update.old), full(update.left)];
+    const others = space === "global" && left !== old ? `; other blocks changed it from ${left}` : "";
+    const how = `${update.operation} ${update.given.map(full).join(", ")}${others}`;
+    return `${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`;
+  });
   const missed = machine.outside
     .filter((outside) => outside.thread === machine.thread)
     .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
@@ -94,6 +129,7 @@ export function sentence(machine) {
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     ["reads", done(true)],
     ["writes", done(false)],
+    ["updates", updated],
     ["misses", missed],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)],
   ];

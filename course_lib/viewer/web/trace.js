@@ -49,9 +49,15 @@
  * @property {{name: string, rows: number, columns: number, held: number[][]}[]} fragments  for each matrix and each lane
  *   the elements that it holds, row-major, in the order of the lane's values
  */
+/**
+ * @typedef {object} Update  what an atomic did
+ * @property {string} operation  "add" or another of cuda.atomic
+ * @property {(k: number) => Value} old  what the k-th lane found
+ * @property {(k: number) => Value[]} given  its operands
+ */
 /** @typedef {ArrayLike<number> | ArrayLike<string>} Vector  of length 1 where all lanes have the same */
 
-export const VERSION = 2;
+export const VERSION = 3;
 // The sizes of the hardware, as in course_lib/simulator/hardware.py; a test compares them.
 export const WARP = 32;
 export const SECTOR_BYTES = 32;
@@ -63,12 +69,15 @@ export const LOOP_TURN = 2;
 export const CONTINUED = 4;
 export const OPS = /** @type {const} */ (["load", "store", "atomic"]);
 export const LOAD = 0;
+export const ATOMIC = 2;
 
-const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
+const TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
 const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 const SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 
+// What a reader is told; a page that was saved is saved again instead.
 const NEWER = "This trace is of a newer version of the course; update and run the cell again.";
+const OLDER = "This trace is of an older version of the course; run the cell again.";
 export const BROKEN = "This trace can't be read; run the cell again.";
 
 /** What the reader is told in place of a picture. */
@@ -82,6 +91,7 @@ export async function open(text) {
   try {
     const sent = JSON.parse(text);
     if (sent.version > VERSION) throw new Unreadable(NEWER);
+    if (sent.version < VERSION) throw new Unreadable(OLDER);
     if (sent.version !== VERSION) throw new Unreadable(BROKEN);
     return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
   } catch (error) {
@@ -157,6 +167,8 @@ export class Access {
     this.base = columns.access_base[row];
     this.pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
     this.values = this.loading ? null : trace.vector(columns.access_values[row]);
+    /** @type {import("./trace.js").Update | null}  what an atomic did, null of any other access */
+    this.update = this.op === ATOMIC ? trace.update(row, this.lanes.length) : null;
   }
 
   /**
@@ -341,6 +353,8 @@ export class Trace {
     this.loops = new Map(sent.loops);
     /** @type {string[]} */
     this.names = sent.names;
+    /** @type {string[]}  of atomics */
+    this.operations = sent.operations;
     /** @type {string[]} */
     this.accumulators = sent.accumulators;
     /** @type {string[]} */
@@ -390,6 +404,22 @@ export class Trace {
     const [from, to] = [start[number], start[number] + length[number]];
     const pool = this.pools[kind[number]];
     return (this.vectors[number] = Array.isArray(pool) ? pool.slice(from, to) : pool.subarray(from, to));
+  }
+
+  /**
+   * @param {number} row  of an atomic
+   * @param {number} lanes
+   * @returns {Update}
+   */
+  update(row, lanes) {
+    const { access_old, access_given, access_operation } = this.columns;
+    const [old, given] = [this.vector(access_old[row]), this.vector(access_given[row])];
+    const each = given.length / lanes;
+    return {
+      operation: this.operations[access_operation[row]],
+      old: (k) => at(old, k),
+      given: (k) => Array.from({ length: each }, (_, i) => given[k * each + i]),
+    };
   }
 
   /** Of each element of the array that says what a thread owns: block * threads + thread, or -1. */

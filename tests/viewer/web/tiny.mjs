@@ -1,6 +1,6 @@
 // A trace written by hand: two warps of a block of 64 store into shared memory, wait, and load what the other stored.
 
-const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
+const TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
 const ALL = 0xffffffff;
 
 /**
@@ -18,7 +18,7 @@ async function written(head, columns, change) {
   });
   const stream = new Blob(parts).stream().pipeThrough(new CompressionStream("deflate"));
   const packed = Buffer.from(await new Response(stream).arrayBuffer()).toString("base64");
-  const whole = { version: 2, ...head, columns: named, packed };
+  const whole = { version: 3, ...head, columns: named, packed };
   change(whole);
   return JSON.stringify(whole);
 }
@@ -43,6 +43,9 @@ export async function tiny(change = () => {}) {
     access_base: ["i4", [0, 0, 32, 3]],
     access_pattern: ["i4", [0, 1, 0, 2]],
     access_values: ["i4", [0, 1, -1, -1]],
+    access_old: ["i4", [-1, -1, -1, -1]],
+    access_given: ["i4", [-1, -1, -1, -1]],
+    access_operation: ["i1", [-1, -1, -1, -1]],
     access_sectors: ["u2", [0, 0, 0, 0]],
     access_wavefronts: ["u2", [1, 1, 1, 1]],
     access_conflicts: ["u2", [0, 0, 0, 0]],
@@ -71,6 +74,7 @@ export async function tiny(change = () => {}) {
     source: [[1, "def tiny():", 0], [2, "    s[t] = t", 0], [3, "    cuda.syncthreads()", 0], [4, "    while t < 5:", 4], [5, "        v = s[63 - t]", 4]],
     loops: [[4, 0]],
     names: ["v"],
+    operations: [],
     accumulators: [],
     owner: null,
     arrays: [{ name: "s", space: "shared", dtype: "float32", itemsize: 4, shape: [64], strides: [1], role: null, tile: null, initial: -1 }],
@@ -104,6 +108,9 @@ export async function wide(change = () => {}) {
     access_base: ["i4", [1, 2, 1, 0, 15]],
     access_pattern: ["i4", [0, 1, 0, 1, 1]],
     access_values: ["i4", [2, 3, -1, -1, 4]],
+    access_old: ["i4", [-1, -1, -1, -1, -1]],
+    access_given: ["i4", [-1, -1, -1, -1, -1]],
+    access_operation: ["i1", [-1, -1, -1, -1, -1]],
     access_sectors: ["u2", [1, 0, 2, 3, 1]],
     access_wavefronts: ["u2", [0, 0, 0, 0, 0]],
     access_conflicts: ["u2", [0, 0, 0, 0, 0]],
@@ -135,6 +142,7 @@ export async function wide(change = () => {}) {
     source: [[2, "for i in range(2):", 2], [3, "    for j in range(2):", 3], [4, "    m[2] = i", 2], [5, "    x", 3], [6, "y", 0]],
     loops: [[2, 0], [3, 2]],
     names: [],
+    operations: [],
     accumulators: [],
     owner: "C",
     arrays: [

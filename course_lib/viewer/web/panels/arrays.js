@@ -212,17 +212,15 @@ class Arrays {
     const locals = this.locals.querySelector(".tt-heading");
     if (locals) locals.textContent = `Local arrays of thread ${trace.threadLabel(machine.thread)}`;
     this.planes.forEach((planes, number) => {
-      if (!trace.arrays[number].role) return;
+      if (trace.arrays[number].space !== "global" || layout(trace.arrays[number]).wrapped) return;
       for (const plane of planes) plane.frame((element) => machine.inRegion(number, element));
     });
     if (trace.owner < 0) return;
-    const mine = machine.blockNumber * trace.threads + machine.thread;
-    const { owned } = trace;
-    const many = owned.filter((owner) => owner === mine).length > 1;
-    this.memory.closest(".tt-root")?.toggleAttribute("data-owns", many);
+    const { warp, thread } = machine.stores(trace.owner);
+    this.memory.closest(".tt-root")?.toggleAttribute("data-owns", warp.size > 0);
     for (const plane of this.planes[trace.owner]) {
-      plane.own("thread", (element) => many && owned[element] === mine);
-      plane.own("warp", (element) => many && owned[element] >= 0 && owned[element] >> 5 === mine >> 5);
+      plane.own("thread", (element) => thread.has(element));
+      plane.own("warp", (element) => warp.has(element));
     }
   }
 

@@ -50,7 +50,7 @@ class Banks {
   }
 
   state() {
-    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
+    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState), bank_costs: this.costs.state() };
   }
 
   choose() {

@@ -2,7 +2,7 @@
 
 import { html, write } from "../dom.js";
 import { countUpTo } from "../survey.js";
-import { OPS, SECTOR_BYTES, WARP } from "../trace.js";
+import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 
 /** @typedef {"sectors" | "wavefronts"} Cost */
 
@@ -33,10 +33,15 @@ export function spread(access, starts) {
   return lanes;
 }
 
-/** What a request on the page says. @param {Element} place */
+/** What a request on the page says: its words by what is written on them. @param {Element} place */
 export function requestState(place) {
   const { lanes } = /** @type {HTMLElement} */ (place).dataset;
-  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]") };
+  const words = [...place.querySelectorAll("svg rect > title")].flatMap(({ textContent }) => {
+    const [, unit, at, asking] = /^(byte|word) (\d+): lanes? ([\d, ]+)$/.exec(textContent ?? "") ?? [];
+    return asking ? [[unit === "byte" ? Number(at) / WORD_BYTES : Number(at), asking.split(", ").map(Number)]] : [];
+  });
+  words.sort(([x], [y]) => Number(x) - Number(y));
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]"), words };
 }
 
 const ROOMY = 40; // ems for 32 lanes or banks in a row; with less, they stand in two
@@ -95,5 +100,13 @@ export class Costs {
       if (bar.style.getPropertyValue("--part") !== part) bar.style.setProperty("--part", part);
       row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
     }
+  }
+
+  /** The rows as they stand on the page, without the cost of a request and the bar that follow from it. */
+  state() {
+    return this.rows.map(({ row }) => {
+      const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
+      return [this.space, Number(line), access, ...numbers.slice(0, this.cost === "wavefronts" ? 3 : 2).map(Number)];
+    });
   }
 }

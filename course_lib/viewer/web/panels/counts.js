@@ -1,6 +1,7 @@
 // The accesses so far, of the chosen thread and of its block; the global loads stand out beside the matrices.
 
 import { html, part, write } from "../dom.js";
+import { ATOMIC, OPS } from "../trace.js";
 
 /** @typedef {import("../machine.js").Space} Space */
 
@@ -41,11 +42,11 @@ class Counts {
     block.classList.toggle("tt-long", String(total.block).length > 3);
     const rows = [html("tr", {}, html("td"), html("th", {}, "thread"), html("th", {}, "block"))];
     for (const space of /** @type {Space[]} */ (["global", "shared", "local"])) {
-      ["loads", "stores"].forEach((what, op) => {
-        if (space !== "global" && !machine.count(space, op, last).block) return;
+      OPS.forEach((what, op) => {
+        if ((space !== "global" || op === ATOMIC) && !machine.count(space, op, last).block) return;
         const cells = [html("td"), html("td")];
         this.numbers.push({ space, op, thread: cells[0], block: cells[1] });
-        rows.push(html("tr", {}, html("th", {}, `${space} ${what}`), ...cells));
+        rows.push(html("tr", {}, html("th", {}, `${space} ${what}s`), ...cells));
       });
     }
     this.table?.replaceChildren(...rows);
@@ -62,7 +63,7 @@ class Counts {
 
   state() {
     const rows = this.numbers.map(({ space, op, thread, block }) => [
-      `${space} ${op ? "store" : "load"}`,
+      `${space} ${OPS[op]}`,
       [Number(thread.textContent), Number(block.textContent)],
     ]);
     return { counts: Object.fromEntries(rows) };

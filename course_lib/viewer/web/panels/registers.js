@@ -50,6 +50,8 @@ class Registers {
   }
 
   state() {
-    return { registers: [...(this.list?.children ?? [])].map((row) => [...row.children].map((cell) => cell.textContent)) };
+    const rows = [...(this.list?.children ?? [])];
+    const changed = rows.filter((row) => row.classList.contains("tt-changed")).map((row) => row.children[0].textContent);
+    return { registers: rows.map((row) => [...row.children].map((cell) => cell.textContent)), changed };
   }
 }

@@ -93,6 +93,7 @@ class Source {
     const number = (/** @type {Node} */ node) => Number(node.textContent);
     return {
       line: this.current ? Number(this.current.dataset.line) : null,
+      truth: this.truth.isConnected ? this.truth.textContent : "",
       source: [...this.lines].map(([line, { runs, loads }]) => [line, number(runs), number(loads)]),
     };
   }

@@ -52,7 +52,8 @@ class Threads {
 
   draw() {
     const { machine } = this.context;
-    const wrong = machine.found.flatMap(({ at }) => at.map(({ thread }) => thread));
+    const here = machine.found.flatMap(({ at }) => at.filter(({ block }) => block === machine.blockNumber));
+    const wrong = here.map(({ thread }) => thread);
     for (const { name, plane } of this.rows) {
       const held = machine.variables.get(name);
       for (let thread = 0; thread < plane.size; thread++) {

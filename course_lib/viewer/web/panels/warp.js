@@ -45,7 +45,7 @@ class Warp {
   }
 
   state() {
-    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState) };
+    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState), costs: this.costs.state() };
   }
 
   choose() {
