@@ -249,6 +249,7 @@ def _drawn():
         "waiting": waiting.draw(waiting.play_programs([chain, chain], machine)),
         "residency": figures.residency(judged, "NVIDIA H200"),
         "roofline": figures.roofline(roofline(ladder, measurements.load("ceilings")), {}),
+        "roofs": figures.roofs(figures.levels("naive", "tiled")),
         "ladder": ladder_axes(ladder, measurements.load("ceilings")),
         "series": series_axes(measurements.load("series")),
     }
@@ -460,3 +461,38 @@ def test_the_machine_with_its_latencies():
     text = figures.machine(measurements.load("ladder").provenance, latency=machine.latency).get_label()
     assert f"From a load to its value: L1, {machine.latency['L1']:.0f} cycles; L2" in text
     assert f"DRAM, {machine.latency['DRAM']:.0f} cycles" in text
+
+
+# ---- the levels of the machine
+
+
+def test_the_table_of_levels_says_what_the_profiler_counted():
+    """Loads asked for are a formula's; full warps of 4-byte loads ask for 128 bytes in each counted request."""
+    found = figures.levels("naive", "tiled")
+    counters = measurements.load("counters")
+    for level in found:
+        counted = counters.result(level.rung, M=level.n)
+        assert level.asked == 128 * counted["global_load_requests"]
+        assert level.dram_bytes == counted["dram_read_bytes"]
+        assert f"{counted['dram_read_bytes'] / 1e9:.2f}" in repr(found) and "read from DRAM (GB)" in repr(found)
+        assert f"{level.gflops:,.0f}" in found._repr_html_()
+    with pytest.raises(KeyError, match="no 'best' here"):
+        found.of("best")
+
+
+@pytest.mark.parametrize("rung", ["naive", "uncoalesced", "tiled", "bank_conflicts"])
+def test_the_roof_of_instructions_agrees_with_the_cycles_that_issued(rung):
+    """Nsight Compute's own share of cycles in which an instruction was issued, of another launch."""
+    (level,) = figures.levels(rung)
+    counted = measurements.load("counters").result(rung, M=level.n)
+    assert 100 * level.share("instructions") == pytest.approx(counted["issue_active_percent"], rel=0.02)
+    assert all(share < 1 for share in map(level.share, level.roofs))
+
+
+def test_roofs_draws_every_roof_and_the_measured_speed():
+    (level,) = found = figures.levels("naive")
+    ax = figures.roofs(found)
+    heights = {float(line.get_ydata()[0]) for line in ax.lines}
+    assert heights == {level.gflops, level.asked_bound, *level.roofs.values()}
+    assert level.lowest == "instructions" and f"{level.gflops:,.0f}" in _texts(ax)
+    assert "instructions 1,813" in ax.get_label()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from .canvas import Picture, show
 from .counts import bars, explored, lines_against_n, loads_against_n, loads_against_tile_width
 from .device import machine
+from .levels import levels, roofs
 from .memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
 from .performance import occupancy, residency, roofline, timeline
 from .tiles import footprint, thread_map, tile_pairs
@@ -21,6 +22,7 @@ __all__ = [
     "explored",
     "footprint",
     "lane_addresses",
+    "levels",
     "lines_against_n",
     "loads_against_n",
     "loads_against_tile_width",
@@ -28,6 +30,7 @@ __all__ = [
     "occupancy",
     "residency",
     "roofline",
+    "roofs",
     "row_major",
     "sectors_of",
     "show",

@@ -1,0 +1,56 @@
+"""The lessons' text holds none of the words that CONTRIBUTING replaces."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+#: Lessons that have been rewritten with these words; add a number when a lesson is done.
+DONE = ("00", "01", "02", "03", "04", "05")
+
+
+def _words():
+    """The left column of the table of words in CONTRIBUTING."""
+    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Words\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (.+?) \| .+ \|$", section, re.MULTILINE)
+    return [word for row in rows[1:] for word in row.split(", ")]
+
+
+def _text(notebook):
+    """What is written for readers: markdown without code, and the strings of predictions."""
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            yield re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|<code>.*?</code>", " ", source, flags=re.DOTALL)
+            continue
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "predict":
+                strings = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+                yield re.sub(r"`[^`]*`", " ", " ".join(strings))
+
+
+def unwanted(notebook, words):
+    """Each unwanted word with what stands around it."""
+    pattern = re.compile(rf"[^.\n]{{0,30}}\b(?:{'|'.join(map(re.escape, words))})(?!\w)[^.\n]{{0,30}}", re.IGNORECASE)
+    return [" ".join(found.split()) for text in _text(notebook) for found in pattern.findall(text)]
+
+
+@pytest.mark.parametrize("number", DONE)
+def test_a_lesson_is_in_the_words_to_use(number):
+    (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
+    assert unwanted(json.loads(path.read_text(encoding="utf-8")), _words()) == []
+
+
+def test_an_unwanted_word_is_found():
+    words = _words()
+    assert len(words) > 30 and "mend" in words and "not" not in words
+    asked = 'predict(\n    "Which is dear?",\n    truth,\n    because="The `mend` reckons.",\n)'
+    cells = [
+        {"cell_type": "markdown", "source": ["Mend `stands` here.\n", "\n", "He amends it."]},
+        {"cell_type": "code", "source": [asked]},
+        {"cell_type": "code", "source": ["mend = 'mend'"]},
+    ]
+    assert unwanted({"cells": cells}, words) == ["Mend here", "Which is dear? The reckons"]

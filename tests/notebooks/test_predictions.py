@@ -1,0 +1,229 @@
+"""What a reader sees of a page before the guess, as it is stored and as it is run, does not hold the answer."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+#: Lessons that are not held to this yet.
+LATER = tuple(f"{number:02}" for number in range(6, 14))
+
+WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+#: What is counted, so that a number beside its word is an answer: "8 loads", "loads: 8".
+COUNTED = (
+    "load store thread sector wavefront pair barrier byte line multiprocessor flop number element place block request "
+    "cycle conflict time row column register warp stage"
+).split()
+#: Ratios that have a word.
+RATIOS = {"half": (0.45, 0.55), "twice": (1.9, 2.1), "a third": (0.31, 0.36), "a quarter": (0.23, 0.27)}
+
+
+def _source(cell):
+    return "".join(cell["source"])
+
+
+def _folded(cell, which):
+    return cell["metadata"].get("jupyter", {}).get(f"{which}_hidden", False)
+
+
+def _question(cell):
+    """The call of predict in a cell that makes one, else None."""
+    if cell["cell_type"] != "code":
+        return None
+    calls = (node.value for node in ast.parse(_source(cell)).body if isinstance(node, ast.Expr))
+    return next((c for c in calls if isinstance(c, ast.Call) and getattr(c.func, "id", "") == "predict"), None)
+
+
+def _shown(cell):
+    """The text of a cell's outputs."""
+    outputs = cell.get("outputs", [])
+    return "\n".join("".join(out.get("text", out.get("data", {}).get("text/plain", ""))) for out in outputs)
+
+
+def _asked_and_answered(cell):
+    """Of a prediction's stored output: (question with its choices, answer, reason)."""
+    asked, _, told = _shown(cell).partition("\n")
+    answer, _, reason = told.partition("answer: ")[2].partition(". ")
+    return asked.removeprefix("Predict: "), answer, reason
+
+
+def _visible(cell, passed):
+    """What is seen of a cell; `passed`: its reader has run it, so that its outputs and its answer are there."""
+    if cell["cell_type"] == "markdown":
+        return re.sub(r"<details>.*?</details>", " ", _source(cell), flags=re.DOTALL)
+    if _question(cell):
+        asked, answer, reason = _asked_and_answered(cell)
+        return f"{asked}\n{answer}. {reason}" if passed else asked
+    source = "" if _folded(cell, "source") else _source(cell)
+    return source if _folded(cell, "outputs") and not passed else f"{source}\n{_shown(cell)}"
+
+
+def _section(cells, place):
+    """The bounds of the section of a cell: from its heading to the next."""
+    heads = [i for i, cell in enumerate(cells) if cell["cell_type"] == "markdown" and _source(cell).startswith("## ")]
+    return max([0, *(i for i in heads if i <= place)]), min([len(cells), *(i for i in heads if i > place)])
+
+
+def _numbers(text):
+    return {found.replace(",", "") for found in re.findall(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)", text.strip(","))}
+
+
+def _beside(number, nouns, text):
+    """Whether a number stands beside the word for what it counts."""
+    spelled = [re.escape(f"{int(number):,}"), re.escape(number)] if number.isdigit() else [re.escape(number)]
+    spelled += [WORDS[int(number)]] if number.isdigit() and int(number) < len(WORDS) else []
+    digits = rf"(?<![\w.,·×/])(?:{'|'.join(spelled)})(?![\w.,]\d|[·×/])"
+    noun = rf"(?:{'|'.join(nouns)})s?\b"
+    return re.search(rf"{digits}(?: [a-z-]+){{0,2}} {noun}|{noun}: {digits}", text, re.IGNORECASE)
+
+
+def _asserts(cell):
+    if cell["cell_type"] != "code" or _folded(cell, "source"):
+        return []
+    return [node for node in ast.walk(ast.parse(_source(cell))) if isinstance(node, ast.Assert)]
+
+
+def _names(node, imported):
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - imported
+
+
+def given_away(notebook):
+    """(cell, what gives the answer away) for each prediction whose answer a reader sees before the guess.
+
+    - a number of three digits or more, or with a fraction: anywhere in the lesson
+    - another number: in its section, beside the word for what the question counts
+    - a ratio of which the question offers ranges: in its section, as a word, as percent or as "times"
+    - a text among choices: in its section, in a sentence below the question that names no other choice
+    - an assertion in the section that names what the answer is computed from
+
+    What the question itself says is no answer, nor what a cell's metadata lists under "given": data that happen to
+    be the same number.
+    """
+    cells = notebook["cells"]
+    imports = [n for c in cells if c["cell_type"] == "code" for n in ast.walk(ast.parse(_source(c)))]
+    imported = {a.asname or a.name for n in imports if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names}
+    found = []
+    for place, cell in enumerate(cells):
+        call = _question(cell)
+        if call is None:
+            continue
+        asked, answer, _ = _asked_and_answered(cell)
+        first, last = _section(cells, place)
+        page = [_visible(each, passed=i < place) for i, each in enumerate(cells) if i != place]
+        section = [_visible(each, passed=i < place) for i, each in enumerate(cells) if first <= i < last and i != place]
+        below = [(_visible(each, passed=False), each) for each in cells[place + 1 : last]]
+        given = _numbers(asked) | set(cell["metadata"].get("given", []))
+        choices = next((k.value for k in call.keywords if k.arg == "choices"), None)
+        ranged = bool(re.search(r"\d \(", answer))
+
+        def told(what, cell=cell):
+            found.append((cell["id"], what))
+
+        if ranged:
+            value = float(answer.split(" ")[0].replace(",", ""))
+            forms = [word for word, (low, high) in RATIOS.items() if low <= value <= high]
+            forms += [f"{100 * value:.0f} %", f"{value:.2f}", f"{value:.3g} times", f"{round(value)} times"]
+            for form in forms:
+                if form not in given and re.search(rf"(?<![\w.]){re.escape(form)}(?!\w)", "\n".join(section)):
+                    told(form)
+        elif choices is not None:
+            others = [choice for choice in re.search(r"\(([^()]*)\)$", asked)[1].split(" · ") if choice != answer]
+            prose = [section[0], *(text for text, each in below if each["cell_type"] == "markdown")]
+            prose += [ast.unparse(node) for _, each in below for node in _asserts(each)]
+            for sentence in re.split(r"(?<=[.!?:])\s+|\n\n", "\n\n".join(prose)):
+                named = [re.search(rf"\b{re.escape(choice)}\b", sentence) for choice in (answer, *others)]
+                if named[0] and not any(named[1:]):
+                    told(sentence)
+        elif answer not in ("yes", "no"):
+            nouns = re.findall(rf"\b({'|'.join(COUNTED)})", asked) or ["result"]
+            for number in _numbers(answer.replace(", ", " ; ")) - given:
+                if len(number) > 2 and re.search(
+                    rf"(?<![\w.,])(?:{number}|{float(number):,.10g})(?!\w|[.,]\d)", "\n".join(page)
+                ):
+                    told(number)
+                elif len(number) <= 2 and _beside(number, nouns, "\n".join(section)):
+                    told(_beside(number, nouns, "\n".join(section))[0])
+        for node in (node for each in cells[first:last] for node in _asserts(each)):
+            if _names(node.test, imported) & _names(call.args[1], imported):
+                told(ast.unparse(node))
+    return found
+
+
+def _read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+lessons = pytest.mark.parametrize(
+    "path", [path for path in LESSONS if not path.name.startswith(LATER)], ids=lambda path: path.name
+)
+
+
+@lessons
+def test_no_answer_is_seen_before_the_guess(path):
+    assert given_away(_read(path)) == []
+
+
+@lessons
+def test_a_lesson_has_at_most_ten_predictions(path):
+    assert sum(_question(cell) is not None for cell in _read(path)["cells"]) <= 10
+
+
+@lessons
+def test_checks_of_comparisons_stand_in_one_folded_cell(path):
+    """And at the end: after it comes the score alone."""
+    cells = [cell for cell in _read(path)["cells"] if cell["cell_type"] == "code"]
+    (place,) = [i for i, cell in enumerate(cells) if cell["id"] == "comparisons"]
+    assert _folded(cells[place], "source") and place == len(cells) - 2
+    for cell in cells[:place]:
+        for node in _asserts(cell):
+            assert not re.search(r"speed|fast|slow|GFLOP", ast.unparse(node)), ast.unparse(node)
+
+
+def _cell(kind, source, text="", **metadata):
+    outputs = {"outputs": [{"data": {"text/plain": text}}]} if kind == "code" else {}
+    identity = {"id": metadata.pop("identity", "other")}
+    return {"cell_type": kind, "source": source, "metadata": metadata, **identity, **outputs}
+
+
+def _predicted(question, answer, truth="truth", **more):
+    source = f"predict(\n    {question!r},\n    {truth},\n{more.pop('choices', '')})"
+    offered = more.pop("offered", "")
+    text = f"Predict: {question}{offered}\n  no guess yet: run this cell\n  answer: {answer}. Because."
+    return _cell("code", source, text, identity="asked", **more)
+
+
+QUESTION = _predicted("How many loads does each thread make?", "8")
+
+
+@pytest.mark.parametrize(
+    ("cells", "seen"),
+    [
+        ([_cell("markdown", "## 1.1 A part\n\nIt makes 8 loads."), QUESTION], True),
+        ([_cell("markdown", "## 1.1 A part\n\n<details>8 loads</details>"), QUESTION], False),
+        ([_cell("markdown", "## 1.1 Eight loads"), QUESTION], True),
+        ([_cell("markdown", "## 1.1 A part"), QUESTION, _cell("markdown", "There were 8 global loads.")], True),
+        ([QUESTION, _cell("markdown", "## 1.2 Another part\n\n8 loads")], False),
+        ([QUESTION, _cell("code", "x", "loads: 8")], True),
+        ([QUESTION, _cell("code", "x", "loads: 8", jupyter={"outputs_hidden": True})], False),
+        ([_cell("code", "x", "loads: 8", jupyter={"outputs_hidden": True}), QUESTION], True),  # as it is run
+        ([QUESTION, _cell("code", "assert truth == 3, 'so many'", "")], True),
+        ([_cell("markdown", "## 1.1 A part\n\n8×8 matrices, block of 8"), QUESTION], False),
+        ([_predicted("How many loads are there?", "420"), _cell("markdown", "## 1.2 Far\n\nThe 420 of 1.1")], True),
+        ([_predicted("How many loads are there?", "420", given=["420"]), _cell("markdown", "420")], False),
+        ([_predicted("Which share?", "0.5 (0.35 to 0.7)"), _cell("code", "assert x, 'half the speed'")], True),
+        (
+            [
+                _cell("markdown", "## 1.1 A part\n\nThreads, or memory?"),
+                _predicted("Which limit?", "threads", choices="choices=(x, y),", offered=" (threads · memory)"),
+                _cell("markdown", "It is the threads."),
+            ],
+            True,
+        ),
+    ],
+)
+def test_an_answer_that_is_seen_is_found(cells, seen):
+    assert [identity for identity, _ in given_away({"cells": cells})] == ["asked"] * seen
