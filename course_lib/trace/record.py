@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..simulator.findings import Finding, LaunchError
-from ..simulator.machine.memory import ATOMIC
+from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.observer import Observer
 from .columns import BARRIER, RESUMED, TURN
 from .pack import Events, Packer, Update
