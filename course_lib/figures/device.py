@@ -26,7 +26,7 @@ def machine(
     ``gpu`` is a recording's provenance: gpu, multiprocessors, threads_per_multiprocessor, registers_per_multiprocessor
     (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown`` multiprocessors are drawn.
     ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM", and ``bandwidth``: bytes a cycle that "L2" and
-    "DRAM" give each multiprocessor while all ask, as `model.waiting.Machine` has them. With latencies the blocks of a
+    "DRAM" give each multiprocessor while all ask, as `model.machine.Machine` has them. With latencies the blocks of a
     grid are drawn as they land, and bars as long as the latencies.
     """
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}

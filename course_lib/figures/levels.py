@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from course_lib import measurements, model
-from course_lib.look import COLOURS, FAINT, GROUND, ISSUING
-from course_lib.model.waiting import Machine
-
+from .. import measurements, model
+from ..look import COLOURS, FAINT, GROUND, ISSUING
+from ..model.machine import Machine
 from .canvas import describe, new_axes
 
 #: A roof's colour, from the first level that a load meets to the last; and what is no roof, but often taken for one.

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from ..lazy import lazily
 
 if TYPE_CHECKING:
+    from ..model.machine import Machine
     from .drawing import draw
     from .instructions import programs
     from .judgement import reasons
-    from .machine import Machine
     from .machine_code import machine_programs, register_bank_conflicts
     from .plays import REASONS, Play, play, play_programs
     from .widget import Waiting, plan
@@ -41,7 +41,7 @@ __getattr__, __dir__ = lazily(
         "draw": ".drawing",
         "programs": ".instructions",
         "reasons": ".judgement",
-        "Machine": ".machine",
+        "Machine": "..model.machine",
         **dict.fromkeys(("machine_programs", "register_bank_conflicts"), ".machine_code"),
         **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".plays"),
         **dict.fromkeys(("Waiting", "plan"), ".widget"),

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
+from ..model.machine import Machine
 from .instructions import Instruction, groups_arrived
-from .machine import Machine
 
 #: What an operation is to the model, by how its name begins; HFMA2 is how the compiler writes a constant into a
 #: register. Others may stand around the loop that is played, not in it.

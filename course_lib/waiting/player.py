@@ -9,9 +9,9 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 from zlib import crc32
 
+from ..model.machine import Machine
 from ..simulator.hardware import LINE_BYTES, SECTOR_BYTES
 from .instructions import Instruction
-from .machine import Machine
 
 #: What a warp can wait for; the first stands for the cycles in which it issues.
 REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")

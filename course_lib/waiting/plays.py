@@ -45,11 +45,11 @@ from typing import Any
 
 import numpy as np
 
+from ..model.machine import LEVELS
+from ..model.machine import Machine as Machine
 from ..simulator.hardware import SECTOR_BYTES, ceil_div
 from ..trace.trace import Trace
 from .instructions import Instruction, programs
-from .machine import LEVELS
-from .machine import Machine as Machine
 from .player import REASONS as REASONS
 from .player import Player
 

@@ -22,12 +22,12 @@ from .. import measurements, model
 from ..gpu.types import Progress, Result
 from ..kernels import Rung, large_tiles, rung
 from ..measurements import Recording
+from ..model.machine import pace_of_barriers
 from ..simulate import simulate
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
 from . import plays
 from .instructions import Instruction, programs
 from .launches import First, LaunchTime, launch_time
-from .machine import pace_of_barriers
 from .machine_code import CodedOperation, machine_programs, operations
 from .wavefronts import Ints
 
