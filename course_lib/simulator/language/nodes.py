@@ -7,7 +7,7 @@ have the types the row asks for: :mod:`verify` holds every node to that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -48,7 +48,8 @@ class Expr:
 
     @property
     def operands(self) -> tuple[Expr, ...]:
-        return ()
+        """The expressions in its fields, in their order; fields may hold tuples of them."""
+        return tuple(_expressions_in(getattr(self, name) for name in self.__dataclass_fields__))
 
     @cached_property
     def effect(self) -> bool:
@@ -112,10 +113,6 @@ class Apply(Expr):
     line: int
     text: str = ""
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.args
-
     @cached_property
     def effect(self) -> bool:
         return self.operation.effect or any(a.effect for a in self.args)
@@ -127,10 +124,6 @@ class Cast(Expr):
 
     value: Expr
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.value,)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Saved(Expr):
@@ -140,18 +133,10 @@ class Saved(Expr):
 
     value: Expr
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.value,)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MakeTuple(Expr):
     items: tuple[Expr, ...]
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.items
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -160,10 +145,6 @@ class Item(Expr):
 
     value: Expr
     index: int
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.value,)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -176,10 +157,6 @@ class ItemAt(Expr):
     index: Expr
     line: int
     text: str
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.value, self.index
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -203,13 +180,6 @@ class MakeView(Expr):
     parts: tuple[Expr | Slice, ...]
     line: int
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        found: list[Expr] = [self.array]
-        for part in self.parts:
-            found += [b for b in part.bounds if b is not None] if isinstance(part, Slice) else [part]
-        return tuple(found)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Load(Expr):
@@ -226,10 +196,6 @@ class Load(Expr):
     width: int = 1
     matrices: bool = False
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.array, *self.index)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Atomic(Expr):
@@ -244,10 +210,6 @@ class Atomic(Expr):
     line: int
     used: bool
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.array, *self.index, *self.values)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Select(Expr):
@@ -257,10 +219,6 @@ class Select(Expr):
     yes: Expr
     no: Expr
     line: int
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.test, self.yes, self.no
 
     @cached_property
     def effect(self) -> bool:
@@ -273,10 +231,6 @@ class Logical(Expr):
 
     conjunction: bool
     parts: tuple[Expr, ...]
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.parts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -307,17 +261,6 @@ class Choice(Expr):
     acts: ClassVar[bool] = True
 
     root: Alternatives
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        def leaves(node: Alternative | Alternatives) -> Iterator[Expr]:
-            if isinstance(node, Alternatives):
-                for part in node.parts:
-                    yield from leaves(part)
-            else:
-                yield from (node.value, node.truth)
-
-        return tuple(leaves(self.root))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -356,10 +299,6 @@ class CallWarp(Expr):
     line: int
     together: bool = True
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.args
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StartCopy(Expr):
@@ -375,10 +314,6 @@ class StartCopy(Expr):
     width: int
     type: Type = NONE
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.target, *self.place, self.array, *self.index)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Store(Expr):
@@ -393,10 +328,6 @@ class Store(Expr):
     width: int = 1
     type: Type = NONE
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.array, *self.index, self.value)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Elementwise(Expr):
@@ -410,10 +341,6 @@ class Elementwise(Expr):
     line: int
     type: Type = NONE
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.array, *self.inputs)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Meet(Expr):
@@ -425,10 +352,6 @@ class Meet(Expr):
     reduction: str = ""
     predicate: Expr | None = None
     type: Type = NONE
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return () if self.predicate is None else (self.predicate,)
 
 
 def once(value: Expr) -> Expr:
@@ -443,3 +366,13 @@ def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTupl
     reasons = tuple(v.why for v in values)
     kind = TupleType(tuple(v.type for v in values), fields)
     return MakeTuple(items=values, type=kind, why=reasons if any(reasons) else None)
+
+
+def _expressions_in(values: Iterable[object]) -> Iterator[Expr]:
+    for value in values:
+        if isinstance(value, Expr):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _expressions_in(value)
+        elif isinstance(value, (Slice, Alternative, Alternatives)):
+            yield from _expressions_in(vars(value).values())

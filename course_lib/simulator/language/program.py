@@ -180,10 +180,6 @@ class CallDevice(Expr):
     used: bool
     line: int
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return self.args
-
 
 # --- what they hold ------------------------------------------------------------------------------------------------
 
