@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 629639f08bc7a5ff bundle 1a6d2afd7b3adf81 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources d624499b62bad1ce bundle 545935317e9911c6 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3363,7 +3363,10 @@ var Stage = class {
     if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
       const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
-      tab.addEventListener("click", () => open2(name));
+      tab.addEventListener("click", ({ detail }) => {
+        open2(name);
+        if (detail) root.focus({ preventScroll: true });
+      });
       const node = html("div", { class: `tt-lens-${name}`, role: "tabpanel", "aria-labelledby": tab.id, hidden: "" });
       const views = [];
       this.open.set(name, { tab, node, views });

@@ -298,6 +298,33 @@ def test_a_shorter_run_does_not_hold_up_the_longer_one(show, launch_of):
     assert step(page) == beyond[-1]
 
 
+def test_arrows_step_after_a_click_on_a_tab(walk):
+    """By mouse a tab gives the keys back; by keyboard the arrows go from tab to tab."""
+    page, _ = walk("tiled", step=3)
+    tab = page.get_by_role("tab", name="Waiting")
+    tab.click()
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 4
+    expect(tab).to_have_attribute("aria-selected", "true")
+    tab.focus()
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 4
+    expect(page.get_by_role("tab", name="Launch")).to_have_attribute("aria-selected", "true")
+
+
+def test_another_run_keeps_where_the_reader_is(walk, launch_of):
+    """What arrives from the kernel replaces the trace alone: step, thread, view, speed and unit stay."""
+    page, _ = walk("tiled", step=9, thread=[1, 0, 0], panel="waits")
+    page.locator(".tt-unit").select_option(label="barrier")
+    page.evaluate("data => window.model.set('_data', data)", Stepper(launch_of("naive"))._data)
+    expect(page.locator(".tt-kernel")).to_have_text("naive")
+    assert step(page) == 9
+    expect(page.get_by_role("tab", name="Waiting")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".tt-thread")).to_have_value("1")
+    expect(page.locator(".tt-unit option:checked")).to_have_text("barrier")
+    assert page.page_errors == []
+
+
 def test_two_views_of_one_model(walk):
     """Each follows the other, before either has told the kernel."""
     page, timeline = walk("tiled", step=3)

@@ -207,7 +207,10 @@ export class Stage {
     if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
       const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
-      tab.addEventListener("click", () => open(name));
+      tab.addEventListener("click", ({ detail }) => {
+        open(name);
+        if (detail) root.focus({ preventScroll: true }); // by mouse: the arrows go on stepping
+      });
       const node = html("div", { class: `tt-lens-${name}`, role: "tabpanel", "aria-labelledby": tab.id, hidden: "" });
       /** @type {import("./panel.js").View[]} */
       const views = [];
