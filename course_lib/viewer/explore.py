@@ -219,8 +219,8 @@ def explore(
     a block executes 10,000 to 60,000 statements however small n is, and a choice takes up to a second. ``kernel`` is
     the one to begin with, "tiled" or the first. It begins with n = 4 in tiles of 2; where a kernel pads its tiles, with
     8 and 8, the least at which they have bank conflicts. ``padding`` is in elements after each row of a tile;
-    ``panels`` are the stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32), a padding (0, 1, 2, 3,
-    4, 8) or a panel that the controls do not offer.
+    ``panels`` are the stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32), a
+    padding (0, 1, 2, 3, 4, 8) or a panel that the controls do not offer.
     """
     from ..kernels import LADDER  # numba: only readers who explore wait for it
 
