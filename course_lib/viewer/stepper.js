@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources ee9fe5091b78dcb1 bundle cc6ee9c3bee8b5f7 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa13d81c0d4d017f bundle 57b6d11f9b26beae */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -1532,11 +1532,11 @@ var Machine = class {
     });
     return this.nextOf(stops, way);
   }
-  /** The phase in which the warp of the chosen thread is, or ends here: its number from 0 and what it does. */
+  /** The phase in which the warp of the chosen thread is, or ends here: its number, and what it does. */
   get phase() {
     const phases = this.block.phases[this.thread >> 5] ?? [];
     const number = phases.findIndex(([end]) => end >= this.position);
-    return number < 0 ? null : { number, of: phases.length, kind: phases[number][1] };
+    return number < 0 ? "" : `warp ${this.thread >> 5}: phase ${number + 1} of ${phases.length}, ${phases[number][1]}`;
   }
   /**
    * Where the loop around the current line of the chosen thread's warp begins its next turn; where it has none left,
@@ -2294,10 +2294,10 @@ var Findings = class {
   /** @param {import("../trace.js").Finding} finding */
   row(finding) {
     const { trace } = this.context;
-    const { kind, severity, line, other_line: other, message, count, at: at2 } = finding;
+    const { kind, severity, line, other_line: other, message, count, counted, at: at2 } = finding;
     const lines = other === null || other === line ? `line ${line}` : `lines ${other} and ${line}`;
     const head = html("div", { class: "tt-found-head" }, html("b", {}, kind), ` ${severity}, ${lines}`);
-    if (count > 1) head.append(`, ${count} times`);
+    if (count > 1) head.append(`, ${counted}`);
     const row = html("li", { class: `tt-${severity}` }, head, html("p", {}, message));
     at2.forEach((place, i) => {
       const who = `${i ? "the earlier access" : "show it"}: thread ${trace.threadLabel(place.thread)}`;
@@ -2825,6 +2825,7 @@ var WIDTH2 = 1200;
 var HEIGHT = 160;
 var [THIN, THICK] = [5, 18];
 var NAME = 14;
+var ORDER = "From left to right: the order in which the simulator ran the statements, each warp up to its next barrier. This order is not time: a GPU interleaves the warps.";
 var buffer = (name) => name.replace(/\[\d+\]$/, "");
 var waits = {
   name: "waits",
@@ -2902,7 +2903,8 @@ var Waits = class {
         ["tt-key-wait", "waits there"]
       ].map(([look, text]) => html("span", {}, html("i", { class: look }), text))
     );
-    place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), key);
+    const order = html("p", { class: "tt-soft" }, ORDER);
+    place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), order, key);
     this.block = -1;
   }
   choose() {
@@ -3509,7 +3511,8 @@ var Stage = class {
       /** @type {HTMLElement} */
       tick.dataset.step
     ));
-    return Object.assign({ says: says2, findings: findings2, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const phase = part(this.root, "phase").textContent;
+    return Object.assign({ says: says2, findings: findings2, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
   /** The views in sight. */
   get views() {
@@ -3592,8 +3595,7 @@ var Stage = class {
     scrub.value = String(step);
     scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
     write(part(root, "count"), `step ${step} of ${this.last}`);
-    const phase = this.runs.length === 1 ? machine.phase : null;
-    write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
+    write(part(root, "phase"), this.runs.length === 1 ? machine.phase : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = this.runs.map((run) => this.says(run));

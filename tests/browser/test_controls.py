@@ -325,6 +325,25 @@ def test_another_run_keeps_where_the_reader_is(walk, launch_of):
     assert page.page_errors == []
 
 
+@pytest.mark.parametrize(
+    "name, counted", [("racy", "instructions"), ("out_of_bounds", "accesses"), ("divergent", "threads")]
+)
+def test_findings_say_what_they_count(walk, launch_of, name, counted):
+    """Instructions that raced, accesses that missed, threads that did not come."""
+    page, _ = walk(name, panel="findings")
+    heads = page.locator(".tt-found-head").all_text_contents()
+    numbers = [finding.count for finding in launch_of(name).findings]
+    assert [f", {n} {counted}" for n in numbers if n > 1] == [
+        f", {h.rpartition(', ')[2]}" for h in heads if counted in h
+    ]
+    assert any(n > 1 for n in numbers)
+
+
+def test_the_order_of_waiting_is_explained(walk):
+    page, _ = walk("tiled_two_warps", panel="waits")
+    expect(page.locator(".tt-lens-waits")).to_contain_text("This order is not time")
+
+
 def test_two_views_of_one_model(walk):
     """Each follows the other, before either has told the kernel."""
     page, timeline = walk("tiled", step=3)

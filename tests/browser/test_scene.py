@@ -72,6 +72,7 @@ def compare_scene(shown, wanted, where, ticks=None):
     assert shown["counts"] == {key: row[:2] for key, row in wanted["counts"].items()}, where
     assert (shown["registers"], sorted(shown["changed"])) == (wanted["registers"], wanted["changed"]), where
     assert shown["truth"] == wanted["truth"], where
+    assert shown["phase"] == (wanted["phase"] if ticks is None else ""), where
     assert shown["ticks"] == (wanted["ticks"] if ticks is None else ticks), where
     assert sorted([*shown["costs"], *shown.get("bank_costs", [])]) == [
         row[: 5 if row[0] == "global" else 6] for row in wanted["costs"]

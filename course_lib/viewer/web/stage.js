@@ -332,7 +332,8 @@ export class Stage {
     for (const view of run.lenses) view.draw();
     const [says, ...findings] = this.said[number].map((node) => node.textContent);
     const ticks = [...part(this.root, "ticks").children].map((tick) => Number(/** @type {HTMLElement} */ (tick).dataset.step));
-    return Object.assign({ says, findings, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const phase = part(this.root, "phase").textContent;
+    return Object.assign({ says, findings, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
 
   /** The views in sight. */
@@ -419,8 +420,7 @@ export class Stage {
     scrub.value = String(step);
     scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
     write(part(root, "count"), `step ${step} of ${this.last}`);
-    const phase = this.runs.length === 1 ? machine.phase : null;
-    write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
+    write(part(root, "phase"), this.runs.length === 1 ? machine.phase : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = this.runs.map((run) => this.says(run));
