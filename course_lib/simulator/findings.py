@@ -24,6 +24,14 @@ KINDS = {
     "float64": "warning",
     "changed-constant": "warning",
 }
+#: What ``Finding.count`` counts, where it is not accesses of threads.
+COUNTED = {
+    "race": "instruction",
+    "float64": "operand",
+    "barrier-divergence": "thread",
+    "failed-assertion": "thread",
+    "raised-exception": "thread",
+}
 RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
@@ -70,6 +78,12 @@ class Finding:
     def severity(self) -> str:
         """ "error" (a strict launch raises) or "warning"."""
         return KINDS[self.kind]
+
+    @property
+    def counted(self) -> str:
+        """The count with its unit: ``48 accesses``."""
+        unit = COUNTED.get(self.kind, "access")
+        return f"{self.count} {unit}{'' if self.count == 1 else 'es' if unit == 'access' else 's'}"
 
     @property
     def key(self) -> FindingKey:

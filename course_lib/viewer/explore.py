@@ -30,13 +30,16 @@ WIDTHS: dict[str, Callable[[int, int], int]] = {
 #: Elements after each row of a tile, for kernels whose factory takes them.
 PADDINGS = (0, 1, 2, 3, 4, 8)
 SQUARE = "as wide"
+#: The narrowest tile of float32 in whose columns the lanes of a warp meet in banks.
+CONFLICTING = 8
 
 
 class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no annotations
     """A stepper under controls: the kernel, n (A, B and C are n×n), the tile width, and where they matter the height
     of the block and the padding.
 
-    A change launches the kernel on the simulator again and replaces the trace. A combination that cannot be
+    A change launches the kernel on the simulator again and replaces the trace; step, block and thread stay as far as
+    the new launch has them. A combination that cannot be
     launched is answered with one sentence, and the stepper keeps the launch it had. The matrices hold small
     whole numbers, the same ones every time. Below the stepper, once it is opened, stand plots of what all its kernels
     ask of memory, against n and against the tile width: loads, and where the view "warp" is offered, sectors.
@@ -103,7 +106,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
 
     def _relaunch(self, change: object = None) -> None:
         try:
-            self.stepper.run = self._launch()
+            self.stepper.replace(self._launch())
         except Exception as error:  # whatever a kernel or a launch refuses belongs under the controls
             self.message.value = f"<b>Not launched.</b> {html.escape(_first_sentence(error))}"
         else:
@@ -204,9 +207,9 @@ def explore(
     kernels: Sequence[Any] | None = None,
     *,
     kernel: str | None = None,
-    n: int = 4,
-    tile_width: int = 2,
-    padding: int = 1,
+    n: int | None = None,
+    tile_width: int | None = None,
+    padding: int = 0,
     panels: Sequence[str] = PANELS,
 ) -> Explorer:
     """Return a stepper with controls for the kernel, n, the tile width, the block's height and the padding.
@@ -214,19 +217,13 @@ def explore(
     ``kernels`` are names of `course_lib.kernels.LADDER` (those that a lesson has met), or rungs; without them it
     offers those whose tiles fit small matrices, of which every choice is on show within 150 ms. From register_2d on
     a block executes 10,000 to 60,000 statements however small n is, and a choice takes up to a second. ``kernel`` is
-    the one to begin with, "tiled" or the first; ``padding`` is in elements after each row of a tile, for a kernel
-    that pads its tiles; ``panels`` are the
-    stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32), a padding (0, 1, 2, 3,
-    4, 8) or a panel that the controls do not offer.
+    the one to begin with, "tiled" or the first. It begins with n = 4 in tiles of 2; where a kernel pads its tiles, with
+    8 and 8, the least at which they have bank conflicts. ``padding`` is in elements after each row of a tile;
+    ``panels`` are the stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32), a
+    padding (0, 1, 2, 3, 4, 8) or a panel that the controls do not offer.
     """
     from ..kernels import LADDER  # numba: only readers who explore wait for it
 
-    if not SIZES[0] <= n <= SIZES[1]:
-        raise ValueError(f"n is {n}; the explorer draws matrices from {SIZES[0]} to {SIZES[1]}.")
-    if tile_width not in TILE_WIDTHS:
-        raise ValueError(f"The tile width is {tile_width}; choose from {', '.join(map(str, TILE_WIDTHS))}.")
-    if padding not in PADDINGS:
-        raise ValueError(f"The padding is {padding}; choose from {', '.join(map(str, PADDINGS))}.")
     known = {rung.name: rung for rung in LADDER}
     if kernels is None:
         small = {"width": TILE_SIDE, "tile_width": TILE_SIDE, "block_width": TILE_SIDE}
@@ -240,6 +237,15 @@ def explore(
         if unknown or not kernels:
             raise ValueError(f"There is no kernel {', '.join(unknown) or 'named'}; choose from {', '.join(known)}.")
         rungs = [known[each] if isinstance(each, str) else each for each in kernels]
+    conflicts = kernels is not None and any(map(_takes_padding, rungs))
+    n = n if n is not None else CONFLICTING if conflicts else 4
+    tile_width = tile_width if tile_width is not None else CONFLICTING if conflicts else 2
+    if not SIZES[0] <= n <= SIZES[1]:
+        raise ValueError(f"n is {n}; the explorer draws matrices from {SIZES[0]} to {SIZES[1]}.")
+    if tile_width not in TILE_WIDTHS:
+        raise ValueError(f"The tile width is {tile_width}; choose from {', '.join(map(str, TILE_WIDTHS))}.")
+    if padding not in PADDINGS:
+        raise ValueError(f"The padding is {padding}; choose from {', '.join(map(str, PADDINGS))}.")
     names = [rung.name for rung in rungs]
     if kernel is None:
         kernel = "tiled" if "tiled" in names else names[0]

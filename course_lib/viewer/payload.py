@@ -128,7 +128,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
             {"block": numbers[place.block], "step": place.position, "thread": place.thread}
             for place in locate(trace, finding)
         ]
-        names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count")
+        names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count", "counted")
         findings.append({name: getattr(finding, name) for name in names} | {"at": places})
     return {
         "version": VERSION,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..simulator.findings import Finding
+from ..simulator.hardware import WARP_SIZE
 from ..trace.columns import OPS
 from ..trace.locate import locate
 from ..trace.program import roles, shown_source
@@ -71,6 +72,14 @@ class Scene:
     def told(self) -> str:
         """The sentence, and which step it is of."""
         return f"step {self.position} of {len(self.timeline)}: {self.says}"
+
+    @property
+    def phase(self) -> str:
+        """What the thread's warp is at, whichever warp runs in this step: ``warp 0: phase 5 of 6, barrier``."""
+        warp = self.thread // WARP_SIZE
+        phases = self.timeline.phases[warp]
+        ends = ((number, kind) for number, (end, kind) in enumerate(phases, start=1) if end >= self.position)
+        return next((f"warp {warp}: phase {number} of {len(phases)}, {kind}" for number, kind in ends), "")
 
     @property
     def where(self) -> str:
@@ -250,6 +259,7 @@ class Scene:
         return {
             "where": [list(self.timeline.block), self.thread, self.position, len(self.timeline)],
             "says": self.says,
+            "phase": self.phase,
             "line": self.line,
             "truth": self.truth,
             "ticks": self.ticks,

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 629639f08bc7a5ff bundle 1a6d2afd7b3adf81 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa13d81c0d4d017f bundle 57b6d11f9b26beae */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -1532,11 +1532,11 @@ var Machine = class {
     });
     return this.nextOf(stops, way);
   }
-  /** The phase in which the warp of the chosen thread is, or ends here: its number from 0 and what it does. */
+  /** The phase in which the warp of the chosen thread is, or ends here: its number, and what it does. */
   get phase() {
     const phases = this.block.phases[this.thread >> 5] ?? [];
     const number = phases.findIndex(([end]) => end >= this.position);
-    return number < 0 ? null : { number, of: phases.length, kind: phases[number][1] };
+    return number < 0 ? "" : `warp ${this.thread >> 5}: phase ${number + 1} of ${phases.length}, ${phases[number][1]}`;
   }
   /**
    * Where the loop around the current line of the chosen thread's warp begins its next turn; where it has none left,
@@ -2294,10 +2294,10 @@ var Findings = class {
   /** @param {import("../trace.js").Finding} finding */
   row(finding) {
     const { trace } = this.context;
-    const { kind, severity, line, other_line: other, message, count, at: at2 } = finding;
+    const { kind, severity, line, other_line: other, message, count, counted, at: at2 } = finding;
     const lines = other === null || other === line ? `line ${line}` : `lines ${other} and ${line}`;
     const head = html("div", { class: "tt-found-head" }, html("b", {}, kind), ` ${severity}, ${lines}`);
-    if (count > 1) head.append(`, ${count} times`);
+    if (count > 1) head.append(`, ${counted}`);
     const row = html("li", { class: `tt-${severity}` }, head, html("p", {}, message));
     at2.forEach((place, i) => {
       const who = `${i ? "the earlier access" : "show it"}: thread ${trace.threadLabel(place.thread)}`;
@@ -2448,6 +2448,9 @@ function shown(place) {
 }
 
 // panels/launch.js
+var LEVELS = 24;
+var LOADS = /* @__PURE__ */ new WeakMap();
+var level = (count, scale) => Math.max(count ? 1 : 0, Math.round(count / scale * LEVELS));
 var launch = {
   name: "launch",
   title: "Launch",
@@ -2467,7 +2470,6 @@ var Launch = class {
     place.append(this.pictures, html("div", { class: "tt-scroll tt-wide", tabindex: 0, role: "group", "aria-label": "Cost of each line in the whole launch" }, this.table));
     this.rows = this.lines();
     this.painted = false;
-    this.counts = null;
   }
   lines() {
     const { trace, offers } = this.context;
@@ -2491,9 +2493,13 @@ var Launch = class {
     this.table.replaceChildren(html("tbody", {}, head, ...rows.map(({ row }) => row)));
     return rows;
   }
-  /** Loads of each element of each global array, by all blocks. */
-  loads() {
-    const { trace } = this.context;
+  /**
+   * Loads of each element of each global array, by all blocks of a run.
+   * @param {import("../trace.js").Trace} trace
+   */
+  loads(trace) {
+    const known = LOADS.get(trace);
+    if (known) return known;
     const loads = trace.arrays.map((array) => array.space === "global" ? new Uint32Array(array.size) : null);
     for (const block of trace.blocks) {
       for (let i = 0; i < block.length; i++) {
@@ -2508,26 +2514,42 @@ var Launch = class {
         }
       }
     }
+    LOADS.set(trace, loads);
     return loads;
   }
   paint() {
-    const { trace } = this.context;
+    const { trace, other } = this.context;
     this.painted = true;
-    this.counts ??= this.loads();
-    const figures = this.counts.flatMap((counts2, number) => {
-      const most = counts2 ? counts2.reduce((a, b) => Math.max(a, b), 0) : 0;
-      return counts2 && most ? [this.picture(counts2, most, number)] : [];
+    const loads = this.loads(trace);
+    const most = (counts2) => counts2?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
+    const scale = Math.max(...[...loads, ...other ? this.loads(other.trace) : []].map(most));
+    const figures = loads.flatMap((counts2, number) => {
+      return counts2 && most(counts2) ? [this.picture(counts2, most(counts2), number, scale)] : [];
     });
     const omitted = trace.omitted ? ` ${trace.omitted} blocks that are not here did the same.` : "";
     const title = html("div", { class: "tt-heading" }, `Loads of each element by all blocks.${omitted}`);
-    this.pictures.replaceChildren(title, ...figures);
+    this.pictures.replaceChildren(title, ...figures, ...scale ? [this.key(scale)] : []);
+  }
+  /**
+   * What the strengths of a colour mean.
+   * @param {number} scale  loads of an element at most
+   */
+  key(scale) {
+    const steps = [...new Set([0, 1, 2, 3, 4].map((part2) => Math.round(part2 * scale / 4)))];
+    const boxes = steps.map((count) => {
+      const box = html("i");
+      box.style.background = `color-mix(in srgb, var(--tt-ink) ${Math.round(100 * level(count, scale) / LEVELS)}%, var(--tt-bg))`;
+      return html("span", {}, box, String(count));
+    });
+    return html("p", { class: "tt-loads-key" }, `Loads, in each array's colour: `, ...boxes);
   }
   /**
    * @param {Uint32Array} counts
    * @param {number} most
    * @param {number} number
+   * @param {number} scale  loads of the darkest pixel
    */
-  picture(counts2, most, number) {
+  picture(counts2, most, number, scale) {
     const array = this.context.trace.arrays[number];
     const { rows, columns: columns2, planes: planes2 } = layout(array);
     const tall = rows * planes2;
@@ -2548,10 +2570,11 @@ var Launch = class {
     const figure2 = html("figure", {}, caption, canvas);
     figure2.dataset.most = String(most);
     figure2.dataset.least = String(least);
+    figure2.dataset.scale = String(scale);
     const ramp = this.ramp(array.hue);
     const image = new ImageData(columns2, tall);
     const pixels = new Uint32Array(image.data.buffer);
-    counts2.forEach((count, i) => pixels[i] = ramp[Math.round(count / most * (ramp.length - 1))]);
+    counts2.forEach((count, i) => pixels[i] = ramp[level(count, scale)]);
     canvas.getContext("2d")?.putImageData(image, 0, 0);
     canvas.addEventListener("pointermove", (event) => {
       const box = canvas.getBoundingClientRect();
@@ -2563,15 +2586,15 @@ var Launch = class {
     return figure2;
   }
   /**
-   * Sixteen pixels from the background to the array's colour.
+   * Pixels from the background to the array's colour.
    * @param {string} hue
    */
   ramp(hue) {
     const probe = svg("rect");
     const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
     this.place.append(layer);
-    const ramp = Array.from({ length: 16 }, (_, i) => {
-      probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round(100 * i / 15)}%, var(--tt-bg))`;
+    const ramp = Array.from({ length: LEVELS + 1 }, (_, i) => {
+      probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round(100 * i / LEVELS)}%, var(--tt-bg))`;
       return pixel(getComputedStyle(probe).fill);
     });
     layer.remove();
@@ -2802,6 +2825,7 @@ var WIDTH2 = 1200;
 var HEIGHT = 160;
 var [THIN, THICK] = [5, 18];
 var NAME = 14;
+var ORDER = "From left to right: the order in which the simulator ran the statements, each warp up to its next barrier. This order is not time: a GPU interleaves the warps.";
 var buffer = (name) => name.replace(/\[\d+\]$/, "");
 var waits = {
   name: "waits",
@@ -2879,7 +2903,8 @@ var Waits = class {
         ["tt-key-wait", "waits there"]
       ].map(([look, text]) => html("span", {}, html("i", { class: look }), text))
     );
-    place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), key);
+    const order = html("p", { class: "tt-soft" }, ORDER);
+    place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), order, key);
     this.block = -1;
   }
   choose() {
@@ -3363,7 +3388,10 @@ var Stage = class {
     if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
       const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
-      tab.addEventListener("click", () => open2(name));
+      tab.addEventListener("click", ({ detail }) => {
+        open2(name);
+        if (detail) root.focus({ preventScroll: true });
+      });
       const node = html("div", { class: `tt-lens-${name}`, role: "tabpanel", "aria-labelledby": tab.id, hidden: "" });
       const views = [];
       this.open.set(name, { tab, node, views });
@@ -3483,7 +3511,8 @@ var Stage = class {
       /** @type {HTMLElement} */
       tick.dataset.step
     ));
-    return Object.assign({ says: says2, findings: findings2, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const phase = part(this.root, "phase").textContent;
+    return Object.assign({ says: says2, findings: findings2, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
   /** The views in sight. */
   get views() {
@@ -3566,8 +3595,7 @@ var Stage = class {
     scrub.value = String(step);
     scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
     write(part(root, "count"), `step ${step} of ${this.last}`);
-    const phase = this.runs.length === 1 ? machine.phase : null;
-    write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
+    write(part(root, "phase"), this.runs.length === 1 ? machine.phase : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = this.runs.map((run) => this.says(run));

@@ -84,12 +84,24 @@ class Stepper(Still, anywidget.AnyWidget):
 
     @run.setter
     def run(self, run: Any) -> None:
-        data = _payload(run)
+        self.replace(run, step=0, block=(0, 0, 0), thread=(0, 0, 0))
+
+    def replace(
+        self, run: Any, *, step: int | None = None, block: Sequence[int] = (), thread: Sequence[int] = ()
+    ) -> None:
+        """Show another run: at the same step, block and thread as far as it has them, or at those that are given."""
+        data, step = _payload(run), self.step if step is None else step
+        trace = run.trace
+        at, who = (
+            tuple(min(i, n - 1) for i, n in zip(place, shape, strict=False))
+            for place, shape in ((block or self.block, trace.grid), (thread or self.thread, trace.block))
+        )
         with self.hold_sync():
             self._run, self._wrong, self._beside = run, {}, None
             self.step = 0
             self._wanted = self._other = ""
-            self.block, self.thread = (0, 0, 0), (0, 0, 0)
+            self.block, self.thread = at, who
+            self.step = min(step, len(self.timeline))
             self._data = data
 
     @property

@@ -4,9 +4,12 @@ A whole page takes axe-core two seconds. By default it judges one in the light t
 contrasts, and after another lens has come that lens alone; nightly it judges everything each time.
 """
 
+import io
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from nightly import NIGHTLY, at_night
+from PIL import Image, ImageColor
 from playwright.sync_api import expect
 
 from course_lib.viewer import Stepper
@@ -105,3 +108,25 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
         page.locator(f".tt-tab-{lens}").click()
         expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
         assert violations(page, ".tt-root" if NIGHTLY or lens == lenses[0] else ".tt-lens") == [], lens
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
+    """Bars, ticks and keys stand out of their ground in a theme of high contrast, and axe-core finds nothing."""
+    page = show(Stepper(launch_of("racy"), step=60), own=True)
+    page.emulate_media(forced_colors="active", color_scheme=scheme)
+
+    def colours(place):
+        image = Image.open(io.BytesIO(place.screenshot())).convert("RGB")
+        return {colour for count, colour in image.getcolors(1 << 20) if count >= 3}
+
+    ground = "#000000" if scheme == "dark" else "#ffffff"
+    for panel, marks in {
+        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-lens-warp .tt-bar-of", ".tt-legend-region svg"],
+        "waits": [".tt-strip canvas", ".tt-strip-key .tt-key-shared", ".tt-strip-key .tt-key-barrier", ".tt-playhead"],
+        "launch": [".tt-loads-key i >> nth=-1", ".tt-loads-picture >> nth=0"],
+    }.items():
+        page.evaluate("panel => window.model.set('panel', panel)", panel)
+        for mark in marks:
+            assert colours(page.locator(mark).first) - {ImageColor.getrgb(ground)}, (panel, mark)
+    assert violations(page, theme=scheme) == []

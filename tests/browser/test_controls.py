@@ -298,6 +298,52 @@ def test_a_shorter_run_does_not_hold_up_the_longer_one(show, launch_of):
     assert step(page) == beyond[-1]
 
 
+def test_arrows_step_after_a_click_on_a_tab(walk):
+    """By mouse a tab gives the keys back; by keyboard the arrows go from tab to tab."""
+    page, _ = walk("tiled", step=3)
+    tab = page.get_by_role("tab", name="Waiting")
+    tab.click()
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 4
+    expect(tab).to_have_attribute("aria-selected", "true")
+    tab.focus()
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 4
+    expect(page.get_by_role("tab", name="Launch")).to_have_attribute("aria-selected", "true")
+
+
+def test_another_run_keeps_where_the_reader_is(walk, launch_of):
+    """What arrives from the kernel replaces the trace alone: step, thread, view, speed and unit stay."""
+    page, _ = walk("tiled", step=9, thread=[1, 0, 0], panel="waits")
+    page.locator(".tt-unit").select_option(label="barrier")
+    page.evaluate("data => window.model.set('_data', data)", Stepper(launch_of("naive"))._data)
+    expect(page.locator(".tt-kernel")).to_have_text("naive")
+    assert step(page) == 9
+    expect(page.get_by_role("tab", name="Waiting")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".tt-thread")).to_have_value("1")
+    expect(page.locator(".tt-unit option:checked")).to_have_text("barrier")
+    assert page.page_errors == []
+
+
+@pytest.mark.parametrize(
+    "name, counted", [("racy", "instructions"), ("out_of_bounds", "accesses"), ("divergent", "threads")]
+)
+def test_findings_say_what_they_count(walk, launch_of, name, counted):
+    """Instructions that raced, accesses that missed, threads that did not come."""
+    page, _ = walk(name, panel="findings")
+    heads = page.locator(".tt-found-head").all_text_contents()
+    numbers = [finding.count for finding in launch_of(name).findings]
+    assert [f", {n} {counted}" for n in numbers if n > 1] == [
+        f", {h.rpartition(', ')[2]}" for h in heads if counted in h
+    ]
+    assert any(n > 1 for n in numbers)
+
+
+def test_the_order_of_waiting_is_explained(walk):
+    page, _ = walk("tiled_two_warps", panel="waits")
+    expect(page.locator(".tt-lens-waits")).to_contain_text("This order is not time")
+
+
 def test_two_views_of_one_model(walk):
     """Each follows the other, before either has told the kernel."""
     page, timeline = walk("tiled", step=3)

@@ -72,6 +72,7 @@ def compare_scene(shown, wanted, where, ticks=None):
     assert shown["counts"] == {key: row[:2] for key, row in wanted["counts"].items()}, where
     assert (shown["registers"], sorted(shown["changed"])) == (wanted["registers"], wanted["changed"]), where
     assert shown["truth"] == wanted["truth"], where
+    assert shown["phase"] == (wanted["phase"] if ticks is None else ""), where
     assert shown["ticks"] == (wanted["ticks"] if ticks is None else ticks), where
     assert sorted([*shown["costs"], *shown.get("bank_costs", [])]) == [
         row[: 5 if row[0] == "global" else 6] for row in wanted["costs"]
@@ -201,3 +202,21 @@ def test_numbers_stay_in_their_cells(show, launch_of, name):
     )
     assert len(sizes) >= 24
     assert [each for each in sizes if each[1] > 20 or each[2] > 20] == []
+
+
+def test_two_launches_have_one_scale(show, launch_of):
+    """An element that is loaded 16 times is stronger than one that is loaded 4 times, also in the other run."""
+    page = show(Stepper(launch_of("naive_16")), _other=Stepper(launch_of("tiled_16"))._data, panel="launch")
+    figures = page.locator(".tt-lens-launch figure")
+    pixel = "canvas => [...canvas.getContext('2d').getImageData(0, 0, 1, 1).data].slice(0, 3)"
+    strengths = {}
+    for figure in figures.all():
+        most = int(figure.get_attribute("data-most"))
+        assert figure.get_attribute("data-scale") == "16"
+        name = figure.locator("figcaption").text_content()[0]
+        strengths[name, most] = np.linalg.norm(np.subtract(255, figure.locator("canvas").evaluate(pixel)))
+    assert set(strengths) == {(name, most) for name in "AB" for most in (4, 16)}
+    for name in "AB":
+        assert 0.2 < strengths[name, 4] / strengths[name, 16] < 0.3
+    key = page.locator(".tt-loads-key").first
+    assert key.text_content().endswith("0481216")

@@ -35,6 +35,30 @@ def test_every_kernel_at_ragged_sizes(n, tile_width):
         assert str(explorer).startswith(f"Explorer: kernel {name}, n = {n}, tile width {tile_width}")
 
 
+def test_a_choice_keeps_where_the_reader_is():
+    """Step, block and thread stay as far as the new launch has them, and so does the view."""
+    explorer = explore(n=8, tile_width=4)
+    stepper = explorer.stepper
+    stepper.step, stepper.block, stepper.thread, stepper.panel = 30, (1, 1), (2, 3), "waits"
+    explorer.kernel.value = "prefetched"
+    assert (30, (1, 1, 0), (2, 3, 0)) == (stepper.step, stepper.block, stepper.thread)
+    explorer.tile_width.value, explorer.n.value = 2, 4
+    assert ((1, 1, 0), (1, 1, 0)) == (stepper.block, stepper.thread)
+    explorer.n.value = 1
+    assert (min(30, len(stepper.timeline)), (0, 0, 0), "waits") == (stepper.step, stepper.block, stepper.panel)
+
+
+def test_the_first_setting_asks_a_question():
+    """A kernel that pads its tiles begins without a padding, at a size at which that costs wavefronts."""
+    explorer = explore(["padded", "bank_conflicts"])
+    assert explorer.padding.value == 0
+    before = explorer.stepper.run.traffic.bank_conflicts
+    explorer.padding.value = 1
+    assert explorer.stepper.run.traffic.bank_conflicts < before / 2
+    explorer = explore(["padded"], n=4, tile_width=4, padding=1)
+    assert (4, 4, 1) == (explorer.n.value, explorer.tile_width.value, explorer.padding.value)
+
+
 class Refusing:
     """A rung that can be launched for n = 2 and nothing else."""
 

@@ -368,11 +368,11 @@ export class Machine {
     return this.nextOf(stops, way);
   }
 
-  /** The phase in which the warp of the chosen thread is, or ends here: its number from 0 and what it does. */
+  /** The phase in which the warp of the chosen thread is, or ends here: its number, and what it does. */
   get phase() {
     const phases = this.block.phases[this.thread >> 5] ?? [];
     const number = phases.findIndex(([end]) => end >= this.position);
-    return number < 0 ? null : { number, of: phases.length, kind: phases[number][1] };
+    return number < 0 ? "" : `warp ${this.thread >> 5}: phase ${number + 1} of ${phases.length}, ${phases[number][1]}`;
   }
 
   /**

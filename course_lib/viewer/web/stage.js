@@ -207,7 +207,10 @@ export class Stage {
     if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
       const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
-      tab.addEventListener("click", () => open(name));
+      tab.addEventListener("click", ({ detail }) => {
+        open(name);
+        if (detail) root.focus({ preventScroll: true }); // by mouse: the arrows go on stepping
+      });
       const node = html("div", { class: `tt-lens-${name}`, role: "tabpanel", "aria-labelledby": tab.id, hidden: "" });
       /** @type {import("./panel.js").View[]} */
       const views = [];
@@ -329,7 +332,8 @@ export class Stage {
     for (const view of run.lenses) view.draw();
     const [says, ...findings] = this.said[number].map((node) => node.textContent);
     const ticks = [...part(this.root, "ticks").children].map((tick) => Number(/** @type {HTMLElement} */ (tick).dataset.step));
-    return Object.assign({ says, findings, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const phase = part(this.root, "phase").textContent;
+    return Object.assign({ says, findings, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
 
   /** The views in sight. */
@@ -416,8 +420,7 @@ export class Stage {
     scrub.value = String(step);
     scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
     write(part(root, "count"), `step ${step} of ${this.last}`);
-    const phase = this.runs.length === 1 ? machine.phase : null;
-    write(part(root, "phase"), phase ? `phase ${phase.number + 1} of ${phase.of}: ${phase.kind}` : "");
+    write(part(root, "phase"), this.runs.length === 1 ? machine.phase : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = this.runs.map((run) => this.says(run));

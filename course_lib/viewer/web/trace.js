@@ -28,6 +28,7 @@
  * @property {number[] | null} index
  * @property {string} message
  * @property {number} count
+ * @property {string} counted  the same with its unit
  * @property {{block: number, step: number, thread: number}[]} at  the access that broke the rule, then the one before
  */
 /**

@@ -79,7 +79,7 @@ export async function tiny(change = () => {}) {
     owner: null,
     arrays: [{ name: "s", space: "shared", dtype: "float32", itemsize: 4, shape: [64], strides: [1], role: null, tile: null, initial: -1 }],
     blocks: [{ at: [0, 0, 0], first: 0, steps: 8, releases: [4], phases: [[[1, "store"], [2, "barrier"], [7, "load"]], [[3, "store"], [4, "barrier"], [8, "load"]]] }],
-    findings: [{ kind: "out-of-bounds", severity: "error", line: 5, other_line: null, array: "s", index: [7], message: "m", count: 1, at: [{ block: 0, step: 8, thread: 32 }] }],
+    findings: [{ kind: "out-of-bounds", severity: "error", line: 5, other_line: null, array: "s", index: [7], message: "m", count: 1, counted: "1 access", at: [{ block: 0, step: 8, thread: 32 }] }],
     traffic: [],
     texts: [],
     tests: [["t < 5", ["t", "<", "5"]]],

@@ -25,10 +25,10 @@ class Findings {
   /** @param {import("../trace.js").Finding} finding */
   row(finding) {
     const { trace } = this.context;
-    const { kind, severity, line, other_line: other, message, count, at } = finding;
+    const { kind, severity, line, other_line: other, message, count, counted, at } = finding;
     const lines = other === null || other === line ? `line ${line}` : `lines ${other} and ${line}`;
     const head = html("div", { class: "tt-found-head" }, html("b", {}, kind), ` ${severity}, ${lines}`);
-    if (count > 1) head.append(`, ${count} times`);
+    if (count > 1) head.append(`, ${counted}`);
     const row = html("li", { class: `tt-${severity}` }, head, html("p", {}, message));
     at.forEach((place, i) => {
       const who = `${i ? "the earlier access" : "show it"}: thread ${trace.threadLabel(place.thread)}`;

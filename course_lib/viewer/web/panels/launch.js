@@ -5,6 +5,13 @@ import { layout } from "../grid.js";
 import { pixel } from "../heat.js";
 import { LOAD } from "../trace.js";
 
+const LEVELS = 24; // of a colour
+/** @type {WeakMap<import("../trace.js").Trace, (Uint32Array | null)[]>} */
+const LOADS = new WeakMap();
+
+/** How strong the colour of a count is; what is loaded at all is no background. @param {number} count @param {number} scale */
+const level = (count, scale) => Math.max(count ? 1 : 0, Math.round((count / scale) * LEVELS));
+
 /** @type {import("../panel.js").Lens} */
 export const launch = {
   name: "launch",
@@ -27,8 +34,6 @@ class Launch {
     /** @type {{line: number, row: HTMLElement}[]} */
     this.rows = this.lines();
     this.painted = false;
-    /** @type {(Uint32Array | null)[] | null} */
-    this.counts = null;
   }
 
   lines() {
@@ -56,9 +61,13 @@ class Launch {
     return rows;
   }
 
-  /** Loads of each element of each global array, by all blocks. */
-  loads() {
-    const { trace } = this.context;
+  /**
+   * Loads of each element of each global array, by all blocks of a run.
+   * @param {import("../trace.js").Trace} trace
+   */
+  loads(trace) {
+    const known = LOADS.get(trace);
+    if (known) return known;
     const loads = trace.arrays.map((array) => (array.space === "global" ? new Uint32Array(array.size) : null));
     for (const block of trace.blocks) {
       for (let i = 0; i < block.length; i++) {
@@ -73,28 +82,46 @@ class Launch {
         }
       }
     }
+    LOADS.set(trace, loads);
     return loads;
   }
 
   paint() {
-    const { trace } = this.context;
+    const { trace, other } = this.context;
     this.painted = true;
-    this.counts ??= this.loads();
-    const figures = this.counts.flatMap((counts, number) => {
-      const most = counts ? counts.reduce((a, b) => Math.max(a, b), 0) : 0;
-      return counts && most ? [this.picture(counts, most, number)] : [];
+    const loads = this.loads(trace);
+    const most = (/** @type {Uint32Array | null} */ counts) => counts?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
+    // one scale for all arrays, and for two runs: the same count has the same strength of colour
+    const scale = Math.max(...[...loads, ...(other ? this.loads(other.trace) : [])].map(most));
+    const figures = loads.flatMap((counts, number) => {
+      return counts && most(counts) ? [this.picture(counts, most(counts), number, scale)] : [];
     });
     const omitted = trace.omitted ? ` ${trace.omitted} blocks that are not here did the same.` : "";
     const title = html("div", { class: "tt-heading" }, `Loads of each element by all blocks.${omitted}`);
-    this.pictures.replaceChildren(title, ...figures);
+    this.pictures.replaceChildren(title, ...figures, ...(scale ? [this.key(scale)] : []));
+  }
+
+  /**
+   * What the strengths of a colour mean.
+   * @param {number} scale  loads of an element at most
+   */
+  key(scale) {
+    const steps = [...new Set([0, 1, 2, 3, 4].map((part) => Math.round((part * scale) / 4)))];
+    const boxes = steps.map((count) => {
+      const box = html("i");
+      box.style.background = `color-mix(in srgb, var(--tt-ink) ${Math.round((100 * level(count, scale)) / LEVELS)}%, var(--tt-bg))`;
+      return html("span", {}, box, String(count));
+    });
+    return html("p", { class: "tt-loads-key" }, `Loads, in each array's colour: `, ...boxes);
   }
 
   /**
    * @param {Uint32Array} counts
    * @param {number} most
    * @param {number} number
+   * @param {number} scale  loads of the darkest pixel
    */
-  picture(counts, most, number) {
+  picture(counts, most, number, scale) {
     const array = this.context.trace.arrays[number];
     const { rows, columns, planes } = layout(array);
     const tall = rows * planes;
@@ -112,10 +139,11 @@ class Launch {
     const figure = html("figure", {}, caption, canvas);
     figure.dataset.most = String(most);
     figure.dataset.least = String(least);
+    figure.dataset.scale = String(scale);
     const ramp = this.ramp(array.hue);
     const image = new ImageData(columns, tall);
     const pixels = new Uint32Array(image.data.buffer);
-    counts.forEach((count, i) => (pixels[i] = ramp[Math.round((count / most) * (ramp.length - 1))]));
+    counts.forEach((count, i) => (pixels[i] = ramp[level(count, scale)]));
     canvas.getContext("2d")?.putImageData(image, 0, 0);
     canvas.addEventListener("pointermove", (event) => {
       const box = canvas.getBoundingClientRect();
@@ -128,15 +156,15 @@ class Launch {
   }
 
   /**
-   * Sixteen pixels from the background to the array's colour.
+   * Pixels from the background to the array's colour.
    * @param {string} hue
    */
   ramp(hue) {
     const probe = svg("rect");
     const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
     this.place.append(layer);
-    const ramp = Array.from({ length: 16 }, (_, i) => {
-      probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round((100 * i) / 15)}%, var(--tt-bg))`;
+    const ramp = Array.from({ length: LEVELS + 1 }, (_, i) => {
+      probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round((100 * i) / LEVELS)}%, var(--tt-bg))`;
       return pixel(getComputedStyle(probe).fill);
     });
     layer.remove();

@@ -11,6 +11,10 @@ const HEIGHT = 160; // pixels for all rows, between these for each
 const [THIN, THICK] = [5, 18];
 const NAME = 14; // pixels that a row's name needs
 
+const ORDER =
+  "From left to right: the order in which the simulator ran the statements, each warp up to its next barrier. " +
+  "This order is not time: a GPU interleaves the warps.";
+
 /** The array of a buffer: of A_tiles[1] A_tiles. @param {string} name */
 const buffer = (name) => name.replace(/\[\d+\]$/, "");
 
@@ -96,7 +100,8 @@ class Waits {
         ["tt-key-wait", "waits there"],
       ].map(([look, text]) => html("span", {}, html("i", { class: look }), text)),
     );
-    place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), key);
+    const order = html("p", { class: "tt-soft" }, ORDER);
+    place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), order, key);
     this.block = -1;
   }
 
