@@ -44,6 +44,11 @@ def test_a_lesson_is_in_the_words_to_use(number):
     assert unwanted(json.loads(path.read_text(encoding="utf-8")), _words()) == []
 
 
+def test_the_glossary_is_in_the_words_to_use():
+    text = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+    assert unwanted({"cells": [{"cell_type": "markdown", "source": [text]}]}, _words()) == []
+
+
 def test_an_unwanted_word_is_found():
     words = _words()
     assert len(words) > 30 and "mend" in words and "not" not in words
