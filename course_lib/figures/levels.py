@@ -189,12 +189,11 @@ def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
         labels.append((level.asked_bound, ASKED))
         for height, name in labels:
             ax.annotate(name, (ends[1], height), (5, 0), textcoords="offset points", va="center", color=GROUND)
-        middle = sum(ends) / 2
-        ax.plot([middle], [level.gflops], "o", color=GROUND, ms=9)
+        ax.plot([sum(ends) / 2], [level.gflops], "o", color=GROUND, ms=9)
         ax.annotate(
             f"{level.gflops:,.0f}",
-            (middle, level.gflops),
-            (-9, 0),
+            (ends[0], level.gflops),
+            (-4, 0),
             textcoords="offset points",
             ha="right",
             va="center",

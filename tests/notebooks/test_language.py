@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 #: Lessons that have been rewritten with these words; add a number when a lesson is done.
-DONE = ("00", "01", "02", "03", "04", "05")
+DONE = ("00", "01", "02", "03", "04", "05", "06")
 
 
 def _words():
@@ -42,6 +42,11 @@ def unwanted(notebook, words):
 def test_a_lesson_is_in_the_words_to_use(number):
     (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
     assert unwanted(json.loads(path.read_text(encoding="utf-8")), _words()) == []
+
+
+def test_the_glossary_is_in_the_words_to_use():
+    text = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+    assert unwanted({"cells": [{"cell_type": "markdown", "source": [text]}]}, _words()) == []
 
 
 def test_an_unwanted_word_is_found():

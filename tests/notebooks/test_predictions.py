@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 #: Lessons that are not held to this yet.
-LATER = tuple(f"{number:02}" for number in range(6, 14))
+LATER = tuple(f"{number:02}" for number in range(7, 14))
 
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 #: What is counted, so that a number beside its word is an answer: "8 loads", "loads: 8".
@@ -95,7 +95,7 @@ def given_away(notebook):
     """(cell, what gives the answer away) for each prediction whose answer a reader sees before the guess.
 
     - a number of three digits or more, or with a fraction: anywhere in the lesson
-    - another number: in its section, beside the word for what the question counts
+    - another number: beside the word for what the question counts, one of a single digit in its section
     - a ratio of which the question offers ranges: in its section, as a word, as percent or as "times"
     - a text among choices: in its section, in a sentence below the question that names no other choice
     - an assertion in the section that names what the answer is computed from
@@ -113,7 +113,7 @@ def given_away(notebook):
             continue
         asked, answer, _ = _asked_and_answered(cell)
         first, last = _section(cells, place)
-        page = [_visible(each, passed=i < place) for i, each in enumerate(cells) if i != place]
+        page = [_visible(each, passed=first <= i < place) for i, each in enumerate(cells) if i != place]
         section = [_visible(each, passed=i < place) for i, each in enumerate(cells) if first <= i < last and i != place]
         below = [(_visible(each, passed=False), each) for each in cells[place + 1 : last]]
         given = _numbers(asked) | set(cell["metadata"].get("given", []))
@@ -139,14 +139,17 @@ def given_away(notebook):
                 if named[0] and not any(named[1:]):
                     told(sentence)
         elif answer not in ("yes", "no"):
-            nouns = re.findall(rf"\b({'|'.join(COUNTED)})", asked) or ["result"]
+            words = "|".join(COUNTED)
+            nouns = re.findall(rf"how many (?:\w+ ){{0,2}}?({words})", asked, re.IGNORECASE)
+            nouns = nouns or re.findall(rf"\b({words})", asked, re.IGNORECASE)[:1] or ["result"]
             for number in _numbers(answer.replace(", ", " ; ")) - given:
                 if len(number) > 2 and re.search(
                     rf"(?<![\w.,])(?:{number}|{float(number):,.10g})(?!\w|[.,]\d)", "\n".join(page)
                 ):
                     told(number)
-                elif len(number) <= 2 and _beside(number, nouns, "\n".join(section)):
-                    told(_beside(number, nouns, "\n".join(section))[0])
+                seen = _beside(number, nouns, "\n".join(section if len(number) == 1 else page))
+                if len(number) <= 2 and seen:
+                    told(seen[0])
         for node in (node for each in cells[first:last] for node in _asserts(each)):
             if _names(node.test, imported) & _names(call.args[1], imported):
                 told(ast.unparse(node))
