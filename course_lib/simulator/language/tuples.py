@@ -110,8 +110,8 @@ def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
     """An operator between tuples: concatenation."""
     if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
         left, right = (settled(side) if side.does else side for side in (left, right))
-        joined = tuple_of(items(left) + items(right))
-        return joined if left.type.items and right.type.items else after((left, right), joined)
+        a, b = items(left), items(right)
+        return tuple_of(a + b) if a and b else after((left, right), tuple_of(a + b))
     refuse(
         node,
         f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and "
