@@ -151,11 +151,6 @@ def lgamma(x: Vector) -> Vector:
     return _lane_by_lane(one, x)
 
 
-def rsqrt(x: Vector) -> Vector:
-    """1 / sqrt(x)."""
-    return x.dtype.type(1) / np.sqrt(x)
-
-
 def _bits(value: Vector) -> int:
     return 8 * np.asarray(value).dtype.itemsize
 

@@ -8,7 +8,9 @@ int64, float64 and bool, as they do in a kernel (an int exponent excepted: see `
 import builtins
 import math
 import operator
+from contextlib import contextmanager
 from functools import lru_cache
+from unittest.mock import patch
 
 import numpy as np
 from numba.core import types
@@ -59,10 +61,26 @@ def _numba_type(dtype):
     return dtype if isinstance(dtype, types.Type) else from_dtype(np.dtype(dtype))
 
 
+class _Device:
+    """Stands in for the GPU that numba asks for its compute capability when it types shuffles and votes."""
+
+    compute_capability = (7, 5)
+
+
+@contextmanager
+def _on_a_device():
+    with (
+        patch("numba.cuda.dispatcher.get_current_device", _Device),
+        patch("numba.cuda.compiler.get_current_device", _Device),
+    ):
+        yield
+
+
 @lru_cache(None)
 def _resolve(function, *argument_types):
     try:
-        return _context().resolve_function_type(function, argument_types, {})
+        with _on_a_device():
+            return _context().resolve_function_type(function, argument_types, {})
     except NumbaError:
         return None
 
@@ -125,26 +143,15 @@ BUILTINS = {n: getattr(builtins, n) for n in ("abs", "int", "float", "bool", "ro
 PARTS = {np.dtype("complex64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("float64")}
 
 
-class _Device:
-    """Stands in for the GPU that numba asks for its compute capability when it types shuffles and votes."""
-
-    compute_capability = (7, 5)
-
-
 def oracle_variable(kernel, argument_types, name):
     """Return the dtype that numba gives the last version of a variable when it compiles a whole kernel.
 
     `argument_types` are numba types. None when numba refuses the kernel. No code is generated: without a CUDA
     driver only typing and lowering to LLVM take place.
     """
-    from unittest.mock import patch
-
     from numba.cuda.compiler import compile_cuda
 
-    with (
-        patch("numba.cuda.dispatcher.get_current_device", _Device),
-        patch("numba.cuda.compiler.get_current_device", _Device),
-    ):
+    with _on_a_device():
         try:
             compiled = compile_cuda(kernel, types.void, tuple(argument_types), cc=_Device.compute_capability)
         except NumbaError:

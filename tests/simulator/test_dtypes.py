@@ -332,3 +332,40 @@ def test_gamma_at_its_poles_and_beyond():
     np.testing.assert_array_equal(gamma, [inf, -inf, np.nan, inf, inf, inf])
     np.testing.assert_array_equal(lgamma[[0, 1, 2, 4, 5]], [inf] * 5)
     assert lgamma[3] == math.lgamma(200)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "int8"])
+def test_reversed_bits(dtype):
+    """All bits but those of a uint64 are reversed as 32: of an index, a shift brings the few that count back down."""
+
+    def kernel(x, out, index):
+        i = cuda.threadIdx.x
+        out[i] = cuda.brev(x[i])
+        index[i] = cuda.brev(i) >> 28
+
+    x = np.array([0, 1, 2, 3, 100, -1, -2, 77, 5, 6, 7, 8, 9, 10, 11, 12]).astype(dtype)
+    bits = 64 if dtype == "uint64" else 32
+    out, index = np.zeros(16, np.uint64), np.zeros(16, np.int64)
+    simulate(kernel)[1, 16](x, out, index)
+    assert out.tolist() == [int(f"{int(v) % 2**bits:0{bits}b}"[::-1], 2) for v in x]
+    assert index.tolist() == [int(f"{i:04b}"[::-1], 2) for i in range(16)]
+
+
+def test_first_set_bit_is_a_uint32_of_any_integer():
+    def kernel(x, out):
+        i = cuda.threadIdx.x
+        out[i] = cuda.ffs(x[i]) - 1 < 0  # a uint32 minus an int64 is an int64
+
+    x, out = np.array([0, 1, 6, -8, 2**40]), np.zeros(5, np.int64)
+    simulate(kernel)[1, 5](x, out)
+    assert out.tolist() == [1, 0, 0, 0, 0]
+
+
+def test_a_uint64_moves_between_lanes_as_a_float64():
+    def kernel(x, out):
+        i = cuda.threadIdx.x
+        out[i] = cuda.shfl_xor_sync(0xFFFFFFFF, x[i], 1)
+
+    x, out = np.arange(32, dtype=np.uint64) + np.uint64(2**60), np.zeros(32)
+    simulate(kernel)[1, 32](x, out)
+    assert out.tolist() == [float(2**60)] * 32

@@ -4,6 +4,7 @@ The types of the per-thread reference are judged in the same compilations.
 """
 
 import itertools
+import math
 import operator
 
 import numpy as np
@@ -15,6 +16,7 @@ from oracles import reference
 from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, arguments, kernel_with, threads
 
 from course_lib import UnsupportedKernelError, simulate
+from course_lib.simulator.language import calls
 from course_lib.simulator.language import types as rules
 
 PAIRS = list(itertools.product(oracle.SCALARS, repeat=2))
@@ -81,6 +83,38 @@ def test_parts_and_complex_numbers():
         if len(arguments_) == 2 and {a.kind for a in arguments_} & {"c"}:
             wanted = None  # numba types it, and has no code for it
         assert rule(rules.complex_result, *(a.name for a in arguments_)) == (wanted and wanted.name), arguments_
+
+
+#: The functions of one home, by their names in the simulator's tables: what computes them, for Python.
+FUNCTIONS = {name: getattr(math, name, None) for name in calls.MATH} | {
+    name: operator.attrgetter(name)(cuda) for name, row in calls.CUDA.items() if isinstance(row, calls.Row)
+}
+#: Numba takes these of any number, and cuts it off; here a float is refused, and a bool.
+WHOLE = ("popc", "brev", "clz", "ffs")
+
+
+def types_to_ask(name, count):
+    """Combinations of types: those that a warp computes together get int32 for their masks and lanes."""
+    for chosen in itertools.product(oracle.SCALARS, repeat=count):
+        whole = [chosen[0], *chosen[2:]] if name.endswith("_sync") else []
+        if all(d == "int32" for d in whole) and (whole or count < 3 or chosen[1] == chosen[2]):
+            yield chosen
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n != "exp2" and not n.startswith("fp16")])
+def test_functions(name):
+    """The type of every function's result is numba's, for all types of its arguments, and it refuses what numba does.
+
+    It refuses complex numbers everywhere.
+    """
+    row = calls.MATH.get(name) or calls.CUDA[name]
+    for count in row.arity:
+        for chosen in types_to_ask(name, count):
+            if "c" in {d.kind for d in chosen} or (name in WHOLE and chosen[0].kind in "bf"):
+                continue
+            found = rule(row.rule, *(d.name for d in chosen))
+            wanted = oracle.oracle_call(FUNCTIONS[name], *chosen)
+            assert (found and found[0]) == (wanted and wanted.name), f"{name} of {', '.join(d.name for d in chosen)}"
 
 
 @pytest.mark.parametrize("expression", REFUSED)

@@ -88,14 +88,12 @@ def test_atan2_of_integers_is_no_quotient():
     assert "math of int64 and int64" in message and "quotient" not in message
 
 
-def test_fma_and_selp():
+def test_fma():
     def kernel(x, n):
         x[0] = cuda.fma(x[1], x[2], n)
-        x[3] = cuda.selp(n > 1, x[1], n)
 
-    first, second = warnings(kernel, *x_and_n())
-    assert "cuda.fma(x[1], x[2], n) is computed in float64" in first
-    assert "cuda.selp(n > 1, x[1], n) is computed in float64" in second
+    (message,) = warnings(kernel, *x_and_n())
+    assert "cuda.fma(x[1], x[2], n) is computed in float64" in message
 
 
 def test_a_quotient_of_integers_alone_is_no_accident():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import prod
 
 from ..language.nodes import (
+    After,
     Allocate,
     Alternative,
     Alternatives,
@@ -103,6 +104,12 @@ def save(out: Writer, node: Saved) -> Code:
         code = expr(out, node.value)
         out.saved[node] = code if code.kept else out.keep(code.text)
     return out.saved[node]
+
+
+def after(out: Writer, node: After) -> Code:
+    for part in node.first:
+        expr(out, part)
+    return expr(out, node.value)
 
 
 def make_tuple(out: Writer, node: MakeTuple) -> Code:
@@ -367,6 +374,7 @@ ROWS: dict[type[Expr], Callable[..., Code]] = {
     Apply: apply,
     Cast: converted,
     Saved: save,
+    After: after,
     MakeTuple: make_tuple,
     Item: item,
     ItemAt: item_at,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..language.nodes import (
+    After,
     Allocate,
     Apply,
     Atomic,
@@ -72,7 +73,7 @@ def _roots(value: Expr, aliases: dict[str, Names]) -> Names:
             return aliases.get(value.name, frozenset())
         case Allocate() | Frozen():
             return frozenset()
-        case Saved() | Cast():
+        case Saved() | Cast() | After():
             return _roots(value.value, aliases)
         case MakeView():
             return _roots(value.array, aliases)

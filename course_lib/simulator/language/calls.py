@@ -26,7 +26,7 @@ from .names import COORDINATES, Symbol, dtype_name
 from .nodes import Apply, Const, Elementwise, Expr, Operation, Static
 from .operators import cast, function_of
 from .refusals import refuse
-from .types import ArrayType, TupleType, Type, TypingError, bits, describe_type, is_int, plural
+from .types import ArrayType, TupleType, Type, TypingError, describe_type, is_int, plural
 
 #: The type of the result, and the types to which the arguments are converted.
 Signature = tuple[str, tuple[str, ...]]
@@ -83,6 +83,21 @@ def _math(name: str) -> Callable[[str], Signature]:
     return rule
 
 
+#: What numba converts to float32 where a function has no loop but those of float32 and float64.
+_SMALL = ("bool", "int8", "int16", "uint8")
+
+
+def _narrow(count: int) -> Callable[..., Signature]:
+    """Of ``count`` numbers: float32 if each fits in one, where the other functions of math go to float64."""
+
+    def rule(*given: str) -> Signature:
+        if all(a in _SMALL for a in given):
+            return "float32", ("float32",) * count
+        return _math("")(*given) if count == 1 else _math2(*given)
+
+    return rule
+
+
 def _math_test(a: str) -> Signature:
     return "bool", (types.math_result(a),)
 
@@ -93,28 +108,39 @@ def _math2(a: str, b: str) -> Signature:
 
 
 def _pow(a: str, b: str) -> Signature:
-    if a == "float32" and b in ("int32", "int16", "int8", "bool", "uint8"):
+    if (a in (*_SMALL, "float32") and b in (*_SMALL, "int32")) or (a, b) in (
+        ("float16", "int32"),
+        ("float32", "uint16"),
+    ):
         return "float32", ("float32", "float32")
     return _math2(a, b)
 
 
 def _fma(*args: str) -> Signature:
-    kind = "float32" if all(a in ("float16", "float32") for a in args) else "float64"
+    kind = "float32" if all(a in (*_SMALL, "float16", "float32") for a in args) else "float64"
     return kind, (kind,) * 3
 
 
+#: The element types that cuda.selp does not take.
+_NOT_CHOSEN = ("bool", "int8", "uint8", "float16")
+
+
 def _selp(condition: str, a: str, b: str) -> Signature:
-    kind = types.unify(a, b)
-    if kind == "float16":
-        raise TypingError("cuda.selp does not take float16; write a if condition else b")
-    return kind, ("bool", kind, kind)
+    if a != b or a in _NOT_CHOSEN:
+        raise TypingError(
+            "cuda.selp takes two numbers of one type, int16, int32, int64, unsigned, float32 or float64, and "
+            f"is given {a} and {b}; write a if condition else b"
+        )
+    return a, ("bool", a, a)
 
 
-def _bits(name: str, result: Callable[[str], str] = lambda a: a) -> Callable[[str], Signature]:
+def _bits(name: str, result: str = "", operand: Callable[[str], str] = lambda a: a) -> Callable[[str], Signature]:
+    """Of an integer, converted to ``operand`` of its type; the result has that type, or the type ``result``."""
+
     def rule(a: str) -> Signature:
         if not is_int(a):
             raise TypingError(f"cuda.{name} needs an integer, not {a}: convert it with int()")
-        return result(a), (a,)
+        return result or operand(a), (operand(a),)
 
     return rule
 
@@ -148,7 +174,7 @@ def _match(result: str) -> Callable[[str, str], Signature]:
 _MOVED = {
     "int64": "int64",
     "uint32": "int64",
-    "uint64": "int64",
+    "uint64": "float64",
     "float16": "float32",
     "float32": "float32",
     "float64": "float64",
@@ -214,6 +240,8 @@ _IN_NUMPY = dict(
     "atan2": "arctan2",
 }
 _TESTS, _OF_TWO = ("isnan", "isinf", "isfinite"), ("atan2", "hypot", "fmod", "copysign")
+#: Those of two numbers that take small integers as float64.
+_IN_DOUBLE = ("atan2", "hypot")
 _OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 
 #: The functions of math.
@@ -224,7 +252,13 @@ MATH = {
 }
 MATH |= {name: Row(f"math.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in _TESTS}
 MATH |= {
-    name: Row(f"math.{name}", (2,), _math2, f"np.{_IN_NUMPY[name]}({{0}}, {{1}})", widened="math of")
+    name: Row(
+        f"math.{name}",
+        (2,),
+        _math2 if name in _IN_DOUBLE else _narrow(2),
+        f"np.{_IN_NUMPY[name]}({{0}}, {{1}})",
+        widened="math of",
+    )
     for name in _OF_TWO
 }
 MATH |= {
@@ -309,16 +343,20 @@ CUDA: dict[str, Row | forms.Form] = {
     "fma": Row("cuda.fma", (3,), _fma, "fused({0}, {1}, {2})"),
     "selp": Row("cuda.selp", (3,), _selp, "pick({0}, {1}, {2})"),
     "popc": Row("cuda.popc", (1,), _bits("popc"), "cast(bit_popc({0}), {dtype})"),
-    "brev": Row("cuda.brev", (1,), _bits("brev"), "cast(bit_brev({0}), {dtype})"),
+    "brev": Row(
+        "cuda.brev",
+        (1,),
+        _bits("brev", operand=lambda a: "uint64" if a == "uint64" else "uint32"),
+        "cast(bit_brev({0}), {dtype})",
+    ),
     "clz": Row("cuda.clz", (1,), _bits("clz"), "cast(bit_clz({0}), {dtype})"),
     "ffs": Row(
         "cuda.ffs",
         (1,),
-        _bits("ffs", lambda a: "uint32" if bits(a) <= 32 else "uint64"),
+        _bits("ffs", "uint32"),
         "cast(bit_ffs({0}), {dtype})",
     ),
-    "cbrt": Row("cuda.cbrt", (1,), _math(""), "np.cbrt({0})", widened="math of"),
-    "rsqrt": Row("cuda.rsqrt", (1,), _math(""), "rsqrt({0})", widened="math of"),
+    "cbrt": Row("cuda.cbrt", (1,), _narrow(1), "np.cbrt({0})", widened="math of"),
     "const.array_like": allocations.constant_array,
     "grid": forms.grid,
     "gridsize": forms.gridsize,

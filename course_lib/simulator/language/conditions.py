@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from . import operators, tuples, types, why
 from .context import Context
-from .nodes import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, once
+from .nodes import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, after, once, settled
 from .operators import applied, cast
 from .refusals import refuse
 from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
@@ -19,9 +19,9 @@ def truth(x: Context, value: Expr, line: int) -> Expr:
     if value.type == "bool":
         return value
     if isinstance(value.type, TupleType):
-        return x.number(len(value.type.items) > 0)
+        return after((value,), x.number(len(value.type.items) > 0))
     if value.type == NONE:
-        return x.number(False)
+        return after((value,), x.number(False))
     if not value.is_scalar:
         raise TypingError(f"{describe_type(value.type)} is not a condition; compare a number, as in x > 0")
     if value.type == "float16":
@@ -104,12 +104,14 @@ def _equal(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
     """``left == right``, of numbers or tuples of them."""
     if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
         return compared(x, node, "Eq", left, right)
+    sides = left, right = [settled(side) if side.does else side for side in (left, right)]
+    assert isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
     if len(left.type.items) != len(right.type.items):
-        return x.number(False)
+        return after(sides, x.number(False))
     result: Expr = x.number(True)
     for a, b in zip(tuples.items(left), tuples.items(right), strict=True):
         result = applied(operators.AND, (result, _equal(x, node, a, b)), "bool", node.lineno)
-    return result
+    return after(sides, result)
 
 
 def _membership(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
@@ -134,7 +136,7 @@ def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
     values = [x.expr(side) for side in sides]
     if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
         refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
-    return x.number((values[0].type == values[1].type == NONE) == same)
+    return after(values, x.number((values[0].type == values[1].type == NONE) == same))
 
 
 # --- and, or of values ------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from .nodes import (
 )
 from .operators import NUMBERS, applied, cast
 from .program import Function
-from .refusals import CUDA, NOT_TAKEN, refuse
+from .refusals import ABSENT, CUDA, NOT_TAKEN, refuse
 from .source import Source
 from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError, describe_type, plural
 from .variables import Variables
@@ -179,7 +179,9 @@ class Context(ABC):
             return
         meant = next((known for known in dir(module) if known.lower() == name.lower()), None)
         refuse(
-            node, f"numba.cuda has no {name!r}; " + (f"write cuda.{meant}" if meant else "look up how it is spelled")
+            node,
+            f"numba.cuda has no {name!r}; "
+            + (f"write cuda.{meant}" if meant else ABSENT.get(name, "look up how it is spelled")),
         )
 
     def _global(self, node: ast.Name) -> object:

@@ -25,6 +25,8 @@ from .nodes import (
     Select,
     Slice,
     Static,
+    after,
+    once,
     tuple_of,
 )
 from .operators import NUMBERS, applied, cast, python_constant
@@ -144,13 +146,14 @@ class Expressions(Context):
 
     def _of_array(self, node: ast.Attribute, array: Expr, kind: ArrayType) -> Expr:
         if node.attr == "shape":
-            return tuple_of(tuple(self.dimension(node, array, axis) for axis in range(kind.ndim)))
+            array = once(array) if array.does else array
+            return after((array,), tuple_of(tuple(self.dimension(node, array, axis) for axis in range(kind.ndim))))
         if node.attr == "size":
             return Apply(operation=SIZE, args=(array,), type="int64", line=node.lineno)
         if node.attr == "ndim":
-            return self.number(kind.ndim)
+            return after((array,), self.number(kind.ndim))
         if node.attr == "dtype":
-            return Static(thing=DTYPE[kind.dtype])
+            return after((array,), Static(thing=DTYPE[kind.dtype]))
         if node.attr == "T":
             kind = ArrayType(kind.dtype, kind.ndim, view=True)
             return Apply(operation=TRANSPOSED, args=(array,), type=kind, line=node.lineno)

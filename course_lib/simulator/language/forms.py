@@ -10,7 +10,7 @@ from types import FunctionType
 from . import conditions, signatures, types
 from .context import Context
 from .names import Symbol, dtype_name
-from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, Static, once, tuple_of
+from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, Static, after, once, settled, tuple_of
 from .operators import cast, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
@@ -257,7 +257,7 @@ def length(x: Context, node: ast.Call, used: bool) -> Expr:
     if isinstance(value.type, ArrayType):
         return x.dimension(node, value, 0)
     if isinstance(value.type, TupleType):
-        return x.number(len(value.type.items))
+        return after((value,), x.number(len(value.type.items)))
     refuse(
         node,
         f"len() takes an array or a tuple, and {ast.unparse(node.args[0])} is "
@@ -285,6 +285,9 @@ def named_tuple(x: Context, node: ast.Call, thing: type) -> Expr:
     if len(node.args) + len(node.keywords) != len(fields) or set(given) != set(fields):
         refuse(node, f"{thing.__name__} takes {plural(len(fields), 'value')}: {', '.join(fields)}")
     values = {name: x.expr(part) for name, part in given.items()}
+    if tuple(values) != fields and any(value.does for value in values.values()):
+        values = {name: settled(value) for name, value in values.items()}
+        return after(values.values(), tuple_of(tuple(values[name] for name in fields), fields))
     return tuple_of(tuple(values[name] for name in fields), fields)
 
 

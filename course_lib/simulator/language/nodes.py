@@ -8,13 +8,13 @@ have the types the row asks for: :mod:`verify` holds every node to that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from .types import COMPILE_TIME, NONE, SCALARS, TupleType, Type
+from .types import COMPILE_TIME, NONE, SCALARS, TupleType, Type, TypingError
 from .why import Why
 
 
@@ -56,6 +56,11 @@ class Expr:
         """Must it run in its place, under the mask of the lanes that evaluate it?"""
         return self.acts or any(operand.effect for operand in self.operands)
 
+    @cached_property
+    def does(self) -> bool:
+        """Must it be evaluated even if nobody asks for its value?"""
+        return self.acts or any(operand.does for operand in self.operands)
+
     @property
     def is_scalar(self) -> bool:
         return self.type in SCALARS
@@ -96,6 +101,10 @@ class Local(Expr):
     def effect(self) -> bool:
         return self.unsure
 
+    @cached_property
+    def does(self) -> bool:
+        return self.unsure
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LoopValue(Expr):
@@ -117,6 +126,10 @@ class Apply(Expr):
     def effect(self) -> bool:
         return self.operation.effect or any(a.effect for a in self.args)
 
+    @cached_property
+    def does(self) -> bool:
+        return self.operation.effect or any(a.does for a in self.args)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cast(Expr):
@@ -131,6 +144,22 @@ class Saved(Expr):
 
     acts: ClassVar[bool] = True
 
+    value: Expr
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+    @cached_property
+    def does(self) -> bool:
+        return self.value.does
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class After(Expr):
+    """``value``, which does not depend on what ``first`` does: that is evaluated before it."""
+
+    first: tuple[Expr, ...]
     value: Expr
 
 
@@ -359,6 +388,23 @@ def once(value: Expr) -> Expr:
     if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):
         return value
     return Saved(value=value, type=value.type, why=value.why)
+
+
+def after(first: Iterable[Expr], value: Expr) -> Expr:
+    """``value``, and before it what ``first`` does."""
+    doing = tuple(part for part in first if part.does)
+    if doing and value.type == COMPILE_TIME:
+        raise TypingError(
+            "a call stands beside what is known when the kernel is compiled; assign the call to a name first"
+        )
+    return After(first=doing, value=value, type=value.type, why=value.why) if doing else value
+
+
+def settled(value: Expr) -> Expr:
+    """``value``, which is evaluated once wherever it stands, and so is each item of a tuple."""
+    if isinstance(value, MakeTuple):
+        return replace(value, items=tuple(map(settled, value.items)))
+    return once(value)
 
 
 def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:

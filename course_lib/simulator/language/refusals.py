@@ -99,6 +99,8 @@ NUMPY = {
         "an array of random numbers that the host draws",
     ),
 }
+#: What numba.cuda has not, although one might think so.
+ABSENT = {"rsqrt": "write 1 / math.sqrt(x)"}
 CUDA = {
     "atomic": "call one of its functions, such as cuda.atomic.add",
     "shared": "write tile = cuda.shared.array(...)",

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import refusals, types
 from .context import Context
-from .nodes import Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, once, tuple_of
+from .nodes import After, Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, after, once, settled, tuple_of
 from .operators import cast
 from .program import Each, Iterable, Numbered, Range, Together
 from .refusals import refuse
@@ -29,8 +29,14 @@ def make(x: Context, node: ast.Tuple) -> Expr:
 
 
 def item(value: Expr, i: int) -> Expr:
-    """Item ``i`` of a tuple."""
+    """Item ``i`` of a tuple, after what the others do."""
+    if isinstance(value, After):
+        return after(value.first, item(value.value, i))
     if isinstance(value, MakeTuple):
+        if any(other.does for other in value.items if other is not value.items[i]):
+            value = settled(value)
+            assert isinstance(value, MakeTuple)
+            return after(value.items, value.items[i])
         return value.items[i]
     assert isinstance(value.type, TupleType)
     return Item(value=value, index=i, type=value.type.items[i], why=item_why(value.why, i))
@@ -39,8 +45,10 @@ def item(value: Expr, i: int) -> Expr:
 def items(value: Expr) -> tuple[Expr, ...]:
     """The items of a tuple, which is evaluated once."""
     assert isinstance(value.type, TupleType)
-    count, kept = len(value.type.items), value if isinstance(value, MakeTuple) else once(value)
-    return tuple(item(kept, i) for i in range(count))
+    if isinstance(value, MakeTuple):
+        return value.items
+    kept = once(value)
+    return tuple(item(kept, i) for i in range(len(value.type.items)))
 
 
 def item_type(value: Expr, node: ast.AST) -> Type:
@@ -79,7 +87,8 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
         given = [b is not None for b in (place.lower, place.upper, place.step)]
         if any(b is None and asked for b, asked in zip(bounds, given, strict=True)):
             refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
-        return tuple_of(items(owner)[slice(*bounds)])
+        owner = settled(owner) if owner.does else owner
+        return after((owner,), tuple_of(items(owner)[slice(*bounds)]))
     index = x.integer_index(node, place, x.scalar(place))
     known = _known(index)
     if known is not None:
@@ -100,7 +109,9 @@ def _known(value: Expr) -> int | None:
 def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
     """An operator between tuples: concatenation."""
     if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
-        return tuple_of(items(left) + items(right))
+        left, right = (settled(side) if side.does else side for side in (left, right))
+        a, b = items(left), items(right)
+        return tuple_of(a + b) if a and b else after((left, right), tuple_of(a + b))
     refuse(
         node,
         f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and "

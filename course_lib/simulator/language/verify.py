@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .nodes import (
+    After,
     Allocate,
     Apply,
     Atomic,
@@ -120,6 +121,7 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
     Apply: lambda n: n.operation.holds(tuple(a.type for a in n.args), n.type),
     Cast: _casts,
     Saved: lambda n: n.type == n.value.type,
+    After: lambda n: n.type == n.value.type != COMPILE_TIME,
     MakeTuple: lambda n: n.type.items == tuple(i.type for i in n.items),
     Item: lambda n: isinstance(n.value.type, TupleType) and n.type == n.value.type.items[n.index],
     ItemAt: lambda n: set(n.value.type.items) == {n.type} and is_int(n.index.type),
