@@ -59,8 +59,6 @@ def _wait_copies(pending):
 
 def _copied_bytes(tile, array, elements):
     """Return the bytes of one copy between arrays of these types, or None where cp.async has none such."""
-    if not all(isinstance(kind, types.Array) and kind.ndim == 2 for kind in (tile, array)):
-        return None
     if tile.dtype != array.dtype or tile.layout != "C" or elements > 1 and array.layout != "C":
         return None
     size = elements * tile.dtype.bitwidth // 8
@@ -68,10 +66,11 @@ def _copied_bytes(tile, array, elements):
 
 
 def element_address(context, builder, array_type, value, index_types, indices, space):
-    """Return the address of array[row, column] in an address space, without numba's test for negative indices."""
+    """Return the address of array[indices] in an address space, without numba's test for negative indices."""
     array = context.make_array(array_type)(context, builder, value)
     offset = ir.Constant(INT64, 0)
-    for index, kind, pitch in zip(indices, index_types, cgutils.unpack_tuple(builder, array.strides, 2), strict=True):
+    pitches = cgutils.unpack_tuple(builder, array.strides, array_type.ndim)
+    for index, kind, pitch in zip(indices, index_types, pitches, strict=True):
         offset = builder.add(offset, builder.mul(context.cast(builder, index, kind, types.int64), pitch))
     start = builder.bitcast(array.data, BYTE.as_pointer(array.data.type.addrspace))
     return builder.addrspacecast(builder.gep(start, [offset]), BYTE.as_pointer(space))
@@ -89,41 +88,58 @@ def _do(builder, text, constraints="", *operands):
     builder.asm(kind, text, ",".join(filter(None, (constraints, "~{memory}"))), operands, side_effect=True)
 
 
-def _copy(tile, row, column, array, from_row, from_column, elements):
-    """Return the signature and the generator of one copy of so many elements; None for other types."""
+def _copy(arguments, elements):
+    """Return the signature and the generator of one copy of so many elements; None for other types.
+
+    arguments: those of the call, an array and its indices, another and its indices, and perhaps one more.
+    """
+    places = [i for i, kind in enumerate(arguments) if isinstance(kind, types.Array)]
+    if len(places) != 2 or places[0] != 0:
+        return None
+    middle, end = places[1], places[1] + 1 + arguments[places[1]].ndim
+    tile, array = arguments[0], arguments[middle]
+    given = arguments[end:]
+    if middle != 1 + tile.ndim or len(given) > (elements > 1):
+        return None
     size = _copied_bytes(tile, array, elements)
-    if size is None or not all(isinstance(i, types.Integer) for i in (row, column, from_row, from_column)):
+    numbers = (*arguments[1:middle], *arguments[middle + 1 : end])
+    if size is None or not all(isinstance(i, types.Integer) for i in numbers):
         return None
     # Copies of 16 bytes pass by the first-level cache, which cannot keep what is used once.
-    text = f"cp.async.{'cg' if size == 16 else 'ca'}.shared.global [$0], [$1], {size};"
+    text = f"cp.async.{'cg' if size == 16 else 'ca'}.shared.global [$0], [$1], {size}{', $2' if given else ''};"
 
     def generate(context, builder, signature, args):
         align_shared_arrays(builder, size)
-        kinds = signature.args
-        to = element_address(context, builder, kinds[0], args[0], kinds[1:3], args[1:3], SHARED_ADDRESS_SPACE)
-        of = element_address(context, builder, kinds[3], args[3], kinds[4:6], args[4:6], GLOBAL_ADDRESS_SPACE)
-        _do(builder, text, "r,l", builder.ptrtoint(to, INT32), builder.ptrtoint(of, INT64))
+        kinds, args = arguments, cgutils.unpack_tuple(builder, args[0])
+        to = element_address(context, builder, tile, args[0], kinds[1:middle], args[1:middle], SHARED_ADDRESS_SPACE)
+        index = slice(middle + 1, end)
+        of = element_address(context, builder, array, args[middle], kinds[index], args[index], GLOBAL_ADDRESS_SPACE)
+        operands = [builder.ptrtoint(to, INT32), builder.ptrtoint(of, INT64)]
+        if given:  # of so many bytes; the others of the tile become 0
+            inside = context.cast(builder, args[-1], given[0], types.boolean)
+            operands.append(builder.select(inside, INT32(size), INT32(0)))
+        _do(builder, text, "r,l,r" if given else "r,l", *operands)
         return context.get_dummy_value()
 
-    return types.none(tile, row, column, array, from_row, from_column), generate
+    return types.none(types.StarArgTuple.from_types(arguments)), generate
 
 
 @intrinsic
-def copy_async(typingctx, tile, row, column, array, from_row, from_column):
+def copy_async(typingctx, *arguments):
     """Start to copy array[from_row, from_column] to tile[row, column]: one element of 4 or 8 bytes."""
-    return _copy(tile, row, column, array, from_row, from_column, 1)
+    return _copy(arguments, 1)
 
 
 @intrinsic
-def copy4_async(typingctx, tile, row, column, array, from_row, from_column):
+def copy4_async(typingctx, *arguments):
     """Start to copy the four float32 array[from_row, from_column : from_column + 4] in one access of 16 bytes."""
-    return _copy(tile, row, column, array, from_row, from_column, 4)
+    return _copy(arguments, 4)
 
 
 @intrinsic
-def copy8_async(typingctx, tile, row, column, array, from_row, from_column):
+def copy8_async(typingctx, *arguments):
     """Start to copy the eight 16-bit elements array[from_row, from_column : from_column + 8] in one access."""
-    return _copy(tile, row, column, array, from_row, from_column, 8)
+    return _copy(arguments, 8)
 
 
 @intrinsic

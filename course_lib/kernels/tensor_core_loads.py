@@ -25,6 +25,7 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on ldmatrix.
 import numpy as np
 from llvmlite import ir
 from numba import config, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .async_copy import SHARED_ADDRESS_SPACE, align_shared_arrays, element_address
@@ -34,6 +35,7 @@ FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
 FLOAT2 = ir.VectorType(FLOAT, 2)
 GENERIC_ADDRESS_SPACE = 0
 MATRICES_AT_ONCE, ROWS = 4, 8
+PAIR = types.UniTuple(types.float32, 2)
 FLOATS, WORDS = (types.UniTuple(kind, MATRICES_AT_ONCE) for kind in (types.float32, types.uint32))
 _ROW, _WORD = np.divmod(np.arange(32), 4)
 
@@ -74,9 +76,14 @@ def _simulated_types_transposed(elements):
     return _simulated_types(elements)
 
 
-def _load2(tile, row, column):
-    """Return tile[row, column] and tile[row, column + 1]."""
-    return tile[row, column], tile[row, column + 1]
+def _load2(tile, *index):
+    """Return tile[index] and the element beside it."""
+    return tile[index], tile[(*index[:-1], index[-1] + 1)]
+
+
+def _store2(array, row, column, values):
+    """Store two elements into array[row, column : column + 2]."""
+    array[row, column], array[row, column + 1] = values
 
 
 def _is_tile(tile, *indices):
@@ -121,30 +128,56 @@ def load_matrices_transposed(typingctx, tile, row, column):
     return _ldmatrix("load_matrices_transposed", tile, row, column, ".trans")
 
 
+def _pair(context, builder, array, value, index_types, indices):
+    """Return the address of two neighbouring elements, as that of a pair."""
+    address = element_address(context, builder, array, value, index_types, indices, GENERIC_ADDRESS_SPACE)
+    return builder.bitcast(address, FLOAT2.as_pointer())
+
+
+def _has_pairs(array, *indices):
+    fits = isinstance(array, types.Array) and (array.dtype, array.layout) == (types.float32, "C")
+    return fits and array.ndim == len(indices) and all(isinstance(index, types.Integer) for index in indices)
+
+
 @intrinsic
-def load2(typingctx, tile, row, column):
-    """Load tile[row, column : column + 2] in one 8-byte access; returns two float32."""
-    if not _is_tile(tile, row, column) or tile.dtype != types.float32:
+def load2(typingctx, tile, *index):
+    """Load the float32 at [index] and the one beside it in one 8-byte access; returns two float32."""
+    if not _has_pairs(tile, *index):
         return None
-    result = types.UniTuple(types.float32, 2)
 
     def generate(context, builder, signature, args):
         align_shared_arrays(builder, 16)
-        kinds = signature.args
-        address = element_address(context, builder, kinds[0], args[0], kinds[1:], args[1:], GENERIC_ADDRESS_SPACE)
-        pair = builder.load(builder.bitcast(address, FLOAT2.as_pointer()), align=8)
-        return context.make_tuple(builder, result, [builder.extract_element(pair, INT32(i)) for i in range(2)])
+        indices = cgutils.unpack_tuple(builder, args[1])
+        pair = builder.load(_pair(context, builder, tile, args[0], index, indices), align=8)
+        return context.make_tuple(builder, PAIR, [builder.extract_element(pair, INT32(i)) for i in range(2)])
 
-    return result(tile, row, column), generate
+    return PAIR(tile, types.StarArgTuple.from_types(index)), generate
+
+
+@intrinsic
+def store2(typingctx, array, row, column, values):
+    """Store two float32 into array[row, column : column + 2] in one 8-byte access."""
+    if not _has_pairs(array, row, column) or values != PAIR:
+        return None
+
+    def generate(context, builder, signature, args):
+        pair = ir.Constant(FLOAT2, ir.Undefined)
+        for i in range(2):
+            pair = builder.insert_element(pair, builder.extract_value(args[3], i), INT32(i))
+        builder.store(pair, _pair(context, builder, array, args[0], signature.args[1:3], args[1:3]), align=8)
+        return context.get_dummy_value()
+
+    return types.none(array, row, column, values), generate
 
 
 if config.ENABLE_CUDASIM:
     load_matrices, load_matrices_transposed = alone("load_matrices"), alone("load_matrices_transposed")
-    load2 = _load2
+    load2, store2 = _load2, _store2
 else:
     load_matrices.py_func = alone("load_matrices")
     load_matrices_transposed.py_func = alone("load_matrices_transposed")
-    load2.py_func = _load2
+    load2.py_func, store2.py_func = _load2, _store2
 load_matrices.__simulated_as__ = ("matrices", matrices_of_warps, _simulated_types)
 load_matrices_transposed.__simulated_as__ = ("matrices", transposed_of_warps, _simulated_types_transposed)
 load2.__simulated_as__ = ("load", 2)
+store2.__simulated_as__ = ("store", 2)

@@ -1,0 +1,254 @@
+"""Tensor cores of Hopper: four warps multiply tiles of shared memory, and go on meanwhile (compute capability 9.0).
+
+numba has no way to say this in Python, so these functions write the compiler's own code for it, wgmma. They are called
+by all 128 threads of a warpgroup together, four warps of which the first has a number divisible by 4:
+
+    multiply, wait = products(BF16, 256), wait_for_products(256)       # outside of the kernel: D is 64×256
+
+    a = descriptor(A_tile, place, leading, stride, swizzle)            # where A begins in shared memory, and its layout
+    fence_proxy()                         # what this thread stored to shared memory is visible to the tensor cores
+    fence_registers()                     # what this warpgroup did with the registers of D is done
+    multiply(acc, a, b, add)              # start D = A B + D, or, where `add` is 0, D = A B
+    commit_products()                     # what the warpgroup started since the last call is one group
+    wait(acc, pending)                    # all but its last `pending` groups are done
+
+A is 64×depth and B depth×columns; one instruction is `INSTRUCTION_BYTES` (32) deep: 16 elements of 16 bits, or 8 TF32.
+`columns` is a multiple of 8 up to 256. D is float32: thread 32 w + 4 q + t of the warpgroup holds columns / 2 elements
+of it, acc[i] being D[16 w + q + 8 (i // 2 % 2), 8 (i // 4) + 2 t + i % 2], as `result_places` says too. Between
+`multiply` and the `wait` for its group nobody may touch acc, nor store to the tiles. `pending` is a number fixed when
+compiling.
+
+A descriptor describes a tile by its first byte and two distances in bytes. Rows of A are stored one by one, those of
+B too for the formats of 16 bits; of TF32 the tensor cores take only a B that is stored column by column. With a
+swizzle of 128, 64 or 32 bytes, rows of so many bytes lie one after another, and the piece of 16 bytes at address x is
+found at `swizzled(x, swizzle)`: in a tile that begins at a multiple of 1024, piece p of row r of 128 bytes is at
+p ^ r % 8. Without one (0), the 16 bytes of eight rows lie one after another, 128 bytes.
+
+                   leading: bytes from ... to the next    stride: bytes from ... to the next
+    A, swizzled    (not used)                             8 rows
+    A, plain       8 elements of 16 bits of a row         8 rows
+    B, swizzled    row's worth of columns                 8 rows
+    B, plain       8 rows                                 8 columns
+
+`products(form, columns, registers=True)` takes A from registers: a tuple of four float32 (TF32), as `mma_tf32` does,
+warp w having rows 16 w to 16 w + 15. They, too, must not change before the `wait`.
+
+A GPU without these instructions, or a numba-cuda that does not compile for them, is refused when a kernel is compiled.
+Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma, its matrix descriptors and async proxies.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, cuda, types
+from numba.core import errors
+from numba.cuda.cudadrv.error import CudaSupportError
+from numba.extending import intrinsic
+
+from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE
+from .tensor_core import alone
+
+FLOAT = ir.FloatType()
+#: The threads and warps of a warpgroup, and the rows of A and D.
+THREADS, WARPS, ROWS = 128, 4, 64
+#: The bytes of a row of A that one instruction multiplies, and of the pieces of which a swizzle changes the places.
+INSTRUCTION_BYTES, PIECE = 32, 16
+#: The number of each swizzle in a descriptor, by the bytes of its rows.
+SWIZZLES = {0: 0, 128: 1, 64: 2, 32: 3}
+#: The only compute capability that has them, and the first numba-cuda that compiles for it.
+HOPPER, NUMBA_CUDA = (9, 0), (0, 24)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is multiplied: its name in the compiler's language, and the type of the arrays that hold it."""
+
+    name: str
+    dtype: str
+
+    @property
+    def depth(self) -> int:
+        """The elements of a row of A, or a column of B, that one instruction multiplies."""
+        return INSTRUCTION_BYTES // np.dtype(self.dtype).itemsize
+
+
+BF16, F16, TF32 = Form("bf16", "uint16"), Form("f16", "uint16"), Form("tf32", "float32")
+
+
+def swizzled(address: Any, swizzle: int) -> Any:
+    """Return where a tensor core looks for the byte at `address` of a tile with rows of `swizzle` bytes."""
+    return address ^ (address // 128 % (swizzle // PIECE) * PIECE) if swizzle else address
+
+
+def result_places(columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return row and column in D of each element of acc of each thread of the warpgroup: (columns / 2, 128)."""
+    i, (warp, lane) = np.arange(columns // 2)[:, None], np.divmod(np.arange(THREADS), 32)
+    return 16 * warp + lane // 4 + 8 * (i // 2 % 2), 8 * (i // 4) + 2 * (lane % 4) + i % 2
+
+
+def require_hopper() -> None:
+    """Raise a LoweringError where wgmma cannot be compiled; without a GPU there is nothing to ask."""
+    try:
+        capability = tuple(cuda.get_current_device().compute_capability)
+    except CudaSupportError:
+        return
+    if capability[:2] != HOPPER:
+        raise errors.LoweringError(
+            f"wgmma needs a GPU of compute capability {HOPPER[0]}.{HOPPER[1]} (Hopper: H100, H200), and this one has "
+            f"{capability[0]}.{capability[1]}; take a kernel that uses mma.sync, such as `tensor_cores_bf16`"
+        )
+    try:
+        version = metadata.version("numba-cuda")
+    except metadata.PackageNotFoundError:
+        version = "0"
+    if tuple(map(int, version.split(".")[:2])) < NUMBA_CUDA:
+        raise errors.LoweringError(
+            f"wgmma needs numba-cuda {NUMBA_CUDA[0]}.{NUMBA_CUDA[1]} or later, which compiles for sm_90a, and "
+            f"{'none is installed' if version == '0' else f'this is {version}'}; install numba-cuda as README says"
+        )
+
+
+def _plain(text: str) -> Any:
+    """Return the generator of an instruction without operands."""
+
+    def generate(context, builder, signature, args):
+        require_hopper()
+        builder.asm(ir.FunctionType(ir.VoidType(), []), text, "~{memory}", [], side_effect=True)
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def fence_registers(typingctx):
+    """Order what the warpgroup did with registers of D, or of A, before the products that follow."""
+    return _plain("wgmma.fence.sync.aligned;")
+
+
+@intrinsic
+def fence_proxy(typingctx):
+    """Make what this thread stored to shared memory visible to the tensor cores, once a barrier was passed."""
+    return _plain("fence.proxy.async.shared::cta;")
+
+
+@intrinsic
+def commit_products(typingctx):
+    """Make one group of the products that this warpgroup started since the last call."""
+    return _plain("wgmma.commit_group.sync.aligned;")
+
+
+@intrinsic(prefer_literal=True)
+def descriptor(typingctx, tile, place, leading, stride, swizzle):
+    """Return the descriptor (uint64) of the matrix that begins at element `place` of a shared tile, see above."""
+    if not isinstance(swizzle, types.IntegerLiteral) or swizzle.literal_value not in SWIZZLES:
+        raise errors.TypingError(f"the swizzle of a descriptor is one of the constants {', '.join(map(str, SWIZZLES))}")
+    if not isinstance(tile, types.Array) or (tile.ndim, tile.layout) != (1, "C"):
+        return None
+    if not all(isinstance(number, types.Integer) for number in (place, leading, stride)):
+        return None
+    code = SWIZZLES[swizzle.literal_value]
+
+    def generate(context, builder, signature, args):
+        kinds = signature.args
+        array = context.make_array(kinds[0])(context, builder, args[0])
+        place, leading, stride = (
+            context.cast(builder, value, kind, types.int64) for value, kind in zip(args[1:4], kinds[1:4], strict=True)
+        )
+        first = builder.bitcast(array.data, BYTE.as_pointer(array.data.type.addrspace))
+        offset = builder.mul(place, INT64(kinds[0].dtype.bitwidth // 8))
+        pointer = builder.addrspacecast(builder.gep(first, [offset]), BYTE.as_pointer(SHARED_ADDRESS_SPACE))
+        address = builder.zext(builder.ptrtoint(pointer, INT32), INT64)
+        result = builder.lshr(builder.and_(address, INT64(0x3FFFF)), INT64(4))
+        for number, shift in ((leading, 16), (stride, 32)):
+            field = builder.lshr(builder.and_(number, INT64(0x3FFFF)), INT64(4))
+            result = builder.or_(result, builder.shl(field, INT64(shift)))
+        return builder.or_(result, INT64(code << 62))
+
+    return types.uint64(tile, place, leading, stride, swizzle), generate
+
+
+def _is_acc(kind):
+    return isinstance(kind, types.Array) and (kind.dtype, kind.ndim, kind.layout) == (types.float32, 1, "C")
+
+
+def _elements(context, builder, kind, value, count):
+    """Return the addresses of the first elements of an array."""
+    data = context.make_array(kind)(context, builder, value).data
+    return [builder.gep(data, [INT32(i)]) for i in range(count)]
+
+
+def _with_results(builder, places, text, constraints, operands):
+    """Do `text` with all elements at `places` in registers, as $0 and so on, before the other operands."""
+    count = len(places)
+    values = [builder.load(place) for place in places]
+    result = ir.LiteralStructType([FLOAT] * count)
+    kind = ir.FunctionType(result, [v.type for v in (*operands, *values)])
+    all_constraints = ",".join(["=f"] * count + constraints + [str(i) for i in range(count)] + ["~{memory}"])
+    out = builder.asm(kind, text, all_constraints, [*operands, *values], side_effect=True)
+    for i, place in enumerate(places):
+        builder.store(builder.extract_value(out, i), place)
+
+
+@cache
+def products(form: Form, columns: int, registers: bool = False) -> Any:
+    """Return `multiply(acc, a, b, add)`, which starts D = A B + D, of 64×depth by depth×columns; see above."""
+    if columns not in range(8, 257, 8):
+        raise ValueError(f"wgmma multiplies by 8, 16, ... or 256 columns, not by {columns}")
+    count = columns // 2
+    fragment = types.UniTuple(types.float32, 4) if registers else types.uint64
+
+    @intrinsic
+    def multiply(typingctx, acc, a, b, add):
+        """Start D = A B + D, or D = A B where `add` is 0."""
+        if not _is_acc(acc) or a != fragment or b != types.uint64 or not isinstance(add, (types.Integer, types.Boolean)):
+            return None
+
+        def generate(context, builder, signature, args):
+            require_hopper()
+            keep = context.cast(builder, args[3], signature.args[3], types.int32)
+            first = [args[1]]
+            if registers:
+                first = [builder.bitcast(builder.extract_value(args[1], i), INT32) for i in range(4)]
+            names = [f"${count + i}" for i in range(len(first))]
+            of = f"{{{', '.join(names)}}}" if registers else names[0]
+            # The signs of A and B, and, for 16 bits, whether A or B is stored the other way: B is.
+            ways = "" if form.dtype == "float32" else ", 1" if registers else ", 0, 1"
+            d = ", ".join(f"${i}" for i in range(count))
+            text = (
+                f"{{ .reg .pred p; setp.ne.b32 p, ${count + len(first) + 1}, 0; "
+                f"wgmma.mma_async.sync.aligned.m64n{columns}k{form.depth}.f32.{form.name}.{form.name} "
+                f"{{{d}}}, {of}, ${count + len(first)}, p, 1, 1{ways}; }}"
+            )
+            places = _elements(context, builder, signature.args[0], args[0], count)
+            constraints = ["r" if registers else "l"] * len(first) + ["l", "r"]
+            _with_results(builder, places, text, constraints, [*first, args[2], keep])
+            return context.get_dummy_value()
+
+        return types.none(acc, a, b, add), generate
+
+    return multiply
+
+
+@cache
+def wait_for_products(columns: int) -> Any:
+    """Return `wait(acc, pending)`, after which acc holds the results of all groups but the last `pending`."""
+
+    @intrinsic(prefer_literal=True)
+    def wait(typingctx, acc, pending):
+        """Wait until all groups of this warpgroup but the last `pending`, a constant, are done."""
+        if not _is_acc(acc) or not isinstance(pending, types.IntegerLiteral) or pending.literal_value < 0:
+            return None
+
+        def generate(context, builder, signature, args):
+            # acc is an operand, so that the compiler leaves what is done with it after the wait there.
+            places = _elements(context, builder, signature.args[0], args[0], columns // 2)
+            _with_results(builder, places, f"wgmma.wait_group.sync.aligned {pending.literal_value};", [], [])
+            return context.get_dummy_value()
+
+        return types.none(acc, pending), generate
+
+    return wait
