@@ -146,10 +146,6 @@ class Saved(Expr):
 
     value: Expr
 
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.value,)
-
     @cached_property
     def does(self) -> bool:
         return self.value.does
