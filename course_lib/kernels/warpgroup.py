@@ -44,13 +44,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, cuda, types
+from numba import cuda, types
 from numba.core import errors
 from numba.cuda.cudadrv.error import CudaSupportError
 from numba.extending import intrinsic
 
 from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE
-from .tensor_core import alone
 
 FLOAT = ir.FloatType()
 #: The threads and warps of a warpgroup, and the rows of A and D.
@@ -204,7 +203,12 @@ def products(form: Form, columns: int, registers: bool = False) -> Any:
     @intrinsic
     def multiply(typingctx, acc, a, b, add):
         """Start D = A B + D, or D = A B where `add` is 0."""
-        if not _is_acc(acc) or a != fragment or b != types.uint64 or not isinstance(add, (types.Integer, types.Boolean)):
+        if (
+            not _is_acc(acc)
+            or a != fragment
+            or b != types.uint64
+            or not isinstance(add, (types.Integer, types.Boolean))
+        ):
             return None
 
         def generate(context, builder, signature, args):

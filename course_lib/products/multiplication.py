@@ -30,7 +30,7 @@ from ..kernels.best import launch as best_launch
 from .inner_products import AHEAD, COLUMNS, ROWS, THREADS, THREADS_ACROSS, across, along_k
 from .planning import TILES, Gpu, ProductPlan, plan, plans
 from .tile import tile_kernel
-from .tile_loads import Form
+from .tile_loads import LoadForm
 from .widened import launch as widened_launch
 from .widened import widened
 
@@ -69,9 +69,9 @@ class Operands:
     copied: bool = False
 
     def form(self, name):
-        """Return the Form of A or B."""
+        """Return the LoadForm of A or B."""
         X, along_k = (self.A, not self.transpose_a) if name == "A" else (self.B, self.transpose_b)
-        return Form(along_k, self.copied or is_wide(X))
+        return LoadForm(along_k, self.copied or is_wide(X))
 
     def copies(self, K):
         """Return (matrix, rows and columns of its copy) of A and B; both are as deep as a multiple of 4 from K on."""

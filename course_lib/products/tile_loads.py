@@ -15,7 +15,7 @@ UNIT = 16
 
 
 @dataclass(frozen=True)
-class Form:
+class LoadForm:
     """How an operand lies in memory: along_k where neighbours follow each other along K; wide if on 16 bytes."""
 
     along_k: bool

@@ -47,7 +47,7 @@ class Shape(Protocol):
 
 
 class Lies(Protocol):
-    """What is asked of a `course_lib.products.tile_loads.Form`."""
+    """What is asked of a `course_lib.products.tile_loads.LoadForm`."""
 
     along_k: bool
     wide: bool
