@@ -6,11 +6,14 @@ import copy
 import html
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .simulator.findings import Finding
+
+if TYPE_CHECKING:
+    from .trace.trace import Trace
 
 __all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
 
@@ -56,8 +59,20 @@ class ThreadCounter(Protocol):
     def per_thread(self, keys: Iterable[tuple[int, str, str, str, int]]) -> np.ndarray: ...
 
 
+def total(name: str, meaning: str) -> property:
+    """A property of :class:`Traffic`: the sum of a count over its rows."""
+    return property(lambda traffic: sum(getattr(row, name) for row in traffic.rows), doc=meaning)
+
+
 class Traffic:
     """Traffic rows, and their sums as attributes. Terms are Nsight Compute's."""
+
+    accesses = total("accesses", "Thread-level accesses.")
+    requests = total("requests", "Warp-level instructions with at least one active lane.")
+    sectors = total("sectors", "Distinct 32-byte sectors, summed over the requests (global memory).")
+    wavefronts = total("wavefronts", "Passes that shared memory needs.")
+    bank_conflicts = total("bank_conflicts", "Wavefronts beyond the ideal (shared memory).")
+    bytes = total("bytes", "Bytes that the threads asked for.")
 
     def __init__(
         self,
@@ -101,11 +116,6 @@ class Traffic:
         linear = flat.reshape(*reversed(grid), *reversed(block))
         n, m = len(grid), len(block)
         return np.ascontiguousarray(linear.transpose(*reversed(range(n)), *(n + a for a in reversed(range(m)))))
-
-    def __getattr__(self, name: str) -> int:
-        if name in (*COUNTS, "bytes"):
-            return sum(getattr(r, name) for r in self.rows)
-        raise AttributeError(f"Traffic has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return table_text(self.rows)
@@ -243,7 +253,7 @@ class Run:
         findings: tuple[Finding, ...],
         source: AnnotatedSource,
         schedule: str | int,
-        trace: Any,
+        trace: Trace | None,
         printed: str = "",
     ) -> None:
         self.kernel_name, self.grid, self.block = kernel_name, grid, block

@@ -10,7 +10,7 @@ import course_lib.run
 from course_lib import KernelError, simulate
 from course_lib.observers import COUNTERS, JUDGES
 from course_lib.observers.traffic import Counter, TrafficObserver, key_of
-from course_lib.run import COUNTS, TrafficRow
+from course_lib.run import COUNTS, Traffic, TrafficRow
 from course_lib.simulator.findings import KINDS, RANK, Finding
 from course_lib.simulator.observer import Observer
 
@@ -77,4 +77,5 @@ def test_every_count_has_one_counter():
     names = [name for make in (TrafficObserver, *COUNTERS) for name in make().columns()]
 
     assert sorted(names) == sorted(COUNTS)
+    assert {name for name in (*COUNTS, "bytes") if isinstance(vars(Traffic).get(name), property)} == {*COUNTS, "bytes"}
     assert {entry.name for entry in fields(TrafficRow)} > set(COUNTS)

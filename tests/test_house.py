@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "lazy": set(),
     "simulator": set(),
     "observers": {"simulator"},
-    "run": {"simulator", "observers"},
+    "run": {"simulator", "observers", "trace"},
     "simulate": {"simulator", "observers", "run", "trace"},
     "kernels": set(),
     "trace": {"simulator"},

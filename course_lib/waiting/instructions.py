@@ -50,7 +50,7 @@ Group = TypeVar("Group")
 
 
 def programs(
-    kernel: Any, trace: Trace, block: tuple[int, int, int] = (0, 0, 0), pitch: int | None = None
+    kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0, 0, 0), pitch: int | None = None
 ) -> list[list[Instruction]]:
     """Return the programs of all warps of one block.
 

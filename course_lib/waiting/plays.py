@@ -109,7 +109,7 @@ class Play:
 
 def play(
     kernel: Any,
-    trace: Trace,
+    trace: Trace | None,
     machine: Machine,
     blocks: int = 1,
     served: Mapping[str, str] | str = "L2",
@@ -126,6 +126,7 @@ def play(
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
     warps = programs(kernel, trace)
+    assert trace is not None  # programs() refuses it
     unknown = served.keys() - trace.arrays.keys() if isinstance(served, Mapping) else ()
     if unknown:
         raise ValueError(f"`served` names {_listed(unknown)}; the arrays of this launch are {_listed(trace.arrays)}")
