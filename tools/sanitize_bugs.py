@@ -67,7 +67,8 @@ def verdict(name, which, tool):
         for line in report
         if re.match(r"(Invalid|Error|Warning|Barrier|Uninitialized|Divergent|Program hit)", line)
     ]
-    lines = sorted({int(n) for line in report for n in re.findall(rf"{name}\.py:(\d+)", line)})
+    lines = {int(n) for line in report for n in re.findall(rf"{name}\.py:(\d+)", line)}
+    lines = sorted(corpus.line_of_bug(name, n) for n in lines)
     return {**result, "flagged": count > 0, "count": count, "messages": sorted(set(messages))[:6], "lines": lines}
 
 

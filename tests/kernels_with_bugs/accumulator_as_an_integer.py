@@ -9,19 +9,11 @@ EXPECTED = [("float64", "add", None, None)]
 
 @cuda.jit
 def bug(A, out):
-    acc = 0
+    acc = 0  # bug
+    # twin: acc = float32(0)
     i = cuda.grid(1)
     for k in range(A.shape[1]):
         acc += A[i, k]  # <- add
-    out[i] = acc
-
-
-@cuda.jit
-def twin(A, out):
-    acc = float32(0)
-    i = cuda.grid(1)
-    for k in range(A.shape[1]):
-        acc += A[i, k]
     out[i] = acc
 
 

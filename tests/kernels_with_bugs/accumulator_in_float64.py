@@ -10,18 +10,10 @@ EXPECTED = [("float64", "add", None, None)]
 @cuda.jit
 def bug(A, B, C):
     col, row = cuda.grid(2)
-    acc = 0.0
+    acc = 0.0  # bug
+    # twin: acc = float32(0.0)
     for k in range(A.shape[1]):
         acc += A[row, k] * B[k, col]  # <- add
-    C[row, col] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    col, row = cuda.grid(2)
-    acc = float32(0.0)
-    for k in range(A.shape[1]):
-        acc += A[row, k] * B[k, col]
     C[row, col] = acc
 
 

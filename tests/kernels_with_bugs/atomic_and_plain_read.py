@@ -16,22 +16,9 @@ def bug(x, out):
     cuda.syncthreads()
     if x[t] > 0:
         cuda.atomic.add(counter, 0, 1)  # <- count
+    # twin: cuda.syncthreads()
     if t == 63:
         out[0] = counter[0]  # <- read
-
-
-@cuda.jit
-def twin(x, out):
-    counter = cuda.shared.array(1, int32)
-    t = cuda.threadIdx.x
-    if t == 0:
-        counter[0] = 0
-    cuda.syncthreads()
-    if x[t] > 0:
-        cuda.atomic.add(counter, 0, 1)
-    cuda.syncthreads()
-    if t == 63:
-        out[0] = counter[0]
 
 
 def arguments(rng):

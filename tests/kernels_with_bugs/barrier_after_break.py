@@ -14,23 +14,11 @@ def bug(x, out):
     found = x.shape[0]
     for r in range(x.shape[0]):
         s[t] = x[r, t]
-        if s[t] > 0:
+        if s[t] > 0:  # bug
+        # twin: if s[t] > 0 and found == x.shape[0]:
             found = r
-            break
+            break  # bug
         cuda.syncthreads()  # <- barrier
-    out[t] = found
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, int32)
-    t = cuda.threadIdx.x
-    found = x.shape[0]
-    for r in range(x.shape[0]):
-        s[t] = x[r, t]
-        if s[t] > 0 and found == x.shape[0]:
-            found = r
-        cuda.syncthreads()
     out[t] = found
 
 

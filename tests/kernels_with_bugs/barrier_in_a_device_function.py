@@ -17,20 +17,12 @@ def publish(s, t, value):
 def bug(x, out):
     s = cuda.shared.array(64, float32)
     t = cuda.threadIdx.x
+    # twin: value = float32(0)
     if t < x.shape[0]:
-        publish(s, t, x[t])
-        out[t] = s[x.shape[0] - 1 - t]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    value = float32(0)
-    if t < x.shape[0]:
-        value = x[t]
-    publish(s, t, value)
-    if t < x.shape[0]:
+        publish(s, t, x[t])  # bug
+        # twin: value = x[t]
+    # twin: publish(s, t, value)
+    # twin: if t < x.shape[0]:
         out[t] = s[x.shape[0] - 1 - t]
 
 

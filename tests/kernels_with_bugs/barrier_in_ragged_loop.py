@@ -12,24 +12,15 @@ def bug(x, out):
     s = cuda.shared.array(64, float32)
     t = cuda.threadIdx.x
     acc = float32(0)
-    for i in range(t, x.shape[0], 64):
-        s[t] = x[i]
+    for i in range(t, x.shape[0], 64):  # bug
+        s[t] = x[i]  # bug
+    # twin: for start in range(0, x.shape[0], 64):
+        # twin: if start + t < x.shape[0]:
+            # twin: s[t] = x[start + t]
         cuda.syncthreads()  # <- barrier
-        acc += s[t]
-    out[t] = acc
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    acc = float32(0)
-    for start in range(0, x.shape[0], 64):
-        if start + t < x.shape[0]:
-            s[t] = x[start + t]
-        cuda.syncthreads()
-        if start + t < x.shape[0]:
-            acc += s[t]
+        acc += s[t]  # bug
+        # twin: if start + t < x.shape[0]:
+            # twin: acc += s[t]
     out[t] = acc
 
 

@@ -27,32 +27,13 @@ def bug(A, B, C):
         if start + ty < B.shape[0] and col < B.shape[1]:
             B_tile[ty, tx] = B[start + ty, col]
         cuda.syncthreads()
-        if row < C.shape[0] and col < C.shape[1]:
-            for k in range(T):
-                acc += A_tile[ty, k] * B_tile[k, tx]
-                cuda.syncthreads()  # <- barrier
-    if row < C.shape[0] and col < C.shape[1]:
-        C[row, col] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tile = cuda.shared.array((T, T), float32)
-    B_tile = cuda.shared.array((T, T), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    acc = float32(0)
-    for start in range(0, A.shape[1], T):
-        A_tile[ty, tx] = float32(0)
-        B_tile[ty, tx] = float32(0)
-        if row < A.shape[0] and start + tx < A.shape[1]:
-            A_tile[ty, tx] = A[row, start + tx]
-        if start + ty < B.shape[0] and col < B.shape[1]:
-            B_tile[ty, tx] = B[start + ty, col]
-        cuda.syncthreads()
-        for k in range(T):
-            acc += A_tile[ty, k] * B_tile[k, tx]
-            cuda.syncthreads()
+        if row < C.shape[0] and col < C.shape[1]:  # bug
+            for k in range(T):  # bug
+                acc += A_tile[ty, k] * B_tile[k, tx]  # bug
+                cuda.syncthreads()  # bug  # <- barrier
+        # twin: for k in range(T):
+            # twin: acc += A_tile[ty, k] * B_tile[k, tx]
+            # twin: cuda.syncthreads()
     if row < C.shape[0] and col < C.shape[1]:
         C[row, col] = acc
 

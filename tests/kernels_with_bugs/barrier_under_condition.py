@@ -13,18 +13,9 @@ def bug(x, out):
     t = cuda.threadIdx.x
     if t < x.shape[0]:
         s[t] = x[t]
-        cuda.syncthreads()  # <- barrier
-        out[t] = s[x.shape[0] - 1 - t]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    if t < x.shape[0]:
-        s[t] = x[t]
-    cuda.syncthreads()
-    if t < x.shape[0]:
+        cuda.syncthreads()  # bug  # <- barrier
+    # twin: cuda.syncthreads()
+    # twin: if t < x.shape[0]:
         out[t] = s[x.shape[0] - 1 - t]
 
 

@@ -12,17 +12,9 @@ def bug(x, out):
     s = cuda.shared.array(96, float32)
     t = cuda.threadIdx.x
     s[t] = x[t]
-    if t < 64:
-        cuda.syncthreads()  # <- barrier
-    out[t] = s[t]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(96, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncthreads()
+    if t < 64:  # bug
+        cuda.syncthreads()  # bug  # <- barrier
+    # twin: cuda.syncthreads()
     out[t] = s[t]
 
 

@@ -14,17 +14,8 @@ def bug(x, out):
     t = cuda.threadIdx.x
     if t == 0:
         mean[0] = (x[cuda.blockIdx.x, 0] + x[cuda.blockIdx.x, 63]) * float32(0.5)  # <- compute
+    # twin: cuda.syncthreads()
     out[cuda.blockIdx.x, t] = x[cuda.blockIdx.x, t] - mean[0]  # <- use
-
-
-@cuda.jit
-def twin(x, out):
-    mean = cuda.shared.array(1, float32)
-    t = cuda.threadIdx.x
-    if t == 0:
-        mean[0] = (x[cuda.blockIdx.x, 0] + x[cuda.blockIdx.x, 63]) * float32(0.5)
-    cuda.syncthreads()
-    out[cuda.blockIdx.x, t] = x[cuda.blockIdx.x, t] - mean[0]
 
 
 def arguments(rng):

@@ -18,25 +18,8 @@ def bug(A, B, C):
     acc = float32(0)
     for start in range(0, A.shape[1], T):
         A_tile[ty, tx] = A[row, start + tx]
-        B_tile[ty, tx] = B[start + ty, cuda.blockIdx.y * T + tx]
-        cuda.syncthreads()
-        for k in range(T):
-            acc += A_tile[ty, k] * B_tile[k, tx]
-        cuda.syncthreads()
-    C[row, col] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tile = cuda.shared.array((T, T), float32)
-    B_tile = cuda.shared.array((T, T), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    row = cuda.blockIdx.y * T + ty
-    col = cuda.blockIdx.x * T + tx
-    acc = float32(0)
-    for start in range(0, A.shape[1], T):
-        A_tile[ty, tx] = A[row, start + tx]
-        B_tile[ty, tx] = B[start + ty, col]
+        B_tile[ty, tx] = B[start + ty, cuda.blockIdx.y * T + tx]  # bug
+        # twin: B_tile[ty, tx] = B[start + ty, col]
         cuda.syncthreads()
         for k in range(T):
             acc += A_tile[ty, k] * B_tile[k, tx]

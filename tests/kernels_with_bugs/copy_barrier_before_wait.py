@@ -16,20 +16,10 @@ def bug(x, out):
     t, i = cuda.threadIdx.x, cuda.grid(1)
     copy_async(tile, 0, t, x, 0, i)  # <- copy
     commit_copies()
+    # twin: wait_copies(0)
     cuda.syncthreads()
-    wait_copies(0)
+    wait_copies(0)  # bug
     out[i] = tile[0, 63 - t]  # <- use
-
-
-@cuda.jit
-def twin(x, out):
-    tile = cuda.shared.array((1, 64), float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    copy_async(tile, 0, t, x, 0, i)
-    commit_copies()
-    wait_copies(0)
-    cuda.syncthreads()
-    out[i] = tile[0, 63 - t]
 
 
 def arguments(rng):

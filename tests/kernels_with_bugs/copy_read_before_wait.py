@@ -16,18 +16,9 @@ def bug(x, out):
     t, i = cuda.threadIdx.x, cuda.grid(1)
     copy_async(tile, 0, t, x, 0, i)  # <- copy
     commit_copies()
+    # twin: wait_copies(0)
     out[i] = float32(2) * tile[0, t]  # <- use
-    wait_copies(0)
-
-
-@cuda.jit
-def twin(x, out):
-    tile = cuda.shared.array((1, 64), float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    copy_async(tile, 0, t, x, 0, i)
-    commit_copies()
-    wait_copies(0)
-    out[i] = float32(2) * tile[0, t]
+    wait_copies(0)  # bug
 
 
 def arguments(rng):

@@ -17,23 +17,10 @@ def bug(x, out):
     i = cuda.threadIdx.x
     copy4_async(tile, i, 0, x, i, 0)  # <- copy
     commit_copies()
+    # twin: wait_copies(0)
+    # twin: cuda.syncthreads()
     y = load_matrices(tile, i, 0)  # <- use
-    wait_copies(0)
-    out[0, i] = y[0]
-    out[1, i] = y[1]
-    out[2, i] = y[2]
-    out[3, i] = y[3]
-
-
-@cuda.jit
-def twin(x, out):
-    tile = cuda.shared.array((32, 4), float32)
-    i = cuda.threadIdx.x
-    copy4_async(tile, i, 0, x, i, 0)
-    commit_copies()
-    wait_copies(0)
-    cuda.syncthreads()
-    y = load_matrices(tile, i, 0)
+    wait_copies(0)  # bug
     out[0, i] = y[0]
     out[1, i] = y[1]
     out[2, i] = y[2]

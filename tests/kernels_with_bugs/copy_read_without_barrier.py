@@ -17,18 +17,8 @@ def bug(x, out):
     copy_async(tile, 0, t, x, 0, i)  # <- copy
     commit_copies()
     wait_copies(0)
+    # twin: cuda.syncthreads()
     out[i] = tile[0, 63 - t]  # <- use
-
-
-@cuda.jit
-def twin(x, out):
-    tile = cuda.shared.array((1, 64), float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    copy_async(tile, 0, t, x, 0, i)
-    commit_copies()
-    wait_copies(0)
-    cuda.syncthreads()
-    out[i] = tile[0, 63 - t]
 
 
 def arguments(rng):

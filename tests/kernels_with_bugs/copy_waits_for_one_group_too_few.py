@@ -18,23 +18,10 @@ def bug(x, out):
     commit_copies()
     copy_async(tile, 1, t, x, 1, t)
     commit_copies()
-    wait_copies(2)
+    wait_copies(2)  # bug
+    # twin: wait_copies(1)
     cuda.syncthreads()
     out[t] = tile[0, 63 - t]  # <- use
-    wait_copies(0)
-
-
-@cuda.jit
-def twin(x, out):
-    tile = cuda.shared.array((2, 64), float32)
-    t = cuda.threadIdx.x
-    copy_async(tile, 0, t, x, 0, t)
-    commit_copies()
-    copy_async(tile, 1, t, x, 1, t)
-    commit_copies()
-    wait_copies(1)
-    cuda.syncthreads()
-    out[t] = tile[0, 63 - t]
     wait_copies(0)
 
 

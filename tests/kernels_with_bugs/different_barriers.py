@@ -13,22 +13,11 @@ def bug(x, out):
     t = cuda.threadIdx.x
     if t < 32:
         s[t] = x[t]
-        cuda.syncthreads()  # <- first
+        cuda.syncthreads()  # bug  # <- first
     else:
         s[t] = -x[t]
-        cuda.syncthreads()  # <- second
-    out[t] = s[63 - t]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    if t < 32:
-        s[t] = x[t]
-    else:
-        s[t] = -x[t]
-    cuda.syncthreads()
+        cuda.syncthreads()  # bug  # <- second
+    # twin: cuda.syncthreads()
     out[t] = s[63 - t]
 
 

@@ -19,21 +19,7 @@ def bug(x, out):
         if r + 1 < x.shape[0]:
             s[(r + 1) % 2, t] = x[r + 1, t]  # <- next
         acc += s[r % 2, 63 - t]  # <- use
-    out[t] = acc
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array((2, 64), float32)
-    t = cuda.threadIdx.x
-    s[0, t] = x[0, t]
-    cuda.syncthreads()
-    acc = float32(0)
-    for r in range(x.shape[0]):
-        if r + 1 < x.shape[0]:
-            s[(r + 1) % 2, t] = x[r + 1, t]
-        acc += s[r % 2, 63 - t]
-        cuda.syncthreads()
+        # twin: cuda.syncthreads()
     out[t] = acc
 
 

@@ -12,23 +12,13 @@ def bug(x, out):
     s = cuda.shared.array(64, float32)
     t = cuda.threadIdx.x
     i = cuda.grid(1)
+    # twin: if i < x.shape[0]:
+        # twin: s[t] = x[i]
+    # twin: cuda.syncthreads()
     if i >= x.shape[0]:
         return  # <- return
-    s[t] = x[i]
-    cuda.syncthreads()  # <- barrier
-    out[i] = s[0] - s[t]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        s[t] = x[i]
-    cuda.syncthreads()
-    if i >= x.shape[0]:
-        return
+    s[t] = x[i]  # bug
+    cuda.syncthreads()  # bug  # <- barrier
     out[i] = s[0] - s[t]
 
 

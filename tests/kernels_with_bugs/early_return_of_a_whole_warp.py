@@ -11,22 +11,13 @@ EXPECTED = [("barrier-divergence", "barrier", "return", None)]
 def bug(x, out):
     s = cuda.shared.array(32, float32)
     t = cuda.threadIdx.x
+    # twin: if t < x.shape[0]:
+        # twin: s[t] = x[t]
+    # twin: cuda.syncthreads()
     if t >= x.shape[0]:
         return  # <- return
-    s[t] = x[t]
-    cuda.syncthreads()  # <- barrier
-    out[t] = s[31 - t]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(32, float32)
-    t = cuda.threadIdx.x
-    if t < x.shape[0]:
-        s[t] = x[t]
-    cuda.syncthreads()
-    if t >= x.shape[0]:
-        return
+    s[t] = x[t]  # bug
+    cuda.syncthreads()  # bug  # <- barrier
     out[t] = s[31 - t]
 
 

@@ -15,13 +15,6 @@ def bug(x, out):
         out[i] = x[i] + x[i]
 
 
-@cuda.jit
-def twin(x, out):
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        out[i] = x[i] + x[i]
-
-
 def arguments(rng):
     return rng.standard_normal(90, np.float32), np.zeros(90, np.float32)
 

@@ -10,13 +10,8 @@ EXPECTED = [("float64", "weigh", None, None)]
 @cuda.jit
 def bug(x, weight, out):
     i = cuda.grid(1)
-    out[i] = weight[i] * x[i]  # <- weigh
-
-
-@cuda.jit
-def twin(x, weight, out):
-    i = cuda.grid(1)
-    out[i] = float32(weight[i]) * x[i]
+    out[i] = weight[i] * x[i]  # bug  # <- weigh
+    # twin: out[i] = float32(weight[i]) * x[i]
 
 
 def arguments(rng):

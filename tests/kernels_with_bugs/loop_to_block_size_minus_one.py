@@ -20,24 +20,8 @@ def bug(A, B, C):
         A_tile[ty, tx] = A[row, start + tx]
         B_tile[ty, tx] = B[start + ty, col]
         cuda.syncthreads()
-        for k in range(LAST):
-            acc += A_tile[ty, k] * B_tile[k, tx]
-        cuda.syncthreads()
-    C[row, col] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tile = cuda.shared.array((T, T), float32)
-    B_tile = cuda.shared.array((T, T), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    acc = float32(0)
-    for start in range(0, A.shape[1], T):
-        A_tile[ty, tx] = A[row, start + tx]
-        B_tile[ty, tx] = B[start + ty, col]
-        cuda.syncthreads()
-        for k in range(T):
+        for k in range(LAST):  # bug
+        # twin: for k in range(T):
             acc += A_tile[ty, k] * B_tile[k, tx]
         cuda.syncthreads()
     C[row, col] = acc

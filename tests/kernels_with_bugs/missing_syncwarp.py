@@ -12,16 +12,8 @@ def bug(x, out):
     s = cuda.shared.array(32, float32)
     t = cuda.threadIdx.x
     s[t] = x[t]  # <- write
+    # twin: cuda.syncwarp()
     out[t] = s[t ^ 1]  # <- read
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(32, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncwarp()
-    out[t] = s[t ^ 1]
 
 
 def arguments(rng):

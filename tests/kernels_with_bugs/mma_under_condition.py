@@ -16,21 +16,12 @@ EXPECTED = [("barrier-divergence", "mma", None, None)]
 def bug(A, B, C):
     q, t = cuda.threadIdx.x // 4, cuda.threadIdx.x % 4
     zero = float32(0)
+    # twin: left = A[q, t] if q < A.shape[0] else zero
+    # twin: right = A[q, t + 4] if q < A.shape[0] else zero
+    # twin: d = mma_tf32((left, zero, right, zero), (B[t, q], B[t + 4, q]), (zero, zero, zero, zero))
     if q < A.shape[0]:
-        a, b = (A[q, t], zero, A[q, t + 4], zero), (B[t, q], B[t + 4, q])
-        d = mma_tf32(a, b, (zero, zero, zero, zero))  # <- mma
-        C[q, 2 * t] = d[0]
-        C[q, 2 * t + 1] = d[1]
-
-
-@cuda.jit
-def twin(A, B, C):
-    q, t = cuda.threadIdx.x // 4, cuda.threadIdx.x % 4
-    zero = float32(0)
-    left = A[q, t] if q < A.shape[0] else zero
-    right = A[q, t + 4] if q < A.shape[0] else zero
-    d = mma_tf32((left, zero, right, zero), (B[t, q], B[t + 4, q]), (zero, zero, zero, zero))
-    if q < A.shape[0]:
+        a, b = (A[q, t], zero, A[q, t + 4], zero), (B[t, q], B[t + 4, q])  # bug
+        d = mma_tf32(a, b, (zero, zero, zero, zero))  # bug  # <- mma
         C[q, 2 * t] = d[0]
         C[q, 2 * t + 1] = d[1]
 

@@ -10,14 +10,9 @@ EXPECTED = [("negative-index", "load", None, "x")]
 @cuda.jit
 def bug(x, out):
     i = cuda.grid(1)
-    out[i] = x[i] - x[i - 1]  # <- load
-
-
-@cuda.jit
-def twin(x, out):
-    i = cuda.grid(1)
-    if i > 0:
-        out[i] = x[i] - x[i - 1]
+    out[i] = x[i] - x[i - 1]  # bug  # <- load
+    # twin: if i > 0:
+        # twin: out[i] = x[i] - x[i - 1]
 
 
 def arguments(rng):

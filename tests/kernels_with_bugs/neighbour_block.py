@@ -10,18 +10,11 @@ EXPECTED = [("race", "read", "write", "y")]
 @cuda.jit
 def bug(x, y, out):
     i = cuda.grid(1)
+    # twin: j = (i + 32) % y.shape[0]
     y[i] = x[i] * x[i]  # <- write
     cuda.syncthreads()
-    out[i] = y[(i + 32) % y.shape[0]]  # <- read
-
-
-@cuda.jit
-def twin(x, y, out):
-    i = cuda.grid(1)
-    j = (i + 32) % y.shape[0]
-    y[i] = x[i] * x[i]
-    cuda.syncthreads()
-    out[i] = x[j] * x[j]
+    out[i] = y[(i + 32) % y.shape[0]]  # bug  # <- read
+    # twin: out[i] = x[j] * x[j]
 
 
 def arguments(rng):

@@ -20,30 +20,11 @@ def bug(A, B, C):
     acc = float32(0)
     now = 0
     for start in range(0, A.shape[1], T):
-        A_tiles[1 - now, ty, tx] = A[row, start + T + tx]  # <- next A
-        B_tiles[1 - now, ty, tx] = B[start + T + ty, col]  # <- next B
-        for k in range(T):
-            acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]
-        cuda.syncthreads()
-        now = 1 - now
-    C[row, col] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tiles = cuda.shared.array((2, T, T), float32)
-    B_tiles = cuda.shared.array((2, T, T), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    A_tiles[0, ty, tx] = A[row, tx]
-    B_tiles[0, ty, tx] = B[ty, col]
-    cuda.syncthreads()
-    acc = float32(0)
-    now = 0
-    for start in range(0, A.shape[1], T):
-        if start + T < A.shape[1]:
-            A_tiles[1 - now, ty, tx] = A[row, start + T + tx]
-            B_tiles[1 - now, ty, tx] = B[start + T + ty, col]
+        A_tiles[1 - now, ty, tx] = A[row, start + T + tx]  # bug  # <- next A
+        B_tiles[1 - now, ty, tx] = B[start + T + ty, col]  # bug  # <- next B
+        # twin: if start + T < A.shape[1]:
+            # twin: A_tiles[1 - now, ty, tx] = A[row, start + T + tx]
+            # twin: B_tiles[1 - now, ty, tx] = B[start + T + ty, col]
         for k in range(T):
             acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]
         cuda.syncthreads()

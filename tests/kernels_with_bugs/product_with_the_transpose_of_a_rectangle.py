@@ -13,17 +13,8 @@ def bug(A, B, C):
     acc = float32(0)
     if row < C.shape[0] and col < C.shape[1]:
         for k in range(A.shape[1]):
-            acc += A[row, k] * B[col, k]  # <- add
-        C[row, col] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    col, row = cuda.grid(2)
-    acc = float32(0)
-    if row < C.shape[0] and col < C.shape[1]:
-        for k in range(A.shape[1]):
-            acc += A[row, k] * B[k, col]
+            acc += A[row, k] * B[col, k]  # bug  # <- add
+            # twin: acc += A[row, k] * B[k, col]
         C[row, col] = acc
 
 

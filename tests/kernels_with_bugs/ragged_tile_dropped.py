@@ -14,24 +14,8 @@ def bug(A, B, C):
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     K = A.shape[1]
     acc = float32(0)
-    for tile in range(K // T):
-        start = tile * T
-        A_tile[ty, tx] = A[ty, start + tx] if start + tx < K else float32(0)
-        cuda.syncthreads()
-        for k in range(T):
-            if start + k < K:
-                acc += A_tile[ty, k] * B[start + k, tx]
-        cuda.syncthreads()
-    C[ty, tx] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tile = cuda.shared.array((T, T), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    K = A.shape[1]
-    acc = float32(0)
-    for tile in range((K + T - 1) // T):
+    for tile in range(K // T):  # bug
+    # twin: for tile in range((K + T - 1) // T):
         start = tile * T
         A_tile[ty, tx] = A[ty, start + tx] if start + tx < K else float32(0)
         cuda.syncthreads()

@@ -17,23 +17,8 @@ def bug(x, out):
     while step > 0:
         if t < step:
             s[t] += s[t + step]
-            cuda.syncthreads()  # <- barrier
-        step //= 2
-    if t == 0:
-        out[0] = s[0]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncthreads()
-    step = 32
-    while step > 0:
-        if t < step:
-            s[t] += s[t + step]
-        cuda.syncthreads()
+            cuda.syncthreads()  # bug  # <- barrier
+        # twin: cuda.syncthreads()
         step //= 2
     if t == 0:
         out[0] = s[0]

@@ -18,25 +18,9 @@ def bug(x, out):
         if t < step:
             other = s[t + step]  # <- read
             s[t] = s[t] + other  # <- write
+        # twin: cuda.syncthreads()
         step //= 2
-    cuda.syncthreads()
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(128, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[cuda.grid(1)]
-    cuda.syncthreads()
-    step = 64
-    while step > 0:
-        if t < step:
-            other = s[t + step]
-            s[t] = s[t] + other
-        cuda.syncthreads()
-        step //= 2
+    cuda.syncthreads()  # bug
     if t == 0:
         out[cuda.blockIdx.x] = s[0]
 

@@ -10,15 +10,9 @@ EXPECTED = [("race", "write", "write", "out")]
 @cuda.jit
 def bug(A, out):
     col = cuda.threadIdx.x
-    row = cuda.threadIdx.y
+    row = cuda.threadIdx.y  # bug
+    # twin: row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     out[row, col] = A[row, col] + A[row, col]  # <- write
-
-
-@cuda.jit
-def twin(A, out):
-    col = cuda.threadIdx.x
-    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-    out[row, col] = A[row, col] + A[row, col]
 
 
 def arguments(rng):

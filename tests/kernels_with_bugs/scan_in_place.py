@@ -18,25 +18,8 @@ def bug(x, out):
         before = 0
         if t >= step:
             before = s[t - step]  # <- read
+        # twin: cuda.syncthreads()
         s[t] = s[t] + before  # <- write
-        cuda.syncthreads()
-        step *= 2
-    out[t] = s[t]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, int32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncthreads()
-    step = 1
-    while step < 64:
-        before = 0
-        if t >= step:
-            before = s[t - step]
-        cuda.syncthreads()
-        s[t] = s[t] + before
         cuda.syncthreads()
         step *= 2
     out[t] = s[t]

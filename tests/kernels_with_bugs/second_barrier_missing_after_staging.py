@@ -14,20 +14,8 @@ def bug(x, y, out):
     s[t] = x[t]
     cuda.syncthreads()
     a = s[63 - t]  # <- read
+    # twin: cuda.syncthreads()
     s[t] = y[t]  # <- refill
-    cuda.syncthreads()
-    out[t] = a * s[63 - t]
-
-
-@cuda.jit
-def twin(x, y, out):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncthreads()
-    a = s[63 - t]
-    cuda.syncthreads()
-    s[t] = y[t]
     cuda.syncthreads()
     out[t] = a * s[63 - t]
 

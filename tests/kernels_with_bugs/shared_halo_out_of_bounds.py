@@ -9,7 +9,8 @@ EXPECTED = [("out-of-bounds", "fill", None, "s"), ("out-of-bounds", "use", None,
 
 @cuda.jit
 def bug(x, out):
-    s = cuda.shared.array(32, float32)
+    s = cuda.shared.array(32, float32)  # bug
+    # twin: s = cuda.shared.array(33, float32)
     t = cuda.threadIdx.x
     i = cuda.grid(1)
     s[t] = x[i]
@@ -17,18 +18,6 @@ def bug(x, out):
         s[32] = x[i + 1]  # <- fill
     cuda.syncthreads()
     out[i] = s[t + 1] - s[t]  # <- use
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(33, float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    s[t] = x[i]
-    if t == 31:
-        s[32] = x[i + 1]
-    cuda.syncthreads()
-    out[i] = s[t + 1] - s[t]
 
 
 def arguments(rng):

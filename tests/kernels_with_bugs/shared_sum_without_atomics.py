@@ -14,20 +14,8 @@ def bug(x, out):
     if t == 0:
         total[0] = float32(0)
     cuda.syncthreads()
-    total[0] += x[cuda.grid(1)]  # <- add
-    cuda.syncthreads()
-    if t == 0:
-        out[cuda.blockIdx.x] = total[0]
-
-
-@cuda.jit
-def twin(x, out):
-    total = cuda.shared.array(1, float32)
-    t = cuda.threadIdx.x
-    if t == 0:
-        total[0] = float32(0)
-    cuda.syncthreads()
-    cuda.atomic.add(total, 0, x[cuda.grid(1)])
+    total[0] += x[cuda.grid(1)]  # bug  # <- add
+    # twin: cuda.atomic.add(total, 0, x[cuda.grid(1)])
     cuda.syncthreads()
     if t == 0:
         out[cuda.blockIdx.x] = total[0]

@@ -12,19 +12,8 @@ def bug(x, out):
     i = cuda.grid(1)
     value = x[i]
     step = 16
-    while step > 1:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-        step //= 2
-    if cuda.laneid == 0:
-        out[i // 32] = value
-
-
-@cuda.jit
-def twin(x, out):
-    i = cuda.grid(1)
-    value = x[i]
-    step = 16
-    while step > 0:
+    while step > 1:  # bug
+    # twin: while step > 0:
         value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
         step //= 2
     if cuda.laneid == 0:

@@ -16,23 +16,10 @@ def bug(A, B, C):
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     A_s[y, x] = A[y, x]  # <- fill A
     B_s[y, x] = B[y, x]  # <- fill B
+    # twin: cuda.syncthreads()
     acc = float32(0)
     for k in range(N):
         acc += A_s[y, k] * B_s[k, x]  # <- use
-    C[y, x] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_s = cuda.shared.array((N, N), float32)
-    B_s = cuda.shared.array((N, N), float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    A_s[y, x] = A[y, x]
-    B_s[y, x] = B[y, x]
-    cuda.syncthreads()
-    acc = float32(0)
-    for k in range(N):
-        acc += A_s[y, k] * B_s[k, x]
     C[y, x] = acc
 
 

@@ -22,36 +22,15 @@ def bug(A, B, C):
     now = 0
     for start in range(T, K + T, T):
         if start < K:
-            A_tiles[now, ty, tx] = A[row, start + tx]  # <- next A
-            B_tiles[now, ty, tx] = B[start + ty, col]  # <- next B
+            A_tiles[now, ty, tx] = A[row, start + tx]  # bug  # <- next A
+            B_tiles[now, ty, tx] = B[start + ty, col]  # bug  # <- next B
+            # twin: A_tiles[1 - now, ty, tx] = A[row, start + tx]
+            # twin: B_tiles[1 - now, ty, tx] = B[start + ty, col]
         for k in range(T):
             a = A_tiles[now, ty, k]  # <- use A
             acc += a * B_tiles[now, k, tx]  # <- use B
         cuda.syncthreads()
-    C[row, col] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tiles = cuda.shared.array((2, T, T), float32)
-    B_tiles = cuda.shared.array((2, T, T), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    K = A.shape[1]
-    A_tiles[0, ty, tx] = A[row, tx]
-    B_tiles[0, ty, tx] = B[ty, col]
-    cuda.syncthreads()
-    acc = float32(0)
-    now = 0
-    for start in range(T, K + T, T):
-        if start < K:
-            A_tiles[1 - now, ty, tx] = A[row, start + tx]
-            B_tiles[1 - now, ty, tx] = B[start + ty, col]
-        for k in range(T):
-            a = A_tiles[now, ty, k]
-            acc += a * B_tiles[now, k, tx]
-        cuda.syncthreads()
-        now = 1 - now
+        # twin: now = 1 - now
     C[row, col] = acc
 
 

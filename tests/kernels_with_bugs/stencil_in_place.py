@@ -11,15 +11,9 @@ EXPECTED = [("race", "update", "update", "x")]
 def bug(x, out):
     i = cuda.grid(1)
     if 0 < i < x.shape[0] - 1:
-        x[i] = x[i - 1] + x[i + 1]  # <- update
-        out[i] = x[i]
-
-
-@cuda.jit
-def twin(x, out):
-    i = cuda.grid(1)
-    if 0 < i < x.shape[0] - 1:
-        out[i] = x[i - 1] + x[i + 1]
+        x[i] = x[i - 1] + x[i + 1]  # bug  # <- update
+        out[i] = x[i]  # bug
+        # twin: out[i] = x[i - 1] + x[i + 1]
 
 
 def arguments(rng):

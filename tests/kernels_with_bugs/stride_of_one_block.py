@@ -10,15 +10,9 @@ EXPECTED = [("race", "write", "write", "out")]
 @cuda.jit
 def bug(x, out):
     start = cuda.grid(1)
-    for i in range(start, x.shape[0], cuda.blockDim.x):
+    for i in range(start, x.shape[0], cuda.blockDim.x):  # bug
+    # twin: for i in range(start, x.shape[0], cuda.gridsize(1)):
         out[i] = x[i] * x[i]  # <- write
-
-
-@cuda.jit
-def twin(x, out):
-    start = cuda.grid(1)
-    for i in range(start, x.shape[0], cuda.gridsize(1)):
-        out[i] = x[i] * x[i]
 
 
 def arguments(rng):

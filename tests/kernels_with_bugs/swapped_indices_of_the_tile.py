@@ -12,19 +12,8 @@ EXPECTED = [("wrong-value", None, None, None)]
 def bug(A, B, C):
     A_tile = cuda.shared.array((T, T), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    A_tile[tx, ty] = A[ty, tx]
-    cuda.syncthreads()
-    acc = float32(0)
-    for k in range(T):
-        acc += A_tile[ty, k] * B[k, tx]
-    C[ty, tx] = acc
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tile = cuda.shared.array((T, T), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    A_tile[ty, tx] = A[ty, tx]
+    A_tile[tx, ty] = A[ty, tx]  # bug
+    # twin: A_tile[ty, tx] = A[ty, tx]
     cuda.syncthreads()
     acc = float32(0)
     for k in range(T):

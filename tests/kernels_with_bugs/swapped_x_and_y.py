@@ -9,14 +9,9 @@ EXPECTED = [("out-of-bounds", "copy", None, "A"), ("out-of-bounds", "copy", None
 
 @cuda.jit
 def bug(A, out):
-    row, col = cuda.grid(2)
+    row, col = cuda.grid(2)  # bug
+    # twin: col, row = cuda.grid(2)
     out[row, col] = A[row, col]  # <- copy
-
-
-@cuda.jit
-def twin(A, out):
-    col, row = cuda.grid(2)
-    out[row, col] = A[row, col]
 
 
 def arguments(rng):

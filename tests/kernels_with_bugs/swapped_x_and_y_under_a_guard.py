@@ -9,14 +9,8 @@ EXPECTED = [("wrong-value", None, None, None)]
 
 @cuda.jit
 def bug(A, out):
-    row, col = cuda.grid(2)
-    if row < A.shape[0] and col < A.shape[1]:
-        out[row, col] = A[row, col]
-
-
-@cuda.jit
-def twin(A, out):
-    col, row = cuda.grid(2)
+    row, col = cuda.grid(2)  # bug
+    # twin: col, row = cuda.grid(2)
     if row < A.shape[0] and col < A.shape[1]:
         out[row, col] = A[row, col]
 

@@ -13,17 +13,9 @@ def bug(x, out):
     s = cuda.shared.array(64, float32)
     t = cuda.threadIdx.x
     s[t] = x[t]  # <- write
-    cuda.syncwarp()
+    cuda.syncwarp()  # bug
+    # twin: cuda.syncthreads()
     out[t] = s[63 - t]  # <- read
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncthreads()
-    out[t] = s[63 - t]
 
 
 def arguments(rng):

@@ -13,24 +13,12 @@ def bug(x, partial, tickets, out):
     t, b = cuda.threadIdx.x, cuda.blockIdx.x
     if t == 0:
         partial[b] = x[2 * b] + x[2 * b + 1]  # <- store
-        cuda.threadfence_block()
+        cuda.threadfence_block()  # bug
+        # twin: cuda.threadfence()
         ticket[0] = cuda.atomic.add(tickets, 0, 1)
     cuda.syncthreads()
     if ticket[0] == cuda.gridDim.x - 1 and t < cuda.gridDim.x:
         cuda.atomic.add(out, 0, partial[t])  # <- read
-
-
-@cuda.jit
-def twin(x, partial, tickets, out):
-    ticket = cuda.shared.array(1, int32)
-    t, b = cuda.threadIdx.x, cuda.blockIdx.x
-    if t == 0:
-        partial[b] = x[2 * b] + x[2 * b + 1]
-        cuda.threadfence()
-        ticket[0] = cuda.atomic.add(tickets, 0, 1)
-    cuda.syncthreads()
-    if ticket[0] == cuda.gridDim.x - 1 and t < cuda.gridDim.x:
-        cuda.atomic.add(out, 0, partial[t])
 
 
 def arguments(rng):

@@ -16,17 +16,8 @@ def bug(A, out):
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     col, row = cuda.grid(2)
     tile[ty, tx] = A[row, col]  # <- write
+    # twin: cuda.syncthreads()
     out[cuda.blockIdx.x * T + ty, cuda.blockIdx.y * T + tx] = tile[tx, ty]  # <- read
-
-
-@cuda.jit
-def twin(A, out):
-    tile = cuda.shared.array((T, PADDED), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    tile[ty, tx] = A[row, col]
-    cuda.syncthreads()
-    out[cuda.blockIdx.x * T + ty, cuda.blockIdx.y * T + tx] = tile[tx, ty]
 
 
 def arguments(rng):

@@ -12,23 +12,12 @@ def bug(x, out):
     s = cuda.shared.array(34, float32)
     t = cuda.threadIdx.x
     s[t + 1] = x[t]
+    # twin: if t == 0:
+        # twin: s[0] = float32(0)
     if t == 31:
         s[33] = float32(0)
     cuda.syncthreads()
     out[t] = s[t] + s[t + 1] + s[t + 2]  # <- use
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(34, float32)
-    t = cuda.threadIdx.x
-    s[t + 1] = x[t]
-    if t == 0:
-        s[0] = float32(0)
-    if t == 31:
-        s[33] = float32(0)
-    cuda.syncthreads()
-    out[t] = s[t] + s[t + 1] + s[t + 2]
 
 
 def arguments(rng):

@@ -11,23 +11,13 @@ EXPECTED = [("uninitialized-read", "count", None, "bins")]
 def bug(x, out):
     bins = cuda.shared.array(16, int32)
     t = cuda.threadIdx.x
+    # twin: if t < 16:
+        # twin: bins[t] = 0
+    # twin: cuda.syncthreads()
     cuda.atomic.add(bins, x[cuda.grid(1)], 1)  # <- count
     cuda.syncthreads()
     if t < 16:
         cuda.atomic.add(out, t, bins[t])  # <- count
-
-
-@cuda.jit
-def twin(x, out):
-    bins = cuda.shared.array(16, int32)
-    t = cuda.threadIdx.x
-    if t < 16:
-        bins[t] = 0
-    cuda.syncthreads()
-    cuda.atomic.add(bins, x[cuda.grid(1)], 1)
-    cuda.syncthreads()
-    if t < 16:
-        cuda.atomic.add(out, t, bins[t])
 
 
 def arguments(rng):

@@ -18,23 +18,7 @@ def bug(x, out):
         if t < step:
             other = s[t + step]  # <- read
             s[t] = s[t] + other  # <- write
-        step //= 2
-    if t == 0:
-        out[0] = s[0]
-
-
-@cuda.jit
-def twin(x, out):
-    s = cuda.shared.array(32, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncwarp()
-    step = 16
-    while step > 0:
-        if t < step:
-            other = s[t + step]
-            s[t] = s[t] + other
-        cuda.syncwarp()
+        # twin: cuda.syncwarp()
         step //= 2
     if t == 0:
         out[0] = s[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -11,13 +10,14 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from oracles import corpus
+
 from course_lib import simulate
 from course_lib.kernels import LADDER, rung
 from launches import kernels
 
 #: Rungs that are simulated in a moment: those before the register tiles.
 QUICK = LADDER[: LADDER.index(rung("register_1d"))]
-BUGS = Path(__file__).parents[1] / "kernels_with_bugs"
 
 
 def numbers(*shape, seed=0):
@@ -47,9 +47,7 @@ def bug(name, which="bug"):
     """One of the kernels with bugs."""
 
     def run():
-        spec = importlib.util.spec_from_file_location(name, BUGS / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = corpus.load(name).module
         arguments = module.arguments(np.random.default_rng(0))
         return simulate(getattr(module, which), trace=True, strict=False)[module.GRID, module.BLOCK](*arguments)
 

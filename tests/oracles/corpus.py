@@ -1,5 +1,8 @@
 """The kernels with bugs: each file of tests/kernels_with_bugs holds a bug, its twin and what is expected of them.
 
+The twin is the bug without its mistake. Comments in the bug say how it differs: a line that ends in `# bug` is not in
+the twin, and what follows `# twin:` is a line of the twin alone.
+
 EXPECTED    (kind, tag of the line, tag of the other line or None, array or None) for each finding; the tags
             stand in the source, as in `s[t] = x[t]  # <- write`. Two kinds break no rule of the
             machine: "wrong-value", and "extra-stores" (more stores than the twin).
@@ -10,12 +13,16 @@ arguments(rng), answer(*arguments)   inputs, and {position: right array}
 
 import importlib.util
 import inspect
+import re
+import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+
+from .sources import import_kernel
 
 FOLDER = Path(__file__).parents[1] / "kernels_with_bugs"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.py")))
@@ -71,12 +78,30 @@ def tagged_lines(module, tag):
     return found
 
 
+def twin_of(text):
+    """Return the text of a file of the corpus with the twin in place of the bug, line by line."""
+    text = re.sub(r"^.*  # bug(  # <- .*)?$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^( *)# twin: ", r"\1", text, flags=re.MULTILINE)
+    return re.sub(r"^def bug\(", "def twin(", text, flags=re.MULTILINE)
+
+
+def line_of_bug(name, number):
+    """Return the number of a line of a file if the lines of the twin alone are not counted: what a recording has."""
+    lines = (FOLDER / f"{name}.py").read_text().splitlines()[:number]
+    return number - sum(line.lstrip().startswith("# twin: ") for line in lines)
+
+
+#: Where the twins are written, for the simulator reads the source of a kernel from its file.
+TWINS = tempfile.TemporaryDirectory()
+
+
 @lru_cache(None)
 def load(name):
     """Import one file of the corpus as a Pair."""
     spec = importlib.util.spec_from_file_location(f"kernels_with_bugs.{name}", FOLDER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.twin = import_kernel(twin_of((FOLDER / f"{name}.py").read_text()), Path(TWINS.name), "twin")
     expected = tuple(
         Expected(kind, tagged_lines(module, line), tagged_lines(module, other), array)
         for kind, line, other, array in module.EXPECTED

@@ -84,6 +84,7 @@ def test_racecheck_and_the_simulator_name_the_same_lines():
         lines = {
             n for f in errors(name, "bug") if f.kind in ("race", "unfinished-copy") for n in (f.line, f.other_line)
         }
+        lines = {corpus.line_of_bug(name, line) for line in lines}
         assert lines <= set(ROWS[name, "bug", "racecheck"]["lines"]), name
 
 
