@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 52d1b9cfd7066987 bundle d5843011b573c457 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 9f3481c88ad25e4a bundle 319b5647f7dd3bd8 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -84,7 +84,7 @@ var LETTERS = ".rsaeRW";
 var FAR = 1.6;
 var Plane = class {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, text = false }) {
+  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns2, text = false }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns2;
@@ -107,6 +107,8 @@ var Plane = class {
     this.outlined = { warp: [], thread: [] };
     this.framed = null;
     this.tile = tile;
+    this.wrapped = wrapped;
+    this.pitch = pitch;
     this.above = svg("g");
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
@@ -139,7 +141,7 @@ var Plane = class {
       this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
     }
     for (let r = 0; r < upTo(this.rows); r += every) {
-      const number = String(wrapped ? r * this.columns : top + r);
+      const number = String(wrapped ? (top + r) * this.pitch : top + r);
       this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
     }
   }
@@ -1741,10 +1743,10 @@ var Arrays = class {
     const hidden = () => memory.scrollHeight > memory.clientHeight + 1 || memory.getBoundingClientRect().bottom > this.bottom;
     magnifier.hidden = !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
     if (!magnifier.hidden) {
-      this.productPlace.classList.toggle("tt-tight", size.compact && height < TIGHT * em);
+      this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
       this.room = { width, height: Math.max(6.3 * em, HIGH * height) };
       magnifier.style.setProperty("--tt-high", `${this.room.height}px`);
-      if (this.sides) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
+      if (this.sides && !size.narrow) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
       this.lenses.clear();
       this.magnify();
     }
@@ -1929,7 +1931,7 @@ var Arrays = class {
     const key = [number, plane.offset, top, left, rows, columns2, side].join();
     if (known?.key === key) return Object.assign(known, { written });
     const { hue } = trace.arrays[number];
-    const grid = new Grid({ name: `${plane.name}, magnified`, rows, columns: columns2, size: elements.length, hue, labels: false, origin: [top, left], wrapped: false });
+    const grid = new Grid({ name: `${plane.name}, magnified`, rows, columns: columns2, size: elements.length, hue, labels: false, origin: [top, left], wrapped: plane.wrapped, pitch: plane.columns });
     grid.node.style.width = `${(grid.width + 2) / UNIT * side}px`;
     const part2 = rows < plane.rows || columns2 < plane.columns ? html("small", {}, ` ${rows}×${columns2} of ${plane.rows}×${plane.columns}`) : "";
     const caption = html("figcaption", {}, plane.name, part2);
@@ -3297,6 +3299,7 @@ var PANELS = [arrays, threads, source, registers, counts];
 var LENSES = [findings, warp, banks, fragments, waits, launch];
 var ROOMY_HEIGHT = 46;
 var ROOMY_WIDTH = 62;
+var ON_A_PHONE = 0.4;
 var NARROW2 = 38;
 var AROUND2 = 130;
 var FRAME = `
@@ -3533,11 +3536,11 @@ var Stage = class {
     }
     const body = part(root, "body");
     for (const run of this.runs) {
-      const height = this.heightOfProduct(run, em);
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
       const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
       const lens = part(root, "lens").clientWidth / this.runs.length;
       const narrow = root.clientWidth <= NARROW2 * em;
+      const height = narrow ? Math.max(16 * em, ON_A_PHONE * window.innerHeight) : this.heightOfProduct(run, em);
       const size = { compact, narrow, width: run.memory.clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);

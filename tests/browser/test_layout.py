@@ -131,7 +131,7 @@ def test_a_large_array_is_magnified(show, launch_of):
 @pytest.mark.parametrize("size", [(1280, 720), (853, 480), (390, 844)])
 @pytest.mark.parametrize("name", ["naive", "tiled_16", "bank_conflicts", "outer_product", "complex", at_night("best")])
 def test_what_the_line_touches_is_in_sight(show, launch_of, name, size):
-    """At 1280×720, at 150 % and on a phone: the line, and each array that it reads or writes with digits of 9 pixels."""
+    """At 1280×720, at 150 % and on a phone: the line, and each array that it touches, with digits of 9 pixels."""
     run = launch_of(name)
     page = show(Stepper(run), size=size, head="<style>body { margin: 0 } h1 { display: none }</style>")
     last = len(Timeline(run.trace, (0, 0, 0)))

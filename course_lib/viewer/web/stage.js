@@ -23,6 +23,7 @@ const LENSES = [findings, warp, banks, fragments, waits, launch];
 // Below these sizes of the page, in ems of its text, the matrices and a lens take turns.
 const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;
+const ON_A_PHONE = 0.4; // of its height for the matrices
 const NARROW = 38; // ems of a page in one column, as the stylesheet has it
 const AROUND = 130; // pixels of a notebook's own bars; the stylesheet leaves them too
 
@@ -278,11 +279,11 @@ export class Stage {
     }
     const body = part(root, "body");
     for (const run of this.runs) {
-      const height = this.heightOfProduct(run, em);
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
       const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
       const lens = part(root, "lens").clientWidth / this.runs.length;
       const narrow = root.clientWidth <= NARROW * em;
+      const height = narrow ? Math.max(16 * em, ON_A_PHONE * window.innerHeight) : this.heightOfProduct(run, em);
       const size = { compact, narrow, width: run.memory.clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);

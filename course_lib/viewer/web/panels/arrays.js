@@ -195,10 +195,10 @@ class Arrays {
     const hidden = () => memory.scrollHeight > memory.clientHeight + 1 || memory.getBoundingClientRect().bottom > this.bottom;
     magnifier.hidden = !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
     if (!magnifier.hidden) {
-      this.productPlace.classList.toggle("tt-tight", size.compact && height < TIGHT * em);
+      this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
       this.room = { width, height: Math.max(6.3 * em, HIGH * height) };
       magnifier.style.setProperty("--tt-high", `${this.room.height}px`);
-      if (this.sides) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
+      if (this.sides && !size.narrow) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
       this.lenses.clear();
       this.magnify();
     }
@@ -404,7 +404,7 @@ class Arrays {
     const key = [number, plane.offset, top, left, rows, columns, side].join();
     if (known?.key === key) return Object.assign(known, { written });
     const { hue } = trace.arrays[number];
-    const grid = new Grid({ name: `${plane.name}, magnified`, rows, columns, size: elements.length, hue, labels: false, origin: [top, left], wrapped: false });
+    const grid = new Grid({ name: `${plane.name}, magnified`, rows, columns, size: elements.length, hue, labels: false, origin: [top, left], wrapped: plane.wrapped, pitch: plane.columns });
     grid.node.style.width = `${((grid.width + 2) / UNIT) * side}px`;
     const part = rows < plane.rows || columns < plane.columns ? html("small", {}, ` ${rows}×${columns} of ${plane.rows}×${plane.columns}`) : "";
     const caption = html("figcaption", {}, plane.name, part);
