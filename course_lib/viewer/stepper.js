@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa13d81c0d4d017f bundle 57b6d11f9b26beae */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 9f3481c88ad25e4a bundle 319b5647f7dd3bd8 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -84,7 +84,7 @@ var LETTERS = ".rsaeRW";
 var FAR = 1.6;
 var Plane = class {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, text = false }) {
+  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns2, text = false }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns2;
@@ -98,8 +98,8 @@ var Plane = class {
     this.node = this.layer;
     this.layer.style.setProperty("--hue", hue);
     if (labels) {
-      const corner = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
-      this.layer.append(svg("text", corner, name));
+      const corner2 = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
+      this.layer.append(svg("text", corner2, name));
     }
     this.below = svg("g");
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
@@ -107,6 +107,8 @@ var Plane = class {
     this.outlined = { warp: [], thread: [] };
     this.framed = null;
     this.tile = tile;
+    this.wrapped = wrapped;
+    this.pitch = pitch;
     this.above = svg("g");
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
@@ -139,7 +141,7 @@ var Plane = class {
       this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
     }
     for (let r = 0; r < upTo(this.rows); r += every) {
-      const number = String(wrapped ? r * this.columns : top + r);
+      const number = String(wrapped ? (top + r) * this.pitch : top + r);
       this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
     }
   }
@@ -403,7 +405,7 @@ var Heat = class extends Plane {
    * @param {number} i
    * @param {Paint} paint
    */
-  square(context, i, { fill: fill2, stroke, width: width2, dash, round }) {
+  square(context, i, { fill: fill2, stroke, width, dash, round }) {
     const { side } = this;
     const gap = side / UNIT;
     const [x, y] = [i % this.columns * side, Math.floor(i / this.columns) * side];
@@ -416,7 +418,7 @@ var Heat = class extends Plane {
     context.fill();
     if (!stroke) return;
     context.strokeStyle = stroke;
-    context.lineWidth = width2 * side / UNIT;
+    context.lineWidth = width * side / UNIT;
     context.setLineDash(dash.map((part2) => part2 * side / UNIT));
     context.stroke();
   }
@@ -813,11 +815,11 @@ var Trace = class {
    * @param {number} flat
    * @param {number} width
    */
-  elements(array, flat, width2) {
-    if (width2 === 1) return this.element(array, flat);
+  elements(array, flat, width) {
+    if (width === 1) return this.element(array, flat);
     const index = this.index(array, flat);
     const column = index.pop() ?? 0;
-    return `${array.name}[${[...index, `${column}:${column + width2}`].join(", ")}]`;
+    return `${array.name}[${[...index, `${column}:${column + width}`].join(", ")}]`;
   }
   /**
    * The byte at which an element starts, from the start of its array.
@@ -977,7 +979,8 @@ var WRAP = 16;
 var MOST_NUMBERS = 1100;
 var LINE = 7.5;
 var GAP = 1;
-var width = (text) => {
+var TEXT_SIZES = { 2: 11, 3: 8.4, 4: 6.6, 6: 4.6 };
+var widthOf = (text) => {
   const long = Math.max(...text.split("\n").map((line) => line.length));
   return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
 };
@@ -1008,6 +1011,10 @@ var Grid = class extends Plane {
   get dot() {
     return 2;
   }
+  /** The class of the longest text. */
+  get widest() {
+    return [6, 4, 3].find((long) => this.widths[long]) ?? 2;
+  }
   state() {
     const lines = (text) => [...text.children].map((line) => line.textContent).join("\n");
     return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
@@ -1027,8 +1034,8 @@ var Grid = class extends Plane {
     if (this.held[i] === value) return;
     this.held[i] = value;
     const text = short(value);
-    this.widths[width(this.written[i])] -= 1;
-    this.widths[width(text)] += 1;
+    this.widths[widthOf(this.written[i])] -= 1;
+    this.widths[widthOf(text)] += 1;
     this.written[i] = text;
     const lines = text.split("\n");
     if (lines.length === 1) this.texts[i].textContent = text;
@@ -1040,7 +1047,7 @@ var Grid = class extends Plane {
    * @param {number[]} rings
    */
   finish(dots, rings) {
-    const size = `tt-texts tt-wide-${[6, 4, 3].find((long) => this.widths[long]) ?? 2}`;
+    const size = `tt-texts tt-wide-${this.widest}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
     super.finish(dots, rings);
   }
@@ -1067,14 +1074,14 @@ function figure(array, budget, options = {}) {
   const side = Math.max(4, Math.min(most, budget / columns2));
   const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
   const em = 13.5;
-  const width2 = (pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
-  for (const plane of found) plane.node.style.width = width2((plane.width + 2) / UNIT * side);
+  const width = (pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
+  for (const plane of found) plane.node.style.width = width((plane.width + 2) / UNIT * side);
   const caption = html("figcaption", {}, array.name);
   caption.style.setProperty("--hue", array.hue);
   const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
   const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
   const node = html("figure", {}, caption, content);
-  node.style.setProperty("--tt-side", width2(side));
+  node.style.setProperty("--tt-side", width(side));
   return { planes: found, node };
 }
 var LEGEND = [
@@ -1157,14 +1164,14 @@ var Survey = class {
     const count = popcount(columns2.access_lanes[row]);
     this.counts[space][op][position] += count;
     const first = (op === LOAD ? this.loaded : this.stored)[number];
-    const [base, width2] = [columns2.access_base[row], columns2.access_width[row]];
+    const [base, width] = [columns2.access_base[row], columns2.access_width[row]];
     const pattern = (
       /** @type {ArrayLike<number>} */
       trace.vector(columns2.access_pattern[row])
     );
     for (let k = 0; k < pattern.length; k++) {
       const element = base + pattern[k];
-      for (let w = 0; w < width2; w++) if (first[element + w] > position) first[element + w] = position;
+      for (let w = 0; w < width; w++) if (first[element + w] > position) first[element + w] = position;
     }
     if (space === "local") return;
     this.totals.requests[position] += 1;
@@ -1340,7 +1347,7 @@ var Machine = class {
   store(row, first) {
     const { columns: columns2, arrays: arrays2 } = this.trace;
     const number = columns2.access_array[row];
-    const [mask, width2, base] = [columns2.access_lanes[row], columns2.access_width[row], columns2.access_base[row]];
+    const [mask, width, base] = [columns2.access_lanes[row], columns2.access_width[row], columns2.access_base[row]];
     const pattern = (
       /** @type {ArrayLike<number>} */
       this.trace.vector(columns2.access_pattern[row])
@@ -1352,7 +1359,7 @@ var Machine = class {
     for (let lane = 0; lane < WARP; lane++) {
       if (!(mask >>> lane & 1)) continue;
       const slot = base + (pattern.length === 1 ? pattern[0] : pattern[k]) + (first + lane) * local;
-      for (let w = 0; w < width2; w++) held[slot + w] = values[values.length === width2 ? w : k * width2 + w];
+      for (let w = 0; w < width; w++) held[slot + w] = values[values.length === width ? w : k * width + w];
       k += 1;
     }
   }
@@ -1361,22 +1368,22 @@ var Machine = class {
     const { trace } = this;
     const left = trace.arrays.map(() => /* @__PURE__ */ new Map());
     for (const access of this.accesses) {
-      const { array: number, loading, width: width2 } = access;
+      const { array: number, loading, width } = access;
       const local = trace.arrays[number].space === "local";
       const how = loading ? READ : WRITTEN;
       access.lanes.forEach((lane, k) => {
         const mine = WARP * access.warp + lane === this.thread;
         const element = access.element(k);
-        for (let w = 0; w < width2; w++) {
+        for (let w = 0; w < width; w++) {
           const add = (marks) => marks.set(element + w, (marks.get(element + w) ?? 0) | how);
           if (!local || mine) add(this.now[number]);
           if (mine) add(this.nowMine[number]);
         }
         const before = left[number].get(element) ?? this.value(number, element);
-        if (!loading) for (let w = 0; w < width2; w++) left[number].set(element + w, access.stored(k, w));
+        if (!loading) for (let w = 0; w < width; w++) left[number].set(element + w, access.stored(k, w));
         if (!mine) return;
         const values = Array.from(
-          { length: width2 },
+          { length: width },
           (_, w) => loading ? this.value(number, element + w) : access.stored(k, w)
         );
         const { update } = access;
@@ -1575,7 +1582,12 @@ var Machine = class {
 // panels/arrays.js
 var READABLE = 20;
 var UNREADABLE = 0.8;
-var LENS = 8;
+var MOST = 8;
+var NUMBERS = 9;
+var [AROUND, ARROW] = [34, 20];
+var TIGHT = 22;
+var SHARE = 0.5;
+var HIGH = 0.3;
 var CALLOUT = 9;
 var LARGEST = 3.2;
 var GAP2 = 8;
@@ -1625,11 +1637,14 @@ var Arrays = class {
     this.locals = part(place, "locals");
     this.memory = part(place, "memory");
     this.magnifier = part(place, "magnified");
-    const small = this.planes.flat().some((plane) => plane instanceof Heat);
-    this.magnifier.hidden = !small;
+    this.row = part(this.magnifier, "parts");
+    this.line = part(this.magnifier, "now-line");
+    this.small = this.planes.flat().some((plane) => plane instanceof Heat);
+    this.magnifier.hidden = !this.small;
+    this.room = { width: 400, height: 130 };
     this.drawn = null;
     this.pointed = null;
-    this.lens = null;
+    this.lenses = /* @__PURE__ */ new Map();
   }
   product() {
     const { trace } = this.context;
@@ -1715,26 +1730,46 @@ var Arrays = class {
     });
   }
   /**
-   * All three matrices in one scale: the largest that the width and the height leave.
+   * All three matrices in one scale: the largest that the width and the height leave. What the line touches is shown
+   * again, magnified, where some array is too small to be read or not all of them are in sight.
    * @param {import("../panel.js").Size} size
    */
   fit(size) {
+    const { magnifier, memory } = this;
+    const { width, height, em } = size;
+    magnifier.hidden = true;
+    this.productPlace.classList.remove("tt-tight");
     if (this.sides) this.scale(this.sides, size);
+    const hidden = () => memory.scrollHeight > memory.clientHeight + 1 || memory.getBoundingClientRect().bottom > this.bottom;
+    magnifier.hidden = !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
+    if (!magnifier.hidden) {
+      this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
+      this.room = { width, height: Math.max(6.3 * em, HIGH * height) };
+      magnifier.style.setProperty("--tt-high", `${this.room.height}px`);
+      if (this.sides && !size.narrow) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
+      this.lenses.clear();
+      this.magnify();
+    }
     for (const plane of this.planes.flat()) plane.measure();
+  }
+  /** Where what scrolls around the arrays ends on the page. */
+  get bottom() {
+    return this.memory.closest(".tt-body")?.getBoundingClientRect().bottom ?? Infinity;
   }
   /**
    * @param {{M: number, K: number, N: number, beside: number}} sides
    * @param {import("../panel.js").Size} size
    */
-  scale({ M, K, N, beside: beside2 }, { compact, width: width2, height, em }) {
-    const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
+  scale({ M, K, N, beside: beside2 }, { compact, width, height, em }) {
+    const high = part(this.productPlace, "callout").offsetHeight;
+    const wide = high ? CALLOUT * em : 0;
     const fitting = (room, other, least) => {
       const scale2 = (room - GAP2) / (K + other);
       return scale2 * K < least ? Math.max(0, room - GAP2 - least) / other : scale2;
     };
     const most = Math.min(fitting(compact ? height : height * (this.share ?? 1), M, high), LARGEST * em / UNIT);
     const within = (room) => Math.max(0.01, Math.min(fitting(room, N + beside2, wide), most));
-    const [whole, less] = [within(width2), within(width2 - BESIDE * em)];
+    const [whole, less] = [within(width), within(width - BESIDE * em)];
     const scale = compact && less > WORTH * whole ? less : whole;
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
@@ -1825,73 +1860,115 @@ var Arrays = class {
     return faults;
   }
   state() {
-    return { grids: this.planes.flat().map((plane) => plane.state()) };
+    const { arrays: arrays2 } = this.context.trace;
+    const lenses = [...this.lenses.values()].map(({ array, elements, grid }) => ({ array: arrays2[array].name, elements, ...grid.state() }));
+    return { grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
   }
-  /** Show with numbers the part of a large array that the pointer is on, or that the chosen thread touches. */
+  /** Show with numbers what the line touches, or the part of a large array that the pointer is on. */
   magnify() {
+    if (this.magnifier.hidden) return;
     const { machine, trace } = this.context;
-    const small = (number) => this.planes[number].some((plane) => plane instanceof Heat);
-    let target = this.pointed && small(this.pointed.array) ? this.pointed : null;
-    if (!target) {
-      const event = machine.events.filter(({ array }) => small(array)).pop();
-      if (event) target = event;
+    const now = trace.source.find(([line]) => line === machine.line);
+    write(this.line, now ? `${now[0]}  ${now[1].trim()}` : "");
+    const targets = this.targets();
+    if (targets.length) {
+      const known = this.lenses;
+      this.lenses = new Map(targets.map((target) => [target.array, this.aim(target, targets.length, known.get(target.array))]));
     }
-    if (!target && !this.lens && trace.owner >= 0 && small(trace.owner)) {
-      const mine = machine.blockNumber * trace.threads + machine.thread;
-      target = { array: trace.owner, element: Math.max(0, trace.owned.indexOf(mine)) };
-    }
-    if (target) this.aim(target.array, target.element);
-    const { lens } = this;
-    if (!lens) return;
-    lens.elements.forEach((element, i) => {
-      lens.grid.cell(i, this.look(lens.array, element), machine.value(lens.array, element));
-    });
-    const at2 = (elements) => [...elements].map((e) => lens.elements.indexOf(e)).filter((i) => i >= 0);
-    const global = trace.arrays[lens.array].space === "global";
-    lens.grid.finish(
-      global ? at2(lens.elements.filter((element) => machine.loadedByThread(lens.array, element))) : [],
-      at2(machine.nowMine[lens.array].keys())
-    );
+    const reads = [...this.lenses.values()].filter(({ written }) => !written);
+    const writes = [...this.lenses.values()].filter(({ written }) => written);
+    const arrow = html("span", { class: "tt-arrow", "aria-hidden": "true" }, "→");
+    for (const lens of this.lenses.values()) this.paint(lens);
+    fill(this.row, [...reads, ...writes].map(({ node }) => node));
+    if (reads.length && writes.length) writes[0].node.before(arrow);
   }
   /**
-   * @param {number} number
-   * @param {number} element
+   * What to magnify: each array that the line touches, by the elements of the chosen thread, or of the others where it
+   * takes no part; what the line reads comes before what it writes.
+   * @returns {{array: number, elements: number[], written: boolean}[]}
    */
-  aim(number, element) {
-    const array = this.context.trace.arrays[number];
-    const plane = this.planes[number].find((p) => element >= p.offset && element < p.offset + p.size);
-    if (!plane) return;
-    const [rows, columns2] = [Math.min(LENS, plane.rows), Math.min(LENS, plane.columns)];
-    const place = element - plane.offset;
-    const corner = (at2, shown2, all) => Math.min(all - shown2, Math.floor(at2 / shown2) * shown2);
-    const top = corner(Math.floor(place / plane.columns), rows, plane.rows);
-    const left = corner(place % plane.columns, columns2, plane.columns);
-    const key = `${number}:${plane.offset}:${top}:${left}`;
-    if (this.lens?.key === key) return;
-    const elements = [];
-    for (let r = 0; r < rows; r++) {
-      for (let c = 0; c < columns2; c++) {
-        const i = (top + r) * plane.columns + left + c;
-        if (i < plane.size) elements.push(i + plane.offset);
-      }
+  targets() {
+    const { machine, trace } = this.context;
+    const small = (number) => this.planes[number].some((plane) => plane instanceof Heat);
+    if (this.pointed && small(this.pointed.array)) {
+      return [{ array: this.pointed.array, elements: [this.pointed.element], written: false }];
     }
-    const name = `${plane.name}, magnified`;
-    const { hue } = array;
-    const grid = new Grid({ name, rows, columns: columns2, size: elements.length, hue, labels: false, origin: [top, left] });
-    grid.node.style.width = `${grid.width / UNIT * 1.65}em`;
-    const caption = html("figcaption", {}, plane.name);
+    const touched = trace.arrays.flatMap((_, array) => {
+      const [mine, all] = [machine.nowMine[array], machine.now[array]];
+      const elements = [...(mine.size ? mine : all).keys()].sort((x, y) => x - y);
+      const written = Boolean((all.get(elements[0]) ?? 0) & WRITTEN);
+      return elements.length && this.planes[array].length ? [{ array, elements, written }] : [];
+    });
+    if (touched.length || this.lenses.size || trace.owner < 0) return touched;
+    const [element] = machine.stores(trace.owner).thread;
+    return [{ array: trace.owner, elements: [element ?? 0], written: false }];
+  }
+  /**
+   * The part of an array around elements: as many as fit beside the parts of the other arrays with digits that can be
+   * read. It moves by whole parts, so that it stays while a thread walks through it.
+   * @param {{array: number, elements: number[], written: boolean}} target
+   * @param {number} beside  how many parts stand beside each other
+   * @param {Lens} [known]  the last part of this array
+   * @returns {Lens}
+   */
+  aim({ array: number, elements: wanted, written }, beside2, known) {
+    const { machine, trace } = this.context;
+    const plane = this.planes[number].find((p) => wanted[0] >= p.offset && wanted[0] < p.offset + p.size) ?? this.planes[number][0];
+    const places = wanted.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
+    const fitting = (room, all, side2) => Math.min(all, Math.max(1, Math.min(MOST, Math.floor(room / side2))));
+    const window2 = (side2) => {
+      const rows2 = fitting(this.room.height - AROUND, plane.rows, side2);
+      const columns3 = fitting((this.room.width - ARROW) / beside2 - side2, plane.columns, side2);
+      const top2 = corner(places.map((i) => Math.floor(i / plane.columns)), rows2, plane.rows);
+      const left2 = corner(places.map((i) => i % plane.columns), columns3, plane.columns);
+      const inside = Array.from({ length: rows2 * columns3 }, (_, i) => (top2 + Math.floor(i / columns3)) * plane.columns + left2 + i % columns3);
+      const elements2 = inside.filter((i) => i < plane.size).map((i) => i + plane.offset);
+      return { side: side2, rows: rows2, columns: columns3, top: top2, left: left2, elements: elements2 };
+    };
+    const texts = (elements2) => elements2.map((element) => short(machine.value(number, element)));
+    const narrow = window2(sideFor(texts(wanted), known?.side ?? 0));
+    const { side, rows, columns: columns2, top, left, elements } = window2(sideFor(texts(narrow.elements), narrow.side));
+    const key = [number, plane.offset, top, left, rows, columns2, side].join();
+    if (known?.key === key) return Object.assign(known, { written });
+    const { hue } = trace.arrays[number];
+    const grid = new Grid({ name: `${plane.name}, magnified`, rows, columns: columns2, size: elements.length, hue, labels: false, origin: [top, left], wrapped: plane.wrapped, pitch: plane.columns });
+    grid.node.style.width = `${(grid.width + 2) / UNIT * side}px`;
+    const part2 = rows < plane.rows || columns2 < plane.columns ? html("small", {}, ` ${rows}×${columns2} of ${plane.rows}×${plane.columns}`) : "";
+    const caption = html("figcaption", {}, plane.name, part2);
     caption.style.setProperty("--hue", hue);
-    this.magnifier.querySelector(".tt-row")?.replaceChildren(html("figure", {}, caption, grid.node));
-    this.lens = { key, grid, array: number, elements };
+    return { key, grid, array: number, elements, written, side, node: html("figure", {}, caption, grid.node) };
+  }
+  /** @param {Lens} lens */
+  paint({ grid, array, elements }) {
+    const { machine, trace } = this.context;
+    elements.forEach((element, i) => grid.cell(i, this.look(array, element), machine.value(array, element)));
+    const at2 = (some) => [...some].map((e) => elements.indexOf(e)).filter((i) => i >= 0);
+    const global = trace.arrays[array].space === "global";
+    const dots = global ? elements.filter((element) => machine.loadedByThread(array, element)) : [];
+    grid.finish(at2(dots), at2(machine.nowMine[array].keys()));
   }
 };
+function illegible(plane) {
+  if (!(plane instanceof Grid)) return false;
+  const scale = plane.layer.clientWidth / (plane.width + 2);
+  return scale > 0 && TEXT_SIZES[Math.max(3, plane.widest)] * scale < NUMBERS;
+}
+function sideFor(texts, least) {
+  const size = TEXT_SIZES[Math.max(...texts.map(widthOf))];
+  return Math.max(least, Math.ceil(NUMBERS * UNIT / size) + 1);
+}
+function corner(places, shown2, all) {
+  const [first, last] = [Math.min(...places), Math.max(...places)];
+  const whole = Math.floor(first / shown2) * shown2;
+  return Math.max(0, Math.min(all - shown2, last < whole + shown2 || last - first >= shown2 ? whole : first));
+}
 
 // panels/costs.js
 function requestSays(access, array, used) {
-  const { sectors, wavefronts, conflicts, width: width2, lanes: lanes2 } = access;
+  const { sectors, wavefronts, conflicts, width, lanes: lanes2 } = access;
   const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const verb = OPS[access.op][0].toUpperCase() + OPS[access.op].slice(1);
-  const what = `${verb} of ${array.name}: ${lanes2.length} lanes × ${width2 * array.itemsize} bytes in`;
+  const what = `${verb} of ${array.name}: ${lanes2.length} lanes × ${width * array.itemsize} bytes in`;
   if (array.space === "shared") return `${what} ${plural(wavefronts, "wavefront")}, ${plural(conflicts, "bank conflict")}.`;
   return `${what} ${plural(sectors, "sector")}; ${used} of ${sectors * SECTOR_BYTES} bytes asked for.`;
 }
@@ -1973,7 +2050,7 @@ var Costs = class {
 
 // panels/banks.js
 var CELL = 20;
-var NUMBERS = 16;
+var NUMBERS2 = 16;
 var TALLEST = 8;
 var TALLEST_COMPACT = 5;
 var banks = {
@@ -2115,14 +2192,14 @@ var Stacks = class {
     const banks2 = Array.from({ length: BANKS }, (_, bank) => {
       const { x, top, bottom } = this.place(bank);
       const box = { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - top - 1, class: "tt-bank" };
-      const at2 = { x: x + CELL / 2, y: bottom + NUMBERS / 2, class: "tt-address" };
+      const at2 = { x: x + CELL / 2, y: bottom + NUMBERS2 / 2, class: "tt-address" };
       return [svg("rect", box), svg("text", at2, String(bank))];
     });
     this.frames.replaceChildren(...banks2.flat());
   }
   /** Where a row begins. @param {number} row */
   top(row) {
-    return this.heights.slice(0, row).reduce((sum, height) => sum + height + NUMBERS, 0);
+    return this.heights.slice(0, row).reduce((sum, height) => sum + height + NUMBERS2, 0);
   }
   /** @param {number} bank */
   place(bank) {
@@ -2327,7 +2404,7 @@ var Findings = class {
 
 // panels/fragments.js
 var [CELL2, ROW] = [20, 13];
-var SHARE = 1.35;
+var SHARE2 = 1.35;
 var fragments = {
   name: "fragments",
   title: "Fragments",
@@ -2381,7 +2458,7 @@ var Multiplied = class {
     const held = operation.fragments;
     const row = html("div", { class: "tt-fragments" }, ...held.map(matrix));
     row.style.gridTemplateColumns = held.map(({ columns: columns2 }) => `minmax(0, ${columns2}fr)`).join(" ");
-    row.style.maxWidth = `${SHARE * held.reduce((sum, { columns: columns2 }) => sum + columns2 + 1, 0)}em`;
+    row.style.maxWidth = `${SHARE2 * held.reduce((sum, { columns: columns2 }) => sum + columns2 + 1, 0)}em`;
     this.node = html("div", {}, html("p", {}, this.words.here, this.words.elsewhere), row);
     this.cells = [...row.querySelectorAll("[data-lane]")];
     this.mine = -1;
@@ -2964,10 +3041,10 @@ var Waits = class {
     this.rows.forEach(({ name, spans }, i) => {
       const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
       for (const [from, to, what] of spans) {
-        const width2 = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
+        const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
         const part2 = PART2[what.split(" ")[0]];
         context.fillStyle = colours(what === "held" ? `load ${buffer(name)}` : what);
-        context.fillRect(from * scale, top + row * (1 - part2), width2, row * part2);
+        context.fillRect(from * scale, top + row * (1 - part2), width, row * part2);
       }
     });
     this.painted = true;
@@ -3184,11 +3261,11 @@ function picture(sectors, mine) {
   const beside2 = many ? 1 : LINE2;
   const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside2)))];
   const words = SECTOR_BYTES / WORD_BYTES;
-  const [width2, height] = [words * WORD + 4, WORD + 5];
+  const [width, height] = [words * WORD + 4, WORD + 5];
   const columns2 = many ? LINE2 : groups.length > 4 ? 2 : 1;
   const rows = Math.ceil(groups.length / columns2);
   const gutter = 34;
-  const across = beside2 * width2 + gutter;
+  const across = beside2 * width + gutter;
   const node = svg("svg", {
     class: "tt-sectors",
     viewBox: `0 0 ${columns2 * across} ${rows * height + 2}`,
@@ -3201,8 +3278,8 @@ function picture(sectors, mine) {
     node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside2 * SECTOR_BYTES)));
     for (let s = 0; s < beside2; s++) {
       const asked = sectors.get(group * beside2 + s);
-      const x = left + gutter + s * width2;
-      const frame = { x, y: top + 1, width: width2 - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
+      const x = left + gutter + s * width;
+      const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
       node.append(svg("rect", frame));
       if (!asked) continue;
       for (let w = 0; w < words; w++) {
@@ -3222,7 +3299,9 @@ var PANELS = [arrays, threads, source, registers, counts];
 var LENSES = [findings, warp, banks, fragments, waits, launch];
 var ROOMY_HEIGHT = 46;
 var ROOMY_WIDTH = 62;
-var AROUND = 130;
+var ON_A_PHONE = 0.4;
+var NARROW2 = 38;
+var AROUND2 = 130;
 var FRAME = `
   <div class="tt-bar">
     <div class="tt-head">
@@ -3263,11 +3342,11 @@ var FRAME = `
   <div class="tt-keys" role="dialog" aria-label="Keys" tabindex="0" hidden></div>`;
 var RUN = `
   <div class="tt-memory" tabindex="0" role="group">
+    <div class="tt-magnified"><code class="tt-now-line"></code><div class="tt-parts"></div></div>
     <div class="tt-product" role="group" aria-label="Global memory: the matrices">
       <div class="tt-callout"></div>
     </div>
     <div class="tt-row">
-      <div class="tt-magnified"><div class="tt-heading">Magnified</div><div class="tt-row"></div></div>
       <div class="tt-others"><div class="tt-heading">Global memory</div><div class="tt-row"></div></div>
       <div class="tt-shared"><div class="tt-heading">Shared memory</div><div class="tt-row"></div></div>
       <div class="tt-accumulators"><div class="tt-heading"></div><div class="tt-row"></div></div>
@@ -3445,7 +3524,7 @@ var Stage = class {
   fit() {
     const { root } = this;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
-    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND;
+    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND2;
     const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     this.hold(compact, em);
@@ -3457,11 +3536,12 @@ var Stage = class {
     }
     const body = part(root, "body");
     for (const run of this.runs) {
-      const height = this.heightOfProduct(run, em);
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
       const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
       const lens = part(root, "lens").clientWidth / this.runs.length;
-      const size = { compact, width: run.memory.clientWidth - padding, height, lens, em };
+      const narrow = root.clientWidth <= NARROW2 * em;
+      const height = narrow ? Math.max(16 * em, ON_A_PHONE * window.innerHeight) : this.heightOfProduct(run, em);
+      const size = { compact, narrow, width: run.memory.clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }

@@ -1,11 +1,16 @@
 """How the stepper fits a page: small screens, both themes, many steppers."""
 
+from pathlib import Path
+
 import pytest
 from nightly import at_night
 from playwright.sync_api import expect
 
+from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
+from course_lib.viewer.words import short
 
+SIGHT = (Path(__file__).parent / "sight.js").read_text(encoding="utf-8").partition("\n")[2]
 VISIBLE = """(name) => {
   const node = document.querySelector(name);
   const box = node.getBoundingClientRect();
@@ -111,19 +116,31 @@ def test_a_large_array_is_magnified(show, launch_of):
     run = launch_of("best")
     page = show(Stepper(run), size=(1280, 900))
     page.evaluate("() => window.model.set('step', document.querySelector('.tt-root').stepper.last)")
-    lens = page.locator(".tt-magnified .tt-t")
-    assert lens.count() == 64
     C = run.trace.arrays["C"]
     box = page.locator(".tt-matrix-C canvas").bounding_box()
     # the middle of the element in row 70 and column 130
     x = box["x"] + box["width"] * 130.5 / C.shape[1]
     y = box["y"] + box["height"] * 70.5 / C.shape[0]
     page.mouse.move(x, y)
-    assert page.locator(".tt-magnified .tt-index").all_text_contents()[0] == "128"
-    final = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.machine.values")
-    number = list(run.trace.arrays).index("C")
-    held = float(lens.nth((70 - 64) * 8 + (130 - 128)).text_content())
-    assert held == pytest.approx(final[number][70 * C.shape[1] + 130], rel=0.2)
+    (lens,) = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.runs[0].views[0].state().lenses")
+    held = dict(zip(lens["elements"], lens["texts"], strict=True))
+    assert lens["array"] == "C" and len(held) >= 24
+    assert held[70 * C.shape[1] + 130] == short(C.final[70, 130])
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (853, 480), (390, 844)])
+@pytest.mark.parametrize("name", ["naive", "tiled_16", "bank_conflicts", "outer_product", "complex", at_night("best")])
+def test_what_the_line_touches_is_in_sight(show, launch_of, name, size):
+    """At 1280×720, at 150 % and on a phone: the line, and each array that it touches, with digits of 9 pixels."""
+    run = launch_of(name)
+    page = show(Stepper(run), size=size, head="<style>body { margin: 0 } h1 { display: none }</style>")
+    last = len(Timeline(run.trace, (0, 0, 0)))
+    found = page.evaluate(SIGHT, sorted({round(i * last / 30) for i in range(1, 31)} - {0}))
+    assert any(each["arrays"] for each in found)
+    for each in found:
+        assert each["line"], each
+        for array, (seen, legible) in each["arrays"].items():
+            assert seen and legible, (array, each)
 
 
 def test_the_theme_changes_the_pixels(show, launch_of):

@@ -8,6 +8,7 @@ from nightly import NIGHTLY, at_night
 
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
+from course_lib.viewer.grids import texts_of
 from course_lib.viewer.results import heat
 from course_lib.viewer.scene import Scene
 
@@ -64,6 +65,18 @@ def compare_grid(shown, wanted):
     assert shown["tile"] in (wanted["tile"], None), where  # left out where its lines would lie too close
 
 
+def compare_lenses(shown, scene):
+    """What is magnified is what the arrays hold and how their elements look, wherever the page puts its lens."""
+    for lens in shown["lenses"]:
+        values = scene.state.values(lens["array"])
+        values = values[scene.thread] if scene.trace.arrays[lens["array"]].space == "local" else values
+        assert lens["texts"] == texts_of([values[element] for element in lens["elements"]]), lens["name"]
+        grids = [grid for grid in scene.grids if grid.array == lens["array"]]
+        looks, mine = "".join(grid.looks for grid in grids), {i + g.offset for g in grids for i in g.mine}
+        assert lens["looks"] == "".join(looks[element] for element in lens["elements"]), lens["name"]
+        assert lens["mine"] == [i for i, element in enumerate(lens["elements"]) if element in mine], lens["name"]
+
+
 def compare_scene(shown, wanted, where, ticks=None):
     """Sentence, findings, counts, registers, grids, requests, strips; of two runs the first one's ``ticks``."""
     assert shown["says"] == wanted["says"], where
@@ -100,8 +113,9 @@ def test_page_shows_the_scene(show, launch_of, name):
     x, y = thread % trace.block[0], thread // trace.block[0]
     page = show(Stepper(launch_of(name), block=block, thread=(x, y, 0)))
     for step in steps_of(name, timeline):
-        shown, wanted = on_page(page, step), Scene(timeline, step, thread).data()
-        compare_scene(shown, wanted, f"{name}, step {step}")
+        shown, scene = on_page(page, step), Scene(timeline, step, thread)
+        compare_scene(shown, scene.data(), f"{name}, step {step}")
+        compare_lenses(shown, scene)
     assert page.page_errors == []
 
 

@@ -14,8 +14,11 @@ const MOST_NUMBERS = 1100; // a padded tile of 32×33 still has numbers
 const LINE = 7.5; // from one line of a complex number to the next, in SVG units
 const GAP = 1; // between elements, in SVG units
 
+/** The size of the texts of each class, in SVG units, as the stylesheet has them. @type {Record<number, number>} */
+export const TEXT_SIZES = { 2: 11, 3: 8.4, 4: 6.6, 6: 4.6 };
+
 /** The class of a text by the length of its longest line: of two, four or six characters. @param {string} text */
-const width = (text) => {
+export const widthOf = (text) => {
   const long = Math.max(...text.split("\n").map((line) => line.length));
   return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
 };
@@ -52,6 +55,11 @@ export class Grid extends Plane {
     return 2;
   }
 
+  /** The class of the longest text. */
+  get widest() {
+    return [6, 4, 3].find((long) => this.widths[long]) ?? 2;
+  }
+
   state() {
     const lines = (/** @type {SVGElement} */ text) => [...text.children].map((line) => line.textContent).join("\n");
     return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
@@ -72,8 +80,8 @@ export class Grid extends Plane {
     if (this.held[i] === value) return;
     this.held[i] = value;
     const text = short(value);
-    this.widths[width(this.written[i])] -= 1;
-    this.widths[width(text)] += 1;
+    this.widths[widthOf(this.written[i])] -= 1;
+    this.widths[widthOf(text)] += 1;
     this.written[i] = text;
     const lines = text.split("\n");
     if (lines.length === 1) this.texts[i].textContent = text;
@@ -86,7 +94,7 @@ export class Grid extends Plane {
    * @param {number[]} rings
    */
   finish(dots, rings) {
-    const size = `tt-texts tt-wide-${[6, 4, 3].find((long) => this.widths[long]) ?? 2}`;
+    const size = `tt-texts tt-wide-${this.widest}`;
     if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
     super.finish(dots, rings);
   }

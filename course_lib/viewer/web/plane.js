@@ -16,6 +16,7 @@ import { svg } from "./dom.js";
  * @property {boolean} [labels]  whether the name stands in the corner
  * @property {number[]} [origin]  row and column numbers at the upper left corner, where they are not 0
  * @property {boolean} [text]  whether the elements show their values
+ * @property {number} [pitch]  elements a row of the vector of which this is a part
  * @property {boolean} [wrapped]  whether the rows are one vector, so that a row is numbered by its first element
  */
 
@@ -30,7 +31,7 @@ export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at m
 
 export class Plane {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, text = false }) {
+  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns, text = false }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns;
@@ -56,6 +57,8 @@ export class Plane {
     /** @type {number[] | null}  top, left, bottom, right */
     this.framed = null;
     this.tile = tile;
+    this.wrapped = wrapped;
+    this.pitch = pitch;
     this.above = svg("g");
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
@@ -91,7 +94,7 @@ export class Plane {
       this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
     }
     for (let r = 0; r < upTo(this.rows); r += every) {
-      const number = String(wrapped ? r * this.columns : top + r);
+      const number = String(wrapped ? (top + r) * this.pitch : top + r);
       this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
     }
   }

@@ -23,6 +23,8 @@ const LENSES = [findings, warp, banks, fragments, waits, launch];
 // Below these sizes of the page, in ems of its text, the matrices and a lens take turns.
 const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;
+const ON_A_PHONE = 0.4; // of its height for the matrices
+const NARROW = 38; // ems of a page in one column, as the stylesheet has it
 const AROUND = 130; // pixels of a notebook's own bars; the stylesheet leaves them too
 
 const FRAME = `
@@ -66,11 +68,11 @@ const FRAME = `
 
 const RUN = `
   <div class="tt-memory" tabindex="0" role="group">
+    <div class="tt-magnified"><code class="tt-now-line"></code><div class="tt-parts"></div></div>
     <div class="tt-product" role="group" aria-label="Global memory: the matrices">
       <div class="tt-callout"></div>
     </div>
     <div class="tt-row">
-      <div class="tt-magnified"><div class="tt-heading">Magnified</div><div class="tt-row"></div></div>
       <div class="tt-others"><div class="tt-heading">Global memory</div><div class="tt-row"></div></div>
       <div class="tt-shared"><div class="tt-heading">Shared memory</div><div class="tt-row"></div></div>
       <div class="tt-accumulators"><div class="tt-heading"></div><div class="tt-row"></div></div>
@@ -277,11 +279,12 @@ export class Stage {
     }
     const body = part(root, "body");
     for (const run of this.runs) {
-      const height = this.heightOfProduct(run, em);
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
       const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
       const lens = part(root, "lens").clientWidth / this.runs.length;
-      const size = { compact, width: run.memory.clientWidth - padding, height, lens, em };
+      const narrow = root.clientWidth <= NARROW * em;
+      const height = narrow ? Math.max(16 * em, ON_A_PHONE * window.innerHeight) : this.heightOfProduct(run, em);
+      const size = { compact, narrow, width: run.memory.clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }

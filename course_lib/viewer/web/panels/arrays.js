@@ -1,17 +1,22 @@
 // The product A·B = C with what the block, the warp and the thread did to it, and the arrays beside it.
 
-import { html, part } from "../dom.js";
-import { figure, Grid, layout, planes } from "../grid.js";
+import { fill, html, part, write } from "../dom.js";
+import { figure, Grid, layout, planes, TEXT_SIZES, widthOf } from "../grid.js";
 import { Heat } from "../heat.js";
 import { READ, WRITTEN } from "../machine.js";
 import { EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
-import { full } from "../text.js";
+import { full, short } from "../text.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 
 const READABLE = 20; // a product with more elements along its sides shows no numbers
 const UNREADABLE = 0.8; // of the height, for a product without numbers: the magnified part has them
-const LENS = 8; // elements a side of the magnified part
+const MOST = 8; // elements a side of a magnified part
+const NUMBERS = 9; // pixels of the digits there, at least
+const [AROUND, ARROW] = [34, 20]; // pixels for the name and the indices of such a part, and between parts
+const TIGHT = 22; // ems of height in which the matrices have no room for the counts
+const SHARE = 0.5; // of the height that the matrices keep below them; what goes beyond scrolls
+const HIGH = 0.3; // of the height for the magnified parts, at most
 const CALLOUT = 9; // ems for the counts beside the matrices
 const LARGEST = 3.2; // ems for an element
 const GAP = 8; // pixels between the matrices
@@ -78,14 +83,18 @@ class Arrays {
     this.locals = part(place, "locals");
     this.memory = part(place, "memory");
     this.magnifier = part(place, "magnified");
-    const small = this.planes.flat().some((plane) => plane instanceof Heat);
-    this.magnifier.hidden = !small;
+    this.row = part(this.magnifier, "parts");
+    this.line = part(this.magnifier, "now-line");
+    this.small = this.planes.flat().some((plane) => plane instanceof Heat);
+    this.magnifier.hidden = !this.small;
+    /** @type {{width: number, height: number}}  of the place of the magnified parts, in pixels */
+    this.room = { width: 400, height: 130 };
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, now: Map<number, number>[]} | null} */
     this.drawn = null;
     /** @type {{array: number, element: number} | null} */
     this.pointed = null;
-    /** @type {{key: string, grid: Grid, array: number, elements: number[]} | null} */
-    this.lens = null;
+    /** @type {Map<number, Lens>}  by array, those in sight */
+    this.lenses = new Map();
   }
 
   product() {
@@ -173,12 +182,32 @@ class Arrays {
   }
 
   /**
-   * All three matrices in one scale: the largest that the width and the height leave.
+   * All three matrices in one scale: the largest that the width and the height leave. What the line touches is shown
+   * again, magnified, where some array is too small to be read or not all of them are in sight.
    * @param {import("../panel.js").Size} size
    */
   fit(size) {
+    const { magnifier, memory } = this;
+    const { width, height, em } = size;
+    magnifier.hidden = true;
+    this.productPlace.classList.remove("tt-tight");
     if (this.sides) this.scale(this.sides, size);
+    const hidden = () => memory.scrollHeight > memory.clientHeight + 1 || memory.getBoundingClientRect().bottom > this.bottom;
+    magnifier.hidden = !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
+    if (!magnifier.hidden) {
+      this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
+      this.room = { width, height: Math.max(6.3 * em, HIGH * height) };
+      magnifier.style.setProperty("--tt-high", `${this.room.height}px`);
+      if (this.sides && !size.narrow) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
+      this.lenses.clear();
+      this.magnify();
+    }
     for (const plane of this.planes.flat()) plane.measure();
+  }
+
+  /** Where what scrolls around the arrays ends on the page. */
+  get bottom() {
+    return this.memory.closest(".tt-body")?.getBoundingClientRect().bottom ?? Infinity;
   }
 
   /**
@@ -187,7 +216,8 @@ class Arrays {
    */
   scale({ M, K, N, beside }, { compact, width, height, em }) {
     // The counts stand above A and left of B, and may need more room than these leave them.
-    const [wide, high] = [CALLOUT * em, part(this.productPlace, "callout").offsetHeight];
+    const high = part(this.productPlace, "callout").offsetHeight;
+    const wide = high ? CALLOUT * em : 0;
     /** @type {(room: number, other: number, least: number) => number} */
     const fitting = (room, other, least) => {
       const scale = (room - GAP) / (K + other);
@@ -299,67 +329,136 @@ class Arrays {
   }
 
   state() {
-    return { grids: this.planes.flat().map((plane) => plane.state()) };
+    const { arrays } = this.context.trace;
+    const lenses = [...this.lenses.values()].map(({ array, elements, grid }) => ({ array: arrays[array].name, elements, ...grid.state() }));
+    return { grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
   }
 
-  /** Show with numbers the part of a large array that the pointer is on, or that the chosen thread touches. */
+  /** Show with numbers what the line touches, or the part of a large array that the pointer is on. */
   magnify() {
+    if (this.magnifier.hidden) return;
     const { machine, trace } = this.context;
-    const small = (/** @type {number} */ number) => this.planes[number].some((plane) => plane instanceof Heat);
-    let target = this.pointed && small(this.pointed.array) ? this.pointed : null;
-    if (!target) {
-      const event = machine.events.filter(({ array }) => small(array)).pop();
-      if (event) target = event;
+    const now = trace.source.find(([line]) => line === machine.line);
+    write(this.line, now ? `${now[0]}  ${now[1].trim()}` : "");
+    const targets = this.targets();
+    if (targets.length) {
+      const known = this.lenses;
+      this.lenses = new Map(targets.map((target) => [target.array, this.aim(target, targets.length, known.get(target.array))]));
     }
-    if (!target && !this.lens && trace.owner >= 0 && small(trace.owner)) {
-      const mine = machine.blockNumber * trace.threads + machine.thread;
-      target = { array: trace.owner, element: Math.max(0, trace.owned.indexOf(mine)) };
-    }
-    if (target) this.aim(target.array, target.element);
-    const { lens } = this;
-    if (!lens) return;
-    lens.elements.forEach((element, i) => {
-      lens.grid.cell(i, this.look(lens.array, element), machine.value(lens.array, element));
-    });
-    const at = (/** @type {Iterable<number>} */ elements) =>
-      [...elements].map((e) => lens.elements.indexOf(e)).filter((i) => i >= 0);
-    const global = trace.arrays[lens.array].space === "global";
-    lens.grid.finish(
-      global ? at(lens.elements.filter((element) => machine.loadedByThread(lens.array, element))) : [],
-      at(machine.nowMine[lens.array].keys()),
-    );
+    const reads = [...this.lenses.values()].filter(({ written }) => !written);
+    const writes = [...this.lenses.values()].filter(({ written }) => written);
+    const arrow = html("span", { class: "tt-arrow", "aria-hidden": "true" }, "→");
+    for (const lens of this.lenses.values()) this.paint(lens);
+    fill(this.row, [...reads, ...writes].map(({ node }) => node));
+    if (reads.length && writes.length) writes[0].node.before(arrow);
   }
 
   /**
-   * @param {number} number
-   * @param {number} element
+   * What to magnify: each array that the line touches, by the elements of the chosen thread, or of the others where it
+   * takes no part; what the line reads comes before what it writes.
+   * @returns {{array: number, elements: number[], written: boolean}[]}
    */
-  aim(number, element) {
-    const array = this.context.trace.arrays[number];
-    const plane = this.planes[number].find((p) => element >= p.offset && element < p.offset + p.size);
-    if (!plane) return;
-    const [rows, columns] = [Math.min(LENS, plane.rows), Math.min(LENS, plane.columns)];
-    const place = element - plane.offset;
-    const corner = (/** @type {number} */ at, /** @type {number} */ shown, /** @type {number} */ all) =>
-      Math.min(all - shown, Math.floor(at / shown) * shown);
-    const top = corner(Math.floor(place / plane.columns), rows, plane.rows);
-    const left = corner(place % plane.columns, columns, plane.columns);
-    const key = `${number}:${plane.offset}:${top}:${left}`;
-    if (this.lens?.key === key) return;
-    const elements = [];
-    for (let r = 0; r < rows; r++) {
-      for (let c = 0; c < columns; c++) {
-        const i = (top + r) * plane.columns + left + c;
-        if (i < plane.size) elements.push(i + plane.offset);
-      }
+  targets() {
+    const { machine, trace } = this.context;
+    const small = (/** @type {number} */ number) => this.planes[number].some((plane) => plane instanceof Heat);
+    if (this.pointed && small(this.pointed.array)) {
+      return [{ array: this.pointed.array, elements: [this.pointed.element], written: false }];
     }
-    const name = `${plane.name}, magnified`;
-    const { hue } = array;
-    const grid = new Grid({ name, rows, columns, size: elements.length, hue, labels: false, origin: [top, left] });
-    grid.node.style.width = `${(grid.width / UNIT) * 1.65}em`;
-    const caption = html("figcaption", {}, plane.name);
-    caption.style.setProperty("--hue", hue);
-    this.magnifier.querySelector(".tt-row")?.replaceChildren(html("figure", {}, caption, grid.node));
-    this.lens = { key, grid, array: number, elements };
+    const touched = trace.arrays.flatMap((_, array) => {
+      const [mine, all] = [machine.nowMine[array], machine.now[array]];
+      const elements = [...(mine.size ? mine : all).keys()].sort((x, y) => x - y);
+      const written = Boolean((all.get(elements[0]) ?? 0) & WRITTEN);
+      return elements.length && this.planes[array].length ? [{ array, elements, written }] : [];
+    });
+    if (touched.length || this.lenses.size || trace.owner < 0) return touched;
+    const [element] = machine.stores(trace.owner).thread;
+    return [{ array: trace.owner, elements: [element ?? 0], written: false }];
   }
+
+  /**
+   * The part of an array around elements: as many as fit beside the parts of the other arrays with digits that can be
+   * read. It moves by whole parts, so that it stays while a thread walks through it.
+   * @param {{array: number, elements: number[], written: boolean}} target
+   * @param {number} beside  how many parts stand beside each other
+   * @param {Lens} [known]  the last part of this array
+   * @returns {Lens}
+   */
+  aim({ array: number, elements: wanted, written }, beside, known) {
+    const { machine, trace } = this.context;
+    const plane = this.planes[number].find((p) => wanted[0] >= p.offset && wanted[0] < p.offset + p.size) ?? this.planes[number][0];
+    const places = wanted.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
+    const fitting = (/** @type {number} */ room, /** @type {number} */ all, /** @type {number} */ side) =>
+      Math.min(all, Math.max(1, Math.min(MOST, Math.floor(room / side))));
+    const window = (/** @type {number} */ side) => {
+      const rows = fitting(this.room.height - AROUND, plane.rows, side);
+      const columns = fitting((this.room.width - ARROW) / beside - side, plane.columns, side);
+      const top = corner(places.map((i) => Math.floor(i / plane.columns)), rows, plane.rows);
+      const left = corner(places.map((i) => i % plane.columns), columns, plane.columns);
+      const inside = Array.from({ length: rows * columns }, (_, i) => (top + Math.floor(i / columns)) * plane.columns + left + (i % columns));
+      const elements = inside.filter((i) => i < plane.size).map((i) => i + plane.offset);
+      return { side, rows, columns, top, left, elements };
+    };
+    const texts = (/** @type {number[]} */ elements) => elements.map((element) => short(machine.value(number, element)));
+    const narrow = window(sideFor(texts(wanted), known?.side ?? 0));
+    const { side, rows, columns, top, left, elements } = window(sideFor(texts(narrow.elements), narrow.side));
+    const key = [number, plane.offset, top, left, rows, columns, side].join();
+    if (known?.key === key) return Object.assign(known, { written });
+    const { hue } = trace.arrays[number];
+    const grid = new Grid({ name: `${plane.name}, magnified`, rows, columns, size: elements.length, hue, labels: false, origin: [top, left], wrapped: plane.wrapped, pitch: plane.columns });
+    grid.node.style.width = `${((grid.width + 2) / UNIT) * side}px`;
+    const part = rows < plane.rows || columns < plane.columns ? html("small", {}, ` ${rows}×${columns} of ${plane.rows}×${plane.columns}`) : "";
+    const caption = html("figcaption", {}, plane.name, part);
+    caption.style.setProperty("--hue", hue);
+    return { key, grid, array: number, elements, written, side, node: html("figure", {}, caption, grid.node) };
+  }
+
+  /** @param {Lens} lens */
+  paint({ grid, array, elements }) {
+    const { machine, trace } = this.context;
+    elements.forEach((element, i) => grid.cell(i, this.look(array, element), machine.value(array, element)));
+    const at = (/** @type {Iterable<number>} */ some) => [...some].map((e) => elements.indexOf(e)).filter((i) => i >= 0);
+    const global = trace.arrays[array].space === "global";
+    const dots = global ? elements.filter((element) => machine.loadedByThread(array, element)) : [];
+    grid.finish(at(dots), at(machine.nowMine[array].keys()));
+  }
+}
+
+/**
+ * @typedef {object} Lens  a part of an array, magnified
+ * @property {string} key
+ * @property {Grid} grid
+ * @property {number} array
+ * @property {number[]} elements
+ * @property {boolean} written  by the line
+ * @property {number} side  of an element, in pixels
+ * @property {HTMLElement} node
+ */
+
+/** Whether the digits of a plane are too small, three of them in an element at least. @param {Plane} plane */
+function illegible(plane) {
+  if (!(plane instanceof Grid)) return false;
+  const scale = plane.layer.clientWidth / (plane.width + 2);
+  return scale > 0 && TEXT_SIZES[Math.max(3, plane.widest)] * scale < NUMBERS;
+}
+
+/**
+ * How large an element is whose digits can be read; not smaller than it was.
+ * @param {string[]} texts
+ * @param {number} least
+ */
+function sideFor(texts, least) {
+  const size = TEXT_SIZES[Math.max(...texts.map(widthOf))];
+  return Math.max(least, Math.ceil((NUMBERS * UNIT) / size) + 1);
+}
+
+/**
+ * The first row, or column, of the part that holds these places.
+ * @param {number[]} places
+ * @param {number} shown
+ * @param {number} all
+ */
+function corner(places, shown, all) {
+  const [first, last] = [Math.min(...places), Math.max(...places)];
+  const whole = Math.floor(first / shown) * shown;
+  return Math.max(0, Math.min(all - shown, last < whole + shown || last - first >= shown ? whole : first));
 }
