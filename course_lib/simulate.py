@@ -15,8 +15,9 @@ from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .simulator.compile.unit import Units
 from .simulator.findings import KernelError, LaunchError
 from .simulator.lanes.arrays import Pattern
+from .simulator.lanes.loops import WaitsForOthers
 from .simulator.launch.engine import Engine
-from .simulator.launch.prepare import prepare
+from .simulator.launch.prepare import Prepared, prepare
 from .trace.record import TraceObserver
 
 
@@ -97,16 +98,33 @@ class Simulation:
                 f"{self._kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
+        prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer), self._units)
+        before = (
+            [(array, array.storage().copy()) for array in prepared.may_write] if prepared.unit.program.waits else []
+        )
+        try:
+            return self._observed(prepared, grid, block)
+        except WaitsForOthers:  # for a thread of another warp, or of another block: run them in turns
+            for array, values in before:
+                array.storage()[...] = values
+            prepared = prepare(
+                self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer), self._units, patient=True
+            )
+            return self._observed(prepared, grid, block)
+
+    def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:
+        """Run a launch that is prepared, with all that watches it."""
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]
         tracer = [self._tracer(request_figures)] if self._tracer else []
-        prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(tracer), self._units)
         engine = Engine(prepared, [*counters, *judges, *tracer], self._schedule, self._max_steps)
         stopped = None
         try:
             engine.run()
         except KernelError as error:  # a loop that does not end
+            if isinstance(error, WaitsForOthers) and not prepared.patient:
+                raise
             stopped = error
         columns = {name: counts for counter in counters for name, counts in counter.columns().items()}
         keys = sorted({key for counts in columns.values() for key in counts})

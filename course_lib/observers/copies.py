@@ -45,8 +45,8 @@ class CopiesObserver(Observer):
             self.lines[array][keys] = 0
 
     def end_of_chunk(self, vectors: Any) -> None:
-        self.lines.clear()
-        self.outstanding.clear()
+        for array in [array for array in self.lines if array.chunk is vectors[0].chunk]:
+            del self.lines[array], self.outstanding[array]
 
     def _keys(self, site: Any, pattern: Any, base: int) -> np.ndarray:
         vector = site.vector

@@ -50,12 +50,17 @@ class TraceObserver(Observer):
                 self._arrays[value.name] = TraceArray(
                     value.name, "global", value.dtype.name, value.shape, value.host.copy(), tuple(value.strides)
                 )
-        self._begin()
-
-    def _begin(self) -> None:
+        #: what is recorded of each chunk of blocks that runs: one, unless blocks wait for each other
+        self._running: dict[Any, tuple[Events, dict[int, int], dict[tuple[int, int], int]]] = {}
+        self._of: Any = None  # the chunk whose records these are:
         self._chunk = Events()
         self._now: dict[int, int] = {}  # warp -> the event that is being recorded
         self._latest: dict[tuple[int, int], int] = {}  # (warp, line) -> its latest event
+
+    def _turn_to(self, vector: Any) -> None:
+        if vector.chunk is not self._of:
+            self._of = vector.chunk
+            self._chunk, self._now, self._latest = self._running.setdefault(self._of, (Events(), {}, {}))
 
     def watch(self, array: Any) -> Callable[..., None]:
         if array.name not in self._arrays:
@@ -67,6 +72,7 @@ class TraceObserver(Observer):
     # --- what happens, in order ------------------------------------------------------------------------------
 
     def statement(self, vector: Any, line: int, mask: Any) -> None:
+        self._turn_to(vector)
         if line in self._program.prefix:
             self._open(vector, line, mask, TURN if line in self._program.headers else 0)
 
@@ -91,6 +97,7 @@ class TraceObserver(Observer):
 
         A device function that the statement called has events of its own; after its return the statement goes on.
         """
+        self._turn_to(vector)
         event = self._now.get(vector.warp)
         first = self._program.first.get(line, line)
         if event is None or self._chunk.lines[event] == first:
@@ -153,6 +160,7 @@ class TraceObserver(Observer):
             self._chunk.outside.append((event, site.op, array.name, index, lanes))
 
     def barrier(self, arrivals: Sequence[tuple[Any, Any]], complete: bool) -> None:
+        self._turn_to(arrivals[0][0])
         for vector, mask in arrivals:
             event = self._now.get(vector.warp)
             if event is None:
@@ -163,8 +171,10 @@ class TraceObserver(Observer):
                 self._chunk.arrivals.append((event, mask))
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
+        self._turn_to(vectors[0])
         self._packer.pack(self._chunk, vectors, self._arrays)
-        self._begin()
+        del self._running[self._of]
+        self._of = None
 
     # --- the result ----------------------------------------------------------------------------------------------
 
@@ -204,6 +214,7 @@ class StepObserver(TraceObserver):
     """Records the steps of a launch and its arrays, without accesses, variables and tests: for those who count."""
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
+        self._turn_to(vectors[0])
         chunk = self._chunk
         for records in (chunk.accesses, chunk.variables, chunk.tests, chunk.outside):
             records.clear()

@@ -83,8 +83,9 @@ class RacesObserver(Observer):
 
     def barrier(self, arrivals: Sequence[tuple[WarpVector, Mask]], complete: bool) -> None:
         chunk = arrivals[0][0].chunk
-        for log in self.logs.values():
-            log.settle(complete)
+        for array, log in self.logs.items():
+            if array.chunk is chunk:
+                log.settle(complete)
         epoch = self.epoch_of(chunk)
         if complete:
             self.epochs[chunk] = epoch + 1
@@ -93,13 +94,14 @@ class RacesObserver(Observer):
             self.epochs[chunk] = epoch + met
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
-        for log in self.logs.values():
-            log.settle(True)
+        chunk = vectors[0].chunk
         for shadow in self.shadows.values():
             shadow.forget()
-        self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, GlobalArray)}
-        self.logs.clear()
-        self.epochs.clear()
+        for array in [array for array in self.logs if array.chunk is chunk]:
+            self.logs.pop(array).settle(True)
+        for array in [array for array in self.shadows if isinstance(array, SharedArray) and array.chunk is chunk]:
+            del self.shadows[array]
+        self.epochs.pop(chunk, None)
 
     # --- reports ------------------------------------------------------------------------------------------------
 

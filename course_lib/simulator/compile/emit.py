@@ -32,9 +32,9 @@ from .statements import block
 from .writer import Module, Template, Writer
 
 
-def generate(kernel: Function, tracing: bool) -> tuple[Module, Template]:
+def generate(kernel: Function, tracing: bool, patient: bool) -> tuple[Module, Template]:
     """The module of a kernel and of the device functions that it calls, and the kernel's place in it."""
-    module = Module(tracing)
+    module = Module(tracing, patient)
     template = module.template(kernel)
     while module.unwritten:
         write(module, module.unwritten.pop())
@@ -62,7 +62,7 @@ def write(module: Module, template: Template) -> None:
     body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
     if not function.kernel:
         body += f"        return {'result, h' if function.partial else 'result'}\n"
-    elif not function.barriers:
+    elif not module.yields(function):
         body += "        return\n        yield\n"
     sites = "".join(f"S{i}, " for i in range(len(template.sites)))
     calls = "".join(f"g{i}, " for i in range(len(template.calls)))

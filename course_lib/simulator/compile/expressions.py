@@ -194,7 +194,7 @@ def call_device(out: Writer, node: CallDevice) -> Code:
         out.template.calls.append(key)
     arguments = "".join(f", {codes[i]}" for i in range(len(node.args)))
     call = f"{out.callees[key]}(w, {out.mask}, {out.place()}{arguments})"
-    if node.function.barriers:
+    if out.module.yields(node.function):
         call = f"(yield from {call})"
     if not node.function.partial:
         return out.keep(call)

@@ -185,10 +185,14 @@ def loop(out: Writer, node: Loop) -> None:
         out.loops.pop()
         out.emit(f"{counter} += 1")
         if node.watched is not None:
-            sites = "".join(f"S{i}, " for i in range(first_site, len(out.template.sites)))
             values = "".join(f"{out.version(*watched)}, " for watched in node.watched)
             line = out.at(node.line)
-            out.emit(f"w.steps.waits({counter}, ({sites}), ({values}), {live}[0], {line})")
+            if out.module.patient:
+                out.emit(f"yield w.pause(({values}), {live}[0], {line})")
+            else:
+                sites = "".join(f"S{i}, " for i in range(first_site, len(out.template.sites)))
+                given = f"{counter}, ({sites}), ({values}), {live}[0], {line}, {node.calls}"
+                out.emit(f"if {counter} in LOOKS: w.waits({given})")
         if broken:
             out.emit(f"{live}[0] = minus({live}[0], {live}b)")
         if returns:

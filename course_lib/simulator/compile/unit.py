@@ -55,11 +55,11 @@ class Unit:
         text: the generated code.
     """
 
-    def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool):
+    def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool):
         analysis, self.program = analyse(launch, source, arguments)
         self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
         self.asks_grid = analysis.asks_grid
-        module, template = generate(self.program, tracing)
+        module, template = generate(self.program, tracing, patient)
         self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(self.program, {})
         self.sites: list[tuple[int, str, int]] = []
@@ -118,20 +118,20 @@ class Units:
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Unit] = {}
 
-    def of(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool) -> Unit:
+    def of(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool) -> Unit:
         """The kernel, compiled for this launch or for one that asks for the same code."""
-        key = (source.function, launch.block, launch.dynamic_shared, tracing, *arguments.items())
+        key = (source.function, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
         known = self._known.get(key) or self._known.get((*key, launch.grid))
         if known is not None:
             return known
-        unit = Unit(launch, source, arguments, tracing)
+        unit = Unit(launch, source, arguments, tracing, patient)
         if not unit.outside:  # arrays belong to one launch
             self._known[(*key, launch.grid) if unit.asks_grid else key] = unit
         return unit
 
 
 #: What the generated code calls.
-SCOPE: dict[str, object] = {"np": np, "Barrier": Barrier} | {
+SCOPE: dict[str, object] = {"np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
     name: thing
     for module in (arithmetic, elementwise, loops, masks, view)
     for name, thing in vars(module).items()

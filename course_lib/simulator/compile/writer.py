@@ -43,10 +43,13 @@ class Template:
 
 
 class Module:
-    """The generated module of a launch: the code of its functions, and the constants they name."""
+    """The generated module of a launch: the code of its functions, and the constants they name.
 
-    def __init__(self, tracing: bool):
-        self.tracing = tracing
+    ``patient``: each iteration of a while loop without barriers lets other warps go on.
+    """
+
+    def __init__(self, tracing: bool, patient: bool = False):
+        self.tracing, self.patient = tracing, patient
         self.constants: dict[str, object] = {}
         self.templates: dict[Function, Template] = {}
         self.unwritten: list[Template] = []  # whose text is still to be written
@@ -78,6 +81,10 @@ class Module:
     def dtype(self, name: str) -> str:
         self.constants[f"d_{name}"] = DTYPE[name]
         return f"d_{name}"
+
+    def yields(self, function: Function) -> bool:
+        """Is the code of ``function`` a generator? It meets others at barriers, or lets them go on while it waits."""
+        return function.barriers or (self.patient and function.waits)
 
     def template(self, function: Function) -> Template:
         """The code of a function, which is written once."""

@@ -1,8 +1,15 @@
-"""What the compiled kernels yield at a barrier."""
+"""What the compiled kernels yield: at a barrier, and where a thread may wait for others."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+
+class Pause(NamedTuple):
+    """What a warp yields after each iteration of a loop in which it may wait; ``calm``: nothing of its own changed."""
+
+    line: int
+    calm: bool
 
 
 class Barrier(NamedTuple):

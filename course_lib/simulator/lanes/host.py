@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..geometry import Launch
@@ -14,6 +15,8 @@ class Host(Protocol):
     """The engine, as what it runs sees it."""
 
     launch: Launch
+    arrays: Sequence[Array]  # those of global memory that the kernel may store to
+    updates: bool  # it holds an atomic
     steps: Steps
     printed: Printed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from time import thread_time
 from typing import Any, NoReturn
 
@@ -10,6 +10,21 @@ import numpy as np
 
 from ..findings import KernelError
 from .masks import Mask, choose, split
+
+#: After so many iterations a while loop is looked at, and after one more: does it change anything?
+LOOKS = frozenset(2**k + more for k in range(6, 25) for more in (0, 1))
+
+
+class WaitsForOthers(KernelError):
+    """A loop changes nothing any more, and what it asks for another thread would have to change."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(
+            "this loop waits for something that no other thread changes any more: all that have not ended wait too. "
+            "The threads of a warp go through a loop together, so that none can wait for another of its warp: let one "
+            "thread of each warp wait, or use a barrier or an atomic that nobody waits for",
+            line=line,
+        )
 
 
 class Steps:
@@ -29,7 +44,7 @@ class Steps:
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
         self.end = None if limit is not None else thread_time() + self.SECONDS
         self.next_look = max(self.left - self.LOOK_EVERY, 0)  # when so few are left
-        self.seen: tuple[Any, ...] | None = None  # see waits()
+        self.seen: tuple[Any, ...] | None = None  # see still()
 
     def spend(self, line: int, count: int = 0) -> None:
         """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
@@ -39,29 +54,21 @@ class Steps:
         if count >= self.while_limit:
             self.stop(line, self.while_limit, "")
 
-    def waits(self, count: int, sites: tuple[Any, ...], variables: tuple[Any, ...], mask: Mask, line: int) -> None:
-        """Stop a ``while`` loop without barriers that changes nothing from one iteration to the next.
+    def still(self, count: int, arrays: Sequence[Any], variables: tuple[Any, ...], mask: Mask) -> bool:
+        """Does a ``while`` loop without barriers change nothing from one iteration to the next?
 
-        ``count`` iterations are over; ``sites`` are all that the loop accesses, ``variables`` all that it assigns.
+        ``count`` iterations are over, one of LOOKS; ``arrays`` are all that the loop may store to, ``variables`` all
+        that it assigns.
         """
-        if count % 1000 == 0 and all(site.array is not None and site.array.space != "local" for site in sites):
-            written = [site.array for site in sites if site.op != "load"]
-            self.seen = mask, variables, written, [array.storage().copy() for array in written]
-        elif count % 1000 == 1 and self.seen:
-            (before, values, written, copies), self.seen = self.seen, None
-            if all(map(np.array_equal, (before, *values), (mask, *variables))) and all(
-                np.array_equal(array.storage(), copy) for array, copy in zip(written, copies, strict=True)
+        if count % 2 == 0:
+            self.seen = (mask, *variables), [array.storage().copy() for array in arrays]
+        elif self.seen:
+            (values, copies), self.seen = self.seen, None
+            if all(map(np.array_equal, values, (mask, *variables))) and all(
+                np.array_equal(array.storage(), copy) for array, copy in zip(arrays, copies, strict=True)
             ):
-                if not sites:
-                    raise KernelError(
-                        "this loop never ends: nothing that it asks for changes from one turn to the next", line=line
-                    )
-                raise KernelError(
-                    "this loop waits for something that no longer changes. A warp runs alone up to its next barrier "
-                    "here, so no other thread ends the wait, and on a GPU threads that wait for each other can hang "
-                    "too: use a barrier, or an atomic that nobody waits for",
-                    line=line,
-                )
+                return True
+        return False
 
     def look(self, line: int) -> None:
         """Stop where iterations or time are used up."""

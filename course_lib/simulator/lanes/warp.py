@@ -13,8 +13,10 @@ from ..geometry import Chunk, WarpLanes
 from ..hardware import WARP_SIZE
 from .access import Index, Site
 from .arrays import Array
+from .barrier import Pause
 from .copies import Copies
 from .host import Host
+from .loops import WaitsForOthers
 from .masks import Mask
 from .memory import LocalArray, SharedArray
 from .vector import LaneVector
@@ -33,6 +35,7 @@ class WarpVector(LaneVector):
         #: one took all lanes, else known[a, b, place of the block] is b's clock when a last met it, at one remove or
         #: several: what b did until then is ordered before what a does now.
         self.order: tuple[Any, Any] = (0, None)
+        self._paused: tuple[Any, ...] = ()  # what it was when it last paused
 
     def forget(self) -> None:
         """Let go of the local arrays, which know this vector: a cycle would keep them until the next collection."""
@@ -69,6 +72,37 @@ class WarpVector(LaneVector):
         if array.anchor is not mask:
             array.extend(mask)
         return array
+
+    def arrays(self) -> list[Array]:
+        """All arrays that a thread of the block may store to."""
+        return [*self.engine.arrays, *self._shared.values(), *self._local()]
+
+    def _local(self) -> list[Array]:
+        return [array for key, array in self._cache.items() if key[0] == "local"]
+
+    def waits(
+        self, count: int, sites: tuple[Site, ...], values: tuple[Any, ...], mask: Mask, line: int, calls: bool
+    ) -> None:
+        """Stop a while loop that waits for other threads, of which none goes on while it runs.
+
+        ``count`` iterations are over. ``sites`` are the loop's, ``values`` are those of the variables that it assigns;
+        ``calls``: it calls functions, which may access any array. Around an atomic, its variables may count attempts.
+        """
+        if any(site.array is None for site in sites if site.op != "load"):
+            return
+        arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
+        atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
+        if self.steps.still(count, arrays, () if atomic else values, mask):
+            if sites or calls:
+                raise WaitsForOthers(line)
+            raise KernelError(
+                "this loop never ends: nothing that it asks for changes from one iteration to the next", line=line
+            )
+
+    def pause(self, values: tuple[Any, ...], mask: Mask, line: int) -> Pause:
+        """An iteration of the loop in ``line`` is over, in which the warp may wait for others."""
+        before, self._paused = self._paused, (line, mask, *values, *(a.storage().copy() for a in self._local()))
+        return Pause(line, len(before) == len(self._paused) and all(map(np.array_equal, before, self._paused)))
 
     def drop_local(self, *numbers: int) -> None:
         """A device function begins: what its local arrays held in an earlier call is gone."""

@@ -89,7 +89,7 @@ class Context(ABC):
         self.promotions: dict[tuple[int, str], Promotion] = {}
         #: promotions that a pass saw before the types were settled, until a later pass confirms them
         self.suspected: dict[tuple[int, str], Promotion] = {}
-        self.barriers = self.calls = False
+        self.barriers = self.calls = self.waits = False
 
     @abstractmethod
     def expr(self, node: ast.AST) -> Expr:

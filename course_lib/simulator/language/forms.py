@@ -346,6 +346,7 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     callee = x.device(node, source, values, result)
     x.calls = True
     x.barriers = x.barriers or callee.barriers
+    x.waits = x.waits or callee.waits
     kept = [p for p in parameters if not isinstance(bound[p], Static)]
     return CallDevice(
         function=callee,

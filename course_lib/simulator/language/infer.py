@@ -121,6 +121,7 @@ class Statements(Expressions):
             result_why=why,
             partial=partial,
             barriers=self.barriers,
+            waits=self.waits,
             unsure=self.unsure,
             promotions=self.promotions,
             constants=self.constants,
@@ -485,13 +486,15 @@ class Statements(Expressions):
             self._append(body, self.env, loop.header)
         self.loops.pop()
         watched = None
-        if isinstance(node, ast.While) and not (self.barriers or self.calls):
+        if isinstance(node, ast.While) and not self.barriers:
+            self.waits = True
             watched = tuple(
                 (name, variable.type)
                 for name, variable in self.env.items()
                 if name in changed and isinstance(variable.type, str) and variable.type not in (COMPILE_TIME, NONE)
             )
-        self.barriers, self.calls = self.barriers or barriers, self.calls or calls
+        calling = self.calls
+        self.barriers, self.calls = self.barriers or barriers, calling or calls
         self.out = outer
         return Loop(
             line=node.lineno,
@@ -503,6 +506,7 @@ class Statements(Expressions):
             orelse=None,
             endless=isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value),
             watched=watched,
+            calls=calling,
         )
 
     def _after(self, node: ast.For | ast.While, loop: OpenLoop, made: Loop) -> tuple[Variables | None, bool, bool]:

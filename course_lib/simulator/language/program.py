@@ -106,7 +106,8 @@ class Loop:
 
     ``entry`` converts what stands before the loop to what an iteration begins with. ``first`` is what an iteration of
     a for loop does before the body. ``watched`` are the variables that a while loop without barriers assigns: it
-    stands still if they do. ``endless``: what follows is reached from its breaks only.
+    stands still if they do. ``calls``: it calls device functions. ``endless``: what follows is reached from its breaks
+    only.
     """
 
     line: int
@@ -118,6 +119,7 @@ class Loop:
     orelse: Block | None
     endless: bool
     watched: tuple[tuple[str, Type], ...] | None
+    calls: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +152,7 @@ class Function:
 
     ``foreign``: its lines mean nothing in the kernel's file, so all that it does belongs to the line of its call.
     ``partial``: some paths return nothing, so that a lane may not have the result.
+    ``waits``: a thread may wait for others in one of its while loops, or in those of a function that it calls.
     ``unsure`` are the variables that are read where some path has not assigned them.
     """
 
@@ -164,6 +167,7 @@ class Function:
     partial: bool = False
     result_why: Why = None
     barriers: bool = False
+    waits: bool = False
     unsure: set[str] = field(default_factory=set)
     promotions: dict[tuple[int, str], Promotion] = field(default_factory=dict)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from ..findings import LaunchError
 from ..geometry import Chunk
 from ..lanes.access import REMEMBERED, MatrixSite, Site, WideSite
 from ..lanes.arrays import Array
-from ..lanes.barrier import Barrier
-from ..lanes.loops import Steps
+from ..lanes.barrier import Barrier, Pause
+from ..lanes.loops import Steps, WaitsForOthers
 from ..lanes.masks import Mask
 from ..lanes.memory import SharedArray
 from ..lanes.printed import Printed
@@ -23,6 +23,10 @@ from .schedule import order
 
 #: Shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
+#: While all blocks that began pause, the memory is compared after so many rounds in which no variable changed.
+CALM_ROUNDS = 10
+#: While some of them change their variables, the next block begins after so many rounds.
+MOVING_ROUNDS = 64
 #: What observers may keep about an element of a shared array: who wrote it, who read it, and when.
 WATCHING_BYTES = 40
 #: What :meth:`Engine.tell` can tell; ``start`` and ``watch`` are called on every observer.
@@ -70,6 +74,8 @@ class Engine:
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
         self.steps = Steps(None if max_steps is None else int(max_steps))
         self.printed = Printed()
+        self.arrays: Sequence[Array] = prepared.may_write
+        self.updates = any(op == "atomic" for _, op, _ in self.unit.sites)
         hooks = {type(o): hooks_of(type(o)) for o in observers}
         self._listeners = {name: tuple(getattr(o, name) for o in observers if name in hooks[type(o)]) for name in HOOKS}
 
@@ -96,11 +102,45 @@ class Engine:
         self.tell("warnings", self.unit)
         for array in (*self.prepared.arrays, *self.unit.outside):
             self.watch(array)
-        sites = [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
-        kernels = [self.unit.make(s) for s in sites]
         with np.errstate(all="ignore"):
+            if self.prepared.patient:
+                self._run_in_turns()
+                return
+            sites = self._sites()
+            kernels = [self.unit.make(s) for s in sites]
             for chunk in self.launch.chunks(self._edges(), self._blocks_in_memory()):
-                self._run_chunk(chunk, kernels, sites)
+                for _ in self._run_chunk(chunk, kernels, sites):
+                    pass
+
+    def _run_in_turns(self) -> None:
+        """Run block by block. While one waits for others, those that began go on in turns, and the next one begins."""
+        blocks = self.launch.chunks(most=1)
+        begun: list[Iterator[Pause | None]] = []
+        calm, rounds, before = 0, 0, [np.zeros(0)]
+        while True:
+            rounds += 1
+            paused = [next(block, None) for block in begun]
+            moved = not all(pause is not None and pause.calm for pause in paused)
+            begun = [block for block, pause in zip(begun, paused, strict=True) if pause is not None]
+            if not (moved and begun) or rounds % MOVING_ROUNDS == 0:
+                chunk = next(blocks, None)
+                if chunk is not None:
+                    sites = self._sites()
+                    begun.append(self._run_chunk(chunk, [self.unit.make(s) for s in sites], sites))
+                    moved = True
+                elif not begun:
+                    return
+            calm = 0 if moved else calm + 1
+            if calm == CALM_ROUNDS:
+                before = [array.storage().copy() for array in self.arrays]
+            elif calm > CALM_ROUNDS:
+                if all(map(np.array_equal, before, (array.storage() for array in self.arrays))):
+                    raise WaitsForOthers(next(pause.line for pause in paused if pause is not None))
+                calm = 0
+
+    def _sites(self) -> list[list[Site]]:
+        """The sites of every warp of a block."""
+        return [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
 
     def _blocks_in_memory(self) -> int:
         """How many blocks may run together so that their shared and local arrays stay within MAX_BYTES."""
@@ -122,10 +162,11 @@ class Engine:
             return MatrixSite(line, "load", self, room, width)
         return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
 
-    def _run_chunk(self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]) -> None:
+    def _run_chunk(self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]) -> Iterator[Pause]:
         """Run the warps of some blocks, each up to its next barrier, until all have ended.
 
-        Of the barriers at which warps wait, the first in program order is passed first.
+        Of the barriers at which warps wait, the first in program order is passed first. Warps that pause in a loop go
+        on first; where one does so again, other blocks may go on: its pause is yielded, ``calm`` if no warp moved.
         """
         shared: dict[int, SharedArray] = {}
         vectors = [WarpVector(self, lanes, chunk, shared) for lanes in self.launch.warps]
@@ -135,17 +176,32 @@ class Engine:
                 site.vector = vector
             runs.append(kernel(vector, True, (), *self.prepared.values))
         waiting: dict[int, Barrier] = {}
+        paused: dict[int, Pause] = {}
 
         def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
             for warp in self.order(warps):
                 try:
-                    waiting[warp] = runs[warp].send(replies.get(warp))
+                    reached = runs[warp].send(replies.get(warp))
                 except StopIteration:
+                    waiting.pop(warp, None)
+                    continue
+                if type(reached) is Barrier:
+                    waiting[warp] = reached
+                else:
+                    paused[warp] = reached
                     waiting.pop(warp, None)
 
         try:
             advance(range(len(runs)), {})
-            while waiting:
+            while waiting or paused:
+                if paused:
+                    before = [*paused]
+                    paused.clear()
+                    advance(before, {})
+                    if paused:
+                        calm = len(paused) == len(before) and all(pause.calm for pause in paused.values())
+                        yield Pause(next(iter(paused.values())).line, calm)
+                    continue
                 first = min(barrier.place for barrier in waiting.values())
                 group = [warp for warp, barrier in waiting.items() if barrier.place == first]
                 replies = self._meet(vectors, waiting, group)

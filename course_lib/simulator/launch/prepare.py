@@ -20,17 +20,26 @@ MAX_THREADS = 2**28
 
 @dataclass(frozen=True)
 class Prepared:
-    """A launch that can run: its shape, the kernel's source, its arguments as the kernel sees them, and its code."""
+    """A launch that can run: its shape, the kernel's source, its arguments as the kernel sees them, and its code.
+
+    ``patient``: every block runs by itself, and lets others go on while one of its threads waits in a loop.
+    """
 
     launch: Launch
     source: Source
     values: tuple[Any, ...]
     unit: Unit
+    patient: bool = False
 
     @property
     def arrays(self) -> list[GlobalArray]:
         """The arrays among the arguments, and in their tuples."""
         return arrays_in(self.values)
+
+    @property
+    def may_write(self) -> list[GlobalArray]:
+        """Those to which the kernel may store."""
+        return [array for array in self.arrays if self.unit.may_write(array.name)]
 
     @property
     def lines(self) -> tuple[tuple[int, str], ...]:
@@ -46,6 +55,7 @@ def prepare(
     dynamic_shared: Any = 0,
     tracing: bool = False,
     units: Units | None = None,
+    patient: bool = False,
 ) -> Prepared:
     """Make a launch of ``kernel`` that can run.
 
@@ -56,6 +66,7 @@ def prepare(
         dynamic_shared: bytes of dynamic shared memory.
         tracing: make code that reports statements and variables.
         units: compile with these, which keep what they compiled; anew by default.
+        patient: run every block by itself, and let others go on while a thread waits in a loop.
 
     Raises:
         LaunchError: the shape of the launch, an argument or the shared memory is wrong.
@@ -69,9 +80,9 @@ def prepare(
         )
     source = read(kernel)
     values, variables = take(kernel, source, arguments)
-    compiled = (Unit if units is None else units.of)(launch, source, variables, tracing)
+    compiled = (Unit if units is None else units.of)(launch, source, variables, tracing, patient)
     check_shared(launch, compiled)
-    return Prepared(launch, source, values, compiled)
+    return Prepared(launch, source, values, compiled, patient)
 
 
 def check_shared(launch: Launch, unit: Unit) -> None:

@@ -1,0 +1,254 @@
+"""Threads that wait for others in a loop: for a lock, for a flag, for a ticket. A GPU runs them, and so does this."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32, float64, int32
+
+from course_lib import KernelError, simulate
+
+
+@cuda.jit(device=True)
+def take(mutex):
+    while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+        pass
+    cuda.threadfence()
+
+
+@cuda.jit(device=True)
+def try_to_take(mutex):
+    return cuda.atomic.cas(mutex, 0, 0, 1) == 0
+
+
+@cuda.jit(device=True)
+def give_back(mutex):
+    cuda.threadfence()
+    cuda.atomic.exch(mutex, 0, 0)
+
+
+@cuda.jit
+def dot(a, b, c, mutex):
+    """The classic: each block adds its part to the result under a lock."""
+    cache = cuda.shared.array(64, float32)
+    i = cuda.grid(1)
+    t = cuda.threadIdx.x
+    cache[t] = a[i] * b[i]
+    cuda.syncthreads()
+    step = 32
+    while step > 0:
+        if t < step:
+            cache[t] += cache[t + step]
+        cuda.syncthreads()
+        step //= 2
+    if t == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+            pass
+        c[0] += cache[0]
+        cuda.threadfence()
+        cuda.atomic.exch(mutex, 0, 0)
+
+
+@cuda.jit
+def counted_under_a_lock(count, mutex):
+    if cuda.threadIdx.x == 0:
+        take(mutex)
+        count[0] += 1
+        give_back(mutex)
+
+
+@cuda.jit
+def counted_after_attempts(count, mutex, attempts):
+    if cuda.threadIdx.x == 0:
+        tried = 0
+        while not try_to_take(mutex):
+            tried += 1
+        attempts[cuda.blockIdx.x] = tried
+        count[0] += 1
+        give_back(mutex)
+
+
+@cuda.jit
+def counted_without_a_fence(count, mutex):
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+            pass
+        count[0] += 1
+        cuda.atomic.exch(mutex, 0, 0)
+
+
+@cuda.jit
+def served_in_order(tickets, serving, order):
+    """A ticket lock: each block waits for its number."""
+    if cuda.threadIdx.x == 0:
+        mine = cuda.atomic.add(tickets, 0, 1)
+        while cuda.atomic.add(serving, 0, 0) != mine:
+            pass
+        cuda.threadfence()
+        order[mine] = cuda.blockIdx.x
+        cuda.threadfence()
+        cuda.atomic.add(serving, 0, 1)
+
+
+@cuda.jit
+def waits_for_the_last_block(x, flag, out):
+    if cuda.threadIdx.x == 0:
+        if cuda.blockIdx.x == cuda.gridDim.x - 1:
+            x[0] = 7
+            cuda.threadfence()
+            cuda.atomic.exch(flag, 0, 1)
+        else:
+            while cuda.atomic.add(flag, 0, 0) == 0:
+                pass
+            cuda.threadfence()
+            out[cuda.blockIdx.x] = x[0]
+
+
+@cuda.jit
+def looks_back(x, sums, flags, out):
+    """A scan in one pass: each block waits for the sum of all blocks before it, and the last begins."""
+    total = cuda.shared.array(1, float64)
+    block = cuda.gridDim.x - 1 - cuda.blockIdx.x
+    t = cuda.threadIdx.x
+    if t == 0:
+        before = 0.0
+        if block > 0:
+            while cuda.atomic.add(flags, block - 1, 0) == 0:
+                pass
+            cuda.threadfence()
+            before = sums[block - 1]
+        total[0] = before
+        for k in range(cuda.blockDim.x):
+            before += x[block * cuda.blockDim.x + k]
+        sums[block] = before
+        cuda.threadfence()
+        cuda.atomic.exch(flags, block, 1)
+    cuda.syncthreads()
+    value = total[0]
+    for k in range(t + 1):
+        value += x[block * cuda.blockDim.x + k]
+    out[block * cuda.blockDim.x + t] = value
+
+
+@cuda.jit
+def between_warps(out, first):
+    """One warp waits for a flag that the other sets, and whichever runs first must let the other go on."""
+    flag = cuda.shared.array(1, int32)
+    box = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        flag[0] = 0
+    cuda.syncthreads()
+    if t // 32 == first:
+        if t % 32 == 0:
+            box[0] = 42
+            cuda.threadfence_block()
+            cuda.atomic.exch(flag, 0, 1)
+    elif t % 32 == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
+            pass
+        cuda.threadfence_block()
+        out[cuda.blockIdx.x] = box[0]
+
+
+@cuda.jit
+def waits_for_nobody(flag, out):
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
+            pass
+    out[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def lock_of_every_thread(count, mutex):
+    while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+        pass
+    count[0] += 1
+    cuda.threadfence()
+    cuda.atomic.exch(mutex, 0, 0)
+
+
+def ints(count):
+    return np.zeros(count, np.int32)
+
+
+@pytest.mark.parametrize("schedule", ["in-order", "reversed", 3])
+@pytest.mark.parametrize("trace", [False, True])
+def test_dot_product_with_a_lock(schedule, trace):
+    a, b = (np.random.default_rng(s).integers(-9, 9, 5 * 64).astype(np.float32) for s in (1, 2))
+    c, mutex = np.zeros(1, np.float32), ints(1)
+    run = simulate(dot, schedule=schedule, trace=trace)[5, 64](a, b, c, mutex)
+    assert (c[0], mutex[0], run.findings) == (a @ b, 0, ())
+    assert run.traffic.select(array="c", op="store").accesses == 5
+    assert run.traffic.select(array="a").accesses == 5 * 64
+
+
+@pytest.mark.parametrize("kernel", [counted_under_a_lock, counted_after_attempts])
+def test_lock_in_a_device_function(kernel):
+    count, mutex = ints(1), ints(1)
+    run = simulate(kernel)[40, 64](count, mutex, *([ints(40)] if kernel is counted_after_attempts else []))
+    assert (count[0], mutex[0], run.findings) == (40, 0, ())
+
+
+def test_lock_without_a_fence_is_a_race():
+    run = simulate(counted_without_a_fence, strict=False)[8, 32](ints(1), ints(1))
+    assert {(f.kind, f.array) for f in run.findings} == {("race", "count")}
+
+
+def test_blocks_are_served_in_the_order_of_their_tickets():
+    order = ints(9) - 1
+    assert simulate(served_in_order)[9, 32](ints(1), ints(1), order).findings == ()
+    assert sorted(order) == list(range(9))
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_earlier_blocks_wait_for_the_last_one(trace):
+    out = ints(6)
+    run = simulate(waits_for_the_last_block, trace=trace)[6, 32](ints(1), ints(1), out)
+    assert (out.tolist(), run.findings) == ([7] * 5 + [0], ())
+
+
+def test_look_back_scan():
+    x, out = np.arange(1.0, 97.0), np.zeros(96)
+    run = simulate(looks_back)[6, 16](x, np.zeros(6), ints(6), out)
+    np.testing.assert_array_equal(out, np.cumsum(x))
+    assert run.findings == ()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("schedule", ["in-order", "reversed"])
+def test_a_warp_waits_for_another(first, schedule):
+    out = ints(2)
+    assert simulate(between_warps, schedule=schedule)[2, 64](out, first).findings == ()
+    assert out.tolist() == [42, 42]
+
+
+@pytest.mark.parametrize("kernel", [waits_for_nobody, lock_of_every_thread])
+def test_a_wait_that_nobody_ends_is_reported_at_its_loop(kernel):
+    with pytest.raises(KernelError, match="waits for something that no other thread changes any more") as caught:
+        simulate(kernel)[3, 64](ints(1), ints(256))
+    line = next(n for n, text in simulate_lines(kernel) if "while" in text)
+    assert caught.value.line == line
+
+
+def simulate_lines(kernel):
+    from course_lib.simulator.language.source import read
+
+    return read(kernel).lines
+
+
+def test_arrays_hold_what_one_launch_left():
+    """The launch begins anew when a thread is found to wait: nothing is added twice."""
+
+    @cuda.jit
+    def kernel(count, mutex):
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.add(count, 1, 1)
+            while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+                pass
+            count[0] += 1
+            cuda.threadfence()
+            cuda.atomic.exch(mutex, 0, 0)
+
+    count = np.array([100, 1000], np.int32)
+    run = simulate(kernel)[4, 32](count, ints(1))
+    assert count.tolist() == [104, 1004]
+    assert run.traffic.select(array="count", op="atomic").accesses == 4
