@@ -1,4 +1,4 @@
-"""Formulas: what a kernel asks of the memory system and what a GPU can give, without running anything."""
+"""Formulas: what a kernel requires of the memory system and what a GPU can deliver, without running anything."""
 
 from .counts import flop, flop_per_byte, global_loads, global_loads_of_best, global_stores, loads_per_output
 from .occupancy import Occupancy, occupancy

@@ -25,8 +25,8 @@ def global_loads(M: int, N: int, K: int, tile_width: int | None = None, tile_col
 def global_loads_of_best(M: int, N: int, K: int) -> int:
     """Return the elements of A and B that the tuned kernel loads: tiles of 128×256, but not at edges of 1 to 4.
 
-    So few columns are inner products: each loads all of A, and K elements of B in all 8 warps of every 128 rows. So
-    few rows load B once each, and K elements of A for all 32 lanes of a warp, once in every 256 columns.
+    A few columns at the edge are inner products: each loads all of A, and K elements of B in all 8 warps of every 128
+    rows. A few rows load B once each, and K elements of A for all 32 lanes of a warp, once in every 256 columns.
     """
     few_rows, few_columns = (size % tile if size % tile <= 4 else 0 for size, tile in ((M, 128), (N, 256)))
     rows, columns = M - few_rows, N - few_columns

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-#: Equal parts of the lines of memory, by how long they take.
+#: Equal parts into which the lines of memory are divided by latency.
 PARTS = 16
-#: Where the loads of an array come from: the level of the memory that serves what the first-level cache does not hold.
+#: The memory that serves an array's loads which the first-level cache does not hold.
 LEVELS = ("L2", "DRAM")
 
 
@@ -19,17 +19,18 @@ LEVELS = ("L2", "DRAM")
 class Machine:
     """One multiprocessor: latencies and costs in cycles, rates per cycle; `Machine.measured` reads a recording.
 
-    An index, a guard, an addition and a turn of a loop cost what numba makes of them: `index` cycles of a scheduler's
-    integer units, `slots` instructions issued, `index_latency` until the result, each by kind. `barrier`: cycles from
-    the last warp's arrival on, and between the arrivals of two. DRAM gives `dram_bytes` at a time. `address`: what the
-    latency of shared memory holds for making an address; `constant`: the latency of a kernel's arguments. `request`,
-    `constant_request`: from one request of a scheduler to the next, to memory and to those. `hertz`: cycles a second.
+    Costs of an index, a guard, an addition and an iteration of a loop, each by kind, as numba compiles them: `index`
+    cycles of a scheduler's integer units, `slots` instructions issued, `index_latency` until the result. `barrier`:
+    cycles from the last warp's arrival on, and between the arrivals of two. `dram_bytes`: bytes that DRAM delivers at a
+    time. `address`: the part of the latency of shared memory that computes an address; `constant`: the latency of a
+    kernel's arguments. `request`, `constant_request`: from one request of a scheduler to the next, to memory and to
+    those. `hertz`: cycles per second.
 
-    On the path where the requests of all schedulers meet a wavefront takes `wavefront`, an asynchronous copy of a word
-    a lane `copy_request` and for each row of memory `copy_row`, the end of a group of them `commit`, and a barrier that
-    opens `barrier_path`. `spread`: by which part of its latency the ways to the lines of the second-level cache differ
-    from the mean, in equal parts of them; `dram_spread`: by how many cycles those to DRAM do, each of
-    `dram_run` bytes beside each other.
+    Cycles on the path that the requests of all schedulers share: `wavefront`; `copy_request` of an asynchronous copy of
+    a word per lane, and `copy_row` for each row of memory; `commit` of the end of a group of copies; `barrier_path` of
+    a barrier that opens. `spread`: relative deviations of the latencies of lines of the second-level cache from the
+    mean, in equal parts of them; `dram_spread`: deviations of those of DRAM in cycles, each of `dram_run` adjacent
+    bytes.
 
     No kernel measures `schedulers`, `max_warps`, `max_blocks` and `l1_bytes`, with shared memory: they are those that
     the CUDA C++ Programming Guide gives for compute capability 9.0.
@@ -66,7 +67,7 @@ class Machine:
 
     @classmethod
     def measured(cls, recording: Any) -> Machine:
-        """Return the machine of a recording of `python -m course_lib.gpu latencies`; ValueError for another one."""
+        """Return the machine of a recording of `python -m course_lib.gpu latencies`; raise ValueError for any other."""
         if recording.what != "latencies":
             raise ValueError(
                 f"a machine is read from the recording of latencies, not of {recording.what}: "
@@ -84,14 +85,14 @@ class Machine:
         by_probe = {r["probe"]: r for r in recording.results}
         l1, shared = of("L1 latency"), of("shared latency")
         of_barrier = sorted((r["warps"], r["value"]) for r in recording.results if r["probe"] == "barrier")
-        kept = pace_of_barriers(by_probe["barrier"]["code"])  # a part of those, and each program has its own
+        kept = pace_of_barriers(by_probe["barrier"]["code"])  # a part of those; each program has its own
         slope, start = np.polyfit([w for w, _ in of_barrier], [cycles for _, cycles in of_barrier], 1)
-        # A turn of those loops holds two accesses, and their multiply-add, which the empty loop has as well.
+        # An iteration of those loops has two accesses, and a multiply-add, which the empty loop has as well.
 
         def each(key: str) -> dict[str, float]:
             empty = by_probe["loop index rate"][key]
-            turns = {kind: by_probe[f"{kind} index rate"][key] for kind in ("signed", "unsigned", "guarded")}
-            costs = {kind: (turn - empty) / 2 - 1 for kind, turn in turns.items()}
+            rates = {kind: by_probe[f"{kind} index rate"][key] for kind in ("signed", "unsigned", "guarded")}
+            costs = {kind: (rate - empty) / 2 - 1 for kind, rate in rates.items()}
             shared = by_probe["shared index rate, in a loop"][key] - empty - 1
             guard = costs["guarded"] - costs["signed"]
             return {**costs, "shared": shared, "guard": guard, "loop": empty - 1}
@@ -102,7 +103,7 @@ class Machine:
         }
         cycles, slots = each("value"), each("instructions")
         integer = cls.schedulers / of("integer multiply-add rate")
-        # An addition of 64 bits is two instructions.
+        # A 64-bit addition is two instructions.
         cycles["add"], slots["add"] = 2 * integer, 2.0
         near = {r["spacing"]: r["value"] for r in recording.results if r["probe"] == "DRAM neighbours"}
         far = near[max(near)]
@@ -148,14 +149,14 @@ class Machine:
 
 
 def pace_of_barriers(code: Sequence[str]) -> int:
-    """Return for how long the compiler keeps a warp at most barriers of a recorded loop of them, in cycles."""
+    """Return the cycles for which the compiler delays a warp at most barriers of a recorded loop of them."""
     return int(np.median([int(line.split()[0]) for line in code if " BAR" in line]))
 
 
 def _dram_spread(recording: Any) -> list[float]:
-    """Return by how many cycles lines of DRAM differ from the mean, in equal parts of them, from the earliest on.
+    """Return the deviations of the latencies of lines of DRAM from the mean in cycles, in equal parts, ascending.
 
-    A warp that asks for several at once waits for the last. What it waits longer for 2, 4, … than for one gives the
+    A warp that requests several lines at once waits for the last. The additional wait for 2, 4, … lines gives the
     deviation of a normal distribution.
     """
     found = {r["rows"]: r["value"] for r in recording.results if r["probe"] == "DRAM latency of rows"}
@@ -169,7 +170,7 @@ def _dram_spread(recording: Any) -> list[float]:
 
 
 def _dram_run(recording: Any) -> int:
-    """Return how many bytes beside each other come together: those of a row, nearer to one line than to many rows."""
+    """Return how many adjacent bytes arrive together: those of a row nearer to one line than to many rows."""
     one = min(r["value"] for r in recording.results if r["probe"] == "DRAM latency of rows")
     found = {r["bytes"]: r["value"] for r in recording.results if r["probe"] == "DRAM latency of runs"}
     apart = max(found.values())

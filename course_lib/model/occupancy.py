@@ -1,4 +1,4 @@
-"""How many blocks fit on a multiprocessor, and what stops the next one."""
+"""How many blocks fit on a multiprocessor, and which resource limits them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
 
-#: Registers are handed out to a warp in pieces of 256, shared memory to a block in pieces of 128 bytes, of which
-#: the driver keeps 1 KiB per block for itself (compute capability 8.0 and later). Source: CUDA's occupancy tables.
+#: Registers are allocated to a warp in units of 256, shared memory to a block in units of 128 bytes, of which the
+#: driver keeps 1 KiB per block for itself (compute capability 8.0 and later). Source: CUDA's occupancy tables.
 REGISTER_PIECE = 256
 SHARED_PIECE = 128
 RESERVED_SHARED = 1024
@@ -16,7 +16,7 @@ MOST_BLOCKS = 32
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Blocks and warps that a multiprocessor holds at once, as a share of the most, and the limiting resource."""
+    """Blocks and warps that a multiprocessor holds at once, their share of the maximum, and the limiting resource."""
 
     blocks: int
     warps: int
@@ -25,7 +25,7 @@ class Occupancy:
 
 
 def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Mapping[str, Any]) -> Occupancy:
-    """Return the Occupancy of blocks of `threads` with `registers` per thread and `shared_bytes` per block.
+    """Return the Occupancy of blocks of `threads` threads with `registers` per thread and `shared_bytes` per block.
 
     gpu holds threads_per_multiprocessor, registers_per_multiprocessor and shared_bytes_per_multiprocessor, as a
     recording's provenance does.

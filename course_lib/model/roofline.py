@@ -1,4 +1,4 @@
-"""The roofline: what a kernel can reach at most, given its operations per byte."""
+"""The roofline: the upper bound of a kernel's speed, given its operations per byte."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Bound:
-    """The most operations per second that can be reached, and the resource that sets the limit."""
+    """The upper bound in operations per second, and the resource that sets it."""
 
     flop_per_second: float
     limit: str
 
 
 def attainable(flop_per_byte: float | Fraction, flop_per_second: float, bytes_per_second: float) -> Bound:
-    """Return the Bound for a kernel of so many operations per byte on a GPU with these two ceilings.
+    """Return the Bound for a kernel with `flop_per_byte` on a GPU with these two ceilings.
 
-    Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", 2009. The bytes
-    are those that the kernel asks for; caches can serve some of them, so a kernel may exceed a bound by memory.
+    Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", 2009. The bytes are
+    those that the kernel requests; caches can serve some of them, so a kernel may exceed a bound by memory.
     """
     by_memory = float(flop_per_byte) * bytes_per_second
     if by_memory < flop_per_second:
@@ -31,7 +31,7 @@ FLOAT32_LANES = 128
 
 
 def peak_flop_per_second(multiprocessors: int, clock_hertz: float) -> float:
-    """Return what a GPU can do at most in float32, on paper: a multiply-add, two operations, a lane and cycle.
+    """Return the theoretical maximum of a GPU in float32: a multiply-add, two operations, per lane and cycle.
 
     Source: NVIDIA, "CUDA C++ Programming Guide", the throughput of arithmetic instructions.
     """

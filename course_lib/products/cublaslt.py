@@ -1,4 +1,4 @@
-"""cuBLASLt through ctypes: all the algorithms that it proposes for one product, so that the fastest can be found."""
+"""cuBLASLt through ctypes: every algorithm that it proposes for a product, so that the fastest can be found."""
 
 import ctypes
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from ctypes import POINTER, Structure, byref, c_float, c_int, c_int64, c_size_t,
 from functools import lru_cache
 from typing import Any
 
-#: The library's own numbers: types of data and of arithmetic, and names of attributes (cublasLt.h, cudaDataType.h).
+#: Constants of the library: types of data and of arithmetic, and names of attributes (cublasLt.h, cudaDataType.h).
 FLOAT32, FLOAT16, BFLOAT16 = 0, 2, 14
 COMPUTE_FLOAT32, COMPUTE_TF32 = 68, 77
 TRANSPOSE_A, TRANSPOSE_B = 3, 4
@@ -16,7 +16,7 @@ WORKSPACE_BYTES = 64 << 20
 
 
 class Algorithm(Structure):
-    """What the library says of one algorithm (cublasLtMatmulHeuristicResult_t)."""
+    """The library's description of one algorithm (cublasLtMatmulHeuristicResult_t)."""
 
     _fields_ = [
         ("algorithm", c_uint64 * 8),
@@ -29,9 +29,9 @@ class Algorithm(Structure):
 
 @lru_cache
 def _library() -> tuple[Any, Any]:
-    """Return (library, handle); (None, None) where cuBLASLt is not installed."""
+    """Return (library, handle); (None, None) if cuBLASLt is not installed."""
     try:
-        import torch  # it brings the library along, and loads it
+        import torch  # PyTorch contains the library, and loads it
 
         torch.cuda.current_blas_handle()
     except (ImportError, RuntimeError):
@@ -69,7 +69,7 @@ def algorithms(
 ) -> list[Callable[[int, int, int, int], None]]:
     """Return up to `most` functions call(A, B, C, workspace), pointers as integers, one for each algorithm.
 
-    Matrices are row-major: the library, which takes columns first, is asked for Cᵀ = Bᵀ Aᵀ.
+    Matrices are row-major. The library expects column-major ones, so it is called for Cᵀ = Bᵀ Aᵀ.
     """
     library, handle = _library()
     operation, preference = c_void_p(), c_void_p()

@@ -1,12 +1,12 @@
-"""Products with a few rows or columns: every result an inner product of its own, split among the threads of a block.
+"""Products with a few rows or columns: every result is an inner product, divided among the threads of a block.
 
-Idea: a result of four columns or fewer has no use for a tile: of the elements it would keep in shared memory, all but a
-few are read once. Here the long operand is read once, in whole sectors, and the arithmetic waits for memory: what
-counts is how many bytes are on their way, so a thread asks for several vectors before it uses the first.
-`along_k` is for a long operand whose neighbours in memory follow each other along K: a block takes eight of its rows,
-and its threads take turns along K. `across` is for one that lies the other way: each lane has a column, or four, and
-groups of lanes take turns along K. Where that makes too few blocks for a GPU, K is split into parts, and the last block
-to take its ticket adds them up, in their order.
+Idea: a result of four columns or fewer does not profit from a tile: almost every element in shared memory would be read
+only once. Here the long operand is read once, in whole sectors, and the arithmetic waits for memory: the speed depends
+on the bytes in flight, so a thread requests several vectors before it uses the first.
+`along_k` is for a long operand that is contiguous along K: a block takes eight of its rows, and its threads take
+elements along K in turn. `across` is for one that is contiguous the other way: each lane has a column, or four, and
+groups of lanes take rows along K in turn. Where that makes too few blocks for a GPU, K is split into parts, and the
+last block to take its ticket adds them up, in their order.
 """
 
 from functools import cache
@@ -20,15 +20,15 @@ from ..kernels.vector import load4
 THREADS, WARPS, ROWS = 256, 8, 8
 #: Threads of a block of `across`, its warps, its columns, and the rows that a thread loads before it uses the first.
 THREADS_ACROSS, WARPS_ACROSS, COLUMNS, AHEAD = 1024, 32, 32, 4
-#: Registers that so many threads may have on a multiprocessor of 65,536.
+#: Registers that each of so many threads may have on a multiprocessor of 65,536.
 REGISTERS_ACROSS = 65536 // THREADS_ACROSS
-#: A product with this many rows or columns, or with so many beyond the last whole tile, may be one of inner products.
+#: Products with at most so many rows or columns, or with so many beyond the last whole tile, may be inner products.
 FEW = 4
 
 
 @cache
 def _access(short_along_k, flipped, onto):
-    """Return device functions (short, store): an element of the short operand, and a result on its way to C."""
+    """Return device functions (short, store): load an element of the short operand; scale and store a result to C."""
 
     @cuda.jit(device=True)
     def short(S, k, c):
@@ -49,7 +49,7 @@ def _access(short_along_k, flipped, onto):
 
 @cuda.jit(device=True)
 def is_last_part(ticket, tickets):
-    """Return whether this block is the last of a column of the grid to come here; what all of them stored is visible.
+    """Return whether this block is the last of its grid column to call this; all stores of the others are then visible.
 
     ticket: a uint32 in shared memory; tickets: one for each column of the grid, zero before and after.
     """
@@ -63,13 +63,13 @@ def is_last_part(ticket, tickets):
 
 
 def _adder(count, store):
-    """Return add_parts(partial, C, top, end, first, alpha, beta): the results of a block, each the sum of its parts."""
+    """Return add_parts(partial, C, top, end, first, alpha, beta), which adds up the parts of a block's results."""
     results = ROWS * count
 
     @cuda.jit(device=True)
     def add_parts(partial, C, top, end, first, alpha, beta):
         warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
-        for result in range(warp, results, WARPS):  # a warp a result, its lanes every 32nd part
+        for result in range(warp, results, WARPS):  # one warp a result; a lane adds every 32nd part
             w, c = top + result // count, result % count
             total = float32(0)
             if w < end:
@@ -150,13 +150,13 @@ def along_k(count, wide, short_along_k, flipped, onto):
 def across(count, wide, short_along_k, flipped, onto):
     """Return the kernel for a long operand L of K×W: kernel[(ceil(W / 32), parts), 1024](L, S, C, ...).
 
-    The other arguments are those of `along_k`; any `chunk` will do. A block has 32 columns, for as many blocks as can
-    be: a warp takes one row of them at a time or, if `wide`, four rows in 16-byte loads.
+    The other arguments are those of `along_k`; `chunk` may have any value. A block has 32 columns, so that there are
+    many blocks: a warp takes one row of them at a time or, if `wide`, four rows in 16-byte loads.
     """
     short, store = _access(short_along_k, flipped, onto)
     each = 4 if wide else 1
     lanes = COLUMNS // each
-    groups, turns = THREADS_ACROSS // lanes, 2 if wide else 0
+    groups, steps = THREADS_ACROSS // lanes, 2 if wide else 0
     sums_of_block = WARPS_ACROSS * count
 
     @capped(REGISTERS_ACROSS)
@@ -189,8 +189,8 @@ def across(count, wide, short_along_k, flipped, onto):
         for c in range(count):
             for e in range(each):
                 total = sums[c, e]
-                for turn in range(turns):  # a warp's groups of lanes add up their sums
-                    total += cuda.shfl_xor_sync(0xFFFFFFFF, total, lanes << turn)
+                for step in range(steps):  # a warp's groups of lanes add up their sums
+                    total += cuda.shfl_xor_sync(0xFFFFFFFF, total, lanes << step)
                 if cuda.threadIdx.x % 32 < lanes:
                     shared[warp * count + c, each * lane + e] = total
         cuda.syncthreads()

@@ -1,4 +1,4 @@
-"""`course_lib.products.multiplication` beside cuBLAS and the fastest algorithm of cuBLASLt, over many shapes."""
+"""Measurements of `course_lib.products.product`, cuBLAS and the fastest algorithm of cuBLASLt, over many shapes."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,7 +17,7 @@ SQUARES = (
     *(64, 128, 256, 512, 768, 1000, 1024, 1025, 1536, 2000, 2048, 2049, 3000, 3072, 4095, 4096, 4097),
     *(5120, 6144, 8192, 12288, 16384),
 )
-#: M, N, K: few tiles and a long K, the reverse, one side thin, a row or a column, and sizes that nothing divides.
+#: M, N, K: few tiles and a long K, the reverse, one thin side, a row or a column, and sizes that no tile divides.
 RECTANGLES = (
     *((1000, 500, 3000), (8192, 8192, 128), (1023, 4093, 2047), (4096, 16, 4096), (64, 4096, 4096), (128, 128, 8192)),
     *((1000, 3000, 500), (1024, 512, 3072), (1024, 3072, 512), (4096, 1, 4096), (1, 4096, 4096), (4096, 4, 4096)),
@@ -26,12 +26,11 @@ RECTANGLES = (
     *((4096, 4096, 16), (777, 555, 1333)),
 )
 SHAPES = (*((n, n, n) for n in SQUARES), *RECTANGLES)
-#: Milliseconds for the repeats of one library on one shape; fewer repeats where they do not fit, and the recording
-#: says how many.
+#: Milliseconds for the repeats of one library on one shape; the recording states how many repeats fitted.
 MILLISECONDS = 600
-#: Launches of one product: the copies of A and B, the tiles, the last columns and the last rows.
+#: The most launches of one product: copies of A and B, the tiles, the last columns and the last rows.
 MOST_LAUNCHES = 5
-#: Small ones whose launches are counted: whole tiles and shared ones, copies, inner products along and across K.
+#: Small products whose launches are counted: whole and shared tiles, copies, inner products along and across K.
 COUNTED = ((64, 64, 64), (70, 44, 600), (130, 257, 100), (70, 45, 300), (512, 512, 40), (2, 70, 500), (70, 2, 1000))
 #: Products with more multiplications are verified through one random vector.
 DIRECT = 2**36
@@ -49,7 +48,7 @@ def products(
 
 
 def _measure(size: tuple[int, int, int], gpu: Gpu, repeats: int) -> list[dict[str, Any]]:
-    """Return the results of one shape: product, cublas and, where it is installed, cublaslt."""
+    """Return the results of one shape: product, cublas and, if it is installed, cublaslt."""
     M, N, K = size
     sets = input_sets(*size)
     repeats = max(3, min(repeats, int(MILLISECONDS / (2e-9 * M * N * K / 40 + 0.01))))
@@ -74,7 +73,7 @@ def _measure(size: tuple[int, int, int], gpu: Gpu, repeats: int) -> list[dict[st
 
 
 def launch_counted() -> None:
-    """Launch the products of COUNTED once, for a profiler to look at."""
+    """Launch the products of COUNTED once, for a profiler."""
     cuda = require()
     for size in COUNTED:
         prepare(*input_sets(*size)[0])()
@@ -84,13 +83,13 @@ def launch_counted() -> None:
 def _timed(
     size: tuple[int, int, int], call: Callable[..., object], sets: list[Any], repeats: int, launches: int = 1
 ) -> dict[str, Any]:
-    """Return the milliseconds of every repeat, and their median's rate."""
+    """Return a result: the milliseconds of every repeat, and the rate by their median."""
     timing = Timing(*size, time_calls(call, sets, repeats, launches=launches))
     return {"milliseconds": list(timing.milliseconds), "gflops": timing.gflops}
 
 
 def _fastest(size: tuple[int, int, int], sets: list[Any], repeats: int) -> dict[str, Any]:
-    """Return the times of the fastest of cuBLASLt's algorithms, found by a few launches of each."""
+    """Return the result of the fastest of cuBLASLt's algorithms, found by a few launches of each."""
     workspace = require().device_array(cublaslt.WORKSPACE_BYTES, np.uint8)
     pointers = [tuple(_pointer(X) for X in (*arrays, workspace)) for arrays in sets]
     algorithms = cublaslt.algorithms(*size)

@@ -1,4 +1,4 @@
-"""Products of any float32 matrices: which tile, how many blocks, and what is left over.
+"""Products of any float32 matrices: the choice of a tile, of the number of blocks, and of kernels for the edges.
 
     product(A, B, C)                                 # C = A B, arrays on the GPU
     product(A, B, C, alpha=2, beta=1)                # C = 2 A B + C
@@ -7,14 +7,14 @@
 Why one tile shape is not enough: `best` computes 128×256 results in a block. A GPU of 132 multiprocessors is busy with
 132 such tiles and multiples of that; of 133 one is left over, and takes as long as all before it. A result of 512×512
 has 8. Smaller tiles are more, but each element in shared memory then serves fewer multiplications. So `plan` predicts,
-for fourteen shapes of tile, how long the slowest multiprocessor takes (product_plan.py), and takes the least:
+for fourteen shapes of tile, how long the slowest multiprocessor takes (planning.py), and chooses the minimum:
 
-1. Tiles come in rounds, as many in each as the GPU holds at once. Whole rounds of tiles go to a block each.
-2. The tiles of the last round are cut along K into equal shares, one for each block that the GPU holds, if that is
-   sooner done, adding up the parts included: up to 2 partial tiles a block, written, and read by the tile's last block.
+1. Tiles come in rounds, as many in each as the GPU holds at once. In whole rounds each tile has a block of its own.
+2. The tiles of the last round are divided along K into equal shares, one for each block that the GPU holds, if that is
+   faster with the addition of parts included: up to 2 partial tiles a block, written, then read by its last block.
 3. Results with 4 columns, 2 rows or fewer are inner products, and up to 4 of either beyond the last whole tile may be.
-4. A and B whose rows begin off 16 bytes may be copied first into rows that begin on them.
-5. Where tiles of 128×256 in whole rounds are soonest done and nothing is transposed or scaled, `best` does them.
+4. A and B may first be copied into rows that begin on 16-byte boundaries, if their own do not.
+5. Where tiles of 128×256 in whole rounds are fastest and nothing is transposed or scaled, `best` computes them.
 """
 
 from collections.abc import Callable
@@ -49,15 +49,15 @@ __all__ = [
     "workspace",
 ]
 
-#: Blocks of inner products that keep a multiprocessor's share of the memory busy.
+#: Blocks of inner products that saturate a multiprocessor's share of the memory bandwidth.
 THIN_BLOCKS, THIN_BLOCKS_ACROSS = 4, 1
-#: Tickets that are made at least, and the float32 elements of a line of memory.
+#: The least number of tickets to allocate, and the float32 elements of a line of memory.
 TICKETS, LINE = 4096, 32
 
 
 @dataclass(frozen=True)
 class Operands:
-    """The arrays and numbers of one product, whether A and B are stored transposed, and whether as `widened` copies."""
+    """The arrays and scalars of one product, whether A and B are stored transposed, and whether they are copies."""
 
     A: object
     B: object
@@ -74,7 +74,7 @@ class Operands:
         return LoadForm(along_k, self.copied or is_wide(X))
 
     def copies(self, K):
-        """Return (matrix, rows and columns of its copy) of A and B; both are as deep as a multiple of 4 from K on."""
+        """Return (matrix, rows and columns of its copy) of A and B; K is rounded up to a multiple of 4 in both."""
         deep = 4 * ceil(K / 4)
         shapes = []
         for X, name in ((self.A, "A"), (self.B, "B")):
@@ -86,7 +86,7 @@ class Operands:
 def is_wide(X):
     """Return whether every row of X begins on a 16-byte boundary, so that 128-bit accesses are possible.
 
-    A NumPy array is the simulator's, for which what a view is a view of begins on one.
+    A NumPy array belongs to the simulator, where the base of every allocation is so aligned.
     """
     if X.shape[1] % 4 or not X.shape[1]:
         return False
@@ -117,7 +117,7 @@ def _partial_elements(p, thin):
 
 
 def _lines(elements):
-    """Return so many float32, rounded up to whole lines of 128 bytes: what begins on one takes the fewest sectors."""
+    """Return a number of float32 elements rounded up to whole lines of 128 bytes, which take the fewest sectors."""
     return LINE * ceil(elements / LINE)
 
 
@@ -150,10 +150,10 @@ def _thin(p, o, gpu):
 
 
 class LaunchStep(NamedTuple):
-    """A launch: its kernel, what that is made of, the grid, the block, and its arguments.
+    """A launch: its kernel, the parameters of that kernel, the grid, the block, and the arguments.
 
-    kernel and made: "best" or "widened", of nothing; "tiles", of the arguments of `tile_kernel`; "along_k" or "across",
-    of those of the functions of that name.
+    `kernel` is "best" or "widened", without parameters; "tiles", with those of `tile_kernel`; or "along_k" or "across",
+    with those of the functions of that name.
     """
 
     kernel: str
@@ -166,8 +166,8 @@ class LaunchStep(NamedTuple):
 def steps(p, operands, partial, tickets, gpu):
     """Return the plan's launches in order.
 
-    partial: a float32 array of one dimension and of whole lines, and tickets: an uint32 array of zeros, no smaller than
-    `workspace` says; one launch after the other uses them, and leaves the tickets zero.
+    partial: a one-dimensional float32 array of whole lines; tickets: a uint32 array of zeros; both at least as large as
+    `workspace` returns. One launch after the other uses them, and leaves the tickets zero.
     """
     o, result = operands, []
     if p.tile is None and p.rows:
@@ -186,7 +186,7 @@ def steps(p, operands, partial, tickets, gpu):
         o = replace(o, A=copies[0], B=copies[1], copied=True)
     if p.tile:
         tile = p.tile
-        # what a wide load takes beyond the columns in tiles is there, for four at least
+        # A wide load may exceed the columns of the tiles, by less than four, if elements exist there.
         fits = p.rows >= tile.rows and p.columns >= tile.columns and p.K >= tile.depth
         sizes = p.rows, p.columns, o.alpha, o.beta
         sums = room(2 * p.shares, tile.rows * tile.columns) if p.shares else room(1, 4)
@@ -204,18 +204,18 @@ def steps(p, operands, partial, tickets, gpu):
 
 
 def _kernel(step):
-    """Return the kernel of a LaunchStep."""
+    """Return the compiled or simulated kernel of a LaunchStep."""
     if step.kernel in ("best", "widened"):
         return best if step.kernel == "best" else widened
     return {"tiles": tile_kernel, "along_k": along_k, "across": across}[step.kernel](*step.made)
 
 
 def launches(p, operands, partial, tickets, gpu):
-    """Return [(kernel, grid, block, arguments)] in order: what a GPU, or the simulator, is to launch for `steps`."""
+    """Return [(kernel, grid, block, arguments)] in order, as a GPU or the simulator launches `steps`."""
     return [(_kernel(s), s.grid, s.block, s.arguments) for s in steps(p, operands, partial, tickets, gpu)]
 
 
-#: Memory for the partial sums of a device's stream, and tickets; a product that needs more makes it larger.
+#: Partial sums and tickets for each device and stream; a product that needs more enlarges them.
 _workspace: dict[tuple[int, Any], tuple[Any, Any]] = {}
 
 
@@ -232,9 +232,9 @@ def prepare(
     """Return a function that computes C = alpha A·B + beta C on the GPU, whenever it is called.
 
     A is M×K, or K×M with transpose_a, and B K×N, or N×K with transpose_b. A, B and C are C-ordered float32 arrays on
-    the GPU, of numba or of any library with __cuda_array_interface__. As in BLAS, C is not read where beta is 0.
-    Products on one stream share the memory for partial sums. Raise ValueError where an array does not fit, and
-    TypeError where it is not on the GPU.
+    the GPU, of numba or of any library with __cuda_array_interface__. As in BLAS, C is not read if beta is 0. Products
+    on one stream share the memory for partial sums. Raise ValueError if shapes do not fit each other, and TypeError if
+    an array is not on the GPU.
     """
     arrays = {}
     for name, X in (("A", A), ("B", B), ("C", C)):
@@ -274,7 +274,7 @@ def product(A, B, C, alpha=1.0, beta=0.0, transpose_a=False, transpose_b=False, 
 
 
 def _sizes(arrays, transpose_a, transpose_b):
-    """Return (M, N, K); raise ValueError with one sentence where the arrays do not fit each other."""
+    """Return (M, N, K); raise ValueError with one sentence if the arrays do not fit each other."""
     for name, X in arrays.items():
         if X.ndim != 2 or X.dtype != np.float32 or not X.is_c_contiguous():
             raise ValueError(f"{name} must be a C-ordered float32 matrix; it has {X.ndim} dimensions of {X.dtype}")

@@ -1,9 +1,9 @@
-"""The rule by which `product` chooses: the plan whose busiest multiprocessor is predicted to be done first.
+"""The rule by which `product` chooses: the plan whose busiest multiprocessor is predicted to finish first.
 
-What is predicted, in cycles of a multiprocessor: the multiplications of its blocks, with the words that they read from
-shared memory and the elements that they bring there, or what the L2 cache takes to deliver these if that is longer, or
-the least that a unit of work takes however few warps there are; the beginnings of its blocks; the results that it
-stores; tickets and parts of shared tiles; launches, copies, and what inner products read again. It knows no sizes.
+Predicted are, in cycles of a multiprocessor: the multiplications of its blocks, with the words that they read from
+shared memory and the elements that they store there, or the time the L2 cache takes to deliver these if that is longer,
+or the minimum for a unit of work of few warps; the start of its blocks; the results that it stores; tickets and parts
+of shared tiles; launches, copies, and what inner products read again. The rule contains no matrix sizes.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .inner_products import FEW
 from .tile import Tile
 from .tile_loads import UNIT
 
-#: The shapes, from the fewest loads a multiplication to the most blocks a result; two of them for thin results.
+#: Tile shapes, from the fewest loads per multiplication to the most blocks per result; two of them for thin results.
 TILES = (
     Tile(128, 256, 8, 16, blocks=1),
     Tile(128, 128, 8, 8, blocks=1),
@@ -32,20 +32,20 @@ TILES = (
 )
 #: The shape of `best`.
 LARGEST = TILES[0]
-#: Shapes with a shorter side than this are for results of at most twice that side.
+#: A shape whose shorter side is less than THINNEST is for results of at most THIN times that side.
 THINNEST, THIN = 32, 2
 #: Multiply-adds that a multiprocessor does in a cycle.
 LANES = 128
 # The rest are cycles of a multiprocessor, fitted to the times of 1,048 candidates for 40 sizes on an H200.
 #: For each word that a thread reads from shared memory, times its 32 lanes and shared among the multiprocessor's.
 READ = 1.1
-#: For each element, or four where rows begin on 16 bytes, on its way from global to shared memory; a lane's.
+#: For each element, or four where rows begin on 16 bytes, that a lane moves from global to shared memory.
 MOVE = 15
-#: Bytes of A and B that a multiprocessor gets in a cycle while all of them ask.
+#: Bytes of A and B that a multiprocessor receives in a cycle while all of them load.
 FETCHED = 11.5
-#: The least for a unit of work, beyond its multiplications, however few warps there are.
+#: The minimum for a unit of work, beyond its multiplications, however few warps there are.
 LATENCY = 230
-#: For the first launch and for each one after it; for the prologue and the first loads of a round of blocks.
+#: For the first launch and for each later one; for the prologue and the first loads of a round of blocks.
 START, SECOND, FIRST = 5900, 15000, 6800
 #: Bytes that a multiprocessor's share of the memory moves in a cycle, to copy A and B, or to read one of them again.
 COPIED = 20
@@ -53,19 +53,19 @@ COPIED = 20
 TICKET, PART = 5300, 200
 #: Bytes of results or partial sums that a multiprocessor writes, and that a block adding them up reads, in a cycle.
 STORED, ADDED = 47, 60
-#: `best` has one path less through its loop than the tile of the same shape: the share of the time that it takes.
+#: Ratio of the times of `best` and of the tile of the same shape, whose loop has one path more.
 BEST = 0.985
-#: With so many units of K or fewer, the elements of a ragged one are multiplied alone, not with zeros after them.
+#: With so many units of K or fewer, only the existing elements of a ragged unit are multiplied, without zero padding.
 SHORT = 8
-#: The least work for a block, in units of K, and what no number of units times shares may reach.
+#: The least work for a block, in units of K, and a bound that the product of units and shares must not reach.
 LEAST_UNITS, MOST_UNITS = 2, 2**32
-#: Products with so few rows, and those with no more of rows and columns, are inner products altogether.
+#: Products with so few rows, and those with at most TINY rows and columns, are computed as inner products.
 FEWEST, TINY = 2, 8
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """What the rule asks of a GPU: its multiprocessors."""
+    """The properties of a GPU that the rule needs: its multiprocessors."""
 
     multiprocessors: int
 
@@ -74,9 +74,9 @@ class Gpu:
 class ProductPlan:
     """How an M×N product over K is computed.
 
-    tile, or None where `best` computes it all, by `rows`, or inner products do; rows and columns of C in tiles, the
-    rest being inner products; blocks with a `whole` tile each and blocks with equal `shares` of the rest; whether A and
-    B are `copied` into rows on 16-byte boundaries before; `cycles` is the prediction it was chosen by.
+    tile: None if `best` computes `rows`, or if all are inner products. rows, columns: those of C in tiles; the rest are
+    inner products. whole: the number of blocks with one tile each; shares: the number of blocks that divide the other
+    tiles equally. copied: whether A and B are first copied into rows on 16-byte boundaries. cycles: the prediction.
     """
 
     M: int
@@ -92,37 +92,37 @@ class ProductPlan:
 
     @property
     def units(self):
-        """K in units of work, at least one."""
+        """The number of units of work along K, at least one."""
         return max(1, ceil(self.K / (self.tile.depth if self.tile else UNIT)))
 
     @property
     def short(self):
-        """Whether no more of a ragged unit of K is multiplied than there is."""
+        """Whether a ragged unit of K is multiplied without zero padding."""
         return self.tile is not None and _is_short(self.tile, self.K)
 
     @property
     def kernels(self):
-        """What computes it, in a word: the shape of its tiles, `best`, or inner products."""
+        """A word for the kernels: the shape of the tiles, `best`, or inner products."""
         return str(self.tile) if self.tile else "best" if self.rows else "inner products"
 
     @property
     def tiles(self):
-        """Tiles of C."""
+        """The number of tiles of C."""
         return ceil(self.rows / self.tile.rows) * ceil(self.columns / self.tile.columns) if self.tile else 0
 
 
 def _inside(size, tile_size):
-    """Return the rows or columns that tiles compute: all, or whole tiles where only a few are left over."""
+    """Return the rows or columns that tiles compute: all, or those of whole tiles if only a few are left over."""
     return size - size % tile_size if size > tile_size and size % tile_size <= FEW else size
 
 
 def _is_short(tile, K):
-    """Return whether K has few units of a tile without slices, one of them ragged."""
+    """Return whether K has few units, one of them ragged, of a tile without slices."""
     return tile.slices == 1 and 0 < K <= SHORT * tile.depth and K % tile.depth > 0
 
 
 def _cycles(tile, blocks, units, gpu, wide):
-    """Predict the cycles in which the busiest multiprocessor does `blocks` blocks of so many units each."""
+    """Predict the cycles in which the busiest multiprocessor does `blocks` blocks of `units` units each."""
     results, area = tile.thread_rows * tile.thread_columns, tile.rows * tile.columns * tile.depth
     reads = READ * (tile.thread_rows + tile.thread_columns) / results
     moves = MOVE * (tile.rows + tile.columns) * tile.depth / (4 if wide else 1) / LANES
@@ -137,7 +137,7 @@ def _cycles(tile, blocks, units, gpu, wide):
 def plans(M, N, K, gpu, wide=True, plain=False):
     """Return the candidates for a product with tiles: every shape, with and without shares.
 
-    wide: the rows of A and B begin on 16-byte boundaries; plain: C = A·B as it stands, which `best` computes too.
+    wide: the rows of A and B begin on 16-byte boundaries; plain: neither scaled nor transposed.
     """
     found = []
     for tile in TILES:
@@ -156,10 +156,10 @@ def plans(M, N, K, gpu, wide=True, plain=False):
 
 
 def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
-    """Return the candidates with one tile for so many rows and columns of C, the rest being inner products."""
+    """Return the candidates with one tile for `rows` rows and `columns` columns of C, the rest being inner products."""
     units, tiles = max(1, ceil(K / tile.depth)), ceil(rows / tile.rows) * ceil(columns / tile.columns)
     start = START + SECOND * ((rows < M) + (columns < N))
-    # Inner products read the operand that is long beside them once more.
+    # Inner products read their long operand once more.
     start += 4 * K * ((rows < M) * columns + (columns < N) * M) / COPIED / gpu.multiprocessors
     if copied:
         start += 2 * SECOND + 8 * (M * K + K * N) / COPIED / gpu.multiprocessors
@@ -174,7 +174,7 @@ def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
             whole = tiles - left
             cycles = start + _cycles(tile, whole, multiplied, gpu, wide) + _ends(tile, whole, whole, gpu)
             cycles += _cycles(tile, shares, left * multiplied / shares, gpu, wide) + _ends(tile, shares, left, gpu)
-            # A share of equal parts of one tile each has one part of a tile, any other share two.
+            # If each tile of the shares belongs to equally many blocks, a block has one part of a tile, else up to two.
             area, parts = 4 * tile.rows * tile.columns, 2 if shares % left else 1
             cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * (PART + area / ADDED)
             found.append(ProductPlan(M, N, K, tile, rows, columns, whole, shares, copied, cycles))
@@ -182,9 +182,9 @@ def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
 
 
 def _ends(tile, blocks, tiles, gpu):
-    """Predict the cycles in which blocks find their places and load what they begin with, and their tiles are stored.
+    """Predict the cycles of the blocks' first loads and of storing the tiles.
 
-    The first is so for every round of blocks; of the tiles of results the busiest multiprocessor stores its part.
+    First loads recur in every round of blocks; the busiest multiprocessor stores its part of the tiles of results.
     """
     rounds = ceil(blocks / (tile.blocks * gpu.multiprocessors))
     return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / STORED

@@ -1,8 +1,8 @@
-"""Division of numbers that fit into 32 bits: what blocks need to find their place.
+"""Division of unsigned numbers of 32 bits, with which blocks find their tile.
 
 numba divides integers as int64, rounding down. A GPU has no instruction for that: a division is dozens of instructions
-and a branch. The blocks of `tile`, which began with six of them, had 576 instructions before their first load, and 390
-with these quotients of unsigned numbers of 32 bits; a block of a small product has little else to do.
+and a branch. The blocks of `tile`, which begin with six divisions, had 576 instructions before their first load, and
+390 with these quotients of unsigned numbers of 32 bits; a block of a small product executes few others.
 
     quotient(a, b)              # a // b, for 0 <= a < 2**32 and 0 < b < 2**32: neither is checked on a GPU
 
@@ -23,7 +23,7 @@ def _quotient(a, b):
 
 
 def quotients(a, b):
-    """Return a // b of integers or their arrays, and a where b is 0: a lane that takes no part may hold anything."""
+    """Return a // b of integers or arrays of them, and a where b is 0: an inactive lane may hold any value."""
     return np.floor_divide(a, np.where(np.equal(b, 0), 1, b))
 
 
@@ -36,7 +36,7 @@ def _simulated_type(a, b):
 
 @intrinsic
 def quotient(typingctx, a, b):
-    """Return a // b as int64, of two integers from 0, or 1, up to and without 2**32."""
+    """Return a // b as int64, for integers 0 <= a < 2**32 and 1 <= b < 2**32."""
     if not (isinstance(a, types.Integer) and isinstance(b, types.Integer)):
         return None
 

@@ -5,12 +5,13 @@ part of each. `tile_kernel` makes the same kernel for other shapes, and for matr
 Work: the sum of a tile of C runs over K in units of 16; the units of all tiles are numbered, tile after tile. A block
 takes the units of one whole tile, or any equal share of the units of the last tiles, wherever a tile ends: so every
 multiprocessor has the same work, however few the tiles are. The blocks of a shared tile store their partial sums, and
-each takes a ticket; who has the last one adds them up, in their order. Nobody waits, and no second launch is needed.
+each takes a ticket; the block with the last ticket adds them up, in their order. No block waits, and no second launch
+is needed.
 Slices: a small tile has few results, so few warps. Several groups of warps, each with a slice of every unit of K, give
-it more; they halve their results among themselves, through shared memory, when all is multiplied.
-Edges: a tile that would stick out of C is moved back until it fits, so no load needs a test; what it computes twice
-it stores once. K that is not a multiple of 16 has its ragged unit first, outside the loop; where K has few units, no
-more of it is multiplied than there is.
+it more; at the end they exchange halves of their results through shared memory and add them up.
+Edges: a tile that would exceed C is moved back until it fits, so no load needs a test; results computed twice are
+stored once. If K is not a multiple of 16, its ragged unit comes first, outside the loop; where K has few units, no more
+of it is multiplied than there is.
 Source: the shares are those of Osama et al., "Stream-K: work-centric parallel decomposition for dense matrix-matrix
 multiplication on the GPU" (2023).
 """
@@ -25,9 +26,9 @@ from ..kernels.vector import load4, store4
 from .quotient import quotient
 from .tile_loads import UNIT, loader
 
-#: Rows of tiles that neighbouring blocks walk down before they turn to the next column: what they share stays in L2.
+#: Rows of tiles in a band; blocks go down a band column by column, so that neighbours share data in the L2 cache.
 BAND = 8
-#: Vectors of partial sums that a thread asks for at once.
+#: Vectors of partial sums that a thread requests at once.
 LOADS = 16
 #: Added to a result before it is stored, so that the sum moves to another register: see best.py.
 ZERO = float32(0)
@@ -37,8 +38,8 @@ ZERO = float32(0)
 class Tile:
     """A shape of tile: rows×columns of C for a block, in threads of thread_rows×thread_columns results.
 
-    The 32 lanes of a warp are lane_rows × 32 / lane_rows; a multiprocessor is to hold `blocks` at once, for which the
-    registers of a thread are capped.
+    The 32 lanes of a warp are lane_rows × 32 / lane_rows. The registers of a thread are limited so that a
+    multiprocessor holds `blocks` blocks at once.
     """
 
     rows: int
@@ -51,7 +52,7 @@ class Tile:
 
     @property
     def depth(self):
-        """K in one unit of work: the depth of the tiles in shared memory."""
+        """The depth of the tiles in shared memory, which is that of one unit of work along K."""
         return UNIT * self.slices
 
     @property
@@ -61,7 +62,7 @@ class Tile:
 
     @property
     def registers(self):
-        """Registers a thread may have, that `blocks` fit on a multiprocessor of 65,536; the most is 255."""
+        """The most registers of a thread with which `blocks` blocks fit on a multiprocessor of 65,536; at most 255."""
         return min(255, 65536 // (self.blocks * self.threads) // 8 * 8)
 
     def __str__(self):
@@ -81,7 +82,7 @@ def place(tile, rows, columns, M, N):
 
 @cuda.jit(device=True)
 def moved_back(own, last, quads):
-    """Return where a tile begins that would begin at `own`: no later than `last`, rounded up to loads of 16 bytes."""
+    """Return where a tile begins: at `own`, but at most at `last`, rounded up to loads of 16 bytes."""
     return max(0, min(own, (last + 3) // 4 * 4 if quads else last))
 
 
@@ -118,7 +119,7 @@ def _multiplier(tile):
 def _ragged_multiplier(load_fragments, add_outer_product, loaders):
     """Return multiply_ragged(operands, tiles, ...), which multiplies the `steps` elements of K of a ragged unit alone.
 
-    Meanwhile the unit after it, at `steps` along K, comes into the tiles' place, if there is one before `stop`.
+    Meanwhile it loads the next unit, at `steps` along K, into the tiles, if that begins before `stop`.
     """
     (fetch_a, _, keep_a), (fetch_b, _, keep_b) = loaders
 
@@ -133,7 +134,7 @@ def _ragged_multiplier(load_fragments, add_outer_product, loaders):
             load_fragments(A_tile, B_tile, k, m, n, a, b)
             add_outer_product(a, b, acc)
             k += 1
-        cuda.syncthreads()  # nobody reads the tiles any more
+        cuda.syncthreads()  # no thread reads the tiles any more
         keep_a(A_tile, thread, 0, a_next)
         keep_b(B_tile, thread, 0, b_next)
         cuda.syncthreads()
@@ -169,10 +170,10 @@ def _quad_storer(tile, onto):
 
 
 def _row_storer(tile, onto):
-    """Return store_tile as `_quad_storer` does, for a C whose rows begin anywhere: by way of shared memory, `buffer`.
+    """Return store_tile as `_quad_storer` does, for a C with rows of any alignment, through `buffer` in shared memory.
 
-    From its registers a warp would store every fourth column of eight rows at a time, a part of 24 sectors, and the L2
-    cache takes a part of a sector no faster than a whole one. From shared memory it stores neighbours, 32 in 5 sectors.
+    Directly from registers a warp would store every fourth column of eight rows at a time, parts of 24 sectors, and the
+    L2 cache takes a part of a sector no faster than a whole one. From shared memory it stores 32 neighbours, 5 sectors.
     """
     kept, row_step, columns = tile.thread_rows // tile.slices, 4 * tile.lane_rows, tile.columns
     lane_columns, thread_columns = 32 // tile.lane_rows, tile.thread_columns
@@ -180,18 +181,18 @@ def _row_storer(tile, onto):
     bits, warp_bits = columns.bit_length() - 1, warp_columns.bit_length() - 1
 
     def storer(i):
-        """Return what stores row i of a thread's results, a constant: results must not be indexed at run time."""
+        """Return a function that stores row i of a thread's results; registers need a constant i."""
 
         @cuda.jit(device=True)
         def store_row(C, buffer, results, own_top, own_left, top, left, M, N, alpha, beta):
             lane, part = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32 * (32 * thread_columns)
-            cuda.syncwarp()  # nobody reads the row before
+            cuda.syncwarp()  # no lane reads the row before any more
             for j in range(column_quads):
                 a, b, c, d = results[i, 4 * j], results[i, 4 * j + 1], results[i, 4 * j + 2], results[i, 4 * j + 3]
                 place = part + lane // lane_columns * warp_columns + (lane % lane_columns + lane_columns * j) * 4
                 store4(buffer, place >> bits, place & (columns - 1), (a + ZERO, b + ZERO, c + ZERO, d + ZERO))
             cuda.syncwarp()
-            # The vote, which the compiler cannot foresee, keeps this a loop: unrolled, its code would take longer to
+            # The vote, whose result the compiler cannot know, keeps this a loop: unrolled code would take longer to
             # fetch than to run.
             place = int64(lane)
             while cuda.all_sync(0xFFFFFFFF, place < 32 * thread_columns):
@@ -207,7 +208,7 @@ def _row_storer(tile, onto):
         return store_row
 
     def storers(i):
-        """Return what stores a thread's rows from i on."""
+        """Return a function that stores a thread's rows from i on."""
         store_row = storer(i)
         if i + 1 == kept:
             return store_row
@@ -226,14 +227,14 @@ def _row_storer(tile, onto):
     def store_tile(C, buffer, results, own_top, own_left, top, left, mine, n, M, N, alpha, beta):
         lane = cuda.threadIdx.x % 32
         first_row, first_column = top + mine - lane // lane_columns * 4, left + n - lane % lane_columns * 4
-        cuda.syncthreads()  # nobody reads the tiles any more
+        cuda.syncthreads()  # no thread reads the tiles any more
         store_rows(C, buffer, results, own_top, own_left, first_row, first_column, M, N, alpha, beta)
 
     return store_tile
 
 
 def _halver(tile, kept, bit):
-    """Return halve(buffer, upper, acc), which adds up the sums of slices that differ in one bit of their numbers.
+    """Return halve(buffer, upper, acc), which adds the sums of two slices whose numbers differ in one bit.
 
     Of the first 2 `kept` rows of its results a thread gives half to its partner, through shared memory, and gets the
     other half's sums in return; these are its first `kept` rows afterwards. upper: the thread keeps the second half.
@@ -244,11 +245,11 @@ def _halver(tile, kept, bit):
     across = bit * threads // tile.slices
 
     def exchanger(begin):
-        """Return what exchanges the quads of results from `begin` on, as many at once as the buffer holds."""
+        """Return a function that exchanges quads of results from `begin` on, as many at once as the buffer holds."""
 
         @cuda.jit(device=True)
         def exchange(buffer, upper, acc):
-            cuda.syncthreads()  # nobody reads the tiles, or what was exchanged before, any more
+            cuda.syncthreads()  # no thread reads the tiles, or the last exchange, any more
             for q in range(at_once):
                 i, j = (begin + q) // column_quads, (begin + q) % column_quads * 4
                 place = 4 * (q * threads + cuda.threadIdx.x)
@@ -284,7 +285,7 @@ def _halver(tile, kept, bit):
 
 
 def _adder(tile):
-    """Return add_parts(partial, one, other, sums): what blocks `one` to `other` stored of a tile, added up in order."""
+    """Return add_parts(partial, one, other, sums), which adds a tile's parts from blocks `one` to `other`, in order."""
     kept, thread_columns, threads = tile.thread_rows // tile.slices, tile.thread_columns, tile.threads
     column_quads = thread_columns // 4
     at_once = max(1, LOADS // (kept * column_quads))
@@ -312,16 +313,17 @@ def _adder(tile):
 
 @cache
 def tile_kernel(tile, a_form, b_form, c_wide, fits, onto, short=False):
-    """Return the kernel of one tile shape for operands of two forms; fits: C and K are no smaller than a tile.
+    """Return the kernel of one tile shape for operands of two forms; fits: C and K are at least as large as a tile.
 
-    short: K has a ragged unit and few others, and the tile one slice; the ragged one is then multiplied by itself.
+    short: K has a ragged unit and few others, and the tile one slice; then only the elements of the ragged unit are
+    multiplied.
 
-    kernel[whole + shares, tile.threads](A, B, C, M, N, alpha, beta, whole, shares, partial, tickets) computes the
-    first M rows and N columns of C = alpha A·B + beta C. A is M×K, or K×M where a_form is not along_k, and B is K×N,
-    or N×K where b_form is along_k; all are float32 and C-ordered. c_wide: C's rows begin on 16 bytes; onto: beta is
-    not 0. The first `whole` blocks take a tile each; `shares` more blocks take equal shares of the tiles after those.
-    Sums of part of a tile go to `partial`, float32 of 2 shares rows and as many columns as a tile has results; the last
-    of a tile's blocks to take one of its `tickets`, a uint32 for each shared tile, zero before and after, adds them.
+    kernel[whole + shares, tile.threads](A, B, C, M, N, alpha, beta, whole, shares, partial, tickets) computes the first
+    M rows and N columns of C = alpha A·B + beta C. A is M×K, or K×M where a_form is not along_k, and B is K×N, or N×K
+    where b_form is along_k; all are float32 and C-ordered. c_wide: C's rows begin on 16 bytes; onto: beta is not 0. The
+    first `whole` blocks take a tile each; `shares` more blocks take equal shares of the tiles after those. Partial sums
+    go to `partial`, float32 of 2 shares rows and as many columns as a tile has results; the last of a tile's blocks to
+    take one of its `tickets`, a uint32 for each shared tile, zero before and after, adds them.
     """
     rows, columns, threads, depth, slices = tile.rows, tile.columns, tile.threads, tile.depth, tile.slices
     thread_rows, thread_columns, per_slice = tile.thread_rows, tile.thread_columns, threads // slices
@@ -391,7 +393,7 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto, short=False):
             else:
                 fetch_a(A, thread, top, K - depth * (units - begin) + at, a_next)
                 fetch_b(B, thread, left, K - depth * (units - begin) + at, b_next)
-            cuda.syncthreads()  # nobody reads the tiles of the share's other part any more
+            cuda.syncthreads()  # no thread reads the tiles of the share's other part any more
             if alone and cuda.threadIdx.x == 0:
                 progress[0], progress[1], progress[2] = number, unit, last
             keep_a(A_tile, thread, at, a_next)
@@ -405,9 +407,9 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto, short=False):
             load_fragments(A_tile, B_tile, at, m, n, a0, b0)
             for start in range(after, stop + depth, depth):
                 two_steps(A_tile, B_tile, at, m, n, a0, b0, a1, b1, acc)
-                # Without the barriers of the warp the compiler puts the loads off until right before their use. A block
-                # alone on its multiprocessor is faster with a branch around both; where several take turns, the tiles
-                # are fetched one step apart, in the last round once more, for want of others.
+                # Without the barriers of the warp the compiler delays the loads until right before their use. A block
+                # alone on its multiprocessor is faster with a branch around both; where several share it, the tiles are
+                # fetched one iteration ahead, also in the last round, where the data are not used.
                 if alone or not fits:
                     if start < stop:
                         fetch_a(A, thread, top, start + at, a_next)
@@ -427,18 +429,18 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto, short=False):
                 two_steps(A_tile, B_tile, at + 12, m, n, a0, b0, a1, b1, acc)
                 load_fragments(A_tile, B_tile, at + 15, m, n, a1, b1)
                 add_outer_product(a0, b0, acc)
-                cuda.syncthreads()  # nobody reads the tiles any more
+                cuda.syncthreads()  # no thread reads the tiles any more
                 keep_a(A_tile, thread, at, a_next)
                 keep_b(B_tile, thread, at, b_next)
                 cuda.syncthreads()  # the next tiles are complete
                 load_fragments(A_tile, B_tile, at, m, n, a0, b0)
                 add_outer_product(a1, b1, acc)
-            if alone:  # taken from shared memory, these need no registers in the loop, where they are scarce
+            if alone:  # from shared memory these need no registers in the loop, where they are scarce
                 number, unit, last = progress[0], progress[1], progress[2]
                 begin, end = unit - number * units, min(units, last - number * units)
                 own_top, own_left = place(number, rows, columns, M, N)
                 top, left = moved_back(own_top, M - rows, a_quads), moved_back(own_left, N - columns, b_quads)
-            mine = m  # the row of the first of the results that the thread has after adding up the slices
+            mine = m  # the row of the thread's first result after adding up the slices
             if slices > 1:
                 halve(B_tile, slice % 2 == 1, acc)
                 mine += slice % 2 * (half // 4 * row_step + half % 4)
@@ -457,9 +459,9 @@ def tile_kernel(tile, a_form, b_form, c_wide, fits, onto, short=False):
                 cuda.syncthreads()
                 begun, done = (number - whole) * units, (number - whole + 1) * units
                 one = quotient((begun + 1) * shares - 1, shared_units)  # the block with the tile's first unit
-                other = quotient(done * shares - 1, shared_units)  # and with its last
-                # Between fences the ticket shows who takes a later one what this block stored: one thread's are enough,
-                # between barriers, and cost less than everybody's.
+                other = quotient(done * shares - 1, shared_units)  # the block with its last unit
+                # The fences make this block's stores visible to the block that takes a later ticket. Between barriers
+                # the fence of one thread is enough, and costs less than one by every thread.
                 if cuda.threadIdx.x == 0:
                     cuda.threadfence()
                     ticket[0] = cuda.atomic.inc(tickets, number - whole, other - one)  # after the last comes 0

@@ -1,7 +1,7 @@
-"""How the threads of a block bring their parts of a tile from global to shared memory: the loads of `tile`.
+"""Loads of a tile from global to shared memory by the threads of a block, for `tile`.
 
-One pair of functions for each way an operand can lie: its neighbours in memory follow each other along K or across it,
-and its rows begin on 16 bytes or not. Tiles are stored K first, so A's is transposed on the way unless A already is.
+There is a pair of functions for each layout of an operand: contiguous along K or across it, with rows aligned to 16
+bytes or not. Tiles are stored K first, so A's is transposed while it is loaded, unless A already is.
 """
 
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from numba import cuda, float32, uint64
 
 from ..kernels.vector import load4, store4
 
-#: Elements along K that a thread loads, and multiplies, between two barriers of the block.
+#: Elements along K that a thread loads and multiplies between two barriers of the block.
 UNIT = 16
 
 
 @dataclass(frozen=True)
 class LoadForm:
-    """How an operand lies in memory: along_k where neighbours follow each other along K; wide if on 16 bytes."""
+    """The layout of an operand: along_k if it is contiguous along K; wide if its rows are aligned to 16 bytes."""
 
     along_k: bool
     wide: bool
 
 
 def _along_k_wide(width, threads, fits):
-    """Return what `loader` does, for an operand along K in loads of 16 bytes: four lanes to a row of 16."""
+    """Return the functions of `loader` for an operand along K in loads of 16 bytes: four lanes to a row of 16."""
     step, count = threads // 4, 4 * width // threads
 
     @cuda.jit(device=True)
@@ -52,7 +52,7 @@ def _along_k_wide(width, threads, fits):
 
 
 def _along_k(width, threads, fits):
-    """Return what `loader` does, for an operand along K, element by element: 16 lanes to a row of 16."""
+    """Return the functions of `loader` for an operand along K, element by element: 16 lanes to a row of 16."""
     step, count = threads // UNIT, UNIT * width // threads
 
     @cuda.jit(device=True)
@@ -79,7 +79,7 @@ def _along_k(width, threads, fits):
 
 
 def _across_wide(width, threads, fits):
-    """Return what `loader` does, for an operand across K in loads of 16 bytes."""
+    """Return the functions of `loader` for an operand across K in loads of 16 bytes."""
     quads = width // 4
     step, count = threads // quads, 4 * width // threads
 
@@ -112,7 +112,7 @@ def _across_wide(width, threads, fits):
 
 
 def _across(width, threads, fits):
-    """Return what `loader` does, for an operand across K, element by element."""
+    """Return the functions of `loader` for an operand across K, element by element."""
     span = min(threads, width)
     step, pieces, count = max(1, threads // width), max(1, width // threads), UNIT * width // threads
 
@@ -146,8 +146,8 @@ def loader(width, threads, form, fits):
 
     fetch(X, thread, first, start, values) loads a thread's part of rows first … first + width - 1 of the operand,
     elements start … start + 15 along K; fetch_ragged(X, thread, first, start, limit, values) those below `limit`, and
-    zeros after them; keep(tile, thread, at, values) stores them in rows at … at + 15, K first. Where the tile does not
-    fit, rows beyond the last repeat the last.
+    zeros after them; keep(tile, thread, at, values) stores them in rows at … at + 15, K first. If not `fits`, rows
+    beyond the last repeat the last.
     """
     if form.along_k:
         return (_along_k_wide if form.wide else _along_k)(width, threads, fits)

@@ -1,9 +1,9 @@
-"""A copy of a matrix whose rows begin on 16-byte boundaries, and are zero beyond what they held.
+"""Copies of matrices with rows that begin on 16-byte boundaries, padded with zeros.
 
 Idea: rows of 4,095 elements begin on 4-byte boundaries, so a kernel can load them only element by element, each four
 times: once for every tile above, below or beside. Copied once into rows of 4,096, they are loaded four at a time. The
-copy moves M K + K N elements there and back; the product of large matrices takes far longer.
-Launch: blocks of 256 threads, each for 32 columns; each of its 8 warps has 8 rows on their way at once.
+copy reads and writes M K + K N elements; the product of large matrices takes far longer.
+Launch: blocks of 256 threads, each for 32 columns; each of its 8 warps has 8 rows in flight at once.
 """
 
 from numba import cuda, float32, uint64
@@ -30,5 +30,5 @@ def widened(X, Y):
 
 
 def launch(rows, columns):
-    """Return (grid, block) for a Y of so many rows and columns."""
+    """Return (grid, block) for a Y of `rows` rows and `columns` columns."""
     return (max(1, -(-columns // COLUMNS)), min(MOST, max(1, -(-rows // ROWS)))), (THREADS, 1)

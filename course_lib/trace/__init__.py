@@ -1,4 +1,4 @@
-"""What a launch did, statement by statement: recorded, replayed and read."""
+"""A trace: what a launch did, statement by statement; recorded, replayed and read."""
 
 from .trace import Condition, Step, Trace, TraceAccess, TraceArray
 

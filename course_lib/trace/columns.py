@@ -1,6 +1,6 @@
-"""A trace as columns: one array for each thing that is known of every step, every access and every assignment.
+"""A trace as columns: one array for each property of every step, every access and every assignment.
 
-A launch of 58,000 statements takes a few megabytes so, and what a picture needs of it is found by NumPy, not by a loop
+In this form a launch of 58,000 statements takes a few megabytes, and NumPy finds what a picture needs, without a loop
 over objects. Lanes are bits: bit l of a mask is lane l of the step's warp, thread 32 * warp + l of its block.
 """
 
@@ -36,11 +36,11 @@ VARIABLE = {"step": "i4", "name": "i4", "values": "i4"}
 TEST = {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"}
 OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"}
 OPS = ("load", "store", "atomic")
-#: What a list of ``access`` is numbered where there is none: ``values`` of a load; of all but an atomic, ``old`` (what
-#: each lane found), ``given`` (its operands, lane after lane) and ``operation`` (its name, in ``Columns.operations``).
+#: The number that stands for no list in ``access``: ``values`` of a load; and, of all but an atomic, ``old`` (what each
+#: lane found), ``given`` (its operands, lane after lane) and ``operation`` (its name, in ``Columns.operations``).
 NONE = -1
-#: What ``step.flags`` holds: the step arrives at a barrier; it begins a turn of a loop; it goes on with a line after a
-#: device function that the line calls has returned.
+#: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop; it continues a line after a
+#: device function that the line called has returned.
 BARRIER, TURN, RESUMED = 1, 2, 4
 
 Table = dict[str, np.ndarray]
@@ -51,7 +51,7 @@ def empty(columns: dict[str, str]) -> Table:
 
 
 def joined(columns: dict[str, str], parts: list[Table]) -> Table:
-    """The rows of all parts, one after another."""
+    """Concatenate the rows of all parts."""
     return {
         name: np.concatenate([np.empty(0, kind), *(part[name] for part in parts)]).astype(kind, copy=False)
         for name, kind in columns.items()
@@ -59,7 +59,7 @@ def joined(columns: dict[str, str], parts: list[Table]) -> Table:
 
 
 class Vectors:
-    """Lists of numbers, each kept once and known by its number; a list of one number may stand for all lanes."""
+    """Lists of numbers, each stored once and identified by its number; a list of length one may stand for all lanes."""
 
     def __init__(self) -> None:
         self.dtypes: list[np.dtype[Any]] = []
@@ -72,7 +72,7 @@ class Vectors:
         self._lengths: list[int] = []
 
     def add(self, row: np.ndarray) -> int:
-        """The number of a list, given as an array of one dimension."""
+        """Return the number of a list, given as a one-dimensional array."""
         data = row.tobytes()
         key = row.dtype.str, data
         number = self._seen.get(key)
@@ -95,11 +95,11 @@ class Vectors:
         return len(self._kinds)
 
     def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(kind, start, length) of every list; ``kind`` numbers the pools."""
+        """Return (kind, start, length) of every list; ``kind`` is the index of its pool."""
         return np.array(self._kinds, np.int64), np.array(self._starts, np.int64), np.array(self._lengths, np.int64)
 
     def pools(self) -> list[np.ndarray]:
-        """The numbers of all lists of one dtype, for each of ``dtypes``."""
+        """Return the concatenated lists of each dtype, in the order of ``dtypes``."""
         return [np.frombuffer(b"".join(part), dtype) for part, dtype in zip(self._parts, self.dtypes, strict=True)]
 
 
@@ -107,9 +107,9 @@ class Vectors:
 class Columns:
     """The columns of a trace; steps are ordered by block (x fastest) and, in a block, as they were executed.
 
-    ``blocks`` (n, 3) are the coordinates that ``step["block"]`` numbers; ``first`` (n + 1,) are the rows of ``step``
-    with which the blocks begin. ``names``, ``arrays``, ``texts`` and ``operations`` are what the columns of that name
-    number.
+    ``blocks`` (n, 3): the coordinates of the blocks, to which ``step["block"]`` is an index; ``first`` (n + 1,): the
+    rows of ``step`` with which the blocks begin. ``names``, ``arrays``, ``texts`` and ``operations``: what the columns
+    of these names are indices to.
     """
 
     step: Table
@@ -137,22 +137,22 @@ class Columns:
         return self.vectors.pools()
 
     def vector(self, number: int) -> np.ndarray:
-        """The numbers of one list."""
+        """Return the numbers of one list."""
         kind, start, length = (int(column[number]) for column in self._vector_table)
         return self._pools[kind][start : start + length]
 
     def vector_lengths(self, numbers: np.ndarray) -> np.ndarray:
-        """How many numbers lists have."""
+        """Return the lengths of lists."""
         lengths: np.ndarray = self._vector_table[2][numbers]
         return lengths
 
     def rows(self, table: str, begin: int, end: int) -> slice:
-        """The rows of ``table`` that belong to the steps ``begin`` to ``end - 1``."""
+        """Return the rows of ``table`` that belong to the steps ``begin`` to ``end - 1``."""
         steps = getattr(self, table)["step"]
         return slice(*np.searchsorted(steps, [begin, end]).tolist())
 
     def values(self, numbers: np.ndarray, row: np.ndarray, place: np.ndarray, dtype: Any = None) -> np.ndarray:
-        """Items of lists: for each i, item ``place[i]`` of list ``numbers[row[i]]`` (item 0 of a list of one)."""
+        """Return for each i item ``place[i]`` of list ``numbers[row[i]]`` (item 0 of a list of length one)."""
         kind, start, length = (column[numbers] for column in self._vector_table)
         at = start[row] + np.where(length[row] == 1, 0, place)
         kinds = np.unique(kind)
@@ -165,7 +165,7 @@ class Columns:
 
 
 def lanes_of(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(row, lane, rank) of every set bit: the row of ``masks``, the bit, and the set bits below it."""
+    """Return (row, lane, rank) of every set bit: the row of ``masks``, the bit, the number of set bits below it."""
     bits = (masks[:, None] >> np.arange(WARP_SIZE, dtype=np.uint32)) & 1
     row, lane = np.nonzero(bits)
     rank = np.cumsum(bits, axis=1, dtype=np.int64)[row, lane] - 1
@@ -173,7 +173,7 @@ def lanes_of(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def mask_of(lanes: np.ndarray) -> int:
-    """The mask with these lanes set."""
+    """Return the mask with these lanes set."""
     return int(np.bitwise_or.reduce(np.uint32(1) << np.asarray(lanes, np.uint32), initial=0))
 
 
@@ -181,9 +181,9 @@ def mask_of(lanes: np.ndarray) -> int:
 class Touches:
     """Every element that a block's lanes accessed in one array, in order: columns of equal length.
 
-    ``position`` counts steps from 1, ``element`` is row-major, ``store`` says whether it was stored or updated
-    atomically, ``atomic`` whether it was the latter, and ``value`` is what it then held. Lanes that access several
-    neighbouring elements at once have an entry for each, of which ``first`` marks the first.
+    ``position`` counts steps from 1; ``element`` is row-major; ``store``: whether it was stored or updated atomically;
+    ``atomic``: whether it was the latter; ``value``: its value after the access. Lanes that access several neighbouring
+    elements at once have an entry for each, of which ``first`` marks the first.
     """
 
     position: np.ndarray
@@ -195,9 +195,9 @@ class Touches:
     first: np.ndarray
 
     def until(self, position: int) -> slice:
-        """The entries of the first ``position`` steps."""
+        """Return the entries of the first ``position`` steps."""
         return slice(0, int(np.searchsorted(self.position, position, side="right")))
 
     def at(self, position: int) -> slice:
-        """The entries of one step."""
+        """Return the entries of one step."""
         return slice(*np.searchsorted(self.position, [position, position + 1]).tolist())

@@ -1,4 +1,4 @@
-"""Where in a trace a finding happened: the block, the position and the thread of each access that takes part."""
+"""Locations of a finding in a trace: the block, the position and the thread of each access that takes part."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Place(NamedTuple):
 
 
 def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
-    """The places of a finding's first occurrence: of a race the later access and the earlier one, else one or two.
+    """Return the places of a finding's first occurrence: of a race the later access, then the earlier; else one or two.
 
-    A barrier that not everybody reached has the thread that came first, and then the one that did not, where it left.
-    Empty for a finding that no step made, as one about the source.
+    For barrier divergence: the thread that arrived first, then the one that did not arrive, where it left. Empty for a
+    finding that no step caused, such as one about the source.
     """
     timelines = {block: Timeline(trace, block) for block, _ in finding.threads}
     threads = [(block, _linear(trace, thread)) for block, thread in finding.threads]
@@ -49,7 +49,7 @@ def _linear(trace: Trace, thread: Dim3) -> int:
 
 
 def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> np.ndarray:
-    """The positions at which a thread ran a line, and touched the finding's element if it names one."""
+    """Return the positions at which a thread ran a line, and touched the finding's element if it names one."""
     mine = timeline.of_thread(thread)
     ran = np.flatnonzero(mine & (timeline.lines == timeline.statement_of(line))) + 1
     array = timeline.trace.arrays.get(finding.array or "")
@@ -68,7 +68,7 @@ def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> 
 
 
 def _race(timelines: dict[Dim3, Timeline], finding: Finding, threads: list[tuple[Dim3, int]]) -> tuple[Place, ...]:
-    """The first two accesses of a race that no barrier separates; of different blocks, the first of each."""
+    """Return the first two accesses of a race that no barrier separates; for different blocks, the first of each."""
     (block_a, a), (block_b, b) = threads
     line_a = finding.line if finding.other_line is None else finding.other_line
     at_a = _positions(timelines[block_a], finding, a, line_a)

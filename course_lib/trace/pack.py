@@ -1,4 +1,4 @@
-"""Turns what was recorded of a chunk of blocks into columns, all blocks at once."""
+"""Conversion of the recording of a chunk of blocks into columns, for all blocks at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WEIGHTS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
 
 
 class Update(NamedTuple):
-    """What an atomic did, as lane vectors: the operands, what each lane found, and what each left."""
+    """The effect of an atomic operation, as lane vectors: the operands, what each lane found, and what each left."""
 
     operation: str
     given: tuple[Any, ...]
@@ -28,11 +28,11 @@ class Update(NamedTuple):
 
 @dataclass
 class Events:
-    """What a chunk of blocks did, as references: an event is one statement of one warp in all of its blocks.
+    """The recording of a chunk of blocks, as references: an event is one statement of one warp in all of its blocks.
 
-    ``accesses`` are (event, op, pattern, base, value), of an atomic with an :class:`Update` for a value, ``variables``
-    (event, name, value), ``tests`` (event, text, left, right, truth, mask), ``outside`` (event, op, array, index,
-    lanes), ``arrivals`` (event, mask).
+    The lists hold tuples: ``accesses`` (event, op, pattern, base, value), with an :class:`Update` as the value of an
+    atomic; ``variables`` (event, name, value); ``tests`` (event, text, left, right, truth, mask); ``outside`` (event,
+    op, array, index, lanes); ``arrivals`` (event, mask).
     """
 
     lines: list[int] = field(default_factory=list)
@@ -47,16 +47,16 @@ class Events:
 
 
 class PackedLanes:
-    """The lanes of one warp in the blocks of a chunk, and masks over them as bits: one number for each block."""
+    """The lanes of one warp in the blocks of a chunk; converts masks over them to bits, one number for each block."""
 
     def __init__(self, vector: Any):
         self.vector, self.count, self.blocks = vector, vector.lanes.count, vector.chunk.count
         self.all = np.full(self.blocks, WEIGHTS[: self.count].sum(dtype=np.uint32))
         self._bits: dict[int, np.ndarray] = {}
-        self._kept: list[Any] = []  # so that no id is used again
+        self._kept: list[Any] = []  # keeps them alive, so that no id is reused
 
     def flat(self, value: Any) -> np.ndarray:
-        """A lane vector as (lanes, blocks)."""
+        """Return a lane vector in the shape (lanes, blocks)."""
         return np.broadcast_to(np.asarray(value), self.vector.shape).reshape(self.count, self.blocks)
 
     def bits(self, mask: Any) -> np.ndarray:
@@ -69,13 +69,13 @@ class PackedLanes:
         return found
 
     def fresh_bits(self, mask: Any) -> np.ndarray:
-        """The bits of a mask that will not be asked for again."""
+        """Return the bits of a mask, without caching them."""
         bits: np.ndarray = (self.flat(mask) * WEIGHTS[: self.count, None]).sum(axis=0, dtype=np.uint32)
         return bits
 
 
 class Packer:
-    """Gathers the columns of all chunks of a launch; ``figures`` is that of :class:`~.record.TraceObserver`."""
+    """Collects the columns of all chunks of a launch; ``figures`` is that of :class:`~.record.TraceObserver`."""
 
     def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
         self._figures = figures
@@ -87,7 +87,7 @@ class Packer:
         self._chunks: list[dict[str, Table]] = []
 
     def pack(self, chunk: Events, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
-        """Take one chunk; nothing of it is kept."""
+        """Convert one chunk; no reference to it is kept."""
         self._warps = [PackedLanes(vector) for vector in vectors]
         self._active: dict[tuple[int, int], np.ndarray] = {}
         numbers = {name: number for number, name in enumerate(arrays)}
@@ -118,7 +118,7 @@ class Packer:
         )
 
     def columns(self, launch: Any, arrays: list[str]) -> Columns:
-        """All chunks together, in the order of the blocks."""
+        """Return the columns of all chunks together, in the order of the blocks."""
         tables = {"step": c.STEP, "access": c.ACCESS, "variable": c.VARIABLE, "test": c.TEST, "outside": c.OUTSIDE}
         sizes = np.cumsum([0, *(len(chunk["step"]["line"]) for chunk in self._chunks)])
         for chunk, size in zip(self._chunks, sizes.tolist(), strict=False):
@@ -151,7 +151,7 @@ class Packer:
     # --- values ------------------------------------------------------------------------------------------------
 
     def _chosen(self, lanes: PackedLanes, bits: np.ndarray, block: int) -> np.ndarray | None:
-        """Which lanes are set in a block; None for all."""
+        """Return which lanes are set in a block; None for all."""
         if bits[block] == lanes.all[block]:
             return None
         key = (lanes.count, int(bits[block]))
@@ -161,8 +161,8 @@ class Packer:
         return found
 
     def _value(self, lanes: PackedLanes, bits: np.ndarray, value: Any) -> Any:
-        """Numbers of the lists of a lane vector's active lanes: one for each block, or one for all blocks."""
-        if type(value) is np.int64:  # counters of loops and their bounds: the same few, over and over
+        """Return the numbers of the lists of a lane vector's active lanes: one for each block, or one for all."""
+        if type(value) is np.int64:  # counters and bounds of loops: the same few values occur often
             number = self._whole.get(int(value))
             if number is None:
                 number = self._whole[int(value)] = self.vectors.add(value.reshape(1))
@@ -180,7 +180,7 @@ class Packer:
         return self._by_block(lanes, bits, lanes.flat(value))
 
     def _by_block(self, lanes: PackedLanes, bits: np.ndarray, flat: np.ndarray) -> list[int]:
-        """The lists of (lanes, blocks, ...) numbers; what a lane has lies together."""
+        """Return the numbers of the lists of (lanes, blocks, ...) values; a lane's values are adjacent."""
         rows = np.ascontiguousarray(np.moveaxis(flat, 1, 0))
         numbers = []
         for block in range(lanes.blocks):
@@ -196,9 +196,9 @@ class Packer:
 
     def _accesses(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
         blocks = self._row.shape[1]
-        known: dict[tuple[int, int], int] = {}  # (pattern, what else matters) -> row of the table of patterns
-        kept = []  # so that no id is used again
-        plains: dict[str, bool] = {}  # is the array in C order?
+        known: dict[tuple[int, int], int] = {}  # (pattern, further properties) -> row of the table of patterns
+        kept = []  # keeps them alive, so that no id is reused
+        plains: dict[str, bool] = {}  # array -> whether it is in C order
         laid: list[tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]] = []
         which, bases = [], []
         values, old, given = (np.full((len(chunk.accesses), blocks), c.NONE, np.int64) for _ in range(3))
@@ -252,7 +252,7 @@ class Packer:
         }
 
     def _lay(self, lanes: PackedLanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
-        """(lanes, first element, list of the elements beyond it, (sectors, wavefronts, conflicts)) for each block."""
+        """Return (lanes, first element, list of further elements, (sectors, wavefronts, conflicts)) for each block."""
         bits = lanes.bits(pattern.mask)
         figures = self._figures(pattern, phase)
         if plain and pattern.offsets is None:

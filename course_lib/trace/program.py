@@ -1,4 +1,4 @@
-"""What a traced kernel is, read from its source and its accesses: statements, loops, roles, tiles, phases."""
+"""The structure of a traced kernel, read from its source and its accesses: statements, loops, roles, tiles, phases."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import numpy as np
 from .columns import BARRIER, OPS, Columns, lanes_of
 from .trace import Trace, TraceArray
 
-#: What a phase of a warp does, in the order in which the kinds of one statement count.
+#: What a phase of a warp does; a statement that does several of these counts as the first of them.
 BARRIER_PHASE, LOAD, STORE, COMPUTE = "barrier", "load", "store", "compute"
 _NEUTRAL = 0
 _KINDS = ("", COMPUTE, STORE, LOAD, BARRIER_PHASE)
 
 
 class Listing:
-    """What the syntax trees say of the lines that are traced: statements, what they assign, and the loops.
+    """What the syntax trees say of the traced lines: statements, the names that they assign, and loops.
 
-    ``first`` maps a line to the first line of its statement, ``targets`` that to the names it assigns, ``prefix`` a
-    line to what its variables' names begin with: nothing in the kernel, ``function.`` in a device function.
-    ``headers`` are the first lines of for and while. ``inside`` maps a line to the number of its function, ``reached``
-    the first line of a statement to those of the functions that its calls come to.
+    ``first``: line -> first line of its statement; ``targets``: that -> the names it assigns; ``prefix``: line -> the
+    prefix of its variables' names, empty in the kernel, ``function.`` in a device function. ``headers``: the first
+    lines of for and while. ``inside``: line -> the number of its function; ``reached``: the first line of a statement
+    -> the numbers of the functions that its calls reach.
     """
 
     def __init__(self, sources: Iterable[Any]):
@@ -70,7 +70,7 @@ class Listing:
 
 
 def _called(source: Any, statement: ast.stmt, known: list[Any]) -> set[int]:
-    """The numbers of the functions that a statement itself calls; all, where a variable says which."""
+    """Return the numbers of the functions that a statement itself calls; of all, if a variable determines which."""
     own = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
     calls = [node.func for child in own for node in ast.walk(child) if isinstance(node, ast.Call)]
     found: set[int] = set()
@@ -84,7 +84,7 @@ def _called(source: Any, statement: ast.stmt, known: list[Any]) -> set[int]:
 
 
 def _stands_for(source: Any, name: ast.expr) -> Any:
-    """What a name, or a name of a module's, stands for outside the function; None for anything else."""
+    """Return the object outside the function that a name, or a name of a module, denotes; None for anything else."""
     if isinstance(name, ast.Attribute):
         return getattr(_stands_for(source, name.value), name.attr, None)
     try:
@@ -94,9 +94,9 @@ def _stands_for(source: Any, name: ast.expr) -> Any:
 
 
 def functions(trace: Trace) -> tuple[tuple[ast.FunctionDef, int], ...]:
-    """The functions of the traced source, each with what is to be added to its line numbers.
+    """Return the functions of the traced source, each with the offset of its line numbers.
 
-    The lines of one function follow each other; between functions lines may be missing.
+    The lines of one function are consecutive; between functions lines may be missing.
     """
     found, part = [], list[tuple[int, str]]()
     for line, text in (*trace.source, (-1, "")):
@@ -117,7 +117,7 @@ def _parsed(part: list[tuple[int, str]]) -> list[tuple[ast.FunctionDef, int]]:
 
 
 def shown_source(trace: Trace) -> tuple[tuple[int, str], ...]:
-    """Give the numbered lines flush left, without decorators and docstrings, which no step runs."""
+    """Return the numbered lines, dedented, without decorators and docstrings, which no step runs."""
     hidden: set[int] = set()
     for function, shift in functions(trace):
         first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
@@ -132,7 +132,7 @@ def shown_source(trace: Trace) -> tuple[tuple[int, str], ...]:
 
 
 def loops(trace: Trace) -> dict[int, tuple[int, int]]:
-    """For each line in a loop: the line of the head of the innermost one, and of the one around that (0: none).
+    """Return for each line in a loop the line of the head of the innermost loop, and of the one around that (0: none).
 
     A head belongs to its own loop.
     """
@@ -154,10 +154,10 @@ def loops(trace: Trace) -> dict[int, tuple[int, int]]:
 
 
 def roles(trace: Trace) -> dict[str, str]:
-    """Say which of the launch's global matrices is A, B and C in C = A·B; the names decide where they can.
+    """Return which of the launch's global matrices are A, B and C in C = A·B; the names decide if they can.
 
-    Without the names, C is the first two-dimensional array stored to, and A and B are the first two others
-    loaded from; their shapes must be those of a product. Arrays left over have no entry.
+    Otherwise C is the first two-dimensional array stored to, and A and B are the first two others loaded from; their
+    shapes must be those of a product. Other arrays have no entry.
     """
     matrices = [a.name for a in trace.arrays.values() if a.space == "global" and len(a.shape) == 2]
     by_name = {name.upper(): name for name in matrices}
@@ -178,10 +178,10 @@ def roles(trace: Trace) -> dict[str, str]:
 
 
 def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
-    """Measure the tile of every global matrix: the (rows, columns) a block touches between two barriers.
+    """Return the tile of every global matrix: the (rows, columns) that a block touches between two barriers.
 
-    It is read from the accesses, so a kernel that fetches the wrong tile shows the wrong tile. The size seen
-    most often in the first block counts, and the larger one on a tie.
+    It is measured from the accesses, so a kernel that fetches the wrong tile shows the wrong tile. The most frequent
+    size in the first block counts, and the larger one on a tie.
     """
     columns = trace.columns
     if not len(columns.blocks):
@@ -215,7 +215,7 @@ def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
 
 
 def accumulators(trace: Trace) -> tuple[str, ...]:
-    """Name the variables that gather a result: each is updated from itself and flows into a global array."""
+    """Return the variables that accumulate a result: each is updated from itself and flows into a global array."""
     feeds: dict[str, set[str]] = {}
     for function, _ in functions(trace):
         for node in ast.walk(function):
@@ -241,7 +241,7 @@ def accumulators(trace: Trace) -> tuple[str, ...]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    """Collect the variable names of an expression, without those that only compute an index."""
+    """Return the variable names of an expression, without those that only compute an index."""
     if isinstance(node, ast.Name):
         return {node.id}
     children = [node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node)
@@ -249,12 +249,11 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def kinds_of_steps(columns: Columns, arrays: Mapping[str, TraceArray], first: int, last: int) -> np.ndarray:
-    """What each step from ``first`` to ``last - 1`` does, as places in the order none, compute, store, load, barrier.
+    """Return what each step from ``first`` to ``last - 1`` does, as indices into (none, compute, store, load, barrier).
 
     A step that loads from global memory is a load, whatever else it does; one that stores to global memory, or to
-    shared memory without reading it, a store. One that reads shared memory computes, and so does one that updates
-    local arrays, or that assigns a float and touches no memory. The rest is none: loop heads, indices, what only moves
-    values between registers.
+    shared memory without reading it, is a store. A step that reads shared memory computes, and so does one that updates
+    local arrays, or that assigns a float and accesses no memory. The rest is none: loop heads, indices, moves.
     """
     rows = columns.rows("access", first, last)
     step, op, array = (columns.access[name][rows] for name in ("step", "op", "array"))
@@ -283,9 +282,9 @@ def kinds_of_steps(columns: Columns, arrays: Mapping[str, TraceArray], first: in
 def phases(
     columns: Columns, arrays: Mapping[str, TraceArray], first: int, last: int, warps: int
 ) -> tuple[tuple[tuple[int, str], ...], ...]:
-    """For each warp of a block, the phases it goes through: (last position, kind).
+    """Return for each warp of a block its phases: (last position, kind).
 
-    A step of no kind belongs to the phase that it is in. The block's steps are those from ``first`` to ``last - 1``.
+    A step of kind none belongs to the current phase. The block's steps are those from ``first`` to ``last - 1``.
     """
     kinds, warp_of = kinds_of_steps(columns, arrays, first, last), columns.step["warp"][first:last]
     found: list[tuple[tuple[int, str], ...]] = []

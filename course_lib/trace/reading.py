@@ -12,10 +12,10 @@ ROWS = ("load A and B from global", "multiply and add", "store to shared", "barr
 
 
 def timeline_rows(trace: Trace, block: tuple[int, int, int] = (0, 0, 0), warp: int = 0) -> dict[str, list[int]]:
-    """Which statements of one warp load from global, multiply, store to shared or wait, by position in its program.
+    """Return the positions at which one warp loads from global memory, multiplies, stores to shared memory or waits.
 
-    Positions count the statements that this warp executed and that do one of the four; a statement that does
-    two of them (a load stored at once) is in two rows.
+    Positions count the statements that this warp executed and that do one of the four; a statement that does two of
+    them (a load stored at once) is in two rows.
     """
     found: dict[str, list[int]] = {row: [] for row in ROWS}
     position = 0
@@ -37,10 +37,10 @@ def timeline_rows(trace: Trace, block: tuple[int, int, int] = (0, 0, 0), warp: i
 
 
 def slacks(rows: Mapping[str, Sequence[int]]) -> list[int]:
-    """For each global load: the multiply statements before the store to shared that needs its value.
+    """Return for each global load the number of multiply statements before the store to shared that needs its value.
 
-    A GPU can hide the wait for a load only behind statements that do not need it, so this is room to hide in,
-    not a time. A load that no store to shared follows is left out.
+    A GPU can hide the latency of a load only by statements that do not need its value, so this is an opportunity, not a
+    time. A load without a later store to shared memory is left out.
     """
     loads, multiplies, stores, _ = (rows[name] for name in ROWS)
     uses = {load: min((store for store in stores if store >= load), default=None) for load in loads}

@@ -1,6 +1,6 @@
-"""What a launch did, statement by statement, as it is recorded: accesses, assignments, tests, and what missed.
+"""The recording of a launch, statement by statement: accesses, assignments, tests, and accesses outside of arrays.
 
-While the kernel runs, only references are kept; a chunk of blocks is turned into columns when it has ended
+While the kernel runs, only references are kept; a chunk of blocks is converted into columns when it has ended
 (:mod:`pack`), so that tracing costs little more than the launch.
 """
 
@@ -22,15 +22,15 @@ from .trace import Fragment, MatrixOperation, RecordedSteps, Trace, TraceArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-#: A trace with more steps is refused: neither the recording nor the page that shows it would be small.
+#: A trace with more steps is refused: the recording, and the page that shows it, would be too large.
 MAX_STEPS = 200_000
 
 
 class TraceObserver(Observer):
     """Records a :class:`Trace` of a whole launch.
 
-    ``figures(pattern, phase)`` gives the (sectors, wavefronts, bank conflicts) of one access of a pattern, an array
-    each with a number for every block of the chunk: the rules are the observers'.
+    ``figures(pattern, phase)`` returns the (sectors, wavefronts, bank conflicts) of one access of a pattern: arrays
+    with one number for every block of the chunk, computed by the rules of the observers.
 
     Raises LaunchError beyond ``MAX_STEPS`` steps, with what to trace instead.
     """
@@ -93,9 +93,9 @@ class TraceObserver(Observer):
         return event
 
     def _event(self, vector: Any, line: int) -> int | None:
-        """The event of a line of the running statement.
+        """Return the event of a line of the running statement.
 
-        A device function that the statement called has events of its own; after its return the statement goes on.
+        A device function that the statement calls has events of its own; the statement's event continues after it.
         """
         self._turn_to(vector)
         event = self._now.get(vector.warp)
@@ -112,7 +112,7 @@ class TraceObserver(Observer):
         accesses = self._chunk.accesses
         if pattern.width > 1:
             values = value if isinstance(value, tuple) else (value,)
-            if accesses and len(values) < pattern.width:  # told element by element: one access all the same
+            if accesses and len(values) < pattern.width:  # reported element by element, but one access
                 last = accesses[-1]
                 if last[0] == event and last[2] is pattern and last[3] + len(last[4]) == base < last[3] + pattern.width:
                     last[4].extend(values)
@@ -149,7 +149,7 @@ class TraceObserver(Observer):
         chunk.variables.append((event, program.prefix[line] + name, value))
 
     def tested(self, vector: Any, line: int, text: str, left: Any, right: Any, truth: Any, mask: Any) -> None:
-        """A condition was evaluated in the lanes of ``mask``; ``left`` and ``right`` of a plain comparison, or None."""
+        """Record a condition evaluated in the lanes of ``mask``, with the sides of a plain comparison (else None)."""
         event = self._event(vector, line)
         if event is not None:
             self._chunk.tests.append((event, text, left, right, truth, mask))
@@ -179,7 +179,7 @@ class TraceObserver(Observer):
     # --- the result ----------------------------------------------------------------------------------------------
 
     def trace(self, findings: tuple[Finding, ...] = (), traffic: tuple[Any, ...] = ()) -> Trace:
-        """The recording, once the launch has finished, with what the other observers found and counted."""
+        """Return the trace of a finished launch, with what the other observers found and counted."""
         launch, source = self.prepared.launch, self.prepared.source
         columns = self._packer.columns(launch, list(self._arrays))
         for value in self.prepared.values:
@@ -200,7 +200,7 @@ class TraceObserver(Observer):
         )
 
     def _matrices(self) -> tuple[MatrixOperation, ...]:
-        """The operations whose meaning says which lane holds which element of its matrices."""
+        """Return the operations for which it is known which lane holds which element of the matrices."""
         found = {}
         for (line, name), function in sorted(self.prepared.unit.together.items(), key=lambda item: item[0]):
             fragments = getattr(getattr(function, "__self__", function), "fragments", None)
@@ -211,7 +211,7 @@ class TraceObserver(Observer):
 
 
 class StepObserver(TraceObserver):
-    """Records the steps of a launch and its arrays, without accesses, variables and tests: for those who count."""
+    """Records the steps of a launch and its arrays, without accesses, variables and tests: enough for counting."""
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])

@@ -1,4 +1,4 @@
-"""What one block did, step by step: the trace of a launch, read the way the viewer draws it."""
+"""The replay of one block, step by step: the trace of a launch in the form that the viewer draws."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Timeline:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps of the block as objects."""
+        """Return the steps of the block as objects."""
         if isinstance(self.trace.steps, RecordedSteps):
             return self.trace.steps[self.first : self.last]
         return tuple(step for step in self.trace.steps if step.block == self.block)
 
     def step(self, position: int) -> Step:
-        """The last of the first ``position`` steps."""
+        """Return the last of the first ``position`` steps."""
         if isinstance(self.trace.steps, RecordedSteps):
             return self.trace.steps[self.first + position - 1]
         return self.steps[position - 1]
@@ -58,7 +58,7 @@ class Timeline:
     # --- columns, lane by lane ----------------------------------------------------------------------------------
 
     def touches(self, name: str) -> Touches:
-        """What the block's lanes did to one array."""
+        """Return the accesses of the block's lanes to one array."""
         if name not in self._touches:
             self._touches[name] = self._expand(name)
         return self._touches[name]
@@ -84,7 +84,7 @@ class Timeline:
         store = op != LOAD
         value = np.zeros(len(row), array.dtype)
         if store.any():
-            # one value stands for all lanes; of wide stores, one lane's values do
+            # A list as long as one lane's values (one, or several for wide stores) stands for all lanes.
             lengths = columns.vector_lengths(table["values"])[row]
             place = np.where(lengths == width, part, rank * width + part)
             value[store] = columns.values(table["values"], row[store], place[store], value.dtype)
@@ -92,7 +92,7 @@ class Timeline:
         return Touches(table["step"][row] - self.first + 1, thread, element, store, op == ATOMIC, value, part == 0)
 
     def assignments(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(position, thread, value) of every assignment to a variable, in order."""
+        """Return (position, thread, value) of every assignment to a variable, in order."""
         if name not in self._assigned:
             columns = self.columns
             rows = columns.rows("variable", self.first, self.last)
@@ -106,7 +106,7 @@ class Timeline:
         return self._assigned[name]
 
     def outside(self, position: int) -> list[tuple[str, int, tuple[int, ...]]]:
-        """(array, thread, index) of every access of the step before ``position`` that missed its array."""
+        """Return (array, thread, index) of every access outside its array in the step before ``position``."""
         if not position:
             return []
         columns, step = self.columns, self.first + position - 1
@@ -124,24 +124,24 @@ class Timeline:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The variables that the block assigned, in the order of their first assignments."""
+        """Return the variables that the block assigned, in the order of their first assignments."""
         rows = self.columns.rows("variable", self.first, self.last)
         return tuple(self.columns.names[i] for i in dict.fromkeys(self.columns.variable["name"][rows].tolist()))
 
     def runs(self, thread: int, position: int) -> dict[int, int]:
-        """How often a thread ran each line in the first ``position`` steps."""
+        """Return how often a thread ran each line in the first ``position`` steps."""
         mine = self.of_thread(thread) & ((self.flags & RESUMED) == 0)
         lines, counts = np.unique(self.lines[:position][mine[:position]], return_counts=True)
         return dict(zip(lines.tolist(), counts.tolist(), strict=True))
 
     def statement_of(self, line: int) -> int:
-        """The line with which the statement begins that a line belongs to: the nearest above that ran."""
+        """Return the first line of the statement that contains a line: the nearest line above that ran."""
         lines = np.unique(self.lines)
         at = int(np.searchsorted(lines, line, side="right"))
         return int(lines[at - 1]) if at else line
 
     def of_thread(self, thread: int) -> np.ndarray:
-        """Which steps a thread takes part in."""
+        """Return in which steps a thread takes part."""
         warp, lane = divmod(thread, WARP_SIZE)
         takes_part: np.ndarray = (self.warps == warp) & ((self.lanes >> np.uint32(lane)) & 1).astype(bool)
         return takes_part
@@ -163,29 +163,29 @@ class Timeline:
         return (*opened, last) if waiting else tuple(opened)
 
     def releases(self) -> tuple[int, ...]:
-        """The positions at which a barrier opens: its last arrival before a waiting warp goes on."""
+        """Return the positions at which a barrier opens: its last arrival before a waiting warp continues."""
         return self._releases
 
     @cached_property
     def phases(self) -> tuple[tuple[tuple[int, str], ...], ...]:
-        """For each warp the phases it goes through: (last position, "load", "compute", "store" or "barrier")."""
+        """Return for each warp its phases: (last position, "load", "compute", "store" or "barrier")."""
         return phases(self.columns, self.trace.arrays, self.first, self.last, ceil_div(self.n_threads, WARP_SIZE))
 
     @cached_property
     def strips(self) -> tuple[Strip, ...]:
-        """What each warp and each buffer of shared memory goes through: names and spans of positions."""
+        """Return the history of each warp and of each buffer of shared memory: names and spans of positions."""
         return strips(self)
 
     def next_stop(self, by: str, position: int, warp: int) -> int:
-        """The position to go to from ``position``: at the next "step", loop "turn", "phase" (of a warp), "barrier".
+        """Return the next position of a kind: "step", loop iteration ("turn"), "phase" (of a warp) or "barrier".
 
-        At the end, and where nothing follows, it is the end.
+        Without a further one, return the end.
         """
         end = len(self)
         if by == "step":
             return min(position + 1, end)
         if by == "turn":
-            return self._next_turn(position, warp)
+            return self._next_iteration(position, warp)
         stops: tuple[int, ...] = self._releases
         if by == "phase":
             opening = dict(zip(self._arrivals(warp), self._releases, strict=False))
@@ -195,23 +195,23 @@ class Timeline:
     def _arrivals(self, warp: int) -> list[int]:
         return (np.flatnonzero((self.warps == warp) & ((self.flags & BARRIER) != 0)) + 1).tolist()
 
-    def _next_turn(self, position: int, warp: int) -> int:
+    def _next_iteration(self, position: int, warp: int) -> int:
         around = loops(self.trace)
         mine = self.warps == warp
         before = np.flatnonzero(mine[:position])
         line = int(self.lines[before[-1]]) if len(before) else 0
-        turns = np.flatnonzero(mine & ((self.flags & TURN) != 0)) + 1
+        iterations = np.flatnonzero(mine & ((self.flags & TURN) != 0)) + 1
         header = around.get(line, (0, 0))[0]
         while header:
-            turn = turns[(turns > position) & (self.lines[turns - 1] == header)]
-            if len(turn):
-                return int(turn[0])
+            following = iterations[(iterations > position) & (self.lines[iterations - 1] == header)]
+            if len(following):
+                return int(following[0])
             header = around[header][1]
-        later = turns[turns > position]
+        later = iterations[iterations > position]
         return int(later[0]) if len(later) else len(self)
 
     def telling_step(self, thread: int) -> int:
-        """Choose the step that a still picture shows: the middle one in which the thread reads shared memory.
+        """Return the step that a still picture shows: the middle one in which the thread reads shared memory.
 
         Without shared memory it is the middle one of those in which it loads from global memory.
         """
@@ -230,14 +230,14 @@ class Timeline:
         return len(self)
 
     def state(self, position: int) -> State:
-        """The machine after the first ``position`` steps; other blocks' stores stay out of the picture."""
+        """Return the machine after the first ``position`` steps; stores of other blocks are not included."""
         return State(self, position)
 
 
 class State:
     """The machine as one block sees it after some of its steps.
 
-    What it holds is worked out when it is asked for, and kept.
+    Each part is computed when it is first requested, and cached.
     """
 
     def __init__(self, timeline: Timeline, position: int):
@@ -245,7 +245,7 @@ class State:
         self._values: dict[str, np.ma.MaskedArray] = {}
 
     def values(self, name: str) -> np.ma.MaskedArray:
-        """The elements of an array, flat; nothing stored yet is masked. A local array has a row per thread."""
+        """Return the elements of an array, flat; masked if not stored yet. A local array has a row per thread."""
         if name not in self._values:
             self._values[name] = self._replayed(name)
         return self._values[name]
@@ -273,21 +273,21 @@ class State:
         return marked
 
     def loaded(self, name: str) -> np.ndarray:
-        """Which elements of an array the block has loaded."""
+        """Return which elements of an array the block has loaded."""
         return self._marked(name, store=False)
 
     def stored(self, name: str) -> np.ndarray:
-        """Which elements of an array the block has stored."""
+        """Return which elements of an array the block has stored."""
         return self._marked(name, store=True)
 
     def loaded_by(self, name: str, thread: int) -> np.ndarray:
-        """The elements of an array that a thread has loaded, in ascending order."""
+        """Return the elements of an array that a thread has loaded, in ascending order."""
         touches = self.timeline.touches(name)
         done = touches.until(self.position)
         return np.unique(touches.element[done][(touches.thread[done] == thread) & ~touches.store[done]])
 
     def counts(self, space: str, op: str) -> np.ndarray:
-        """Loads, stores or atomics of each thread; a wide access counts as one."""
+        """Return the number of loads, stores or atomics of each thread; a wide access counts as one."""
         total = np.zeros(self.timeline.n_threads, np.int64)
         for name, array in self.timeline.trace.arrays.items():
             if array.space == space:
@@ -295,7 +295,7 @@ class State:
         return total
 
     def line_loads(self, line: int) -> np.ndarray:
-        """Global loads of each thread on a line."""
+        """Return the number of global loads of each thread on a line."""
         arrays = self.timeline.trace.arrays
         return sum(
             (self._counted(name, "load", line) for name, array in arrays.items() if array.space == "global"),
@@ -312,7 +312,7 @@ class State:
         return np.bincount(touches.thread[done][chosen], minlength=self.timeline.n_threads)
 
     def line_runs(self, line: int) -> np.ndarray:
-        """How often each thread ran a line."""
+        """Return how often each thread ran a line."""
         timeline = self.timeline
         chosen = (timeline.lines[: self.position] == line) & ((timeline.flags[: self.position] & RESUMED) == 0)
         row, lane, _ = lanes_of(timeline.lanes[: self.position][chosen])
@@ -320,7 +320,7 @@ class State:
         return np.bincount(threads, minlength=timeline.n_threads)
 
     def variable(self, name: str) -> np.ma.MaskedArray:
-        """A variable's value in each thread; masked where it has none yet."""
+        """Return a variable's value in each thread; masked if it has none yet."""
         position, thread, value = self.timeline.assignments(name)
         done = slice(0, bisect_right(position, self.position))
         held = nothing(self.timeline.n_threads, value.dtype)
@@ -329,12 +329,12 @@ class State:
 
 
 def table_threads(warps: np.ndarray, step: np.ndarray, row: np.ndarray, lane: np.ndarray) -> np.ndarray:
-    """Linear thread ids of lanes of rows, of which ``step`` says the step in the block."""
+    """Return the linear thread ids of lanes of rows; ``step`` is each row's step in the block."""
     threads: np.ndarray = warps[step][row].astype(np.int64) * WARP_SIZE + lane
     return threads
 
 
 def nothing(size: int, dtype: Any) -> np.ma.MaskedArray:
-    """So many elements of which none has a value."""
+    """Return a masked array of ``size`` elements without values."""
     empty: np.ma.MaskedArray = np.ma.array(np.zeros(size, dtype), mask=np.ones(size, bool))
     return empty

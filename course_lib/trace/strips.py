@@ -1,4 +1,4 @@
-"""What each warp of a block, and each buffer of its shared memory, goes through: spans over the block's statements."""
+"""The history of each warp of a block, and of each buffer of its shared memory, as spans of the block's statements."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from .columns import BARRIER, OPS, Columns, Touches
 from .trace import Trace
 
 #: (first position, last position, what): statements number first + 1 to last. ``what`` is "load A" or "store A" (an
-#: atomic stores), "other", "barrier" (arrives), "wait" (for the other warps) or, of a buffer, "held": it keeps what
-#: a later load wants.
+#: atomic stores), "other", "barrier" (arrives), "wait" (for the other warps) or "held" (a buffer that is loaded later).
 Span = tuple[int, int, str]
 #: (name, spans) of a warp, "warp 0", or of a buffer, "A_tiles[1]".
 Strip = tuple[str, tuple[Span, ...]]
@@ -25,7 +24,7 @@ _RANKS = {("local", True): 0, ("local", False): 0, ("shared", True): 1, ("shared
 
 
 class BlockSteps(Protocol):
-    """The steps of one block (:class:`~.replay.Timeline`), as far as strips ask for them."""
+    """The steps of one block (:class:`~.replay.Timeline`), as far as strips need them."""
 
     trace: Trace
     columns: Columns
@@ -41,8 +40,10 @@ class BlockSteps(Protocol):
 
 
 def strips(timeline: BlockSteps) -> tuple[Strip, ...]:
-    """A strip for each warp of the block, then one for each buffer: an array of shared memory, or for each first index
-    of one that has more than two dimensions."""
+    """Return a strip for each warp of the block, then one for each buffer.
+
+    A buffer is an array of shared memory, or each first index of one that has more than two dimensions.
+    """
     return (*_warps(timeline), *_buffers(timeline))
 
 
@@ -55,7 +56,7 @@ def _warps(timeline: BlockSteps) -> Iterable[Strip]:
         [[_RANKS.get((arrays[name].space, load), 4) for load in (False, True)] for name in names] or [[0, 0]]
     )
     rank = space[array, (op == LOAD).astype(int)]
-    # of each step the first access of the highest rank: sorted last, so that it is written last
+    # For each step the first access of the highest rank: sorted last, so that it is assigned last.
     order = np.lexsort((-np.arange(len(step)), rank, step))
     kinds = [OTHER, ARRIVES, *(f"{verb} {name}" for name in names for verb in ("store", "load"))]
     kind = np.zeros(len(timeline), np.int64)
@@ -86,14 +87,14 @@ def _buffers(timeline: BlockSteps) -> Iterable[Strip]:
         each = array.size if len(array.shape) <= 2 else int(np.prod(array.shape[-2:]))
         for part in range(array.size // each):
             here = touches.element // each == part
-            # an access is a load or a store, and a statement may make both
+            # An access is a load or a store, and a statement may do both.
             events = np.unique(2 * touches.position[here] + touches.store[here])
             name = array.name if array.size == each else f"{array.name}[{part}]"
             yield name, _life(events // 2, (events % 2).astype(bool), array.name)
 
 
 def _life(position: np.ndarray, store: np.ndarray, name: str) -> tuple[Span, ...]:
-    """The spans of a buffer that is loaded or stored at these positions."""
+    """Return the spans of a buffer that is loaded or stored at these positions."""
     spans: list[Span] = []
     end = 0
     for at, stored in zip(position.tolist(), store.tolist(), strict=True):
@@ -109,7 +110,7 @@ def _life(position: np.ndarray, store: np.ndarray, name: str) -> tuple[Span, ...
 
 
 def waiting(timeline: BlockSteps, position: int) -> tuple[int, ...]:
-    """The warps that have arrived at a barrier that is still shut after the first ``position`` steps."""
+    """Return the warps that have arrived at a barrier that is still closed after the first ``position`` steps."""
     released = max((release for release in timeline.releases() if release <= position), default=0)
     arrives = (timeline.flags[released:position] & BARRIER) != 0
     return tuple(int(warp) for warp in np.unique(timeline.warps[released:position][arrives]))

@@ -1,4 +1,4 @@
-"""What a launch did, statement by statement: a :class:`Trace`, as objects for a reader and as columns for a program."""
+"""The result of tracing: a :class:`Trace`, as objects for a reader and as columns for a program."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ Dim3 = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class TraceArray:
-    """An array that the kernel touched.
+    """An array that the kernel accessed.
 
-    ``space`` is "global", "shared" or "local"; ``shape`` and ``strides`` are in elements (None: C order).
-    ``initial`` and ``final`` are copies of a global array's contents before and after the launch, and None for the
-    arrays of the other spaces.
+    ``space`` is "global", "shared" or "local"; ``shape`` and ``strides`` are in elements (None: C order). ``initial``
+    and ``final`` are copies of a global array's contents before and after the launch, None in other spaces.
     """
 
     name: str
@@ -42,20 +41,19 @@ class TraceArray:
 
     @property
     def element_strides(self) -> tuple[int, ...]:
-        """Strides in elements, those of C order where it has none of its own."""
+        """Strides in elements, by default those of C order."""
         return c_strides(self.shape) if self.strides is None else self.strides
 
 
 @dataclass(frozen=True)
 class TraceAccess:
-    """The part of one statement that touched one array: a row of ``index`` and a value per active thread.
+    """The part of one statement that accessed one array: a row of ``index`` and a value per active thread.
 
-    ``threads`` (n,) are linear thread ids in the block, x fastest; ``index`` is (n, ndim), of the first element where
-    a lane accesses ``width`` neighbouring ones at once; ``values`` is (n,) or (n, width): what was stored, and what
-    each lane's atomic left. A load's are in the memory that it reads: see :meth:`.replay.Timeline.state`. Of an atomic,
-    ``operation`` is "add" or another of ``cuda.atomic``, ``old`` (n,) what each lane found, in the order simulated, and
-    ``given`` (n, operands) what it was given.
-    ``sectors``, ``wavefronts`` and ``conflicts`` are those of the warp's request.
+    ``threads`` (n,) are linear thread ids in the block, x fastest; ``index`` is (n, ndim), of the first element where a
+    lane accesses ``width`` neighbouring ones at once; ``values`` is (n,) or (n, width): what was stored, or what each
+    lane's atomic left. The values of a load are those in memory: see :meth:`.replay.Timeline.state`. Of an atomic,
+    ``operation`` is "add" or another of ``cuda.atomic``, ``old`` (n,) what each lane found, in the simulated order, and
+    ``given`` (n, operands) its operands. ``sectors``, ``wavefronts`` and ``conflicts`` are those of the warp's request.
     """
 
     op: str
@@ -74,7 +72,7 @@ class TraceAccess:
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that a step evaluated: its text, who evaluated it, for whom it held, and what was compared."""
+    """A condition that a step evaluated: its text, the evaluating lanes, those for which it held, and the operands."""
 
     text: str
     threads: np.ndarray
@@ -87,9 +85,9 @@ class Condition:
 class Step:
     """One source statement, executed once by one warp of one block.
 
-    ``threads`` (n,) are the active linear thread ids; ``variables`` maps each name that the statement
-    assigned to its new values, one per active thread; a device function's are called ``function.name``.
-    ``resumed``: the statement goes on after a device function that it called has returned.
+    ``threads`` (n,) are the active linear thread ids; ``variables`` maps each name that the statement assigned to its
+    new values, one per active thread; those of a device function are named ``function.name``. ``turn``: the statement
+    begins an iteration of a loop. ``resumed``: it continues after a device function that it called has returned.
     """
 
     line: int
@@ -106,9 +104,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Fragment:
-    """A matrix that lies in the registers of a warp: ``held`` has, for each lane, the elements that it holds.
+    """A matrix in the registers of a warp: ``held`` has, for each lane, the elements that it holds.
 
-    They are row-major numbers, in the order of the lane's values.
+    Elements are row-major numbers, in the order of the lane's values.
     """
 
     name: str
@@ -119,7 +117,7 @@ class Fragment:
 
 @dataclass(frozen=True)
 class MatrixOperation:
-    """What a warp does with whole matrices in the statement that begins on ``line``, by the intrinsic ``name``."""
+    """An operation of a warp on whole matrices, in the statement that begins on ``line``, by the intrinsic ``name``."""
 
     line: int
     name: str
@@ -128,11 +126,11 @@ class MatrixOperation:
 
 @dataclass(frozen=True)
 class Trace:
-    """A launch as the viewer sees it: ``steps`` block by block, in a block in the order of their execution.
+    """A launch as the viewer sees it: ``steps`` block by block, within a block in the order of their execution.
 
     ``findings`` and ``traffic`` are the run's; ``source`` holds the numbered lines of the kernel and of the device
-    functions of its file; ``matrices`` are the operations on matrices that lie in the registers of a warp; ``program``
-    is the kernel's typed program, None of a trace that no launch has made.
+    functions of its file; ``matrices`` are the operations on matrices in the registers of a warp; ``program`` is the
+    kernel's typed program, None for a trace that no launch has made.
     """
 
     kernel_name: str
@@ -148,7 +146,7 @@ class Trace:
 
     @cached_property
     def columns(self) -> Columns:
-        """The same as columns."""
+        """The same trace as columns."""
         return self.steps.columns if isinstance(self.steps, RecordedSteps) else columns_of(self.steps, self.arrays)
 
     @property
@@ -161,7 +159,7 @@ class Trace:
 
 
 class RecordedSteps(Sequence[Step]):
-    """The steps of a recorded launch; a step becomes an object when it is asked for."""
+    """The steps of a recorded launch; each is converted to an object on access."""
 
     def __init__(self, columns: Columns, arrays: Mapping[str, TraceArray]):
         self.columns, self._arrays = columns, arrays
@@ -239,7 +237,7 @@ class RecordedSteps(Sequence[Step]):
         )
 
     def _update(self, row: dict[str, Any], threads: np.ndarray) -> tuple[str, np.ndarray, np.ndarray] | tuple[()]:
-        """What an atomic did: its name, what each lane found, and what each was given."""
+        """Return an atomic's operation, what each lane found, and the operands of each."""
         if row["operation"] == c.NONE:
             return ()
         old, given = (self.columns.vector(row[name]) for name in ("old", "given"))
@@ -261,7 +259,7 @@ def _threads(lanes: Any, warp: int) -> np.ndarray:
 
 
 def _spread(values: np.ndarray, threads: np.ndarray) -> np.ndarray:
-    """One value a thread, where one value stands for all."""
+    """Return one value per thread, also where one value stands for all."""
     return np.repeat(values, len(threads)) if len(values) == 1 else values
 
 
@@ -271,7 +269,7 @@ def _rows_of(values: np.ndarray, threads: int, width: int) -> np.ndarray:
 
 
 def columns_of(steps: Sequence[Step], arrays: Mapping[str, TraceArray]) -> Columns:
-    """The columns of steps that were made one by one, as in a test."""
+    """Return the columns of steps that were constructed one by one, as in a test."""
     vectors, names, numbers = Vectors(), dict[str, int](), {name: i for i, name in enumerate(arrays)}
     blocks = sorted({step.block for step in steps}, key=lambda at: at[::-1])
     order = {block: place for place, block in enumerate(blocks)}

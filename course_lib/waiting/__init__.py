@@ -1,10 +1,10 @@
-"""A model of waiting: the warps of a multiprocessor, cycle by cycle, and what each of them waits for.
+"""A model of waiting: simulates the warps of a multiprocessor cycle by cycle, with the reason for which each one waits.
 
     machine = waiting.Machine.measured(measurements.load("latencies"))
     play = waiting.play(kernel, run.trace, machine, blocks=2)
     figures.show(waiting.draw(play))
 
-README.md in this folder says how the model is made, how it is measured and where it is wrong.
+README.md in this folder describes how the model works, how its numbers are measured and where it is wrong.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Loads and stores: with the arithmetic of their indices, and neighbouring ones of shared memory as one."""
+"""Lowering of loads and stores: with the arithmetic of indices, and neighbouring loads of shared memory joined."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .wavefronts import wide_wavefronts
 
 @dataclass
 class Statement:
-    """A statement that is being lowered, while the functions that it calls run: what its loads and operations are."""
+    """A statement that is being lowered, while the functions that it calls run: its loads and operations so far."""
 
     facts: Facts
     step: TracedStep
-    loads: list[tuple[int, ...]] = field(default_factory=list)  # of each, where its value comes from
-    operations: dict[int, int] = field(default_factory=dict)  # of each that has been emitted, the position
-    head: bool = False  # of an `if` or a loop, which compares by itself
-    within: Any = None  # the function that it has called
-    arrays: list[str] = field(default_factory=list)  # that it has loaded from, but for those of each thread's own
-    needs: tuple[int, ...] | None = None  # what its values come from, once it has computed them
+    loads: list[tuple[int, ...]] = field(default_factory=list)  # each as the positions that its value comes from
+    operations: dict[int, int] = field(default_factory=dict)  # number -> position of those emitted
+    head: bool = False  # whether it is the head of an `if` or a loop, which makes its comparison separately
+    within: Any = None  # the function that it has called and that has not returned
+    arrays: list[str] = field(default_factory=list)  # that it has loaded from, thread-private arrays excluded
+    needs: tuple[int, ...] | None = None  # the positions that its values depend on, once it has been computed
 
     @property
     def executed(self) -> frozenset[int] | None:
-        """The operations that its warp executes, by what it loads; None where that does not tell."""
+        """The operations that its warp executes, by number, deduced from its loads; None if these do not tell."""
         every, ways = frozenset(range(len(self.facts.computation.operations))), self.facts.computation.ways
         if ways is None:
             return every
@@ -39,7 +39,7 @@ class Statement:
         return next(iter(found)) if len(found) == 1 else None
 
     def move(self, moved: Mapping[int, int]) -> None:
-        """Note where positions have moved to."""
+        """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""
         self.loads = [tuple(moved.get(p, p) for p in positions) for positions in self.loads]
         self.operations = {number: moved.get(p, p) for number, p in self.operations.items()}
         if self.needs is not None:
@@ -47,7 +47,7 @@ class Statement:
 
 
 class _Begun(NamedTuple):
-    """A load of shared memory that may become one of 16 bytes: its position, and how many elements of them it has."""
+    """A load of shared memory that may be widened to 16 bytes: its position, and how many elements it covers so far."""
 
     position: int
     first: TracedAccess
@@ -55,24 +55,24 @@ class _Begun(NamedTuple):
 
 
 class Accesses(Addresses):
-    """Writes the accesses of statements; of one to global memory `out` tells only which of which step it is."""
+    """Lowers the accesses of statements. In `out`, one to global memory is only a reference to the traced access."""
 
     def __init__(self, source: Dataflow) -> None:
         super().__init__(source)
-        self.wide: dict[tuple[str, int], int] = {}  # array, pattern -> wavefronts of 16 bytes from there on, a lane
+        self.wide: dict[tuple[str, int], int] = {}  # where a 16-byte load begins -> its wavefronts
         self.begun: dict[tuple[int, str], _Begun] = {}  # by line and array
-        self.stored: dict[str, int] = {}  # position of the latest store to a shared array, or to global memory: ""
-        self.touches: list[tuple[int, int]] = []  # the accesses of global memory: (step, place in it)
-        self.number = -1  # of the step
+        self.stored: dict[str, int] = {}  # array -> position of the latest store to it; "" for all of global memory
+        self.touches: list[tuple[int, int]] = []  # the accesses to global memory: (step, place among its accesses)
+        self.number = -1  # of the current step
 
     def move(self, moved: Mapping[int, int]) -> None:
-        """Note where positions have moved to."""
+        """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""
         super().move(moved)
         self.begun.clear()
         self.stored.clear()
 
     def load(self, statement: Statement, place: int) -> tuple[int, ...]:
-        """Emit a load with its index arithmetic; return what the value comes from."""
+        """Emit a load with its index arithmetic; return the positions that its value comes from."""
         facts, step = statement.facts, statement.step
         access = step.accesses[place]
         if access.space == "local":
@@ -90,7 +90,7 @@ class Accesses(Addresses):
         return (position,)
 
     def _index_values(self, statement: Statement) -> set[int]:
-        """What the index of a statement's next load comes from, and what decides on it, where that was loaded."""
+        """Return the positions that the index of a statement's next load, or a guard of it, depends on."""
         facts, loads = statement.facts, statement.facts.computation.loads
         found = set(self.decided_by_values(facts))
         if loads is not None and len(statement.loads) < len(loads):
@@ -108,41 +108,41 @@ class Accesses(Addresses):
             needs = (*needs, *self.index(facts, step, access))
             self.stored[_memory(access)] = self.emit(self._moves("store", step, place, needs))
             for key in [key for key in self.begun if key[1] == access.array]:
-                del self.begun[key]  # what is loaded from there on may be what this stores
+                del self.begun[key]  # later loads may read what this stores
 
     def stay_behind(self, position: int, access: TracedAccess) -> int:
-        """Let what loads pass no store that may be to the same elements; return its position.
+        """Keep a load after the latest store that may be to the same elements; return the load's position.
 
-        Two arrays in global memory can be one, and what they are called does not tell; two in shared memory cannot.
+        Two arrays in global memory may overlap, whatever their names; two arrays in shared memory never do.
         """
         if _memory(access) in self.stored:
             self.schedule.behind[position] = self.stored[_memory(access)]
         return position
 
     def _moves(self, kind: str, step: TracedStep, place: int, needs: tuple[int, ...]) -> Instruction:
-        """Return a load or a store."""
+        """Return the load or store instruction of one access."""
         access, sectors = step.accesses[place], tuple[tuple[str, int], ...]()
         if access.space == "shared":
             kind = f"shared {kind}"
         else:
             sectors = self.touched(place)
-        return Instruction(kind, step.line, needs, "", 0, access.wavefronts, sectors, self.turn, access.bytes)
+        return Instruction(kind, step.line, needs, "", 0, access.wavefronts, sectors, self.iteration, access.bytes)
 
     def touched(self, place: int) -> tuple[tuple[str, int], ...]:
-        """Note an access of global memory by the step; return what stands for its sectors in `out`."""
+        """Note an access of the step to global memory; return its reference, which stands for its sectors in `out`."""
         self.touches.append((self.number, place))
         return (("", len(self.touches) - 1),)
 
     def _merge(self, line: int, access: TracedAccess) -> int | None:
-        """Return the position of a load of 16 bytes that this load is a part of, or None; note it as a beginning."""
-        each = WIDE_BYTES // access.itemsize  # elements of 16 bytes
+        """Return the position of the 16-byte load that this is a part of, or None; note a load that may begin one."""
+        each = WIDE_BYTES // access.itemsize  # elements in 16 bytes
         if access.width > 1 or access.lanes < WARP_SIZE or access.itemsize not in (WORD_BYTES, 2 * WORD_BYTES):
             return None
         base, begun = len(self.out), self.begun.get((line, access.array))
         if begun is not None:
             position, first, words = begun
             if words < each and (access.words == first.words + words).all():
-                if words == 1:  # all lanes 16 bytes further, it takes as many wavefronts
+                if words == 1:  # every lane reads the next element: one load of 16 bytes
                     pattern = first.array, first.pattern
                     if pattern not in self.wide:
                         self.wide[pattern] = wide_wavefronts(first.places)
@@ -156,12 +156,12 @@ class Accesses(Addresses):
 
 
 def _memory(access: TracedAccess) -> str:
-    """What is not known to be other memory than that of an access: a shared array, or all of global memory, ""."""
+    """Return the memory that may overlap the one accessed: a shared array by name, or "" for all of global memory."""
     return access.array if access.space == "shared" else ""
 
 
 def _check_register(facts: Facts, step: TracedStep) -> None:
-    """Raise ValueError where a statement's access is to an element of a local array that no compiler knows."""
+    """Raise ValueError if the compiler cannot know which element of a local array a statement accesses."""
     if not facts.registers:
         raise ValueError(
             f"line {step.line}: the model of waiting keeps local arrays in registers, and which element this is is "

@@ -1,4 +1,4 @@
-"""Indices and guards: what makes an address that moves, once a turn, and what decides on an `if`."""
+"""Lowering of indices and guards: the address arithmetic that each iteration repeats, and the conditions of an `if`."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from .syntax import VARIED, Sum
 
 
 class Addresses(Emission):
-    """Writes what indices and guards are made of, each where it is needed first in a turn."""
+    """Emits the instructions of indices and guards, each at its first use in an iteration."""
 
     def __init__(self, source: Dataflow) -> None:
         super().__init__()
         self.source = source
-        self.moved: dict[tuple[Any, ...], frozenset[str]] = {}  # indices computed in this turn, by the names in them
-        self.turns_inner = 0
-        self.branches: list[tuple[Any, int, int]] = []  # that are open: function, line, position
-        self.met: tuple[int, ...] = ()  # where the ways of the last one met
-        self.under_predicate: set[int] = set()  # lines of `if`s that became no branch
-        self.on_values: set[int] = set()  # lines of `if`s that decide by what was loaded or computed
+        self.moved: dict[tuple[Any, ...], frozenset[str]] = {}  # indices of this iteration -> names in them
+        self.iterations_inner = 0
+        self.branches: list[tuple[Any, int, int]] = []  # open ones: function, line, position
+        self.met: tuple[int, ...] = ()  # where the paths of the last branch joined
+        self.under_predicate: set[int] = set()  # lines of each `if` that became predicates, not a branch
+        self.on_values: set[int] = set()  # lines of each `if` whose condition was loaded or computed
 
     def move(self, moved: Mapping[int, int]) -> None:
-        """Note where positions have moved to."""
+        """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""
         super().move(moved)
         self.branches = [(function, line, moved.get(p, p)) for function, line, p in self.branches]
         self.met = tuple(moved.get(p, p) for p in self.met)
 
     def guard(self, facts: Facts, step: TracedStep) -> None:
-        """Emit what decides on an `if`; what is guarded needs it."""
+        """Emit the condition of an `if`; the guarded instructions depend on it."""
         if not self.source.meets:
             self.made["if", step.line] = (self.index_of("guard", step, (), facts.guards),)
             return
         condition = facts.condition
         comparisons = list(condition.comparisons)
-        if condition.chooses:  # between values that are there: no branch
+        if condition.chooses:  # between values that are available: no branch
             self.idiom(idioms.UNIFORM_CHOICE, step)
             return
         first = comparisons[0]
@@ -49,7 +49,7 @@ class Addresses(Emission):
             return
         branch = self.idiom(idioms.ZERO, step, outer) if not condition.copies else -1
         later = [c for c in comparisons if c.sums and not condition.copies and self._new(c.sums)]
-        if later and not first.moved:  # what is known before the loop decides first
+        if later and not first.moved:  # what is known before the loop is tested first
             branch = self.idiom(idioms.BRANCH, step, outer)
             outer = (branch,)
             comparisons = [c for c in comparisons if c.moved]
@@ -68,7 +68,7 @@ class Addresses(Emission):
     def _compare(
         self, step: TracedStep, comparisons: list[GuardComparison], needs: tuple[int, ...], copies: bool
     ) -> int:
-        """Emit comparisons, with the sums that they are of; return the position of what decides."""
+        """Emit comparisons, with the sums that they compare; return the position of the last one."""
         decided: list[int] = []
         for comparison in comparisons:
             value = needs
@@ -78,21 +78,21 @@ class Addresses(Emission):
                 self.beside(idioms.ADVANCED_SUM, step)
             alone = len(comparisons) == 1 and not comparison.constant
             decided.append(self.idiom(idioms.COMPARE_ARGUMENT if alone else idioms.COMPARE, step, value))
-        self.schedule.latency.update((position, 4) for position in decided[:-1])  # to the next comparison
+        self.schedule.latency.update((position, 4) for position in decided[:-1])  # until the next comparison
         position = decided[-1]
         at = position - len(self.out)
         self.region[at] = self.region[at]._replace(needs=(*self.region[at].needs, *decided[:-1]))
         return position
 
     def compare_values(self, facts: Facts, step: TracedStep, values: tuple[int, ...]) -> int:
-        """Emit what compares values that were loaded or computed, and branches; return the position of its last."""
+        """Emit a comparison of loaded or computed values, and its branch; return the position of the last one."""
         values = tuple(sorted({*values, *self.around(facts)}))
         if self.source.meets:
             return self.idiom(idioms.JUMP, step, (self.idiom(idioms.COMPARE_VALUE, step, values),))
         return self.index_of("guard", step, values, max(facts.guards, 1))
 
     def _sum(self, step: TracedStep, sums: Iterable[Sum], needs: tuple[int, ...]) -> tuple[int, ...]:
-        """Emit sums of 64 bits, each once a turn; return where they are."""
+        """Emit 64-bit sums, each once an iteration; return `needs` and their positions."""
         for each in sums:
             if each == VARIED or ("sum", each) not in self.moved:
                 self.moved["sum", each] = each.names
@@ -101,25 +101,25 @@ class Addresses(Emission):
         return needs
 
     def _new(self, sums: Iterable[Sum]) -> bool:
-        """Whether a sum has still to be made in this turn."""
+        """Whether a sum has not been computed in this iteration yet."""
         return any(("sum", each) not in self.moved for each in sums)
 
     def around(self, facts: Facts) -> tuple[int, ...]:
-        """What decides on the innermost `if` around a statement, and where the last branch before it ended."""
+        """The positions of the condition of the innermost `if` around a statement and of the branch ended before it."""
         return (*self._decided(facts), *self.met)
 
     def _decided(self, facts: Facts) -> tuple[int, ...]:
-        """What decides on the innermost `if` around a statement."""
+        """The positions of the condition of the innermost `if` around a statement."""
         return next((self.made["if", line] for line in facts.conditions if ("if", line) in self.made), ())
 
     def decided_by_values(self, facts: Facts) -> tuple[int, ...]:
-        """What decides on the `if`s around a statement that compare what was loaded or computed."""
+        """The positions of the conditions around a statement that compare loaded or computed values."""
         if not self.on_values:
             return ()
         return tuple(p for line in facts.conditions if line in self.on_values for p in self.made.get(("if", line), ()))
 
     def leave(self, facts: Facts, step: TracedStep) -> None:
-        """Emit the ends of the branches that a step is no longer in."""
+        """Emit the ends of the branches that a step has left."""
         while self.branches:
             function, line, position = self.branches[-1]
             if facts.function is not function or line in facts.conditions:
@@ -128,7 +128,7 @@ class Addresses(Emission):
             self.met = (self.idiom(idioms.MEET, step, (position,)),)
 
     def index(self, facts: Facts, step: TracedStep, access: TracedAccess) -> tuple[int, ...]:
-        """Emit the arithmetic of an index that moves, once a turn; return what the access needs of it."""
+        """Emit the arithmetic of an index that varies, once an iteration; return the positions that an access needs."""
         if not facts.moving:
             return ()
         if self.source.meets:
@@ -148,7 +148,7 @@ class Addresses(Emission):
         return (self.index_of("shared" if shared else index.arithmetic, step, met),)
 
     def _place(self, facts: Facts, step: TracedStep, access: TracedAccess) -> tuple[int, ...]:
-        """Emit what makes an address that moves, once a turn; return what the access needs of it."""
+        """Emit an address that varies, once an iteration; return the positions the access depends on."""
         met = self.around(facts)
         index, shared = facts.index(access.array), access.space == "shared"
         if not index.moved:
@@ -157,19 +157,19 @@ class Addresses(Emission):
         if key not in self.moved or not shared:
             self.moved[key] = frozenset(index.moved)
             self.made[key] = (self._address(facts, step, access, met),)
-        if shared and access.op == "load" and self.turns_inner == 0 and (*key, access.array) not in self.moved:
+        if shared and access.op == "load" and self.iterations_inner == 0 and (*key, access.array) not in self.moved:
             self.moved[*key, access.array] = frozenset(index.moved)
-            if sum(k[: len(key)] == key for k in self.moved) > 2:  # the second array and those after it
+            if sum(k[: len(key)] == key for k in self.moved) > 2:  # the second array and later ones
                 self.made[key] = (self.idiom(idioms.SHARED_ALSO, step, self.made[key]),)
         return (*met, *self.made[key])
 
     def _address(self, facts: Facts, step: TracedStep, access: TracedAccess, met: tuple[int, ...]) -> int:
-        """Emit what makes an address; return the position of its last instruction."""
+        """Emit the instructions of an address; return the position of the last one."""
         index = facts.index(access.array)
         if access.space == "shared":
             if access.op == "store":
                 return self.idiom(idioms.STORED, step, met)
-            window = ("window",) not in self.moved and self.turns_inner == 0
+            window = ("window",) not in self.moved and self.iterations_inner == 0
             self.moved["window",] = frozenset()
             return self.idiom(idioms.SHARED if window else idioms.SHARED_AGAIN, step, met)
         if facts.called == "copy":

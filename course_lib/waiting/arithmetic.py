@@ -1,8 +1,8 @@
-"""What each line of a kernel computes, from its typed program: instructions of the float pipe, and what is not known.
+"""What each line of a kernel computes, from its typed program: float instructions, and operations of unknown cost.
 
-Every +, - and * of float32 is one instruction; a product that is added becomes one with the sum, in one expression or
-under a name that is given once and read once, with no branch between. Arithmetic of integers is that of indices, which
-:mod:`instructions` makes from the syntax tree. Of everything else no rate has been measured.
+Every +, - and * of float32 is one instruction. A product that is added is one instruction with the sum, in one
+expression or through a name that is assigned once and read once, with no branch between. Integer arithmetic is that of
+indices, which :mod:`instructions` derives from the syntax tree. No rate has been measured for anything else.
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ from ..simulator.language.program import (
 )
 from ..simulator.language.types import SCALARS, ArrayType, Type, is_complex, is_float
 
-#: The type of floating-point numbers of which the rate is measured.
+#: The floating-point type whose rate is measured.
 KNOWN = "float32"
-#: Operations of it that are an instruction each, and such that cost nothing: a sign is part of the next instruction.
+#: Its operations that are one instruction each, and those that cost nothing: a sign is part of the next instruction.
 INSTRUCTIONS, FREE = ("+", "-", "*"), ("-x", "cuda.selp")
-#: Ways through a line that are compared with a trace; beyond, it does not tell.
+#: The most paths through a line that are compared with a trace; with more, the path counts as unknown.
 MOST_WAYS = 64
 _COMPARISONS = {operation.name for operation in COMPARISONS.values()}
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a value comes from: instructions of the float pipe and loads of its line, by number, names, and calls."""
+    """What a value depends on: float instructions and loads of its line (by number), names, and called functions."""
 
     operations: tuple[int, ...]
     loads: tuple[int, ...]
@@ -82,30 +82,29 @@ class Needs:
 
 @dataclass(frozen=True)
 class Way:
-    """A way through a line: the arrays that it loads from, in order, and the operations, by number."""
+    """A path through a line: the arrays that it loads from, in order, and its operations, by number."""
 
     loads: tuple[str, ...] = ()
     operations: frozenset[int] = frozenset()
 
     def then(self, other: Way) -> Way:
-        """Return the way that goes on with another."""
+        """Return this path continued by another."""
         return Way(self.loads + other.loads, self.operations | other.operations)
 
 
 @dataclass
 class Computation:
-    """What one line computes, and what of it the model does not know (empty if it knows all).
+    """What one line computes, and which part of it the model does not know (`unknown`, empty if none).
 
-    operations: the instructions of the float pipe, each by what it needs; result: what the values come from that it
-    assigns, stores, returns or tests; assigned: each of those that it assigns. choices: comparisons of floats, and
-    choices by them. loads: of its accesses those that load, in order, by what their indices need; None where a function
-    of another file loads, too. calls: the functions of the kernel's file that it calls; passed: what it gives to which
-    parameter of which of them. hidden: a function of another file that does more than load and store. mixed: whether
-    it computes something else for other types of arguments. meets: whether threads meet at a barrier there; pending:
-    how many groups of copies it leaves on their way. chosen_by: names in the indices of arrays of each thread's own,
-    "" for what no compiler knows. ways: where operations stand in a way that a warp may not go, what it loads and
-    which operations it executes on each of its ways through the line; None where it executes all, empty where no trace
-    shows which. factors: whether it is a product that becomes one with the sum of a later line.
+    operations: the float instructions, each as what it depends on. result: what the values depend on that the line
+    assigns, stores, returns or tests; assigned: the same for each assigned name. choices: number of float comparisons
+    and of selections by them. loads: what each load's index depends on, in order; None where a function of another file
+    loads, too. calls: the called functions of the kernel's file; passed: (function, parameter, what the argument
+    depends on). hidden: a function of another file that does more than load and store. mixed: whether the computation
+    differs between argument types. meets: whether threads meet at a barrier here. pending: how many groups of copies it
+    leaves in flight. chosen_by: names in the indices of thread-private arrays, "" if unknown at compile time. ways: the
+    possible paths, if a warp may skip operations; None if it executes all, empty if no trace can tell. factors: whether
+    it is a product that is one instruction with the sum of a later line.
     """
 
     operations: list[Needs] = field(default_factory=list)
@@ -127,7 +126,7 @@ class Computation:
 
 @dataclass
 class _Source:
-    """What a value comes from."""
+    """What a value depends on, while it is being collected."""
 
     operations: set[int] = field(default_factory=set)
     loads: set[int] = field(default_factory=set)
@@ -135,7 +134,7 @@ class _Source:
     calls: set[FunctionType] = field(default_factory=set)
 
     def needs(self) -> Needs:
-        """The same, as what an instruction needs."""
+        """The same dependences as an immutable `Needs`."""
         operations, loads = (tuple(sorted(numbers)) for numbers in (self.operations, self.loads))
         return Needs(operations, loads, frozenset(self.names), frozenset(self.calls))
 
@@ -148,7 +147,7 @@ class _Source:
 
 
 def computations(kernel: Function) -> dict[int, Computation]:
-    """Return what the lines of a kernel and of the functions of its file compute."""
+    """Return what each line of a kernel, and of the functions of its file, computes; keys are line numbers."""
     found: dict[int, Computation] = {}
     everything = functions(kernel)
     added, own = _added_up(everything), _own_arrays(everything)
@@ -163,7 +162,7 @@ def computations(kernel: Function) -> dict[int, Computation]:
 
 
 def functions(kernel: Function) -> list[Function]:
-    """Return the kernel and the functions of its file that it calls, each for each of the types of its arguments."""
+    """Return the kernel and the functions of its file that it calls, one entry for each set of argument types."""
     found, seen = [kernel], {id(kernel)}
     for function in found:
         for node in expressions(function.body.body):
@@ -174,7 +173,7 @@ def functions(kernel: Function) -> list[Function]:
 
 
 def _by_line(function: Function) -> Iterator[tuple[int, list[Stmt]]]:
-    """The statements of a function by the line where each begins, a loop's head under its own."""
+    """Group the statements of a function by the line where each begins; a loop's head has a group of its own."""
     lines: dict[int, list[Stmt]] = {}
     line = function.source.tree.lineno
 
@@ -195,7 +194,7 @@ def _by_line(function: Function) -> Iterator[tuple[int, list[Stmt]]]:
 
 
 def _added_up(everything: list[Function]) -> set[Function]:
-    """The functions whose result is a product that every caller adds to something: one instruction, in the caller."""
+    """Return the functions whose result is a product that every caller adds: one instruction, in the caller."""
     results = {f: [s.value for s in statements(f.body.body) if isinstance(s, Return)] for f in everything}
     products = {f for f, values in results.items() if len(values) == 1 and _is_product(values[0])}
     nodes = [node for f in everything for node in expressions(f.body.body)]
@@ -208,7 +207,7 @@ def _is_product(value: Expr) -> bool:
 
 
 def _added_later(function: Function, added: set[Function]) -> set[str]:
-    """The variables that are products of which a later statement makes a sum, one instruction with it."""
+    """Return the variables that hold a product which a later statement adds: one instruction with that sum."""
     everything = list(statements(function.body.body))
     given = Counter(s.name for s in everything if isinstance(s, (Assign, Convert)))
     read = Counter(node.name for node in expressions(function.body.body) if isinstance(node, Local))
@@ -229,7 +228,7 @@ def _added_later(function: Function, added: set[Function]) -> set[str]:
 
 
 def _bodies(body: list[Stmt]) -> Iterator[list[Stmt]]:
-    """A list of statements, and all that stand in them."""
+    """Return a list of statements, and all lists nested in it."""
     yield body
     for statement in body:
         for part in inner(statement):
@@ -237,9 +236,9 @@ def _bodies(body: list[Stmt]) -> Iterator[list[Stmt]]:
 
 
 def _product(node: Apply, added: set[Function], names: set[str] | frozenset[str] = frozenset()) -> Expr | None:
-    """The product that becomes one instruction with the sum that a node is.
+    """Return the product that is one instruction with the sum `node`, if there is one.
 
-    A call of a function in `added` is one, and a variable in `names`.
+    A call of a function in `added`, or a variable in `names`, counts as a product.
     """
     if node.operation.name not in ("+", "-") or node.type != KNOWN:
         return None
@@ -249,7 +248,7 @@ def _product(node: Apply, added: set[Function], names: set[str] | frozenset[str]
 
 
 def _of_elements(function: Function) -> frozenset[str]:
-    """The integer variables of a function whose values come from elements of arrays."""
+    """Return the integer variables of a function whose values come from array elements."""
     assigned = [s for s in statements(function.body.body) if isinstance(s, Assign) and s.value.type in SCALARS]
     found: set[str] = set()
     for _ in assigned:
@@ -261,7 +260,7 @@ def _of_elements(function: Function) -> frozenset[str]:
 
 
 def _is_of_elements(value: Expr, names: set[str] | frozenset[str]) -> bool:
-    """Whether a value is made of elements of arrays, or of such variables."""
+    """Whether a value is computed from array elements, or from such variables."""
     if isinstance(value, Load):
         return True
     if isinstance(value, Local):
@@ -272,7 +271,7 @@ def _is_of_elements(value: Expr, names: set[str] | frozenset[str]) -> bool:
 
 
 def _own_arrays(everything: list[Function]) -> dict[Function, set[str]]:
-    """The names of the arrays of each thread's own, by function."""
+    """Return the names of thread-private arrays, by function."""
     found: dict[Function, set[str]] = {function: set() for function in everything}
     for _ in everything:  # as deep as calls can nest
         for function, names in found.items():
@@ -286,7 +285,7 @@ def _own_arrays(everything: list[Function]) -> dict[Function, set[str]]:
 
 
 def _is_own(value: Expr, names: set[str]) -> bool:
-    """Whether a value is an array of each thread's own, or a part of one."""
+    """Whether a value is a thread-private array, or a part of one."""
     if isinstance(value, MakeView):
         return _is_own(value.array, names)
     return (isinstance(value, Allocate) and value.space == "local") or (
@@ -295,7 +294,7 @@ def _is_own(value: Expr, names: set[str]) -> bool:
 
 
 def _chosen_by(index: Expr) -> set[str]:
-    """The names in an index, "" for what no compiler knows."""
+    """Return the names in an index; "" for a part that is unknown at compile time."""
     if isinstance(index, Local):
         return {index.name}
     if isinstance(index, (Const, Static)):
@@ -306,7 +305,7 @@ def _chosen_by(index: Expr) -> set[str]:
 
 
 class _Line:
-    """Reads the statements of one line."""
+    """Collects what the statements of one line compute."""
 
     def __init__(
         self, of_elements: frozenset[str], own: set[str], added: set[Function], later: set[str], is_added: bool
@@ -314,10 +313,10 @@ class _Line:
         self.of_elements, self.own, self.added, self.is_added = of_elements, own, added, is_added
         self.later = later
         self.made = Computation()
-        self.known: dict[int, _Source] = {}  # values that stand in several places
-        self.kept: list[Expr] = []  # so that no id is used again
+        self.known: dict[int, _Source] = {}  # values used in several places
+        self.kept: list[Expr] = []  # keeps them alive, so that no id is reused
         self.ways = [Way()]  # through what has been read
-        self.parts = False  # whether some have other operations than others
+        self.parts = False  # whether the paths differ in their operations
 
     def read(self, statements: list[Stmt]) -> Computation:
         """Return what the statements compute."""
@@ -341,7 +340,7 @@ class _Line:
         self.made.unknown = self.made.unknown or what
 
     def _source(self, node: Expr) -> _Source:
-        """What a value comes from, after its instructions have been noted."""
+        """Return what a value depends on, after its instructions have been noted."""
         if id(node) not in self.known:
             self.known[id(node)] = self._new_source(node)
             self.kept.append(node)
@@ -395,20 +394,20 @@ class _Line:
         return self._together(node.operands)
 
     def _in_lanes(self, *nodes: Expr) -> list[Way]:
-        """Read what is evaluated in the lanes that go there; return the ways through it."""
+        """Read what only some lanes evaluate; return the paths through it."""
         before, self.ways = self.ways, [Way()]
         self._together(nodes)
         found, self.ways = self.ways, before
         return found
 
     def _go(self, *ways: list[Way]) -> None:
-        """Note that a warp goes one of these ways next."""
+        """Note that a warp takes one of these paths next."""
         found = [way for each in ways for way in each]
         self.parts = self.parts or len({way.operations for way in found}) > 1
         self.ways = list(dict.fromkeys(way.then(other) for way in self.ways[: MOST_WAYS + 1] for other in found))
 
     def _in_turn(self, parts: Sequence[tuple[Expr, ...]]) -> list[Way]:
-        """Read parts of which each is evaluated where those before it leave something open; return the ways."""
+        """Read operands each of which is evaluated only if those before leave the result open; return the paths."""
         found = self._in_lanes(*parts[0])
         if len(parts) == 1:
             return found
@@ -422,7 +421,7 @@ class _Line:
         return made
 
     def _choose(self, array: Expr, index: Iterable[Expr]) -> None:
-        """Note what the index of an array of each thread's own is made of."""
+        """Note the names in the index of a thread-private array."""
         if _is_own(array, self.own):
             self.made.chosen_by.update(*map(_chosen_by, index))
 
@@ -470,12 +469,12 @@ class _Line:
         return self._instruction(node)
 
     def _factors(self, product: Expr) -> _Source:
-        """What the factors of a product come from, where that is no instruction of its own."""
+        """Return what the factors of a product depend on, where the product is no instruction of its own."""
         self._unknown(unknown_operation(product) if isinstance(product, Apply) else "")
         return self._together(product.operands)
 
     def _instruction(self, node: Apply) -> _Source:
-        """Note an instruction of the float pipe, with the product that it adds."""
+        """Note a float instruction, together with the product that it adds."""
         product = _product(node, self.added, self.later)
         operands = _Source()
         for arg in node.args:
@@ -489,7 +488,7 @@ class _Line:
 def _does_more(function: Function) -> bool:
     """Whether a function of another file does more than load, compare, compute indices and store.
 
-    Nor may it have loops, unless the compiler writes them out.
+    A loop counts as more, unless the compiler unrolls it.
     """
     for node in expressions(function.body.body):
         if isinstance(node, (Atomic, CallWarp, Elementwise, Frozen, Meet, StartCopy)):
@@ -506,13 +505,13 @@ def _does_more(function: Function) -> bool:
 
 
 def _written_out(loop: Loop) -> bool:
-    """Whether the compiler knows how many turns a loop has."""
+    """Whether the number of iterations of a loop is known at compile time."""
     bounds = loop.iterable
     return isinstance(bounds, Range) and all(isinstance(n, Const) for n in (bounds.start, bounds.stop, bounds.step))
 
 
 def unknown_operation(node: Apply) -> str:
-    """Return what of an operation no rate is known, or nothing."""
+    """Return the name of an operation whose rate is unknown, or ""."""
     name = node.operation.name
     if name in _COMPARISONS and any(arg.type == KNOWN for arg in node.args):
         node = replace(node, args=tuple(map(_narrowed, node.args)))
@@ -534,7 +533,7 @@ def unknown_operation(node: Apply) -> str:
 
 
 def _narrowed(value: Expr) -> Expr:
-    """A constant as float32 if that holds it: compilers compare with that, though its type is another one."""
+    """Return a constant as float32 if that is exact: compilers compare in float32 then, whatever its type."""
     if isinstance(value, Const) and not is_complex(str(value.type)):
         with np.errstate(over="ignore"):
             narrowed = np.float32(value.value)
@@ -544,14 +543,14 @@ def _narrowed(value: Expr) -> Expr:
 
 
 def _named(name: str) -> str:
-    """The name of an operation as the source has it."""
+    """Return an operation's name as in the source."""
     words = {"failed-assertion": "assert", "raised-exception": "raise", "** literal": "**", "complex *": "*"}
     cuda = ("syncwarp", "threadfence", "threadfence_block")
     return f"cuda.{name}" if name in cuda else words.get(name, name)
 
 
 def unknown_conversion(value: Expr, kind: Type) -> str:
-    """Return the conversion of a value to a type if its cost is not known, or nothing."""
+    """Return a description of a conversion whose cost is unknown, or ""."""
     have = value.type
     if isinstance(value, Const) or have == kind or not (isinstance(have, str) and isinstance(kind, str)):
         return ""

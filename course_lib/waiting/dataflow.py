@@ -1,7 +1,7 @@
-"""What the syntax trees of a kernel and its device functions say of a statement: what it reads, what moves in its loop.
+"""What the syntax trees of a kernel and its device functions tell of each statement: what it reads, and what varies.
 
-A loop of constant length counts as written out by the compiler, unless it holds more than WRITTEN_OUT instructions of
-the float pipe.
+"Varies" (`moving`) means: changes between iterations of the innermost loop that is not unrolled. A loop of constant
+length counts as unrolled by the compiler, unless it holds more than WRITTEN_OUT float instructions.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ from .syntax import (
 )
 
 WRITTEN_OUT = 256
-#: What stands in no constant expression.
+#: Nodes that no constant expression contains.
 OPAQUE = (ast.Call, ast.Attribute, ast.Subscript)
 
 
 @dataclass(frozen=True)
 class Index:
-    """How a statement indexes an array: names in it that move, additions of such, whether a function guards it.
+    """How a statement indexes an array: the varying names, the number of sums of them, whether a function guards the
+    access.
 
-    down: whether it is the row that moves, and with it what is multiplied by the length of one. sums: the additions.
+    down: whether the row index varies, so that it is multiplied by the length of a row; sums: the sums themselves.
     """
 
     arithmetic: str  # "signed" or "unsigned"
@@ -56,7 +57,7 @@ class Index:
 
 @dataclass(frozen=True)
 class GuardComparison:
-    """A comparison of an `if`: the names in it that move, sums of them, whether with what is known when compiling."""
+    """A comparison of an `if`: the varying names in it, sums of them, and whether one side is a constant."""
 
     moved: tuple[str, ...]
     sums: tuple[Sum, ...]
@@ -65,10 +66,10 @@ class GuardComparison:
 
 @dataclass(frozen=True)
 class Guard:
-    """What an `if` compares, in order, and what it decides on.
+    """The condition of an `if`, as comparisons in order, and the kind of its branches.
 
-    otherwise: whether its other way does something, too; copies: whether it starts asynchronous copies; chooses:
-    whether both ways only choose values, without an access, a call, a loop, a jump or arithmetic of floats.
+    otherwise: whether it has an else branch; copies: whether it starts asynchronous copies; chooses: whether both
+    branches only select values, without an access, a call, a loop, a jump or float arithmetic.
     """
 
     comparisons: tuple[GuardComparison, ...]
@@ -80,27 +81,27 @@ class Guard:
 
 @dataclass
 class Facts:
-    """What is to know of one statement."""
+    """All that lowering needs to know about one statement."""
 
     function: TracedFunction
     node: ast.AST
     computation: Computation
     moving: frozenset[str]
-    varied: frozenset[str]  # names of loops around it that are written out
+    varied: frozenset[str]  # loop variables of unrolled loops around it
     calls: frozenset[TracedFunction]
-    targets: tuple[str, ...]  # the names that it assigns: a trace names no tuple
-    passes_sums: tuple[Sum, ...]  # that it passes to those functions
-    called: str  # what the function is declared as, where the whole statement calls an intrinsic: "copy", "wait", …
-    guards: int  # comparisons with what moves, of an `if` or a while loop
+    targets: tuple[str, ...]  # the names that it assigns: a trace does not name tuples
+    passes_sums: tuple[Sum, ...]  # to the functions that it calls
+    called: str  # the declared kind, where the whole statement is a call of an intrinsic: "copy", "wait", …
+    guards: int  # comparisons with varying values, of an `if` or a while loop
     condition: Guard  # of an `if`
-    registers: bool  # whether the compiler knows which elements of arrays of each thread's own it is about
+    registers: bool  # whether it indexes thread-private arrays by values known at compile time
     adds_up: bool  # integers
     loop: bool
     written_out: bool
     ends_region: bool
-    chooses: bool  # whether a condition stands in it
+    chooses: bool  # whether it contains a condition
     ends_with: bool  # whether an `if` is the last statement of another
-    conditions: tuple[int, ...]  # the lines of the `if`s around it, innermost first
+    conditions: tuple[int, ...]  # the lines of each `if` around it, innermost first
     within: frozenset[ast.AST]  # the loops around it, and itself
     unknown: str  # why it cannot be lowered: the end of a message that begins with its line
     indices: dict[str, Index] = field(default_factory=dict)
@@ -116,12 +117,12 @@ class Facts:
         return self.indices[array]
 
     def returned(self, functions: Iterable[FunctionType]) -> Iterator[Value]:
-        """What those of the functions that it calls return."""
+        """Return the return values of those `functions` that the statement calls."""
         return ((called, "return") for called in self.calls if called.source.function in functions)
 
 
 class Dataflow:
-    """The kernel and the device functions of its file, by line: what a statement reads, and what moves in its loop."""
+    """Facts about the lines of a kernel and its device functions: what each reads, and what varies in its loop."""
 
     def __init__(self, kernel: Function) -> None:
         self.computations = computations(kernel)
@@ -136,7 +137,7 @@ class Dataflow:
         self.moving_parameters: dict[TracedFunction, set[str]] = {function: set() for function in everything}
         self.constant_parameters = {function: set(function.source.parameters) for function in everything}
         self._facts: dict[int, Facts] = {}
-        #: Whether threads meet at barriers: loops without any are made one with their neighbouring turns.
+        #: Whether threads meet at barriers. The compiler interleaves the iterations of loops without barriers.
         self.meets = kernel.barriers
         for _ in self.functions:  # as deep as calls can nest
             self._pass_on()
@@ -154,7 +155,7 @@ class Dataflow:
                 self._add(function, node)
 
     def _add(self, function: TracedFunction, node: ast.stmt) -> None:
-        """Note a statement at its line, which is that of no other one."""
+        """Note a statement at its line, which must hold no other statement."""
         before = self.statements.get(node.lineno)
         if before is not None and before[0] is not function:
             self.crowded[node.lineno] = (
@@ -169,7 +170,7 @@ class Dataflow:
         self.statements[node.lineno] = function, node
 
     def facts(self, line: int) -> Facts:
-        """What there is to know of the statement at a line; of a line outside the functions, nothing."""
+        """Return the facts about the statement at a line; none for a line outside the functions."""
         if line not in self._facts:
             function, node = self.statements.get(line, (self.kernel, ast.Pass()))
             self._facts[line] = self._facts_of(function, node, line)
@@ -211,7 +212,7 @@ class Dataflow:
         )
 
     def _unknown(self, function: TracedFunction, node: ast.AST, line: int, known: set[TracedFunction]) -> str:
-        """Return why a statement cannot be lowered: the end of a message, empty if it can."""
+        """Return why a statement cannot be lowered: the end of a message, or ""."""
         computation = self.computations.get(line, NOTHING)
         if line in self.crowded:
             return self.crowded[line]
@@ -240,7 +241,7 @@ class Dataflow:
         return ""
 
     def called(self, function: TracedFunction, call: ast.Call) -> TracedFunction | None:
-        """The function of the kernel's file that a call is of."""
+        """Return the function of the kernel's file that a call calls."""
         thing = function.stands_for(call.func)
         inner = getattr(thing, "py_func", None)
         if not isinstance(inner, FunctionType):
@@ -249,13 +250,13 @@ class Dataflow:
         return self.functions.get(inner) or next(alike, None)  # the cell that defines it may have been run again
 
     def _names_called(self, function: TracedFunction, node: ast.AST) -> set[str]:
-        """The names of the functions that a statement calls, as they are now."""
+        """Return the names of the functions that a statement calls, as bound now."""
         things = (function.stands_for(call.func) for call in ast.walk(head(node)) if isinstance(call, ast.Call))
         inner = (getattr(thing, "py_func", None) for thing in things)
         return {each.__name__ for each in inner if isinstance(each, FunctionType)}
 
     def bound(self, called: TracedFunction, call: ast.Call) -> Iterator[tuple[Value, ast.expr]]:
-        """The parameters of a function that are given in a call, by place or by name, with their arguments."""
+        """Return the parameters of `called` that a call passes, by position or by keyword, with their arguments."""
         for parameter, argument in zip(called.source.parameters, call.args, strict=False):
             yield (called, parameter), argument
         for keyword in call.keywords:
@@ -264,7 +265,7 @@ class Dataflow:
     def _condition(
         self, function: TracedFunction, node: ast.AST, moving: frozenset[str], varied: frozenset[str]
     ) -> Guard:
-        """What an `if` decides on; of any other statement, nothing."""
+        """Return the condition of an `if`; an empty one for any other statement."""
         if not isinstance(node, ast.If):
             return Guard((), False, False, False, False)
         comparisons = []
@@ -281,7 +282,7 @@ class Dataflow:
         return Guard(tuple(comparisons), bool(node.orelse), copies, goes_far, not goes_far and not computes)
 
     def _conditions(self, function: TracedFunction, node: ast.AST) -> Iterator[int]:
-        """The lines of the `if`s around a statement, innermost first."""
+        """Return the lines of each `if` around a statement, innermost first."""
         parent = function.parents.get(node)
         while parent is not None:
             if isinstance(parent, ast.If):
@@ -289,7 +290,7 @@ class Dataflow:
             parent = function.parents.get(parent)
 
     def _pass_on(self) -> None:
-        """Let parameters move, or be constant, as the arguments of their calls do."""
+        """Mark parameters as varying, or as constant, according to the arguments of their calls."""
         for function in self.functions.values():
             for call in function.calls:
                 called = self.called(function, call)
@@ -303,7 +304,7 @@ class Dataflow:
                         self.constant_parameters[called].discard(name)
 
     def is_constant(self, function: TracedFunction, node: ast.AST) -> bool:
-        """Whether the compiler knows the value: numbers, constants of the module, loops that are written out."""
+        """Whether the compiler knows the value: numbers, constants of the module, variables of unrolled loops."""
         known = {name for name, value in function.constants.items() if isinstance(value, int)}
         for loop in self.loops(function, node):
             if self.written_out(function, loop):
@@ -313,7 +314,7 @@ class Dataflow:
         return not any(isinstance(n, OPAQUE) for n in ast.walk(node)) and names_of(node) <= known
 
     def _is_known(self, function: TracedFunction, node: ast.AST, name: str) -> bool:
-        """Whether the compiler knows a variable's value: of loops that are written out, or given once, by such."""
+        """Whether the compiler knows a variable: that of an unrolled loop, or one assigned once from known values."""
         if any(self.written_out(function, loop) and name in names_bound(loop) for loop in self.loops(function, node)):
             return True
         if name in function.source.parameters:
@@ -330,7 +331,7 @@ class Dataflow:
         )
 
     def loops(self, function: TracedFunction, node: ast.AST) -> Iterator[ast.For | ast.While]:
-        """The loops around a statement, innermost first; a loop's header is not in it."""
+        """Return the loops around a statement, innermost first; a loop's header is not inside it."""
         child = node
         while (parent := function.parents.get(child)) is not None:
             if isinstance(parent, (ast.For, ast.While)) and child in parent.body:
@@ -338,14 +339,14 @@ class Dataflow:
             child = parent
 
     def constant_length(self, function: TracedFunction, loop: ast.For) -> bool:
-        """Whether the compiler knows how many turns a loop has: of a range of constants, or of a literal tuple."""
+        """Whether the length of a loop is known at compile time: a range of constants, or a literal tuple."""
         if isinstance(loop.iter, ast.Tuple):
             return all(self.is_constant(function, item) for item in loop.iter.elts)
         bounds = range_of(function, loop)
         return bool(bounds) and all(self.is_constant(function, bound) for bound in bounds)
 
     def written_out(self, function: TracedFunction, loop: ast.For | ast.While) -> bool:
-        """Whether a loop is of constant length and short."""
+        """Whether a loop is unrolled: of constant length, and short."""
         if isinstance(loop, ast.While) or not self.constant_length(function, loop):
             return False
         return self._weight(function, loop) <= WRITTEN_OUT
@@ -356,12 +357,12 @@ class Dataflow:
         return any(self.computations.get(statement.lineno, NOTHING).meets for statement in inner)
 
     def _operations(self, line: int) -> int:
-        """Instructions of the float pipe in the statement at a line."""
+        """Return the number of float instructions in the statement at a line."""
         return len(self.computations.get(line, NOTHING).operations)
 
     def _weight(self, function: TracedFunction, loop: ast.For) -> int:
-        """Instructions of the float pipe in all turns of a loop of constant length."""
-        return self._turns(function, loop) * sum(self._weight_of(function, statement) for statement in loop.body)
+        """Return the number of float instructions in all iterations of a loop of constant length."""
+        return self._iterations(function, loop) * sum(self._weight_of(function, statement) for statement in loop.body)
 
     def _weight_of(self, function: TracedFunction, node: ast.stmt) -> int:
         if isinstance(node, ast.For):
@@ -376,15 +377,15 @@ class Dataflow:
         return total
 
     def value(self, function: TracedFunction, node: ast.expr) -> int:
-        """The value of a constant expression; ValueError if the compiler does not know it."""
+        """Return the value of a constant expression; raise ValueError if it is unknown at compile time."""
         known = {name: value for name, value in function.constants.items() if isinstance(value, int)}
         try:
             return int(eval(compile(ast.Expression(node), "", "eval"), {}, known))
         except Exception:
             raise ValueError(f"line {node.lineno}: {ast.unparse(node)} is no constant") from None
 
-    def _turns(self, function: TracedFunction, loop: ast.For) -> int:
-        """The turns of a loop, 1 where they are not known."""
+    def _iterations(self, function: TracedFunction, loop: ast.For) -> int:
+        """Return the number of iterations of a loop, 1 if unknown."""
         if isinstance(loop.iter, ast.Tuple):
             return len(loop.iter.elts)
         try:
@@ -394,7 +395,7 @@ class Dataflow:
         return len(range(*bounds)) if bounds else 1
 
     def moving(self, function: TracedFunction, node: ast.AST) -> set[str]:
-        """The names whose values change from turn to turn of the innermost loop that is not written out."""
+        """Return the names whose values change between iterations of the innermost loop that is not unrolled."""
         changing: set[str] = set(self.moving_parameters[function])
         fixed: set[str] = set()
         for loop in self.loops(function, node):

@@ -1,4 +1,4 @@
-"""A play of the model as a picture: a row a warp, what it issues and what it waits for."""
+"""A picture of a play of the model: one row a warp, with what it issues and what it waits for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..figures.canvas import describe, new_axes, plural
 from ..look import COLOURS, FAINT, GROUND, ISSUING, WASH
 from .plays import Play
 
-#: What a warp waits for, in the colours of the memories; what it issues, and waiting for nothing but its turn.
+#: Colours of reasons for waiting, those of the memories where one is meant; then of issuing and of waiting for a slot.
 WAIT_COLOURS = {
     "issuing": ISSUING,
     "global memory": FAINT,
@@ -20,10 +20,10 @@ WAIT_COLOURS = {
 
 
 def draw(play: Play, cycles: float | None = None, ax: Axes | None = None, kernel: str = "a multiprocessor") -> Axes:
-    """What the warps of one multiprocessor do, one row a warp, as the model plays it (:func:`.plays.play`).
+    """Draw the warps of one multiprocessor over time, one row each, as :func:`.plays.play` computed them.
 
-    Only the first ``cycles`` are drawn, by default all; in words, the share of every reason of the whole play.
-    ``kernel``: whose warps they are, for the title.
+    ``cycles``: how many cycles to draw, by default all. The text beside the picture states the share of every reason in
+    the whole play. ``kernel``: what the title names. ``ax``: the axes to draw on, new ones by default.
     """
     end = min(cycles or play.cycles, play.cycles)
     ax = ax or new_axes(9.5, 1.8 + 0.3 * len(play.spans))
@@ -37,7 +37,7 @@ def draw(play: Play, cycles: float | None = None, ax: Axes | None = None, kernel
     legend = ax.legend(
         loc="lower left", bbox_to_anchor=(0, 1), ncols=len(WAIT_COLOURS), frameon=False, fontsize=10, labelcolor=GROUND
     )
-    for handle in legend.get_patches():  # the veil would not be seen without an edge
+    for handle in legend.get_patches():  # too faint to be seen without an edge
         handle.set(edgecolor=GROUND, linewidth=0.8)
     shares = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
     return describe(ax, f"{plural(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")

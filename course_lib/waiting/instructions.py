@@ -1,29 +1,29 @@
-"""From a traced run to what its warps issue: the statements' loads, stores, multiply-adds and index arithmetic.
+"""Lowering: from a traced run to the instructions that its warps issue: loads, stores, arithmetic and indices.
 
-What a compiler makes of the source is a model, too, with the rules that recorded machine code shows, of the course's
-small kernels (`course_lib.waiting.probes.kernels`) and of the ladder:
-- a loop of constant length is written out, unless it is a long one (:mod:`dataflow`); other loops are
-  written out TURNS turns at a time, where no barrier stands in them;
-- an index that stays the same in a loop is computed before it, one that moves once a turn; a sum that is both compared
-  and an index is made once;
-- loads of shared memory from neighbouring elements of 16 bytes, in a loop that is written out, become one;
-- of the comparisons of a guard those are made together that need no new sum; before one that does, what is known before
+The compiler is modelled, too, by rules that recorded machine code shows, of the course's small kernels
+(`course_lib.waiting.probes.kernels`) and of the ladder:
+- a loop of constant length is unrolled, unless it is long (:mod:`dataflow`); other loops are unrolled by ITERATIONS
+  iterations, if they contain no barrier;
+- an index that is constant in a loop is computed before it, one that varies once an iteration; a sum that is both
+  compared and an index is computed once;
+- loads of neighbouring elements of shared memory, 16 bytes of them, become one in an unrolled loop;
+- those comparisons of a guard are made together that need no new sum; before one that does, what is known before
   the loop decides by a branch of its own. A comparison that stands alone reads its bound from the kernel's arguments;
-- a guard whose other way does something, too, becomes no branch: what it guards is loaded under a predicate, and reads
-  the array's length and place from the kernel's arguments. Any other is a branch around what it guards;
-- a guard or a loop that decides by what was loaded or computed compares that, and waits for it; no load passes a
-  branch that does;
-- where copies are started, pointers and the sums that are compared move on from turn to turn;
-- in which order all this stands, and what waits for what, :mod:`scheduling` says; loads never pass a barrier, nor a
+- a guard with an else branch becomes no branch: its loads are predicated, and read the array's length and address from
+  the kernel's arguments. Any other guard is a branch around what it guards;
+- a guard or a loop whose condition was loaded or computed compares that, and waits for it; no load passes such a
+  branch;
+- where copies are started, pointers and compared sums are updated from iteration to iteration;
+- :mod:`scheduling` says in which order all this is issued, and what waits for what; loads never pass a barrier, nor a
   store to the same shared array, nor, in global memory, any store.
 
-What the lines compute is known from the typed program (:mod:`arithmetic`): each +, - and * of floats is an instruction,
-one with the product that it adds; in conditional expressions and behind `and` or `or`, those of the ways that a warp's
-loads show it to go. What has no measured rate is refused.
+The typed program tells what lines compute (:mod:`arithmetic`): each +, - and * of floats is an instruction, together
+with the product that it adds; in conditional expressions and after `and` or `or`, only those on the paths that a
+warp's loads show. An operation without a measured rate is refused.
 
-Where threads meet at barriers, indices and guards are the machine instructions that numba's become (:mod:`idioms`).
-Loops without barriers are mixed with their neighbouring turns, so that none of these can be seen by itself: what an
-index costs there is what the small kernels, which are such loops, have measured (:class:`.machine.Machine`).
+Where threads meet at barriers, indices and guards become the machine instructions that numba's code has
+(:mod:`idioms`). Iterations of loops without barriers overlap, so none can be seen by itself: the cost of an index there
+is what the small kernels, which are such loops, have measured (:class:`.machine.Machine`).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from .scheduling import Instruction as Instruction
 from .steps import TracedStep, steps_of, way_of
 from .syntax import names_bound, other_values
 
-TURNS = 4
-#: What was loaded for the loop that is about to begin.
+ITERATIONS = 4
+#: Key of the loads for the head of a loop that is about to begin.
 AHEAD_OF_LOOP = ("ahead of a loop",)
 Group = TypeVar("Group")
 
@@ -54,9 +54,9 @@ def programs(
 ) -> list[list[Instruction]]:
     """Return the programs of all warps of one block.
 
-    pitch: elements from one row of a matrix in global memory to the next, where the traced ones stand for parts of
-    larger ones; None for the rows that they have. Raise ValueError where a warp comes to a line that does what the
-    model does not know, and where the trace is not of a launch of this kernel.
+    pitch: elements from one row of a matrix in global memory to the next, where the traced matrices stand for parts of
+    larger ones; None: the rows that they have. Raise ValueError if a warp executes a line that the model does not know,
+    and if the trace is not of a launch of this kernel.
     """
     plain = python_function(kernel)
     if not isinstance(trace, Trace):
@@ -68,7 +68,7 @@ def programs(
         raise ValueError(f"this trace of {trace.kernel_name} was made by hand; take that of simulate(..., trace=True)")
     _check_kernel(plain, trace.program.source.function)
     source = Dataflow(trace.program)
-    lowered: dict[tuple[Any, ...], _Lowering] = {}  # warps that go the same way differ in their sectors
+    lowered: dict[tuple[Any, ...], _Lowering] = {}  # warps on the same path differ in their sectors
     found = []
     for _, steps in sorted(steps_of(trace, block, pitch).items()):
         way = way_of(steps)
@@ -80,7 +80,7 @@ def programs(
 
 
 def _check_kernel(plain: FunctionType, traced: FunctionType) -> None:
-    """Raise ValueError if it is another kernel that was traced, or this one with other values in its closure."""
+    """Raise ValueError if another kernel was traced, or this one with other values in its closure."""
     name = plain.__name__
     if traced.__name__ != name:
         raise ValueError(f"this trace is not of {name} but of {traced.__name__}; trace the kernel first")
@@ -91,26 +91,26 @@ def _check_kernel(plain: FunctionType, traced: FunctionType) -> None:
 
 
 def groups_arrived(groups: Sequence[Group], pending: int) -> Sequence[Group]:
-    """Return the groups of copies for which a warp waits that goes on when all but the last `pending` have arrived.
+    """Return the groups of copies for which a warp waits that continues when at most the last `pending` are in flight.
 
-    groups: those that it has begun, in their order, with the open one last, which nothing waits for.
+    groups: those that it has begun, in order; the last one is still open, and nothing waits for it.
     """
     return groups[: max(len(groups) - 1 - pending, 0)]
 
 
 class _Lowering(Accesses):
-    """Turns the steps of one warp into instructions, region by region, for all warps that go the same way."""
+    """Lowers the steps of one warp, region by region, for all warps that take the same path."""
 
     def __init__(self, source: Dataflow) -> None:
         super().__init__(source)
-        self.before: Facts | None = None  # of the step before
-        self.open: list[Statement] = []  # in whose functions the warp is
-        self.groups: list[list[int]] = [[]]  # copies of this warp that nothing has waited for, the open group last
-        self.turns_open = 0
+        self.before: Facts | None = None  # of the previous step
+        self.open: list[Statement] = []  # those whose functions the warp is in
+        self.groups: list[list[int]] = [[]]  # copies that this warp has not waited for, the open group last
+        self.iterations_open = 0
         self.outer: int | None = None
 
     def move(self, moved: Mapping[int, int]) -> None:
-        """Note where positions have moved to."""
+        """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""
         super().move(moved)
         for statement in self.open:
             statement.move(moved)
@@ -118,7 +118,7 @@ class _Lowering(Accesses):
             group[:] = [moved.get(p, p) for p in group]
 
     def of(self, steps: Sequence[TracedStep]) -> list[Instruction]:
-        """Return the program of a warp that goes this way."""
+        """Return the program of a warp with these steps."""
         sectors = [steps[step].accesses[place].sectors for step, place in self.touches]
         return [i._replace(sectors=sectors[i.sectors[0][1]]) if i.sectors else i for i in self.out]
 
@@ -140,14 +140,14 @@ class _Lowering(Accesses):
             self.before = facts
             if step.barrier:
                 self.flush()
-                self.emit(Instruction("barrier", step.line, turn=self.turn))
+                self.emit(Instruction("barrier", step.line, turn=self.iteration))
                 self.flush()
         while self.open:
             self._finish(self.open.pop())
         self.flush(whole=True)
 
     def _simple(self, facts: Facts, step: TracedStep) -> None:
-        """Emit what a statement does: its loads, its arithmetic and its stores, after the functions that it calls."""
+        """Emit the loads, arithmetic and stores of a statement, after the functions that it calls."""
         if facts.called and self._copies(facts, step):
             return
         if step.resumed and self.open and self.open[-1].facts is facts:
@@ -164,7 +164,7 @@ class _Lowering(Accesses):
             self.open.append(statement)
 
     def _return(self, facts: Facts, step: TracedStep) -> None:
-        """Finish the statements whose functions the warp has left; give a function its arguments where it begins."""
+        """Finish the statements whose functions have returned; pass the arguments of a function that begins."""
         while self.open:
             statement = self.open[-1]
             if statement.facts is facts and step.resumed:
@@ -177,7 +177,7 @@ class _Lowering(Accesses):
             self._finish(self.open.pop())
 
     def _pass(self, statement: Statement) -> None:
-        """Note what the parameters of a function come from, and that it has returned nothing yet."""
+        """Note what the parameters of a called function depend on, and that it has returned nothing yet."""
         called = statement.within
         given: dict[Any, set[int]] = {}
         for function, name, needs in statement.facts.computation.passed:
@@ -187,7 +187,7 @@ class _Lowering(Accesses):
         self.made.pop((called, "return"), None)
 
     def _loads(self, statement: Statement) -> bool:
-        """Emit the loads of a statement; return whether it stores, too."""
+        """Emit the loads of a statement; return whether it also stores."""
         stores = False
         for place, access in enumerate(statement.step.accesses):
             if access.op == "load":
@@ -202,7 +202,7 @@ class _Lowering(Accesses):
         return stores
 
     def _finish(self, statement: Statement) -> None:
-        """Emit the arithmetic of a statement and its stores, and note what its values come from."""
+        """Emit the arithmetic of a statement and its stores, and note what its values depend on."""
         facts, step = statement.facts, statement.step
         if statement.needs is None:
             statement.needs = self._computed(statement)
@@ -217,14 +217,14 @@ class _Lowering(Accesses):
             self.made[key] = tuple(sorted({*self.made.get(key, ()), *needs}))
 
     def _computed(self, statement: Statement) -> tuple[int, ...]:
-        """Emit the arithmetic of a statement; return what its values come from."""
+        """Emit the arithmetic of a statement; return the positions that its values depend on."""
         needs = self._summed(statement)
         for _ in range(0 if statement.head else statement.facts.computation.choices):
             needs = (self.idiom(idioms.COMPARE_VALUE, statement.step, needs),)
         return needs
 
     def _summed(self, statement: Statement) -> tuple[int, ...]:
-        """Emit the operations of the float pipe; return what the statement's values come from."""
+        """Emit the float instructions; return the positions that the statement's values depend on."""
         computation, executed = statement.facts.computation, statement.executed
         if executed is None:
             raise ValueError(
@@ -236,20 +236,20 @@ class _Lowering(Accesses):
         return tuple(sorted(self._sources(statement, computation.result)))
 
     def _operation(self, statement: Statement, number: int) -> int:
-        """Emit an operation of a statement, after those that it needs, unless it has been; return its position."""
+        """Emit an operation of a statement after its operands, unless it has been emitted; return its position."""
         if number not in statement.operations:
             needs = self._sources(statement, statement.facts.computation.operations[number])
             statement.operations[number] = self._float(statement.step, tuple(sorted(needs)))
         return statement.operations[number]
 
     def _sources(self, statement: Statement, needs: Needs) -> set[int]:
-        """Where a value of a statement comes from: its operations, which are emitted, its loads and what it reads."""
+        """Return the positions that a value of a statement depends on: operations, loads and the variables it reads."""
         numbers = statement.executed if statement.facts.computation.ways else None
         executed = needs.operations if numbers is None else numbers.intersection(needs.operations)
         return {self._operation(statement, number) for number in executed} | self._values(statement, needs)
 
     def _values(self, statement: Statement, needs: Needs) -> set[int]:
-        """Where a value comes from, but for the statement's own operations, and what was loaded that decides on it."""
+        """Return the positions that a value depends on, without the statement's own operations, but with its guards."""
         facts, made = statement.facts, self.made
         found = set(self.decided_by_values(facts))
         found.update(*(made.get((facts.function, name), ()) for name in needs.names))
@@ -263,13 +263,13 @@ class _Lowering(Accesses):
         return found
 
     def _float(self, step: TracedStep, needs: tuple[int, ...]) -> int:
-        """Emit an instruction of the float pipe: all of them take as long."""
-        position = self.emit(Instruction("multiply-add", step.line, needs, turn=self.turn))
+        """Emit a float instruction; all of them have the same latency."""
+        position = self.emit(Instruction("multiply-add", step.line, needs, turn=self.iteration))
         self.schedule.latency[position] = idioms.MULTIPLY_ADD
         return position
 
     def _assign(self, statement: Statement, needs: tuple[int, ...]) -> None:
-        """Note what the variables that a statement assigns come from."""
+        """Note what the variables that a statement assigns depend on."""
         facts, step = statement.facts, statement.step
         variables = {*step.variables, *facts.targets}
         if facts.adds_up and not facts.moving.isdisjoint(step.variables):
@@ -282,7 +282,7 @@ class _Lowering(Accesses):
             self.made[facts.function, variable] = sources.get(variable, needs)
 
     def _added(self, step: TracedStep, needs: tuple[int, ...]) -> tuple[int, ...]:
-        """Emit an addition of integers; return what the sum comes from, if it waits for anything."""
+        """Emit an integer addition; return the positions that the sum depends on."""
         meets = self.source.meets
         if needs:
             return (self.idiom(idioms.SUM, step, needs) if meets else self.index_of("add", step, needs),)
@@ -293,18 +293,18 @@ class _Lowering(Accesses):
         return ()
 
     def _copies(self, facts: Facts, step: TracedStep) -> bool:
-        """Emit what starts an asynchronous copy, or waits for some; return whether the statement is one of them."""
+        """Emit the start of an asynchronous copy, or a wait for copies; return whether the statement is one of them."""
         name = facts.called
         if name == "copy":
             self._copy(facts, step)
         elif name == "commit":
             self.groups.append([])
-            self.emit(Instruction("commit", step.line, turn=self.turn))
+            self.emit(Instruction("commit", step.line, turn=self.iteration))
         elif name == "wait":
             done = groups_arrived(self.groups, facts.computation.pending or 0)
             self.flush()
             places = [position for group in done for position in group]
-            self.emit(Instruction("wait", step.line, tuple(places), turn=self.turn))
+            self.emit(Instruction("wait", step.line, tuple(places), turn=self.iteration))
             self.flush()
             del self.groups[: len(done)]
         else:
@@ -312,7 +312,7 @@ class _Lowering(Accesses):
         return True
 
     def _copy(self, facts: Facts, step: TracedStep) -> None:
-        """Emit what starts a copy, after what its indices load; of lanes that copy nothing, nothing."""
+        """Emit the start of a copy, after the loads of its indices; nothing where no lane copies."""
         loads = [place for place, access in enumerate(step.accesses) if access.op == "load"]
         statement, before = Statement(facts, step), len(facts.computation.loads or ())
         for place in loads[:before]:
@@ -324,11 +324,11 @@ class _Lowering(Accesses):
             passes = max([1, access.wavefronts, *(a.wavefronts for a in step.accesses if a.op == "store")])
             sectors = self.touched(place)
             needs = (*needs, self.idiom(idioms.BEFORE_COPY, step, needs))
-            copy = Instruction("copy", step.line, needs, "", 0, passes, sectors, self.turn, access.bytes)
+            copy = Instruction("copy", step.line, needs, "", 0, passes, sectors, self.iteration, access.bytes)
             self.groups[-1].append(self.stay_behind(self.emit(copy), access))
 
     def _header(self, facts: Facts, step: TracedStep) -> None:
-        """Begin a turn of a loop that is not written out."""
+        """Begin an iteration of a loop that is not unrolled."""
         if facts.written_out:
             for name in names_bound(facts.node):
                 self.made.pop((facts.function, name), None)
@@ -336,15 +336,15 @@ class _Lowering(Accesses):
         if self.outer is None:
             self.outer = step.line
         if step.line == self.outer:
-            self.turn += 1
-        self.turns_open += 1
-        if facts.ends_region or self.turns_open >= TURNS:
+            self.iteration += 1
+        self.iterations_open += 1
+        if facts.ends_region or self.iterations_open >= ITERATIONS:
             self.flush(whole=True)
-            self.turns_open = 0
+            self.iterations_open = 0
         self.moved.clear()
         if self.source.meets:
-            self.turns_inner = 0 if step.line == self.outer else 1
-            self.beside(idioms.TURN, step)
+            self.iterations_inner = 0 if step.line == self.outer else 1
+            self.beside(idioms.ITERATION, step)
         else:
             self.index_of("loop", step)
         if isinstance(facts.node, ast.While):
@@ -356,9 +356,9 @@ class _Lowering(Accesses):
             self.flush()
 
     def _ranges(self, facts: Facts, step: TracedStep) -> tuple[int, ...]:
-        """Emit what the head of a for loop loads; return what its length comes from, where it begins.
+        """Emit the loads in the head of a for loop; return what its length depends on, in the first iteration.
 
-        What it loads before its first turn a trace shows with the statement before it.
+        The trace shows loads before the first iteration as those of the statement before.
         """
         statement = Statement(facts, step, head=True)
         begins, before = self._begins(facts), self.made.pop(AHEAD_OF_LOOP, ())
@@ -375,18 +375,18 @@ class _Lowering(Accesses):
         return tuple(sorted({*before, *self._computed(statement)})) if begins else ()
 
     def _begins(self, facts: Facts) -> bool:
-        """Whether a loop begins, and is no turn further."""
+        """Whether a loop begins, rather than continues with another iteration."""
         before = self.before
         return before is None or (before.function is facts.function and facts.node not in before.within)
 
     def _tested(self, facts: Facts, step: TracedStep) -> tuple[int, ...]:
-        """Emit what the head of a statement loads and computes; return what it decides by."""
+        """Emit the loads and the arithmetic in the head of a statement; return the positions of its condition."""
         statement = Statement(facts, step, head=True)
         self._loads(statement)
         return self._computed(statement)
 
     def _test(self, facts: Facts, step: TracedStep) -> None:
-        """Emit what decides on an `if`: a comparison of what was loaded or computed, or of indices."""
+        """Emit the condition of an `if`: a comparison of loaded or computed values, or of indices."""
         values = self._tested(facts, step)
         if not values:
             if facts.guards:

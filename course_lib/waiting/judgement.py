@@ -1,6 +1,7 @@
-"""The judgement of the model of waiting in public: the order of cases, the largest errors first, reasons side by side.
+"""Evaluation of the model of waiting: the order of cases, the largest errors first, and reasons for waiting side by
+side.
 
-It reads what `python -m course_lib.gpu waiting` recorded, or what :func:`.waiting.rows` returns.
+The input is what `python -m course_lib.gpu waiting` recorded, or what :func:`.waiting.rows` returns.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ import numpy as np
 from ..gpu.types import Result
 from .predictions import WHICH
 
-#: Pairs of cases whose speeds differ by more have an order: measured again on another day one differs by up to 2 %.
+#: Relative difference of speed above which two cases have an order; repeats on another day differ by up to 2 %.
 TELLS = 0.03
-#: The kernels whose order over resident warps is told.
+#: Kernels for which the order over resident warps is reported.
 TILES = ("tiled", "prefetched")
-#: What is played: the source, as a model of the compiler lowers it, or what the compiler made.
+#: What is played: the source, lowered by a model of the compiler, or the compiler's machine code.
 BY = {"predicted": "of the source", "predicted_by_code": "of machine code"}
 
 
 def ordered(
     results: Iterable[Result], rungs: Iterable[str], key: str = "predicted", what: str = "residency"
 ) -> tuple[list[tuple[Result, Result]], int]:
-    """Return the pairs of cases of residency, of kernels called so, whose order is wrong, and how many have one.
+    """Return the pairs of cases that the model puts in the wrong order, and the number of pairs that have an order.
 
-    Two cases have an order if one is faster by more than TELLS and in all of its repeats. It comes first in the pair;
-    the pair that is missed by most stands first.
+    Cases are the results `what` of the kernels `rungs`. Two of them have an order if one is faster by more than TELLS
+    and in all of its repeats; it comes first in the pair. The pair with the largest error comes first.
     """
     chosen = [r for r in results if r["what"] == what and r["rung"] in rungs and key in r]
     chosen.sort(key=lambda r: -r["measured"])
@@ -42,7 +43,7 @@ def ordered(
 
 
 def missed(pair: tuple[Result, Result], key: str = "predicted") -> float:
-    """Return the ratio of two predicted speeds as a part of the measured one: 1 where the model misses nothing."""
+    """Return the predicted ratio of two speeds divided by the measured one: 1 where the model is exact."""
     a, b = pair
     return float(a[key] / b[key] / (a["measured"] / b["measured"]))
 
@@ -81,7 +82,7 @@ def table(results: Iterable[Result]) -> str:
 
 
 def why_wrong(pair: tuple[Result, Result], key: str = "predicted") -> str:
-    """Return why a pair has the wrong order: whose error it is, and whether the compiler made it."""
+    """Return why a pair is in the wrong order: which case has the larger error, and whether the compiler causes it."""
     code = "predicted_by_code"
     worse = max(pair, key=lambda r: abs(float(np.log(r[key] / r["measured"]))))
     if key != code and all(code in r for r in pair) and pair[0][code] >= pair[1][code]:
@@ -97,7 +98,7 @@ def why_wrong(pair: tuple[Result, Result], key: str = "predicted") -> str:
 
 @dataclass(frozen=True, repr=False)
 class Reasons:
-    """Why the warps of kernels wait: for each its name, what the profiler sampled and what the model says."""
+    """The reasons why the warps of kernels wait, in rows: case, as the profiler sampled them, as the model says."""
 
     rows: tuple[tuple[str, str, str], ...]
 

@@ -1,9 +1,8 @@
-"""How long a launch takes whose blocks wait for lines of memory that others have asked for first.
+"""The time of a launch whose blocks wait for lines of memory that earlier blocks have requested.
 
-Blocks begin in their order, each where the first one before it has ended. Those for the same rows of C read the same
-rows of A, and those for the same columns the same columns of B. While the second-level cache has neither, the first of
-them waits for DRAM all its way; who follows finds the lines there, but only until it has caught up: it does not end
-before the one that brings them.
+Blocks begin in order, each when a slot becomes free. Those for the same rows of C read the same rows of A, and those
+for the same columns the same columns of B. While the second-level cache holds neither, the first of them waits for DRAM
+throughout; a later one finds the lines in the cache until it has caught up, so it does not end before the first.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ First = tuple[bool, bool]
 
 @dataclass(frozen=True)
 class LaunchTime:
-    """The cycles of a launch, and what its blocks spend them with.
+    """The cycles of a launch, and how its blocks spend them.
 
-    cycles: until the last block has ended. spent: those of all blocks, by whether they are the first; held: those that
-    blocks wait for lines that another one brings.
+    cycles: until the last block has ended; spent: the sum over all blocks, by whether they are the first; held: the sum
+    of the cycles in which blocks wait for lines that another one brings.
     """
 
     cycles: float
@@ -32,12 +31,12 @@ class LaunchTime:
 def launch_time(
     places: Iterable[tuple[int, int]], slots: int, cycles: Mapping[First, float], kept: tuple[bool, bool] = (True, True)
 ) -> LaunchTime:
-    """Let the blocks of a launch begin, one after the other, and end; return how long it takes.
+    """Simulate the blocks of a launch, from the first begin to the last end; return its time.
 
-    places: the row and the column of blocks of C that each block computes, in the order in which they begin; slots:
-    how many of them the multiprocessors hold; cycles: of one block among others like it, by whether it is the first.
-    kept: whether the second-level cache keeps what was read of A, and of B, when the block that brought it has ended;
-    else one that begins later is the first again.
+    places: the row and the column of blocks of C that each block computes, in launch order. slots: how many blocks the
+    multiprocessors hold. cycles: of one block among others like it, by whether it is the first. kept: whether the
+    second-level cache keeps what was read of A, and of B, when the block that brought it has ended; if not, a block
+    that begins later is the first again.
     """
     begins = [0.0] * slots
     heapify(begins)

@@ -1,13 +1,13 @@
-"""From a kernel's machine code to what its warps issue: the compiler's own instructions in place of a model of them.
+"""Programs of warps from a kernel's machine code: the compiler's own instructions in place of a model of the compiler.
 
     code = measurements.load("machine_code").result("tiled")["code"]
     warps = machine_programs(code, programs(kernel, run.trace), machine)
     waiting.play_programs(warps, machine, blocks=2)
 
-Registers and their dependences need not be looked at: the compiler has written into every instruction how many cycles
-pass until the warp's next one, and which counters must be down before it (:mod:`.probes.disassembly`). What is not
-in the code comes from the traced run: where global memory is read, the wavefronts of shared memory, how often an inner
-loop goes round. It tells apart what the model of the machine misses and what the model of the compiler does.
+Dependences of registers need no analysis: the compiler has written into every instruction how many cycles pass until
+the warp's next one, and which counters must be down before it (:mod:`.probes.disassembly`). What the code does not
+contain comes from the traced run: the sectors read from global memory, the wavefronts of shared memory, the iterations
+of an inner loop. The comparison separates errors of the machine's model from errors of the compiler's model.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import NamedTuple
 from ..model.machine import Machine
 from .instructions import Instruction, groups_arrived
 
-#: What an operation is to the model, by how its name begins; HFMA2 is how the compiler writes a constant into a
-#: register. Others may stand around the loop that is played, not in it.
+#: What an operation is to the model, by the beginning of its name; the compiler writes constants into registers by
+#: HFMA2. Other operations may occur around the loop that is played, not in it.
 UNKNOWN = "unknown"
 KINDS = {
     "SHFL": UNKNOWN,  # not a shift (SHF)
@@ -54,12 +54,12 @@ REGISTER = re.compile(r"\bR(\d+)")
 #: A register that all lanes of a warp have in common.
 UNIFORM = re.compile(r"\bUR(\d+)")
 MEMORY = ("load", "store", "shared load", "shared store", "copy")
-#: Branches whose both ways are tried, at most.
+#: The most branches for which both ways are tried.
 CHOICES = 10
 
 
 class CodedOperation(NamedTuple):
-    """One machine instruction: its kind, what it moves, and the compiler's word on waiting."""
+    """A machine instruction: its kind, what it moves, and the compiler's control information about waiting."""
 
     kind: str
     text: str
@@ -77,7 +77,7 @@ class CodedOperation(NamedTuple):
 
 
 def operations(code: Sequence[str]) -> list[CodedOperation]:
-    """Return the instructions of recorded code; a branch's target is a place in this list, -1 for one outside."""
+    """Return the instructions of recorded code; a branch's target is an index into this list, -1 outside of it."""
     places: dict[str, int] = {}
     lines: list[str] = []
     for line in code:
@@ -86,7 +86,7 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
         else:
             lines.append(line)
     found = []
-    kept: dict[int, str] = {}  # operands that the compiler keeps from the instruction before, by their place in it
+    kept: dict[int, str] = {}  # operands kept from the instruction before, by operand place
     for line in lines:
         pace, result, operands, waits, text = line.split(maxsplit=4)
         words = text.split()
@@ -116,9 +116,9 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
 
 
 def _reads(text: str, kept: Mapping[int, str]) -> tuple[tuple[int, int], dict[int, str]]:
-    """Return how many operands an instruction takes from the even and the odd registers, and what it keeps of them.
+    """Return how many operands an instruction reads from even and from odd registers, and the operands it keeps.
 
-    An operand marked `.reuse` stays where the next instruction finds it, if it takes it in the same place.
+    An operand marked `.reuse` is not read again by the next instruction, if that has it in the same place.
     """
     operands = [operand.strip() for operand in text.partition(",")[2].split(",")]
     banks, read = [0, 0], set[str]()
@@ -144,24 +144,24 @@ def _uniform(words: Sequence[str]) -> tuple[frozenset[int], frozenset[int]]:
 
 
 @dataclass
-class Turn:
-    """What one turn of a traced loop does, for all that the compiler may have made of it."""
+class Iteration:
+    """What one iteration of a traced loop does: its accesses by kind and bytes, multiply-adds and barriers."""
 
     multiply_adds: int
     memory: dict[tuple[str, int], list[Instruction]]
     barriers: int
 
 
-def turns_of(program: Sequence[Instruction]) -> list[Turn]:
-    """Return the turns of a lowered program's outermost loop that multiply, in order."""
-    found: dict[int, Turn] = {}
+def iterations_of(program: Sequence[Instruction]) -> list[Iteration]:
+    """Return those iterations of a lowered program's outermost loop that multiply, in order."""
+    found: dict[int, Iteration] = {}
     for instruction in program:
-        turn = found.setdefault(instruction.turn, Turn(0, {}, 0))
+        iteration = found.setdefault(instruction.turn, Iteration(0, {}, 0))
         if instruction.kind in MEMORY:
-            turn.memory.setdefault((instruction.kind, instruction.bytes), []).append(instruction)
-        turn.multiply_adds += instruction.kind == "multiply-add"
-        turn.barriers += instruction.kind == "barrier"
-    return [turn for number, turn in sorted(found.items()) if number and turn.multiply_adds]
+            iteration.memory.setdefault((instruction.kind, instruction.bytes), []).append(instruction)
+        iteration.multiply_adds += instruction.kind == "multiply-add"
+        iteration.barriers += instruction.kind == "barrier"
+    return [iteration for number, iteration in sorted(found.items()) if number and iteration.multiply_adds]
 
 
 def machine_programs(
@@ -169,33 +169,33 @@ def machine_programs(
 ) -> list[list[Instruction]]:
     """Return the programs of a block's warps in machine instructions, from their programs as lowered from a trace.
 
-    Only turns of the outermost loop are in them. Raise ValueError where no way through the code does what was traced,
-    and for an instruction on that way that the model does not know.
+    They hold only iterations of the outermost loop. Raise ValueError if no path through the code does what was traced,
+    and for an instruction on the path that the model does not know.
     """
     ops = operations(code)
-    turns = [turns_of(program) for program in lowered]
-    if not turns or not turns[0]:
+    iterations = [iterations_of(program) for program in lowered]
+    if not iterations or not iterations[0]:
         raise ValueError(
-            "the traced kernel has no loop that multiplies and adds, whose turns the machine code would take"
+            "the traced kernel has no loop that multiplies and adds, whose iterations the machine code would take"
         )
-    path = _path(ops, turns[0][len(turns[0]) // 2])
+    path = _path(ops, iterations[0][len(iterations[0]) // 2])
     unknown = [ops[place].text for place in path.order if ops[place].kind == UNKNOWN]
     if unknown:
         raise ValueError(f"the model of waiting does not know the instruction {unknown[0]!r} of the loop")
-    return [_Emitter(ops, path, machine).run(each) for each in turns]
+    return [_Emitter(ops, path, machine).run(each) for each in iterations]
 
 
 class _Way(NamedTuple):
-    """One way through the outermost loop: the operations once each, and how often the inner loop among them goes."""
+    """A path through the outermost loop: the operations once each, and the number of iterations of the inner loop."""
 
     order: list[int]
     inner: tuple[int, int]
     trips: int
-    turns: int
+    iterations: int
 
 
-def _path(ops: list[CodedOperation], turn: Turn) -> _Way:
-    """Return the way through a loop of the code that does what the traced turn did."""
+def _path(ops: list[CodedOperation], iteration: Iteration) -> _Way:
+    """Return the path through a loop of the code that does what the traced iteration did."""
     back = [(op.target, place) for place, op in enumerate(ops) if op.kind == "branch" and 0 <= op.target <= place]
     outer = [loop for loop in back if not any(o[0] <= loop[0] and loop[1] <= o[1] and o != loop for o in back)]
     best: tuple[float, _Way] | None = None
@@ -206,7 +206,7 @@ def _path(ops: list[CodedOperation], turn: Turn) -> _Way:
             choice = dict(zip(branches, taken, strict=False))
             order = _walk(ops, start, end, choice)
             for inner in [*inside, (-1, -1)]:
-                scored = _fit(ops, order, inner, turn) if order else None
+                scored = _fit(ops, order, inner, iteration) if order else None
                 if scored is not None and (best is None or scored[0] < best[0]):
                     best = scored
     if best is None or best[0] >= 1:
@@ -215,7 +215,7 @@ def _path(ops: list[CodedOperation], turn: Turn) -> _Way:
 
 
 def _walk(ops: list[CodedOperation], start: int, end: int, choice: dict[int, bool]) -> list[int]:
-    """Return the places from a loop's beginning to its end, inner loops once; none where the way leads out."""
+    """Return the indices from a loop's beginning to its end, inner loops once; empty if the path leaves the loop."""
     order, place = [], start
     while place <= end:
         order.append(place)
@@ -230,22 +230,24 @@ def _walk(ops: list[CodedOperation], start: int, end: int, choice: dict[int, boo
     return order if order[-1] == end else []
 
 
-def _fit(ops: list[CodedOperation], order: list[int], inner: tuple[int, int], turn: Turn) -> tuple[float, _Way] | None:
-    """Return how far a way is from the traced turn, and the way; None where its multiply-adds do not fit."""
+def _fit(
+    ops: list[CodedOperation], order: list[int], inner: tuple[int, int], iteration: Iteration
+) -> tuple[float, _Way] | None:
+    """Return the distance of a path from the traced iteration, and the path; None if its multiply-adds differ."""
     within = [p for p in order if inner[0] <= p <= inner[1]]
     each, whole = (sum(ops[p].kind == "multiply-add" for p in places) for places in (within, order))
-    trips, turns = 1, 1
+    trips, iterations = 1, 1
     if inner[0] >= 0:
-        if not each or (turn.multiply_adds - whole + each) % each or turn.multiply_adds < whole:
+        if not each or (iteration.multiply_adds - whole + each) % each or iteration.multiply_adds < whole:
             return None
-        trips = (turn.multiply_adds - whole + each) // each
-    elif not whole or whole % turn.multiply_adds:
+        trips = (iteration.multiply_adds - whole + each) // each
+    elif not whole or whole % iteration.multiply_adds:
         return None
     else:
-        turns = whole // turn.multiply_adds
+        iterations = whole // iteration.multiply_adds
     distance = 0.0
     for kind in MEMORY:
-        wanted = turns * sum(size * len(found) for (k, size), found in turn.memory.items() if k == kind)
+        wanted = iterations * sum(size * len(found) for (k, size), found in iteration.memory.items() if k == kind)
         sure = maybe = 0
         for p in order:
             if ops[p].kind == kind and not ops[p].off:
@@ -254,14 +256,14 @@ def _fit(ops: list[CodedOperation], order: list[int], inner: tuple[int, int], tu
         off = max(sure - wanted, wanted - sure - maybe, 0)
         distance += off / max(wanted, 4)
     barriers = sum(ops[p].kind == "barrier" for p in order)
-    distance += abs(barriers - turn.barriers * turns)
-    # Of ways that do the same that of fewer instructions: a loop that is written out, not the one for what it leaves.
-    executed = (len(order) + (trips - 1) * len(within)) / turns
-    return distance + 1e-3 * executed / (len(ops) * turn.multiply_adds), _Way(order, inner, trips, turns)
+    distance += abs(barriers - iteration.barriers * iterations)
+    # Of equivalent paths prefer the one with fewer instructions: the unrolled loop, not its remainder.
+    executed = (len(order) + (trips - 1) * len(within)) / iterations
+    return distance + 1e-3 * executed / (len(ops) * iteration.multiply_adds), _Way(order, inner, trips, iterations)
 
 
 class _Emitter:
-    """Follows the way through the code turn by turn, and keeps the counters."""
+    """Follows the path through the code iteration by iteration, and tracks the counters."""
 
     def __init__(self, ops: list[CodedOperation], way: _Way, machine: Machine) -> None:
         self.ops, self.way, self.machine = ops, way, machine
@@ -275,25 +277,25 @@ class _Emitter:
         self.places = [*before, *loop * way.trips, *after]
         self.changing = frozenset[int]().union(*(ops[place].uniform_writes for place in self.places))
 
-    def run(self, turns: Sequence[Turn]) -> list[Instruction]:
+    def run(self, iterations: Sequence[Iteration]) -> list[Instruction]:
         """Return one warp's program."""
-        for number in range(0, len(turns) - self.way.turns + 1, self.way.turns):
+        for number in range(0, len(iterations) - self.way.iterations + 1, self.way.iterations):
             memory: dict[str, list[Instruction]] = {}
-            for turn in turns[number : number + self.way.turns]:
-                for (kind, _), found in turn.memory.items():
+            for iteration in iterations[number : number + self.way.iterations]:
+                for (kind, _), found in iteration.memory.items():
                     memory.setdefault(kind, []).extend(found)
             left = {kind: [sum(i.bytes for i in found), found] for kind, found in memory.items()}
             for place in self.places:
                 self._operation(self.ops[place], left, number + 1)
         return self.out
 
-    def _operation(self, op: CodedOperation, left: dict[str, list[object]], turn: int) -> None:
+    def _operation(self, op: CodedOperation, left: dict[str, list[object]], iteration: int) -> None:
         kind = op.kind
         needs: list[int] = []
         for counter in op.waits:
             needs += self.counters[counter]
             self.counters[counter] = []
-        made = Instruction("integer", 0, tuple(needs), pace=op.pace, turn=turn, reads=op.reads)
+        made = Instruction("integer", 0, tuple(needs), pace=op.pace, turn=iteration, reads=op.reads)
         if kind != "uniform" and not op.uniform_reads.isdisjoint(self.changing):
             made = made._replace(uniform_read=True)
         if kind in MEMORY:
@@ -313,7 +315,7 @@ class _Emitter:
             self.counters[op.result].append(len(self.out) - 1)
 
     def _access(self, op: CodedOperation, made: Instruction, left: dict[str, list[object]]) -> Instruction:
-        """Return an access with its part of what the traced turn moved; one that moves nothing only takes its turn."""
+        """Return an access with its part of what the traced iteration moved; with nothing left, it only issues."""
         room, found = left.get(op.kind, [0, []])
         assert isinstance(room, int) and isinstance(found, list)
         if op.off or room <= 0:
@@ -324,9 +326,9 @@ class _Emitter:
             chosen = alike[0]
             found.remove(chosen)
             wavefronts, sectors = chosen.wavefronts, chosen.sectors
-        elif found and found[0].bytes > op.bytes:  # the compiler did not join what the trace's model did
+        elif found and found[0].bytes > op.bytes:  # the compiler did not join what the lowering joined
             wavefronts, sectors = 1, found[0].sectors
-        else:  # or joined what it did not
+        else:  # or joined what that did not
             parts = found[: op.bytes // 4]
             del found[: len(parts)]
             wavefronts = max(1, round(sum(i.wavefronts for i in parts) / 2)) if parts else 1
@@ -338,10 +340,10 @@ class _Emitter:
 
 
 def register_bank_conflicts(code: Sequence[str]) -> tuple[int, int]:
-    """Return how many multiply-adds read two registers of one bank, and how many multiply-adds there are.
+    """Return the number of multiply-adds that read two registers of one bank, and the number of all multiply-adds.
 
-    Registers of even and of odd number are a bank each. An operand that the instruction before kept (.reuse) in the
-    same place is not read again.
+    Even registers are one bank, odd ones the other. An operand that the instruction before kept (.reuse) in the same
+    place is not read again.
     """
     conflicts = multiply_adds = 0
     kept: list[str | None] = [None] * 3

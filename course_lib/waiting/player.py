@@ -1,4 +1,4 @@
-"""The player of the model of waiting (:mod:`waiting`): the warps of one multiprocessor, event by event."""
+"""The player of the model of waiting (:mod:`waiting`): an event simulation of the warps of one multiprocessor."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..model.machine import Machine
 from ..simulator.hardware import LINE_BYTES, SECTOR_BYTES
 from .instructions import Instruction
 
-#: What a warp can wait for; the first stands for the cycles in which it issues.
+#: The reasons for waiting; the first one stands for the cycles in which a warp issues.
 REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")
 ISSUING, GLOBAL, SHARED, ARITHMETIC, BARRIER, TURN = range(len(REASONS))
-#: Requests that may queue at a scheduler for the memory's path before the next one must wait. No kernel measures it:
-#: with 2 or 8 instead, half of the predictions of matrices in the second-level cache move by 0.3 % or less, all by less
-#: than 7 %.
+#: Requests that may queue at a scheduler for the path to memory before the next one must wait. No kernel measures it:
+#: with 2 or 8 instead, half of the predictions of matrices in the second-level cache change by 0.3 % or less, all by
+#: less than 7 %.
 QUEUE = 4
 INFINITE = float("inf")
 NOBODY = (2**31, 0.0, -1)
-#: What keeps an instruction of a warp that is ready: the units of its scheduler, and the two banks of registers.
+#: The resources that can hold back a ready instruction: the units of its scheduler, and the two banks of registers.
 NOTHING, PATH, INTEGER, MULTIPLY, UNIFORM, CONSTANT, EVEN, ODD = range(8)
 UNITS = {
     **dict.fromkeys(("load", "copy", "commit", "store", "shared load", "shared store"), PATH),
@@ -32,7 +32,7 @@ UNITS = {
     "uniform": UNIFORM,
     "constant": CONSTANT,
 }
-#: What a warp waits for while that unit is busy, and while the result of such an instruction is not there.
+#: The reason for waiting while that unit is busy, and (WAITS_FOR) while the result of such an instruction is missing.
 HELD_BY = {
     **dict.fromkeys(("load", "copy", "store"), GLOBAL),
     **dict.fromkeys(("shared load", "shared store", "commit", "constant"), SHARED),
@@ -48,10 +48,11 @@ Gate = tuple[int, int, int, int]
 
 
 class _Step(NamedTuple):
-    """An instruction, and what the machine's numbers make of it.
+    """An instruction with the machine's numbers for it.
 
-    gate: what must be free before it issues; busy: cycles for which it keeps its unit; slots: of the scheduler;
-    latency: until its result comes, after it issues, or after its last wavefront; path: cycles on the path to memory.
+    gate: the resources that must be free before it issues; busy: cycles for which it occupies its unit; slots: issue
+    slots of the scheduler; latency: cycles from its issue, or from its last wavefront, to its result; path: cycles on
+    the path to memory.
     """
 
     kind: str
@@ -113,7 +114,7 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
 
 
 def _free(at: list[float], gate: Gate) -> float:
-    """When all that an instruction needs to issue is free, of what is free `at` which time."""
+    """Return the cycle from which all resources of a gate are free; `at` holds it for each resource."""
     unit, even, odd, uniform = gate
     free = at[unit]
     if uniform and at[uniform] > free:
@@ -126,21 +127,21 @@ def _free(at: list[float], gate: Gate) -> float:
 
 
 def _way(ways: Sequence[float], block: int, name: str, line: int) -> float:
-    """Return by how much the way to a line differs from the mean: as good as by chance, and always the same."""
+    """Return by how much the latency of a line differs from the mean: pseudo-random, the same for the same line."""
     if not ways:
         return 0.0
     return ways[((crc32(name.encode()) + 31 * block + line) * 2654435761 >> 8) % len(ways)]
 
 
 class _Cache:
-    """Sectors of global memory in the first-level cache, the least recently used leaving first."""
+    """Sectors of global memory in the first-level cache; the least recently used is evicted first."""
 
     def __init__(self, size: int) -> None:
         self.room = max(size // SECTOR_BYTES, 1)
         self.arrival: OrderedDict[tuple[int, str, int], float] = OrderedDict()
 
     def look(self, sector: tuple[int, str, int]) -> float | None:
-        """When the sector arrived or will, or None if it is not here."""
+        """Return the cycle at which the sector arrived or will arrive, None if it is not in the cache."""
         found = self.arrival.get(sector)
         if found is not None:
             self.arrival.move_to_end(sector)
@@ -153,10 +154,10 @@ class _Cache:
 
 
 class Player:
-    """Plays `blocks` blocks of warps with these programs; in each one's place `rounds` of them, one after the other.
+    """Plays `blocks` resident blocks of warps with these programs, each followed by `rounds` - 1 others in its place.
 
-    A warp whose program is empty has left before its block began. `run` leaves what happened in `ended` (when each
-    warp had), `spans`, `waits` (cycles by number of the reason), `turns`, `fetches` and `issued`: see `waiting.Play`.
+    A warp whose program is empty has left before its block began. `run` fills `ended` (the cycle at which each warp
+    ended), `spans`, `waits` (cycles by index of the reason), `turns`, `fetches` and `issued`: see `waiting.Play`.
     """
 
     def __init__(
@@ -172,7 +173,7 @@ class Player:
         self.machine = machine
         self.loaded_by = loaded_by or {}
         self.rounds = rounds
-        distinct = {id(i): i for program in warps for i in program}  # warps have most of them in common
+        distinct = {id(i): i for program in warps for i in program}  # warps share most of them
         known = {number: _step(instruction, machine) for number, instruction in distinct.items()}
         block = [[known[id(i)] for i in program] for program in warps]
         self.programs = block * blocks
@@ -183,38 +184,38 @@ class Player:
         count, schedulers = len(self.programs), machine.schedulers
         self.position = [0] * count
         self.done = [[0.0] * len(program) for program in self.programs]
-        self.since = [0.0] * count  # when it could issue
-        self.free = [0.0] * count  # when the warp has issued what it issued last
+        self.since = [0.0] * count  # the cycle from which it could issue
+        self.free = [0.0] * count  # the cycle at which the warp's last instruction had been issued
         self.ended = [0.0] * count
-        self.issues = [0.0] * count  # from when on it has issued without a wait
+        self.issues = [0.0] * count  # the cycle from which it has issued without a wait
         self.spans: list[list[tuple[str, float, float]]] = [[] for _ in range(count)]
         self.waits = [0.0] * len(REASONS)
         self.turns: list[list[float]] = [[] for _ in range(count)]
         self.turn = [0] * count
         self.arrived: list[list[tuple[int, float]]] = [[] for _ in range(blocks)]
-        self.running = [self.working] * blocks  # the warps of each that have not come to their end
+        self.running = [self.working] * blocks  # for each block, the warps that have not ended
         self.round = [0] * blocks
-        self.age = list(range(blocks))  # in which order the blocks have begun
+        self.age = list(range(blocks))  # the order in which the blocks have begun
         self.begun = blocks
-        self.path = 0.0  # when shared memory and the first-level cache are free again
-        self.queues = [0.0] * schedulers  # when what is asked for at each scheduler has left for there
+        self.path = 0.0  # the cycle from which shared memory and the first-level cache are free
+        self.queues = [0.0] * schedulers  # the cycle at which each scheduler's requests have left its queue
         self.last = [-1] * schedulers
-        self.at = [[0.0] * (ODD + 1) for _ in range(schedulers)]  # when each unit and bank is free again
+        self.at = [[0.0] * (ODD + 1) for _ in range(schedulers)]  # the cycle from which each unit and bank is free
         self.from_memory = dict.fromkeys(machine.bytes_per_cycle, 0.0)
         self.barriers = 0.0
-        self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, with the sector asked for
-        self.passed: list[dict[Gate, float]] = [{} for _ in range(schedulers)]  # slots of others while these were free
-        self.woken = [0.0] * count  # what `passed` was when it could issue
+        self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, beside the sector asked for
+        self.passed: list[dict[Gate, float]] = [{} for _ in range(schedulers)]  # what others issued since then
+        self.woken = [0.0] * count  # the value of `passed` when it could issue
         self.issued = 0.0
         self.fetches: list[tuple[float, float]] = []
         self.asleep: list[list[tuple[float, int]]] = [[] for _ in range(schedulers)]  # (when it can issue, warp)
-        # By what they need: (age of the block, since when it can issue, warp).
+        # Ready warps, by the gate of their next instruction: (age of the block, ready since, warp).
         self.awake: list[dict[Gate, list[tuple[int, float, int]]]] = [{} for _ in range(schedulers)]
-        self.events: list[tuple[float, int]] = []  # (when it has something to do, scheduler)
+        self.events: list[tuple[float, int]] = []  # (time of the next action, scheduler)
         self.idle = set(range(schedulers))
 
     def run(self) -> None:
-        """Let time go by until every warp has come to its end."""
+        """Simulate until every warp has ended."""
         for warp, program in enumerate(self.programs):
             if program:
                 self._sleep(warp, 0.0)
@@ -240,7 +241,8 @@ class Player:
     def _choose(self, s: int, now: float) -> tuple[int | None, float]:
         """Return the warp that issues: the one that issued last if it can; else one of the block that began first.
 
-        Of that block's warps it is the one that can for the longest time. If none can, return when the first will.
+        Of that block's warps it is the one that has been ready for the longest time. If none is ready, return None and
+        the cycle at which the first will be.
         """
         at, last, awake = self.at[s], self.last[s], self.awake[s]
         stays = (self.age[last // self.size], self.since[last], last) if last >= 0 else (-1, 0.0, -1)
@@ -264,7 +266,7 @@ class Player:
         return chosen[2], now
 
     def _let(self, warp: int, s: int, now: float) -> float:
-        """Let a warp issue as long as nothing keeps it and nothing else is first; return when the scheduler goes on."""
+        """Let a warp issue until something holds it or another one is first; return when the scheduler acts next."""
         at, events, asleep, program = self.at[s], self.events, self.asleep[s], self.programs[warp]
         while True:
             ready, now = self._issue(warp, s, now), self.free[warp]
@@ -278,11 +280,11 @@ class Player:
         return now
 
     def _issue(self, warp: int, s: int, now: float) -> float:
-        """Issue the next instruction of a warp; return when the one after it can, INFINITE if others decide that."""
+        """Issue the next instruction of a warp; return when the following one can, INFINITE if others decide that."""
         program, position, at = self.programs[warp], self.position[warp], self.at[s]
         step = program[position]
         since, slots, passed = self.since[warp], step.slots, self.passed[s]
-        if since < now:  # held by the unit that it goes to, and by other warps that issued when that was free
+        if since < now:  # held by the unit that it needs, and by other warps that issued while that was free
             turn = max(now - (passed[step.gate] - self.woken[warp]), since)
             if since < turn:
                 self._wait(warp, step.held_by, since, turn)
@@ -309,7 +311,7 @@ class Player:
         self.done[warp][position] = finish
         self.issued += slots
         self.free[warp] = end = now + slots
-        if step.pace > slots:  # the compiler knows how long the next one has to wait
+        if step.pace > slots:  # the compiler has fixed the cycles until the next one
             self._wait(warp, ARITHMETIC, end, now + step.pace)
             end = now + step.pace
         self.position[warp] = position = position + 1
@@ -326,9 +328,9 @@ class Player:
         return ready
 
     def _end(self, warp: int, now: float) -> None:
-        """Note that a warp has come to its end; let a block of the same follow when all of its block have.
+        """Note that a warp has ended; when all warps of its block have, let the next block begin in its place.
 
-        The others do not wait for it at their barriers.
+        The barriers of the other warps do not wait for it.
         """
         self._issued_until(warp, now)
         self.ended[warp] = now
@@ -340,7 +342,7 @@ class Player:
             self._follow(block, now)
 
     def _follow(self, block: int, now: float) -> None:
-        """Let a block of the same begin in the place of one that has come to its end."""
+        """Let the next block begin in the place of one that has ended."""
         self.round[block] += 1
         self.age[block] = self.begun
         self.begun += 1
@@ -352,7 +354,7 @@ class Player:
                 self._sleep(warp, self._ready(warp, now))
 
     def _pass(self, s: int, now: float, cycles: float) -> None:
-        """Queue a request at its scheduler, and let its wavefronts pass where those of all schedulers meet."""
+        """Queue a request at its scheduler, then pass its wavefronts through the path that all schedulers share."""
         request = self.machine.request
         leaves = max(self.queues[s], now)
         self.path = max(self.path, leaves) + cycles
@@ -360,9 +362,9 @@ class Player:
         self.at[s][PATH] = free - QUEUE * request
 
     def _access(self, step: _Step, warp: int, now: float) -> float:
-        """Return when the result of an access, whose wavefronts have passed, is there.
+        """Return when the result of an access arrives whose wavefronts have passed.
 
-        One of global memory looks into the first-level cache, and fetches what that does not hold.
+        An access to global memory looks into the first-level cache, and fetches what that does not hold.
         """
         start, kind, machine = self.path - 1, step.kind, self.machine
         if kind == "shared load":
@@ -389,7 +391,7 @@ class Player:
     def _fetch(self, sector: tuple[int, str, int], start: float) -> float:
         """Return when a sector that the first-level cache does not hold arrives.
 
-        DRAM gives `dram_bytes` at a time: the neighbours of what was asked for wait in the second-level cache.
+        DRAM delivers `dram_bytes` at a time: the neighbours of the requested sector then are in the second-level cache.
         """
         machine, (block, name, number) = self.machine, sector
         level = self.served if isinstance(self.served, str) else self.served.get(name, "L2")
@@ -409,7 +411,7 @@ class Player:
         return max(arrival, self.brought[piece])
 
     def _ready(self, warp: int, now: float) -> float:
-        """Return when a warp has what its next instruction needs."""
+        """Return when the operands of a warp's next instruction are available."""
         program, done = self.programs[warp], self.done[warp]
         ready, last = now, -1
         for need in program[self.position[warp]].needs:
@@ -420,7 +422,7 @@ class Player:
         return ready
 
     def _sleep(self, warp: int, ready: float) -> None:
-        """Let a warp sleep until it has what its next instruction needs, and its scheduler if it has nothing to do."""
+        """Suspend a warp until the operands of its next instruction are there, and its scheduler if it has no other."""
         s = warp % self.machine.schedulers
         self.since[warp] = ready
         heappush(self.asleep[s], (ready, warp))
@@ -429,14 +431,14 @@ class Player:
             heappush(self.events, (ready, s))
 
     def _barrier(self, warp: int, now: float) -> None:
-        """Let a warp wait for the others of its block."""
-        self.barriers = max(self.barriers, now) + self.machine.barrier[1]  # one warp after the other is noted
+        """Let a warp wait at a barrier for the others of its block."""
+        self.barriers = max(self.barriers, now) + self.machine.barrier[1]  # warps are counted one after the other
         block = warp // self.size
         self.arrived[block].append((warp, now))
         self._open(block, now)
 
     def _open(self, block: int, now: float) -> None:
-        """Open a block's barrier, which takes the path's time, if all its warps that have not ended wait there."""
+        """Open a block's barrier, which occupies the path, if all its warps that have not ended wait there."""
         here = self.arrived[block]
         if not here or len(here) < self.running[block]:
             return
@@ -451,7 +453,7 @@ class Player:
                 self._end(warp, opened)
 
     def _wait(self, warp: int, reason: int, first: float, last: float) -> None:
-        """Note a wait, if it is one, and that the warp has issued all the time before it."""
+        """Record a wait, if it has any length, and the issuing before it."""
         if last > first:
             self._issued_until(warp, first)
             self.spans[warp].append((REASONS[reason], first, last))

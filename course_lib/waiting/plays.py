@@ -7,33 +7,33 @@
     play = waiting.play(kernel, run.trace, machine, blocks=2)
     play.cycles, play.issued_per_cycle, play.share("global memory")
 
-It is a model: it plays instructions that it thinks a compiler makes (:mod:`instructions`), or those that one made
-(:mod:`machine_code`), on a machine of a few queues, whose numbers are measured by kernels made for that. The simulator
-claims counts, never times; this claims times, and says beside every measured one how far off it is.
+It plays either instructions that a model of the compiler makes (:mod:`instructions`), or those that the compiler made
+(:mod:`machine_code`), on a machine of a few queues whose numbers are measured by kernels made for that. The simulator
+claims counts, never times; this model claims times, and each is reported with its error beside the measured one.
 
-What it knows: schedulers that issue one instruction a cycle, each to its own warps; results that come after a latency,
-each line of the second-level cache and of DRAM after its own; the integer units, and the unit of values that a whole
-warp has in common, which whoever reads one that the loop changes keeps busy, too; the banks of registers, where the
-machine code names them; each scheduler's queue of requests to memory, and the path on which all of them meet (one
-wavefront a cycle; copies, the ends of their groups and barriers that open take longer); what the second-level cache and
-DRAM give per cycle; a first-level cache of whole sectors, in order of use; barriers. Blocks on other multiprocessors
-are known through the share of bandwidth that is measured with all of them busy, through what they load of the same,
-and through lines that one of them brings and others find (:mod:`launches`). What it does not know: the cache of
-instructions, and collisions of requests beyond the first-level cache.
+What it models: schedulers that issue one instruction a cycle, each to its own warps; results that arrive after a
+latency, each line of the second-level cache and of DRAM after its own; the integer units, and the uniform unit, which
+is also occupied by every reader of a uniform value that the loop changes; the register banks, where the machine code
+names them; each scheduler's queue of requests to memory, and the path that all of them share (one wavefront a cycle;
+copies, the ends of their groups and barriers that open take longer); the bytes per cycle of the second-level cache and
+of DRAM; a first-level cache of whole sectors with least-recently-used eviction; barriers. Blocks on other
+multiprocessors enter through the share of bandwidth measured with all of them busy, through what they load of the same
+data, and through lines that one of them brings and others find (:mod:`launches`). What it does not model: the
+instruction cache, and collisions of requests beyond the first-level cache.
 
-Who goes first. A scheduler stays with a warp as long as that can issue: of eight warps that ask for nothing but issue
-slots, three are done when four could be (:func:`.probes.sharing.order`). Then comes a warp of the block that began
-first: beside full multiprocessors a block's first lap takes 2.7 times as long as its last one, before which older ones
-have gone. Of one block it is the warp that can issue for the longest time: 32 that ask for shared memory are done
-within 2 % of each other (:func:`.probes.crowds.orders`). An order by age alone would let warps wait at the barriers of
-large blocks; by the wait alone, all blocks would meet at their barriers and their loads at once.
+Which warp issues. A scheduler stays with a warp as long as that can issue: of eight warps that ask only for issue
+slots, three are done when four could be (:func:`.probes.sharing.order`). Next comes a warp of the block that began
+first: on full multiprocessors a block's first lap takes 2.7 times as long as its last one, by which time older ones
+have ended. Within a block it is the warp that has been ready for the longest time: 32 that ask for shared memory are
+done within 2 % of each other (:func:`.probes.crowds.orders`). An order by age alone would let warps wait at the
+barriers of large blocks; by waiting time alone, all blocks would reach their barriers and their loads at once.
 
-Where it is known to be wrong. A scheduler does give way, if seldom: at the end of its loop a warp waits for the next
+Known errors. A scheduler does change warps, if seldom: at the end of its loop a warp waits for the next
 instructions, so those eight end later, on average, than one after the other would (0.77 of the last one's time, where
 the model has 0.56). Some 40 cycles pass before a warp that asks for shared memory many times can ask every fourth, and
-no kernel has measured how many requests may queue before that. Multiprocessors that begin together go apart in time as
-in no play. Copies of parts of 4 rows are dearer than kernels find them (pipelined of T = 8: 10 % too slow). What many
-warps wait for integer units the profiler counts for the most part as waiting for their turn.
+no kernel has measured how many requests may queue before that. Multiprocessors that begin together drift apart in time,
+which a play does not show. Copies of parts of 4 rows cost more here than kernels measure (pipelined of T = 8: 10 % too
+slow). The profiler counts most waiting of many warps for integer units as waiting for an issue slot.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ from .player import Player
 
 @dataclass(frozen=True)
 class Play:
-    """How it went. Cycles are the machine's; `waits` maps each reason to its share of the warps' cycles.
+    """A simulated launch. Cycles are the machine's; `waits` maps each reason to its share of the warps' cycles.
 
     `spans[w]` is the timeline of warp w (resident blocks one after the other): (reason, first cycle, cycle after the
-    last) where it waits, and where it issues. `turns[w]` holds the cycle at which warp w began each turn of the
-    outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle at which
-    it was asked for and that at which it arrived.
+    last) where it waits, and where it issues. `turns[w]` holds the cycles at which warp w began the iterations of the
+    outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle of its
+    request and that of its arrival.
     """
 
     cycles: float
@@ -79,7 +79,7 @@ class Play:
 
     @property
     def in_flight(self) -> float:
-        """The mean of the bytes that were on their way from there."""
+        """The mean number of bytes in flight from beyond the first-level cache."""
         return SECTOR_BYTES * sum(arrived - asked for asked, arrived in self.fetches) / self.cycles
 
     @property
@@ -88,19 +88,19 @@ class Play:
         return self.issued / self.cycles / self.schedulers
 
     def share(self, reason: str) -> float:
-        """The share of the warps' cycles that they wait for a reason, one of REASONS."""
+        """Return the share of the warps' cycles spent waiting for a reason, one of REASONS."""
         if reason not in self.waits:
             raise ValueError(f"reason is {reason!r}; choose from {_listed(self.waits)}")
         return self.waits[reason]
 
     def cycles_per_turn(self, skip: float = 0.25) -> float:
-        """Return the cycles in which every warp makes one turn of the outermost loop, while all of them run.
+        """Return the cycles in which every warp makes one iteration of the outermost loop, while all of them run.
 
-        They run until the first begins its last turn; the part `skip` of that time, in which they fall out of the step
-        in which they begin, is left out. Raise ValueError where the traced run has too few turns.
+        The end is where the first warp begins its last iteration. The part `skip` of the time until then is left out:
+        in it the warps, which begin in step, drift apart. Raise ValueError if the traced run has too few iterations.
         """
         if min(map(len, self.turns)) < 3:
-            raise ValueError("the loop has fewer than 3 turns in this trace: trace a larger K")
+            raise ValueError("the loop has fewer than 3 iterations in this trace: trace a larger K")
         last = min(turns[-1] for turns in self.turns)
         ends = skip * last, last
         made = sum(float(np.diff(np.interp(ends, turns, range(len(turns))))[0]) for turns in self.turns)
@@ -117,10 +117,10 @@ def play(
 ) -> Play:
     """Play `blocks` copies of the traced run's first block on one multiprocessor; return the Play.
 
-    served: which level serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
+    served: the level that serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
     arrays or by name. shared_bytes of each block, by default those of its shared arrays, are taken from the first-level
     cache. The blocks begin together and have memory of their own. Raise ValueError for an unknown level or array, and
-    for blocks that do not fit: as many as registers allow, `model.occupancy` says.
+    for blocks that do not fit; `model.occupancy` says how many blocks registers allow.
 
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
@@ -145,10 +145,10 @@ def play_programs(
     rounds: int = 1,
     loaded_by: Mapping[str, float] | None = None,
 ) -> Play:
-    """Play `blocks` blocks of warps with these programs; in each one's place `rounds`, one after the other.
+    """Play `blocks` resident blocks of warps with these programs; in the place of each, `rounds` blocks in sequence.
 
-    loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same of an array, by
-    name; DRAM gives it once. By default each block loads what no other does.
+    loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same data of an array,
+    by its name; DRAM delivers it once. By default each block loads data of its own.
     """
     if not isinstance(machine, Machine):
         raise TypeError(f"machine is a {type(machine).__name__}; give a Machine, such as Machine.measured(recording)")
@@ -192,6 +192,6 @@ def _listed(names: Iterable[object]) -> str:
 def time_of(block_cycles: float, blocks: int, resident: int, multiprocessors: int) -> float:
     """Return the cycles of a whole launch: rounds of resident blocks, none of which waits for another.
 
-    The last round counts in full, as long as it may be: its blocks take their time, however few they are.
+    The last round counts in full: its blocks take the same time, however few they are.
     """
     return ceil_div(blocks, resident * multiprocessors) * block_cycles

@@ -1,7 +1,7 @@
-"""What the model of waiting predicts beside what was measured: the judgement in public. Needs recordings, no GPU.
+"""Predictions of the model of waiting beside the measurements. Needs recordings, no GPU.
 
-The machine's numbers come from the recording of `latencies` alone; nothing here is fitted. All of it takes some seven
-minutes of a processor.
+The machine's numbers come from the recording of `latencies` alone; nothing is fitted here. All predictions together
+take some seven minutes of a processor.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .wavefronts import Ints
 
 #: The recordings that are read.
 READS = ("latencies", "residency", "cached", "ladder", "counters", "machine_code")
-#: Nsight Compute's names of stalls for what the model calls by one name. Beside these the profiler sees stalls that
-#: the model has not: for an instruction that is not there yet, and for the fixed latency of the one before.
+#: For each reason of the model, Nsight Compute's names of stalls. The profiler also samples stalls that the model does
+#: not have: for an instruction that is not fetched yet, and for the fixed latency of the one before.
 STALLS: dict[str, tuple[str, ...]] = {
     "global memory": ("long_scoreboard", "lg_throttle"),
     "shared memory": ("short_scoreboard", "mio_throttle"),
@@ -42,9 +42,9 @@ STALLS: dict[str, tuple[str, ...]] = {
     "barrier": ("barrier",),
     "its turn": ("not_selected",),
 }
-#: Elements of K in a traced run: whole lines, so that rows begin at the banks at which those of large matrices do.
+#: Elements of K in a traced run: whole lines, so that rows begin at the same banks as those of large matrices.
 DEPTH = 160
-#: Elements of a row of the matrices of which the traced ones are parts, as of those that were measured.
+#: Elements in a row of the measured matrices, of which the traced ones are parts.
 PITCH = 2048
 DEPTHS = {
     **dict.fromkeys(("per_row", "per_column", "uncoalesced", "naive"), 64),
@@ -52,34 +52,34 @@ DEPTHS = {
     **dict.fromkeys(("register_1d", "register_2d", "vectorized", "warp_tiled", "staged", "software_pipelined"), 32),
     **dict.fromkeys(("outer_product", "unrolled"), 64),
 }
-#: Blocks that are played in each one's place, one after the other: the first begin in step, as later ones do not.
+#: Blocks played in sequence in each place: the first ones begin in step, later ones do not.
 ROUNDS = 2
-#: Kernels whose outermost loop goes through all of a large matrix: the first-level cache keeps nothing for its next
-#: turn, as it would in a small trace, so what counts is the first.
+#: Kernels whose outermost loop reads all of a large matrix: the first-level cache keeps nothing for the next iteration,
+#: as it would in a small trace, so only the first iteration counts.
 ONE_TURN = ("per_row", "per_column")
-#: Kernels whose multiply-adds stand in another kernel's file, of which a trace of theirs would show no line.
+#: Kernels whose multiply-adds are in another kernel's file, whose lines a trace of theirs would not show.
 BESIDE = {"whole_tiles": large_tiles}
-#: What tells the results of one microkernel apart.
+#: The parameters that distinguish the results of one microkernel.
 WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
-#: Turns of a microkernel's loop that are played.
-TURNS = 64
-#: The probe, what tells its results apart, the predicted value, and why it is missed, where it is.
+#: Iterations of a microkernel's loop that are played.
+ITERATIONS = 64
+#: The probe, the parameters of its result, the predicted value, and the reason for a miss, if any.
 Prediction = tuple[str, dict[str, int], float, dict[str, str]]
-#: A miss that needs a reason; the compiler is one where its own instructions have half the error or less.
+#: Relative error above which a miss needs a reason: the compiler, if its own instructions have half the error or less.
 MISS = 0.25
 UNEXPLAINED = "unexplained"
 
 
 def rows(progress: Progress) -> list[Result]:
-    """Return every prediction: of the kernels that measured the machine, of few and many warps, of the ladder."""
+    """Return every prediction: of the probes, of few and many resident warps, of the ladder."""
     return [*probes(), *residency(progress, "cached"), *residency(progress), *ladder(progress)]
 
 
 def probes() -> list[Result]:
-    """Predict kernels that measured the machine: what the model makes of its own numbers."""
+    """Predict the kernels that measured the machine: what the model makes of its own numbers."""
     machine, recording = _machine(), measurements.load("latencies")
     results = []
-    for part in (_barriers, _lists, _cold_lines, _paths, _chains, _crowds, _turns_of_warps):
+    for part in (_barriers, _lists, _cold_lines, _paths, _chains, _crowds, _alternation):
         for probe, which, predicted, why in part(machine, recording):
             alike = (r for r in recording.results if r["probe"] == probe)
             value = next(r["value"] for r in alike if all(r.get(k) == which.get(k, r.get(k)) for k in WHICH))
@@ -89,30 +89,30 @@ def probes() -> list[Result]:
 
 
 def _barriers(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
-    """A program of barriers of 1 to 32 warps, with its own instructions between them."""
+    """Predict barriers of 1 to 32 warps, with the program's own instructions between them."""
     kept = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
-    walk = [Instruction("barrier", 0, pace=kept)] * TURNS
+    walk = [Instruction("barrier", 0, pace=kept)] * ITERATIONS
     for warps in (1, 2, 4, 8, 16, 32):
         cycles = plays.play_programs([walk] * warps, machine).cycles
-        yield "barrier", {"warps": warps}, cycles / TURNS, {}
+        yield "barrier", {"warps": warps}, cycles / ITERATIONS, {}
 
 
 def _lists(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Warps that follow lists of addresses: each of 8 sectors needs what the one before brought."""
-    needs: list[tuple[int, ...]] = [(), *((step,) for step in range(TURNS - 1))]
+    """Predict warps that follow lists of addresses: each load of 8 sectors needs the one before."""
+    needs: list[tuple[int, ...]] = [(), *((step,) for step in range(ITERATIONS - 1))]
     for warps in (1, 2, 4, 8, 16, 32):
         walks = []
         for warp in range(warps):
-            sectors = [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(TURNS)]
+            sectors = [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(ITERATIONS)]
             walks.append(
                 [Instruction("load", 0, n, wavefronts=2, sectors=s) for n, s in zip(needs, sectors, strict=True)]
             )
         cycles = plays.play_programs(walks, machine).cycles
-        yield "warps following lists", {"warps": warps}, cycles / TURNS, {}
+        yield "warps following lists", {"warps": warps}, cycles / ITERATIONS, {}
 
 
 def _cold_lines(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
-    """A warp that waits for parts of several rows of a matrix that no cache holds, again and again."""
+    """Predict a warp that waits repeatedly for parts of several rows of a matrix that no cache holds."""
     for r in recording.results:
         if r["probe"] == "DRAM latency of rows":
             parts = range(ceil_div(WARP_SIZE // r["rows"] * 4, SECTOR_BYTES))
@@ -124,18 +124,18 @@ def _cold_lines(machine: plays.Machine, recording: Recording) -> Iterator[Predic
                     wavefronts=r["rows"],
                     sectors=tuple((f"row {row}", 2 * step + part) for row in range(r["rows"]) for part in parts),
                 )
-                for step in range(TURNS)
+                for step in range(ITERATIONS)
             ]
             cycles = plays.play_programs([walk], machine, served="DRAM").cycles
-            yield r["probe"], {"rows": r["rows"]}, cycles / TURNS, {}
+            yield r["probe"], {"rows": r["rows"]}, cycles / ITERATIONS, {}
 
 
 def _paths(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Requests to shared memory of 32 warps, with conflicts of banks; of one warp, one right after the other."""
+    """Predict requests to shared memory: of 32 warps, with bank conflicts; of one warp, in close succession."""
     for stride in (1, 2, 4, 8, 16, 32):
-        walk = [Instruction("shared load", 0, wavefronts=stride)] * TURNS
+        walk = [Instruction("shared load", 0, wavefronts=stride)] * ITERATIONS
         cycles = plays.play_programs([walk] * 32, machine).cycles
-        yield "shared read", {"stride": stride}, cycles / TURNS / 32, {}
+        yield "shared read", {"stride": stride}, cycles / ITERATIONS / 32, {}
     why = {"why": "the machine: some 40 cycles pass once, before a request leaves every fourth"}
     for warps in (1, 4):
         cycles = plays.play_programs([[Instruction("shared store", 0, wavefronts=1)] * 32] * warps, machine).cycles
@@ -143,9 +143,9 @@ def _paths(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]
 
 
 def _chains(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Multiply-adds of which each needs the one before; of outer products in registers, as their code has them."""
-    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(TURNS)]
-    yield "multiply-add latency", {}, plays.play_programs([chain], machine).cycles / TURNS, {}
+    """Predict chains of dependent multiply-adds, and outer products in registers, from their code."""
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(ITERATIONS)]
+    yield "multiply-add latency", {}, plays.play_programs([chain], machine).cycles / ITERATIONS, {}
     for r in recording.results:
         if r["probe"].startswith("outer product"):
             loop = _inner(operations(r["code"]))
@@ -156,24 +156,24 @@ def _chains(machine: plays.Machine, recording: Recording) -> Iterator[Prediction
 
 
 def _crowds(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Copies of 32 warps, in groups; barriers between reads of shared memory by as many warps as fit."""
+    """Predict copies of 32 warps, in groups, and barriers between reads of shared memory by as many warps as fit."""
     full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     for r in recording.results:
         which = {key: r[key] for key in WHICH if key in r}
         if r["probe"] == "copies in groups":
             group = [*[Instruction("copy", 0, wavefronts=r["rows"])] * r["copies"], Instruction("commit", 0)]
-            cycles = plays.play_programs([group * (TURNS // r["copies"])] * 32, machine).cycles
-            yield r["probe"], which, cycles / TURNS / 32, {}
+            cycles = plays.play_programs([group * (ITERATIONS // r["copies"])] * 32, machine).cycles
+            yield r["probe"], which, cycles / ITERATIONS / 32, {}
         elif r["probe"] == "shared reads and barriers":
             walk = [Instruction("barrier", 0)] * r["barriers"]
             walk[1:1] = [Instruction("shared load", 0, wavefronts=1)] * 8
-            cycles = plays.play_programs([walk * TURNS] * r["warps"], machine, full // r["warps"]).cycles
-            yield r["probe"], which, cycles / TURNS / full, {}
+            cycles = plays.play_programs([walk * ITERATIONS] * r["warps"], machine, full // r["warps"]).cycles
+            yield r["probe"], which, cycles / ITERATIONS / full, {}
 
 
-def _turns_of_warps(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
-    """When 32 warps are done that ask for shared memory, and such that ask for issue slots alone."""
-    yield "warps that ask", {}, share_of_the_last([reads_and_adds(TURNS)] * 32, machine), {}
+def _alternation(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+    """Predict when each of 32 warps ends: warps that ask for shared memory, and warps that ask only for issue slots."""
+    yield "warps that ask", {}, share_of_the_last([reads_and_adds(ITERATIONS)] * 32, machine), {}
     why = {"why": "the machine: at the end of its loop a warp gives way, while the next instructions are fetched"}
     yield "warps without turns", {}, share_of_the_last([[Instruction("multiply-add", 0)] * 1024] * 32, machine), why
 
@@ -188,22 +188,22 @@ def reads_and_adds(rounds: int) -> list[Instruction]:
 
 
 def share_of_the_last(programs: list[list[Instruction]], machine: plays.Machine) -> float:
-    """Play the warps; return their mean end as a part of the last one's: 1 where all take turns."""
+    """Play the warps; return their mean end divided by the last one's: 1 where they alternate."""
     ends = [spans[-1][2] for spans in plays.play_programs(programs, machine).spans]
     return float(np.mean(ends)) / max(ends)
 
 
 def _inner(ops: list[CodedOperation]) -> list[CodedOperation]:
-    """Return the loop that has the largest part of multiply-adds."""
+    """Return the loop with the largest share of multiply-adds."""
     loops = [ops[op.target : place + 1] for place, op in enumerate(ops) if 0 <= op.target <= place]
     return max(loops, key=lambda loop: sum(op.kind == "multiply-add" for op in loop) / len(loop))
 
 
 def residency(progress: Progress, what: str = "residency") -> list[Result]:
-    """Predict tiled, prefetched and pipelined for every number of resident warps that was measured.
+    """Predict tiled, prefetched and pipelined for every measured number of resident warps.
 
-    The second-level cache serves what the first does not hold. So it is where the matrices are "cached"; of those of
-    "residency" every launch brings each line from DRAM once: the blocks that ask for it first wait longer.
+    The second-level cache serves what the first does not hold. For "cached" launches it already holds the matrices; in
+    "residency" every launch brings each line from DRAM once, and the blocks that request it first wait longer.
     """
     machine, recording = _machine(), measurements.load(what)
     results: list[Result] = []
@@ -254,7 +254,7 @@ def ladder(progress: Progress) -> list[Result]:
     for r in results:
         taken = 2 * r["M"] * r["N"] * r["K"] / r["gflops"] / 1e9 * machine.hertz
         r["speed_errors"] = [taken / r[key] - 1 for key in ("cycles", "cycles_by_code") if key in r]
-        r["modelled_gflops"] = r["gflops"] * (1 + r["speed_errors"][-1])  # of machine code, where it was recorded
+        r["modelled_gflops"] = r["gflops"] * (1 + r["speed_errors"][-1])  # by machine code, where it was recorded
         r |= _beside(naive["cycles"] / r["cycles"], r["gflops"] / naive["gflops"], "times naive")
         if "cycles_by_code" in r:
             r["predicted_by_code"] = naive["cycles_by_code"] / r["cycles_by_code"]
@@ -264,9 +264,9 @@ def ladder(progress: Progress) -> list[Result]:
 
 
 def _explain(r: Result) -> None:
-    """Say of a miss whether the compiler's own instructions explain it.
+    """Note whether the compiler's own instructions explain a miss.
 
-    The speed itself tells, not the one relative to naive, to whose own error that of every other rung is added.
+    The error of the speed itself decides; the speed relative to naive would add the error of naive.
     """
     error, *coded = r.get("speed_errors", [r["error"], r.get("error_by_code", np.inf)])
     if abs(r["error"]) > MISS and coded and abs(coded[0]) <= abs(error) / 2:
@@ -288,9 +288,9 @@ def _of(result: Result) -> Result:
 
 
 def _programs(r: Rung, params: Result) -> list[list[Instruction]]:
-    """Trace one block of a launch, a few tiles deep, and return what its warps issue."""
+    """Trace one block of a launch, a few tiles deep, and return the programs of its warps."""
     tile = r.tile(**params)
-    ahead = params.get("stages", 1) - 1  # turns at the end in which nothing is fetched any more
+    ahead = params.get("stages", 1) - 1  # iterations at the end that fetch nothing
     depth = DEPTHS.get(r.name, max(DEPTH, (6 + 2 * ahead) * params.get("tile_width", 0)))
     width = int(params.get("block_width", 0))
     M, N = tile or {"per_row": (width, 16), "per_column": (16, width)}.get(r.name, (width, width))
@@ -305,7 +305,7 @@ def _programs(r: Rung, params: Result) -> list[list[Instruction]]:
 
 
 def _in_one_file(kernel: Any, module: ModuleType) -> Any:
-    """Return the kernel as if its file and the module from which it takes functions were one."""
+    """Return the kernel compiled from one file: the module from which it takes functions, then its own."""
     plain = kernel.py_func
     text = inspect.getsource(module) + inspect.getsource(inspect.getmodule(plain) or module)
     name = f"<{plain.__name__} with the functions of {module.__name__}>"
@@ -319,7 +319,7 @@ def _in_one_file(kernel: Any, module: ModuleType) -> Any:
 
 @dataclass(frozen=True)
 class Played:
-    """How a launch goes: its cycles, the reasons' shares of the warps' time, instructions per cycle of a scheduler."""
+    """A simulated launch: cycles, each reason's share of the warps' time, instructions per cycle of a scheduler."""
 
     cycles: float
     waits: Mapping[str, float]
@@ -328,7 +328,7 @@ class Played:
 
 @dataclass(frozen=True)
 class RecordedLaunch:
-    """A recorded launch: its result, the blocks of a multiprocessor, the GPU.
+    """A recorded launch: its result, the resident blocks of a multiprocessor, the GPU.
 
     cached: whether the second-level cache held A and B when it began.
     """
@@ -340,20 +340,20 @@ class RecordedLaunch:
     cached: bool = False
 
     def play(self, warps: list[list[Instruction]]) -> Played:
-        """Play blocks of these programs, for as many turns as the multiply-adds of a block need; return how it goes.
+        """Play blocks of these programs; scale to the iterations that a block needs by its multiply-adds.
 
-        What is played are the turns of the outermost loop, without the last ones, in which nothing is fetched any more.
+        Only iterations of the outermost loop are played, without the last ones, which fetch nothing.
         """
         params, once = self.result["params"], self._rung.name in ONE_TURN
         chosen = slice(1) if once else slice(-max(params.get("stages", 2) - 1, 1))
-        loop = [_turns(warp, chosen) for warp in warps]
-        turns = self._turns_of_block(loop)
+        loop = [_iterations(warp, chosen) for warp in warps]
+        iterations = self._iterations_of_block(loop)
         played = {
             (a, b): self._play(loop, {"A": "DRAM" if a else "L2", "B": "DRAM" if b else "L2"})
             for a, b in product((False, True), repeat=2)
             if not (self.cached and (a or b))
         }
-        cycles = {first: turns * _cycles_of_turn(play, once) for first, play in played.items()}
+        cycles = {first: iterations * _cycles_of_iteration(play, once) for first, play in played.items()}
         if self.cached:
             each, blocks = cycles[False, False], prod(self._grid)
             whole = plays.time_of(each, blocks, self.blocks, self.gpu["multiprocessors"])
@@ -378,8 +378,8 @@ class RecordedLaunch:
         M, N, K = (self.result[k] for k in "MNK")
         return M, N, K
 
-    def _turns_of_block(self, loop: list[list[Instruction]]) -> float:
-        """Return the turns of its outermost loop that a block takes, from the multiply-adds of one of them."""
+    def _iterations_of_block(self, loop: list[list[Instruction]]) -> float:
+        """Return the iterations of its outermost loop that a block takes, from the multiply-adds of one of them."""
         counts = np.bincount([i.turn for i in loop[0] if i.kind == "multiply-add"])
         grid, block = self._rung.launch(*self._size, **self.result["params"])
         of_warp = prod(self._size) / prod(grid) / WARP_SIZE / ceil_div(prod(block), WARP_SIZE)
@@ -388,7 +388,7 @@ class RecordedLaunch:
     def _kept(self) -> tuple[bool, bool]:
         """Return whether the second-level cache keeps A, and B, until the next row (or column) of blocks reads it.
 
-        Blocks that begin one after the other read one's rows again and again, and all of the other.
+        Blocks launched in sequence read one band of one matrix again and again, and all of the other matrix.
         """
         M, N, K = self._size
         a, b = (4 * K * each <= self.gpu["l2_bytes"] for each in (M, N))
@@ -396,7 +396,7 @@ class RecordedLaunch:
 
     @property
     def _down_first(self) -> bool:
-        """Whether blocks beside each other in the grid compute other rows of C."""
+        """Whether neighbouring blocks of the grid compute different rows of C."""
         M, N, K = self._size
         return bool(self._rung.launch(M, N // 2, K, **self.result["params"])[0][0] == self._grid[0])
 
@@ -405,7 +405,7 @@ class RecordedLaunch:
         return int(self.blocks * self.gpu["multiprocessors"])
 
     def _places(self) -> tuple[Ints, Ints]:
-        """Return of every block, in the order in which they begin, the row and the column of blocks of C.
+        """Return, for every block in launch order, the row and the column of its block of C.
 
         Those of a row read the same rows of A, those of a column the same columns of B.
         """
@@ -419,7 +419,7 @@ class RecordedLaunch:
 
 
 def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
-    """Return how a launch goes whose blocks spend their time in these played, and waiting for each other's lines."""
+    """Combine the plays of a launch whose blocks divide their time among these and waiting for each other's lines."""
     whole = sum(time.spent.values()) + time.held
     waits = {
         reason: sum(time.spent[first] * play.waits[reason] for first, play in played.items()) / whole
@@ -431,13 +431,13 @@ def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], ti
     return Played(time.cycles, waits, issued * blocks / whole)
 
 
-def _cycles_of_turn(play: plays.Play, once: bool) -> float:
-    """Return the cycles of a turn of the outermost loop, once: of the only one."""
+def _cycles_of_iteration(play: plays.Play, once: bool) -> float:
+    """Return the cycles of an iteration of the outermost loop; if `once`, of the only one."""
     return float(np.mean([spans[-1][2] for spans in play.spans])) if once else play.cycles_per_turn()
 
 
-def _turns(warp: list[Instruction], chosen: slice) -> list[Instruction]:
-    """Return those turns of a program's outermost loop that multiply and are chosen, without what stands around it."""
+def _iterations(warp: list[Instruction], chosen: slice) -> list[Instruction]:
+    """Return the `chosen` ones of the outermost loop's iterations that multiply, without the code around the loop."""
     numbers = sorted({i.turn for i in warp if i.kind == "multiply-add"} - {0})
     inside = set(numbers[chosen])
     places = {place: n for n, place in enumerate(p for p, i in enumerate(warp) if i.turn in inside)}
@@ -445,7 +445,7 @@ def _turns(warp: list[Instruction], chosen: slice) -> list[Instruction]:
 
 
 def _by_code(launch: RecordedLaunch, warps: list[list[Instruction]]) -> Played | None:
-    """Return how a launch goes of the rung's machine code; None where none was recorded."""
+    """Return the play of a launch by the rung's machine code; None if none was recorded."""
     r = launch.result
     for found in measurements.load("machine_code").results:
         if (found["rung"], found["params"]) == (r["rung"], r["params"]):
@@ -458,7 +458,7 @@ def _beside(predicted: float, measured: float, unit: str) -> Result:
 
 
 def _per_instruction(play: Played, counted: Result) -> dict[str, tuple[float, float]]:
-    """Return by reason the cycles that a warp waits for each instruction that it issues: (modelled, measured)."""
+    """Return for each reason the cycles that a warp waits per issued instruction: (modelled, measured)."""
     return {
         reason: (
             play.waits[reason] / play.waits["issuing"],

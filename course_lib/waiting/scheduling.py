@@ -1,11 +1,11 @@
-"""The order in which a compiler puts the instructions of a stretch without barriers, and the paces that it writes.
+"""Instruction scheduling: the order that a compiler gives to code between barriers, and the paces that it writes.
 
-- Loads are moved up, with what makes their addresses, as long as there are registers for what they bring: AHEAD words,
-  or as many as the source holds in its own order. None passes a store that may be to what it loads.
-- What the loop needs for itself, its counter and pointers that move on, fills the gaps between the others.
-- A result of fixed latency is in the paces of the instructions between; only for loads a warp waits by itself.
-- A multiply-add reads three operands, two of them from one of the two banks of registers. An element that its
-  neighbours use, too, is kept: then the others read two, one from each.
+- Loads are moved up, with the instructions of their addresses, as long as registers are free for their results: AHEAD
+  words, or as many as the source needs in its own order. No load passes a store that may be to the same memory.
+- Instructions of the loop itself, its counter and the pointers that it advances, fill the gaps between the others.
+- A result of fixed latency is covered by the paces of the instructions before its use; only loads make a warp wait.
+- A multiply-add reads three operands, two of them from one of the two register banks. An operand that its neighbours
+  use, too, is kept: then the others read two, one from each bank.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ AHEAD = 8
 REGISTER_BYTES = 4
 #: Registers of a pointer.
 POINTER = 1
-#: Cycles that the compiler reckons with where it does not know them: it fills them, but leaves no pace for them. It is
-#: a table of the compiler's own, for any machine; what this one takes is measured (:class:`.machine.Machine`).
+#: Latencies that the compiler assumes where it does not know them: it fills them, but leaves no pace for them. The
+#: table is the compiler's own, for any machine; those of this machine are measured (:class:`.machine.Machine`).
 EXPECTED = {"shared load": 24, "constant": 30, "load": 300, "copy": 300}
-#: What goes with a load that is moved up, since the load needs it.
+#: Kinds of instructions that are moved up with a load that depends on them.
 LEADS = ("index", "integer", "multiply", "uniform", "constant", "branch", "other")
 
 
@@ -32,13 +32,13 @@ class Instruction(NamedTuple):
     """What a warp issues: `kind`, and the positions in its program of the instructions whose results it needs.
 
     kind: "multiply-add" (any +, - or * of floats), "load", "store", "shared load", "shared store", "copy", "commit",
-    "wait" or "barrier"; of index arithmetic "index" for all that one takes, or what a machine instruction is:
+    "wait" or "barrier"; of index arithmetic "index" for all of an index, or the kind of a machine instruction:
     "integer", "multiply", "uniform", "constant" (a value from the kernel's arguments), "branch" or "other".
-    cycles: of the integer units, for an index; wavefronts: passes through shared memory or the first-level cache;
+    amount: of operations, for an index; wavefronts: passes through shared memory or the first-level cache;
     sectors: the 32-byte sectors of global memory; arithmetic: the kind of index arithmetic ("signed", …, "").
-    bytes: what a lane moves; turn: how many turns of the outermost loop have begun.
+    bytes: what a lane moves; turn: the iteration of the outermost loop, 0 before it.
     pace: cycles until the warp's next instruction; reads: operands that it takes from the even and the odd registers;
-    uniform_read: whether it takes one from the registers of the whole warp that the loop changes.
+    uniform_read: whether it reads a uniform register that the loop changes.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Instruction(NamedTuple):
 
 
 class _Registers:
-    """The registers that hold what was loaded until it is used, by place in the region."""
+    """The registers that hold loaded values until their last use, by place in the region."""
 
     def __init__(self, region: Sequence[Instruction], base: int, ahead: int) -> None:
         self.users: dict[int, list[int]] = {}
@@ -65,9 +65,9 @@ class _Registers:
                 if need >= base and region[need - base].kind in ("load", "shared load"):
                     self.users.setdefault(need - base, []).append(place)
         self.size = {load: ceil_div(region[load].bytes, REGISTER_BYTES) for load in self.users}
-        self.used: dict[int, list[int]] = {}  # by an instruction: the loads
+        self.used: dict[int, list[int]] = {}  # instruction -> the loads it uses
         for load, users in self.users.items():
-            each = len(users) == self.size[load]  # an element of it is used by each
+            each = len(users) == self.size[load]  # one use for each element of it
             for user in users if each else users[-1:]:
                 self.used.setdefault(user, []).append(load if each else -load - 1)
         self.held = self.most = 0
@@ -76,16 +76,16 @@ class _Registers:
         self.held, self.most = 0, max(self.most, ahead)
 
     def again(self, needs: Sequence[int], base: int) -> int:
-        """How many multiply-adds use an element of what one needs: 1 where each is used once."""
+        """Return how many multiply-adds share an operand of one with these needs: 1 where each is used once."""
         loads = (need - base for need in needs if need - base in self.users)
         return max([1, *(len(self.users[load]) // self.size[load] for load in loads)])
 
     def room(self, place: int) -> bool:
-        """Whether there is room for what an instruction loads."""
+        """Whether registers are free for what an instruction loads."""
         return self.held + self.size.get(place, 0) <= self.most
 
     def take(self, place: int) -> None:
-        """Let an instruction issue: fill registers, and free those that it is the last to use."""
+        """Issue an instruction: allocate registers for its result, and free those of which it is the last user."""
         self.held += self.size.get(place, 0)
         self.most = max(self.most, self.held)
         for load in self.used.get(place, ()):
@@ -93,10 +93,10 @@ class _Registers:
 
 
 class Schedule:
-    """Instructions in the compiler's order, in `out`, a region after the other.
+    """Instructions in the compiler's order, in `out`, one region after the other.
 
-    Of the region to be put next, by position: `latency`, cycles until the result where the compiler knows them,
-    `holds`, those until the next instruction, `fills`, what fills gaps, `behind`, the store that a load stays behind.
+    Of the region to be put next, by position: `latency`, cycles until the result where the compiler knows them;
+    `holds`, cycles until the next instruction; `fills`, what fills gaps; `behind`, the store that a load must follow.
     """
 
     def __init__(self) -> None:
@@ -105,26 +105,26 @@ class Schedule:
         self.holds: dict[int, int] = {}
         self.fills: set[int] = set()
         self.behind: dict[int, int] = {}
-        self.kept: set[str] = set()  # arrays that a pointer moves along, which keeps its registers
+        self.kept: set[str] = set()  # arrays with an advancing pointer, which keeps its registers
         self.known = _Clock()  # as the paces have it
-        self.reckoned = _Clock()  # and with what the compiler reckons with
+        self.reckoned = _Clock()  # with the latencies that the compiler assumes
         self.multiply_adds = 0
 
     def put(self, region: Sequence[Instruction], whole: bool) -> tuple[list[Instruction], dict[int, int]]:
-        """Put a region in order; return what is left of it for the next, and where its positions have moved to.
+        """Put a region in order; return the part left for the next one, and the new positions of the rest by the old.
 
-        Positions in the region count from the end of `out`. Only what fills gaps can be left; nothing of a `whole` one.
+        Positions in the region count from the end of `out`. Only gap fillers can be left; nothing if `whole`.
         """
         base = len(self.out)
         early = {i for i, ins in enumerate(region) if ins.kind in ("load", "shared load", "copy")}
-        for i in reversed(range(len(region))):  # the arithmetic of their indices goes with them
+        for i in reversed(range(len(region))):  # the instructions of their addresses, too
             if i in early:
                 early |= {p - base for p in region[i].needs if p >= base and region[p - base].kind in LEADS}
         fills = deque(i for i in range(len(region)) if base + i in self.fills)
         loads = deque(i for i in range(len(region)) if i in early and base + i not in self.fills)
         others = deque(i for i in range(len(region)) if i not in early and base + i not in self.fills)
         registers = _Registers(region, base, AHEAD - POINTER * len(self.kept))
-        moved: dict[int, int] = {}  # from the position before to that after
+        moved: dict[int, int] = {}  # old position -> new position
 
         def ready(i: int) -> bool:
             needs = (*region[i].needs, self.behind.get(base + i, -1))
@@ -156,7 +156,7 @@ class Schedule:
         return rest, moved
 
     def _issue(self, old: int, instruction: Instruction, moved: dict[int, int], again: int) -> None:
-        """Append an instruction to `out`, with what the compiler does not know in its needs and the rest in paces."""
+        """Append an instruction to `out`, with unknown latencies as needs and known ones as paces."""
         place = moved[old] = len(self.out)
         needs = sorted({moved.get(p, p) for p in instruction.needs})
         unknown = tuple(p for p in needs if p not in self.known.done)
@@ -171,7 +171,7 @@ class Schedule:
         self.out.append(instruction._replace(needs=unknown, pace=holds, reads=reads))
 
     def _reads(self, again: int) -> tuple[int, int]:
-        """How many operands a multiply-add takes from each bank of registers."""
+        """Return how many operands a multiply-add reads from each register bank."""
         self.multiply_adds += 1
         if self.multiply_adds % again:
             return 1, 1
@@ -179,7 +179,7 @@ class Schedule:
 
 
 class _Clock:
-    """When a warp alone issues its instructions: by position when their results are there."""
+    """The clock of a warp that runs alone: the cycle now, and by position when results are available."""
 
     def __init__(self) -> None:
         self.cycle = 0
@@ -196,7 +196,7 @@ class _Clock:
         return max(begun, self.free.get(unit[0], 0)) if unit else begun
 
     def issue(self, place: int, kind: str, begun: int, latency: int | None, holds: int) -> None:
-        """Let an instruction issue; without a latency nothing is known of its result."""
+        """Issue an instruction; without a latency, the time of its result stays unknown."""
         if latency is not None:
             self.done[place] = begun + latency
         if unit := idioms.UNIT.get(kind):

@@ -30,15 +30,15 @@ class TracedAccess:
     itemsize: int
     lanes: int
     width: int
-    counted: int  # wavefronts that the trace has counted, 0 if it has not
+    counted: int  # wavefronts that the trace has counted, else 0
     element: int
     pattern: int
     words: np.ndarray
-    plain: bool  # whether the array's elements lie in the order in which they are counted
+    plain: bool  # whether elements are stored in the order in which they are counted
 
     @cached_property
     def way(self) -> tuple[Any, ...]:
-        """What lowering makes of it depends on; of a load of shared memory, besides, how far it is from the others."""
+        """The properties of this access that affect lowering; for a shared-memory load also the offset from others."""
         if self.space == "local":
             return self.op, self.place
         alike = self.op, self.array, self.lanes, self.width, self.wavefronts
@@ -48,22 +48,22 @@ class TracedAccess:
 
     @cached_property
     def place(self) -> tuple[str, str, int]:
-        """What the value there is known by, in an array of each thread's own."""
+        """The key of the value at this element of a thread-private array."""
         return "local", self.array, self.element
 
     @cached_property
     def aligned(self) -> bool:
-        """Whether every lane's first element begins 16 bytes."""
+        """Whether every lane's first element is aligned to 16 bytes."""
         return bool((self.words * self.itemsize % WIDE_BYTES == 0).all())
 
     @property
     def bytes(self) -> int:
-        """What a lane moves."""
+        """Bytes that a lane moves."""
         return self.width * self.itemsize
 
     @cached_property
     def places(self) -> np.ndarray:
-        """The 4-byte word in which each lane's first element lies."""
+        """The 4-byte word that contains each lane's first element."""
         return self.words * self.itemsize // WORD_BYTES
 
     @cached_property
@@ -91,7 +91,7 @@ class TracedAccess:
 class TracedStep:
     """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses.
 
-    resumed: whether it goes on with a statement after a function that this called has returned.
+    resumed: whether it continues a statement after a function called by it has returned.
     """
 
     line: int
@@ -102,9 +102,9 @@ class TracedStep:
 
 
 def steps_of(trace: Trace, block: tuple[int, int, int], pitch: int | None = None) -> dict[int, list[TracedStep]]:
-    """Return the steps of each warp of a block, straight from the trace's columns; `pitch` as in `programs`.
+    """Return the steps of each warp of a block, read from the trace's columns; `pitch` as in `programs`.
 
-    Accesses that are alike are one object. Raise ValueError for a block that was not launched, or in which nothing ran.
+    Equal accesses are one object. Raise ValueError for a block that was not launched, or in which nothing ran.
     """
     columns = trace.columns
     if np.shape(block) != (3,):
@@ -150,14 +150,14 @@ def _access(
     base: int,
     pattern: int,
 ) -> TracedAccess:
-    """Return an access from its row of the trace, with the elements' places by the strides of `order`."""
+    """Return an access from its row of the trace, with the places of its elements by the strides of `order`."""
     columns = trace.columns
     label = columns.arrays[array]
     info = trace.arrays[label]
     count, itemsize = lanes.bit_count(), np.dtype(info.dtype).itemsize
     words = columns.vector(pattern) + base
     element = int(words[0]) if count else 0
-    if info.space == "local":  # each thread's own, at the same place: the first one's is enough
+    if info.space == "local":  # each thread has its own, at the same place: the first one's is enough
         return TracedAccess(
             OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, NONE, True
         )
@@ -172,7 +172,7 @@ def _access(
 
 
 def way_of(steps: Sequence[TracedStep]) -> tuple[Any, ...]:
-    """Return what two warps have in common whose programs differ in the sectors that they touch and nothing else."""
+    """Return a key that two warps share if their programs differ only in the sectors that they touch."""
     first: dict[tuple[int, str], int] = {}
     way: list[Any] = []
     for step in steps:

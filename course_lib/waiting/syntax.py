@@ -1,4 +1,4 @@
-"""What a kernel's syntax tree says by itself: the names in expressions, their sums, and what functions they call."""
+"""What a kernel's syntax tree tells by itself: the names in expressions, their sums, and the functions they call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..simulator.language.source import Source
 
 @dataclass(eq=False)
 class TracedFunction:
-    """One function of the kernel's file: its loops, what its names stand for, and its calls."""
+    """One function of the kernel's file: its loops, the values of its names, and its calls."""
 
     source: Source
     constants: dict[str, Any]
@@ -29,7 +29,7 @@ class TracedFunction:
         return self.source.name
 
     def stands_for(self, node: ast.expr) -> Any:
-        """The object that an expression of names and attributes stands for; None if it is known only to the threads."""
+        """Return the object that an expression of names and attributes denotes; None if only the threads know it."""
         if isinstance(node, ast.Attribute):
             return getattr(self.stands_for(node.value), node.attr, None)
         if not isinstance(node, ast.Name):
@@ -49,19 +49,19 @@ def _is_name(targets: Sequence[ast.expr], name: str) -> bool:
 
 
 def same_function(one: FunctionType, other: FunctionType) -> bool:
-    """Whether two functions do the same: one function, or two of the same code with the same values in closures."""
+    """Whether two functions do the same: one function, or two of the same code with equal values in their closures."""
     return one is other or (one.__code__ == other.__code__ and not other_values(one, other))
 
 
 def other_values(one: FunctionType, other: FunctionType) -> list[str]:
-    """The names in the closures of two functions of the same code that stand for different values."""
+    """Return the names in the closures of two functions of the same code that have different values."""
     cells = zip(one.__closure__ or (), other.__closure__ or (), strict=True)
     both = zip(one.__code__.co_freevars, cells, strict=True)
     return [name for name, (a, b) in both if a is not b and not _same_value(_content(a), _content(b))]
 
 
 def _content(cell: Any) -> Any:
-    """What a name of a closure stands for; the cell itself where it stands for nothing yet."""
+    """Return the value of a name in a closure; the cell itself if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -82,16 +82,16 @@ def _same_value(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_same_value, one, other))
     try:
         return bool(one == other)
-    except Exception:  # of things that cannot be compared
+    except Exception:  # from objects that cannot be compared
         return False
 
 
-#: What lowering knows a value by: the function, and the name in it or "return".
+#: Key by which lowering knows a value: the function, and the name in it or "return".
 Value = tuple[TracedFunction, str]
 
 
 class Sum(NamedTuple):
-    """An addition of what moves, as source, and the names in it; VARIED is another one in each turn written out."""
+    """An addition of varying values, as source, and the names in it; VARIED: one that differs if a loop is unrolled."""
 
     text: str
     names: frozenset[str]
@@ -99,54 +99,54 @@ class Sum(NamedTuple):
 
 VARIED = Sum("", frozenset())
 
-#: What no compiler puts under a predicate, or what makes more of a guard than a choice between values.
+#: Nodes that no compiler puts under a predicate, or that make a guard more than a choice between values.
 FAR = (ast.Call, ast.Subscript, ast.For, ast.While, ast.Break, ast.Continue, ast.Return)
 
 
 def within(node: ast.If) -> Iterator[ast.AST]:
-    """All that stands in both ways of an `if`."""
+    """Yield all nodes in both branches of an `if`."""
     for statement in (*node.body, *node.orelse):
         yield from ast.walk(statement)
 
 
 def names_of(node: ast.AST) -> set[str]:
-    """The names that an expression reads."""
+    """Return the names that an expression reads."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def names_bound(loop: ast.AST) -> set[str]:
-    """The names that the header of a loop assigns."""
+    """Return the names that the header of a loop assigns."""
     return {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} if isinstance(loop, ast.For) else set()
 
 
 def targets(node: ast.AST) -> tuple[str, ...]:
-    """The names that an assignment assigns."""
+    """Return the names that an assignment assigns."""
     parts = [n for target in getattr(node, "targets", ()) for n in ast.walk(target)]
     return tuple(n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
 def head(node: ast.AST) -> ast.AST:
-    """What a statement itself evaluates: of a compound one its test, or what it runs through."""
+    """Return the part that a statement itself evaluates: of a compound one its test, or its iterable."""
     if isinstance(node, (ast.If, ast.While)):
         return node.test
     return node.iter if isinstance(node, ast.For) else node
 
 
 def terms(node: ast.AST) -> list[ast.expr]:
-    """The parts of the test of an `if` or a while loop, between `and` or `or`."""
+    """Return the operands of `and` and `or` in the test of an `if` or a while loop."""
     if not isinstance(node, (ast.If, ast.While)):
         return []
     return node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
 
 
 def comparisons_in(term: ast.expr, moving: frozenset[str]) -> int:
-    """How many comparisons a part of a test makes of what moves; a variable that is tested is one."""
+    """Return how many comparisons with varying values a part of a test makes; testing a variable counts as one."""
     compared = sum(bool(names_of(n) & moving) for n in ast.walk(term) if isinstance(n, ast.Compare))
     return compared or int(bool(names_of(term) & moving))
 
 
 def sums_in(node: ast.AST, moving: frozenset[str], varied: frozenset[str]) -> tuple[Sum, ...]:
-    """The additions in an expression that have a part in what moves; VARIED for one with `varied` names."""
+    """Return the additions in an expression that have a varying operand; VARIED for one with `varied` names."""
     found = [(n, names_of(n)) for n in ast.walk(node) if isinstance(n, ast.BinOp)]
     return tuple(
         VARIED if names & varied else Sum(ast.unparse(n), frozenset(names)) for n, names in found if names & moving
@@ -154,20 +154,20 @@ def sums_in(node: ast.AST, moving: frozenset[str], varied: frozenset[str]) -> tu
 
 
 def intrinsic(function: TracedFunction, call: ast.Call) -> str:
-    """What kind of intrinsic a call is of, as it is declared; empty for any other function."""
+    """Return the declared kind of the intrinsic that a call calls; "" for any other function."""
     kind = declared(function.stands_for(call.func))
     return str(kind[0]) if kind else ""
 
 
 def range_of(function: TracedFunction, loop: ast.For) -> list[ast.expr]:
-    """The arguments of the range that a loop runs through; none of anything else."""
+    """Return the arguments of the range that a loop iterates over; empty for anything else."""
     if isinstance(loop.iter, ast.Call) and function.stands_for(loop.iter.func) is range:
         return loop.iter.args
     return []
 
 
 def subscript(function: TracedFunction, node: ast.AST, array: str) -> tuple[str, list[ast.expr], bool]:
-    """Return how a statement indexes an array, "signed" or "unsigned", by what, and whether a function guards it."""
+    """Return how a statement indexes an array, "signed" or "unsigned", the indices, and whether a function guards."""
     node = head(node)
     for part in ast.walk(node):
         parts: list[ast.expr] = []
@@ -187,7 +187,7 @@ def subscript(function: TracedFunction, node: ast.AST, array: str) -> tuple[str,
 
 
 def _arguments(function: TracedFunction, call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call of a function that takes an array, in the order of its parameters."""
+    """Return the arguments of a call of a function that takes an array, in the order of its parameters."""
     thing = function.stands_for(call.func)
     inner = getattr(thing, "py_func", None)
     if not isinstance(inner, FunctionType) or not call.keywords:

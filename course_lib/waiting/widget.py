@@ -1,4 +1,4 @@
-"""The model of waiting to play with: one scheduler, its warps as rows over cycles, and four sliders."""
+"""The interactive model of waiting: one scheduler, its warps as rows over cycles, and four sliders."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ BUNDLE = Bundle(
     "tile-by-tile-waiting",
 )
 
-#: What the sliders offer: cycles, more than a hit in the first-level cache takes; warps that a scheduler holds; tile
-#: widths; buffers and the kernels that have them.
+#: What the sliders offer: cycles, more than a hit in the first-level cache takes; warps of a scheduler; tile widths;
+#: buffers and the kernels that have them.
 LATENCIES = (40, 1200, 20)
 WARPS = 16
 TILE_WIDTHS = (4, 8, 16, 32)
 KERNELS = {1: "tiled", 2: "prefetched"}
-#: The inner dimension of the product: every launch multiplies as much for an element of C, but for zeros beyond it.
+#: The inner dimension of the product: every launch multiplies as much for an element of C, apart from padding by zeros.
 DEPTH = 40
 #: Cycles that are drawn. All launches share this axis, so that a drag shows what became longer.
 SHOWN = 4000
-#: What a page without a kernel holds, beside the setting that it was saved at; the warps as far as blocks allow.
+#: The settings that a page without a kernel holds, beside the one at which it was saved; warps as far as blocks allow.
 RECORDED_LATENCIES = (100, 300, 600, 900, 1200)
 RECORDED_WARPS = (2, 4, 8, 16)
-#: Spans that are shorter, in cycles, are drawn in stretches of about this length, in each of which a warp issues first
-#: and then waits, for one reason after the other: what is a pixel wide cannot be seen.
+#: Shorter spans, in cycles, are drawn in stretches of about this length: in each the warp first issues, then waits for
+#: one reason after the other. Single ones would be a pixel wide.
 STRETCH = 40
 #: Points of the curve of bytes in flight.
 POINTS = 160
@@ -54,9 +54,9 @@ POINTS = 160
 def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction]]:
     """Return the programs of the warps of one block, from a traced launch of the ladder's own kernel.
 
-    A block that has more than WARPS is spread over the schedulers of a multiprocessor: those of one of them.
+    Of a block that has more than WARPS warps, spread over the schedulers of a multiprocessor, those of one scheduler.
     """
-    from ..kernels import rung  # numba: only readers who play with it wait for it
+    from ..kernels import rung  # numba: imported only by readers who play
 
     chosen = rung(KERNELS[buffers])
     kernel = chosen.make(tile_width=tile_width)
@@ -68,14 +68,14 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
 
 
 def one_scheduler(machine: plays.Machine) -> plays.Machine:
-    """Return the machine with one scheduler, and that one's share of the bytes per cycle."""
+    """Return the machine with one scheduler, and that scheduler's share of the bytes per cycle."""
     share = {level: rate / machine.schedulers for level, rate in machine.bytes_per_cycle.items()}
     return replace(machine, schedulers=1, bytes_per_cycle=share)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One setting, and how the model plays it. `bandwidth`: bytes per cycle that memory gives this scheduler."""
+    """One setting, as the model plays it. `bandwidth`: bytes per cycle that memory delivers to this scheduler."""
 
     latency: int
     warps: int
@@ -91,14 +91,14 @@ class Plan:
 
     @property
     def mean_latency(self) -> float:
-        """Cycles from asking for a sector to its arrival, on average: the latency, and the time in the queue."""
+        """Cycles from the request of a sector to its arrival, on average: the latency, and the time in the queue."""
         return sum(arrived - asked for asked, arrived in self.play.fetches) / len(self.play.fetches)
 
     def in_flight(self) -> list[float]:
         """Return the mean bytes in flight in each of POINTS equal parts of the cycles that are drawn."""
         edges = np.linspace(0, SHOWN, POINTS + 1)
         asked, arrived = np.array(self.play.fetches).T
-        # Byte-cycles before each edge: every sector counts from when it was asked for until it arrives.
+        # Byte-cycles before each edge: every sector counts from its request to its arrival.
         before = [float(np.sum(np.clip(edge, asked, arrived) - asked)) * SECTOR_BYTES for edge in edges]
         return list(np.diff(before) / (SHOWN / POINTS))
 
@@ -155,7 +155,7 @@ class Plan:
 
 
 def _stretches(spans: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str, float, float]]:
-    """The spans of a warp, in which short ones that follow each other are one for each reason."""
+    """Merge short spans of a warp that follow each other into one for each reason."""
     gathered: dict[str, float] = {}
     begun = whole = 0.0
 
@@ -184,7 +184,7 @@ def _stretches(spans: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str,
 def plan(machine: plays.Machine, latency: int, warps: int, tile_width: int, buffers: int) -> Plan:
     """Play a setting on one scheduler of the machine.
 
-    The second-level cache serves every load that the first does not hold, each after the same `latency` cycles.
+    The second-level cache serves every load that misses the first, each after the same `latency` cycles.
     """
     machine = replace(one_scheduler(machine), latency={**machine.latency, "L2": float(latency)}, spread=())
     block = instructions(tile_width, buffers)
@@ -193,10 +193,10 @@ def plan(machine: plays.Machine, latency: int, warps: int, tile_width: int, buff
 
 
 def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of a `Waiting` (its traits by name) with what it needs where no kernel plays: recorded plays.
+    """Return the state of a `Waiting` (its traits by name) with recorded plays, for a page without a kernel.
 
-    `_offers` then holds the settings that were played, and `_plays` every play by "latency,warps,T,buffers", as
-    base64 of zlib's compressed JSON.
+    `_offers` then holds the settings that were played, and `_plays` every play by "latency,warps,T,buffers", as base64
+    of zlib's compressed JSON.
     """
     machine = plays.Machine(**json.loads(state["_machine"]))
     latencies = sorted({*RECORDED_LATENCIES, state["latency"]})
@@ -221,11 +221,11 @@ def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
 class Waiting(Still, anywidget.AnyWidget):
     """One scheduler's warps as the model of waiting plays them: drag the latency, the warps, T; one buffer or two.
 
-    ``machine``: a measured multiprocessor, `model.plays.Machine`, of which all but the latency is kept;
+    ``machine``: a measured multiprocessor, `waiting.Machine`, of which all but the latency is kept;
     ``latency``: cycles from a load to its value, 20 to 1,200 in steps of 20, at first that of the second-level cache;
-    ``warps``: those that the scheduler holds, whole blocks of T×T threads and at most 16; it follows T to whole
+    ``warps``: those of the scheduler, whole blocks of T×T threads and at most 16; a change of T rounds them to whole
     blocks; ``tile_width``: 4, 8, 16 or 32; ``buffers``: 1 (tiled) or 2 (prefetched). All but the machine can be set
-    from Python and follow what the reader drags.
+    from Python and follow the reader's sliders.
     Raises TraitError for a setting that the sliders do not offer.
     """
 
@@ -237,7 +237,7 @@ class Waiting(Still, anywidget.AnyWidget):
     buffers = traitlets.Int(1).tag(sync=True)
     _plan = traitlets.Unicode().tag(sync=True)
     _offers = traitlets.Unicode().tag(sync=True)
-    _machine = traitlets.Unicode().tag(sync=True)  # for pages that are made of a notebook's widget states
+    _machine = traitlets.Unicode().tag(sync=True)  # for pages made of a notebook's widget states
 
     def __init__(
         self,
@@ -284,20 +284,20 @@ class Waiting(Still, anywidget.AnyWidget):
         return _one_of("warps", proposal["value"], range(1, WARPS + 1))
 
     def _replan(self, change: object = None) -> None:
-        """Play the setting as it stands, with the warps of whole blocks."""
+        """Play the current setting, with the warps of whole blocks."""
         size = len(instructions(self.tile_width, 1))
         whole = max(self.warps // size, 1) * size
         if whole != self.warps:
-            self.warps = whole  # which comes here again
+            self.warps = whole  # calls this method again
             return
         self.plan = plan(self._measured, self.latency, self.warps, self.tile_width, self.buffers)
         self._plan = self.plan.encoded()
 
     def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Write it as a page of its own, at the setting where it stands; returns the page's path.
+        """Write the widget, at its current setting, as a page of its own; return the page's path.
 
-        The page needs no kernel, no network and no other file. Nobody plays new settings there: its sliders go over
-        a grid of recorded plays, and the page says so.
+        The page needs no kernel, no network and no other file. It cannot play new settings: its sliders select from a
+        grid of recorded plays, and the page says so.
         """
         file = pathlib.Path(path)
         still = self.picture()._repr_html_()
@@ -306,7 +306,7 @@ class Waiting(Still, anywidget.AnyWidget):
         return file
 
     def picture(self) -> Any:
-        """Draw the setting as it stands: the warps over the cycles, and in words all that the widget says."""
+        """Draw the current setting: the warps over the cycles, and in words all that the widget says."""
         from ..figures import show
         from .drawing import draw
 
@@ -318,7 +318,7 @@ class Waiting(Still, anywidget.AnyWidget):
         return "\n".join(["Waiting, as a model plays it:", *(f"  {each}." for each in self.plan.sentences())])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Offer the widget, and for readers who have not run the notebook the picture and the text."""
+        """Offer the widget, and the picture and the text for readers who have not run the notebook."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
 

@@ -6,7 +6,7 @@ import pytest
 from course_lib import measurements, simulate, waiting
 from course_lib.kernels import rung
 from course_lib.waiting.instructions import programs
-from course_lib.waiting.machine_code import machine_programs, operations, register_bank_conflicts, turns_of
+from course_lib.waiting.machine_code import iterations_of, machine_programs, operations, register_bank_conflicts
 from course_lib.waiting.probes.disassembly import CONTROL, loops, word
 
 RECORDED = measurements.load("machine_code")
@@ -64,13 +64,15 @@ def test_operands_come_from_two_banks():
 
 @pytest.mark.parametrize(("name", "T"), [("tiled", 8), ("tiled", 16), ("tiled", 32), ("prefetched", 16)])
 def test_machine_code_does_what_was_traced(name, T):
-    """As many multiply-adds and barriers as the traced turns, and the sectors that they load."""
+    """As many multiply-adds and barriers as the traced iterations, and the sectors that they load."""
     code, lowered = code_of(name, tile_width=T)
     coded = machine_programs(code, lowered, H200)
-    turns = turns_of(lowered[0])
-    assert sum(i.kind == "multiply-add" for i in coded[0]) == sum(turn.multiply_adds for turn in turns)
-    assert sum(i.kind == "barrier" for i in coded[0]) == sum(turn.barriers for turn in turns)
-    wanted = sum(len(i.sectors) for turn in turns for found in turn.memory.values() for i in found if i.kind != "store")
+    iterations = iterations_of(lowered[0])
+    assert sum(i.kind == "multiply-add" for i in coded[0]) == sum(turn.multiply_adds for turn in iterations)
+    assert sum(i.kind == "barrier" for i in coded[0]) == sum(turn.barriers for turn in iterations)
+    wanted = sum(
+        len(i.sectors) for turn in iterations for found in turn.memory.values() for i in found if i.kind != "store"
+    )
     assert sum(len(i.sectors) for i in coded[0]) == wanted
     for number, instruction in enumerate(coded[0]):
         assert all(need < number for need in instruction.needs)
@@ -93,7 +95,7 @@ def test_copies_of_machine_code_wait_for_their_group():
     """Three stages leave one group pending: a turn waits for the copies of the turn before the last."""
     code, lowered = code_of("pipelined", tile_width=16, stages=3)
     coded = machine_programs(code, lowered, H200)[0]
-    assert sum(i.kind == "copy" for i in coded) == 2 * (len(turns_of(lowered[0])) - 2)
+    assert sum(i.kind == "copy" for i in coded) == 2 * (len(iterations_of(lowered[0])) - 2)
     waits = [i for i in coded if i.kind == "wait"][2:]
     assert all({coded[need].kind for need in i.needs} <= {"copy"} for i in waits)
     assert any(i.needs for i in waits)

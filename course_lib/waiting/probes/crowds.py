@@ -1,4 +1,4 @@
-"""What many warps, blocks and lines of memory do to each other: more of what `latencies` records.
+"""Probes of what many warps, blocks and lines of memory do to each other; a part of the recording `latencies`.
 
 Results are in cycles of the multiprocessor's clock unless their unit says otherwise.
 """
@@ -16,7 +16,7 @@ from .cycles import DRAM_LIST, L2_LIST, ROUNDS, address_list, clock, ends_of_war
 #: Rows of which a copy takes a part, and copies of a group.
 ROWS = (1, 2, 4)
 GROUPS = (1, 2, 4, 8)
-#: Columns of a matrix of float32 whose rows begin 8 KiB apart, as those of the launches that are judged.
+#: Columns of a float32 matrix whose rows begin 8 KiB apart, as in the launches that are judged.
 PITCH = 2048
 #: Warps on a multiprocessor: as many as fit.
 FULL = 64
@@ -24,16 +24,16 @@ QUANTILES = 16
 
 
 def distances(repeats: int) -> list[Result]:
-    """How long a lane waits for lines of the second-level cache, one by one: the ways to them are not alike.
+    """Measure how long a lane waits for lines of the second-level cache, one by one: their distances differ.
 
-    `spread` has the cycles by which sixteen equal parts of them differ from the mean, each part's median.
+    `spread`: the cycles by which sixteen equal parts of them differ from the mean, each part's median.
     """
     steps, laps = 4096, 1
     memory, nodes = address_list(2 * L2_LIST, 2 * LINE_BYTES)
     times = require().device_array((laps, steps), np.int64)
     seen = []
     for start in nodes[:: len(nodes) // repeats][:repeats]:
-        for _ in range(2):  # the first time brings them to the cache
+        for _ in range(2):  # the first time brings them into the cache
             shared_probes.chase_by_step[1, 1](start, steps, laps, times)
         seen.append(times.copy_to_host()[0])
     waits = np.concatenate(seen)
@@ -45,9 +45,9 @@ def distances(repeats: int) -> list[Result]:
 
 
 def cold(repeats: int) -> list[Result]:
-    """How long a warp waits for lines of DRAM, 1 to 32 of them at once: for the last of them, each time.
+    """Measure how long a warp waits for the last of 1 to 32 lines of DRAM requested at once.
 
-    They are 64 bytes each of as many rows of a matrix, read from the left to the right; no cache holds them.
+    Each is 64 bytes of a different row of a matrix, read from left to right; no cache holds them.
     """
     results: list[Result] = []
     pitch = 4 * PITCH
@@ -65,7 +65,7 @@ def cold(repeats: int) -> list[Result]:
 
 
 def runs(repeats: int) -> list[Result]:
-    """How long a warp waits for 512 bytes of DRAM that lie in 1 to 8 rows, as many beside each other in each."""
+    """Measure how long a warp waits for 512 bytes of DRAM in 1 to 8 rows, the same number of bytes in each."""
     results: list[Result] = []
     pitch, asked = 4 * PITCH, 16 * WARP_SIZE
     memory = require().to_device(np.zeros(2 * DRAM_LIST // 4, np.uint32))
@@ -85,7 +85,7 @@ def runs(repeats: int) -> list[Result]:
 
 
 def groups(repeats: int) -> list[Result]:
-    """Asynchronous copies of 32 warps, of 1, 2 and 4 rows of a matrix, in groups of 1, 2, 4 and 8: cycles per copy."""
+    """Measure asynchronous copies of 32 warps, of 1, 2 and 4 rows, in groups of 1, 2, 4 and 8: cycles per copy."""
     results: list[Result] = []
     array = require().to_device(np.zeros((WARP_SIZE * max(ROWS), PITCH), np.float32))
     rounds = PITCH // 256 - 1
@@ -99,7 +99,7 @@ def groups(repeats: int) -> list[Result]:
 
 
 def barriers(repeats: int) -> list[Result]:
-    """Warps that fill a multiprocessor, in blocks of several sizes: 8 words of shared memory a round, and barriers."""
+    """Measure a multiprocessor full of warps, in blocks of several sizes: 8 words of shared memory, then barriers."""
     device = require()
     results: list[Result] = []
     count, rounds = device.get_current_device().MULTIPROCESSOR_COUNT, 4096
@@ -124,7 +124,7 @@ def barriers(repeats: int) -> list[Result]:
 
 
 def uniforms(repeats: int) -> list[Result]:
-    """Values that a whole warp has in common and changes, 4 instructions a change; chains that read them."""
+    """Measure uniform values that a warp changes, 4 instructions a change, and chains that read them."""
     results: list[Result] = []
     for values, readers in ((1, 0), (2, 0), (1, 1), (2, 2)):
         kernel = shared_probes.uniform_values(values, readers)
@@ -136,10 +136,10 @@ def uniforms(repeats: int) -> list[Result]:
 
 
 def orders(repeats: int) -> list[Result]:
-    """Who goes first: warps of one block that ask for shared memory; blocks that began before others.
+    """Measure priorities: of warps of one block that ask for shared memory, and of blocks that began before others.
 
-    Of warps: their mean end as a part of the last one's, 1 where all take turns. Of blocks: the time of a block's first
-    lap as a part of its last one's, 1 where it plays no part who began first.
+    For warps: their mean end divided by the last one's, 1 where they alternate. For blocks: the time of a block's first
+    lap divided by that of its last one, 1 where the order of beginning does not matter.
     """
     device = require()
     results = [in_turns("warps that ask", ends_of_warps(shared_probes.ask_and_compete, (16 * ROUNDS,), repeats))]
@@ -150,7 +150,7 @@ def orders(repeats: int) -> list[Result]:
     seen = []
     for _ in range(repeats + 1):
         shared_probes.laps_of_blocks[blocks, threads](np.float32(0.5), 4 * ROUNDS, laps, out, times)
-        means = times.copy_to_host()[:, fit:-fit].mean(axis=1)  # not of those that begin or end together
+        means = times.copy_to_host()[:, fit:-fit].mean(axis=1)  # without those that begin or end together
         seen.append(means)
     value = np.median([means[0] / means[-1] for means in seen[1:]])
     cycles = np.median(seen[1:], axis=0)

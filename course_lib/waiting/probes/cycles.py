@@ -1,4 +1,4 @@
-"""Cycles of a kernel that notes its warps' clocks, and results that say where they come from.
+"""Helpers of the probes: cycles of a kernel that records its warps' clocks, and results with their provenance.
 
 Results are in cycles of the multiprocessor's clock unless their unit says otherwise; every one keeps its repeats.
 """
@@ -14,14 +14,14 @@ from ...gpu.types import Result
 from ...simulator.hardware import WARP_SIZE
 from . import shared_kernels as shared_probes
 
-#: A list of addresses that the first-level cache holds, one that only the second does, and one that none does: bytes.
+#: Bytes of a list of addresses that the first-level cache holds, of one that only the second holds, of one beyond both.
 L1_LIST, L2_LIST, DRAM_LIST = 8 * 1024, 8 * 2**20, 256 * 2**20
-#: Rounds of a kernel's loop, long enough for the loop's own instructions not to count.
+#: Rounds of a kernel's loop, so many that the loop's own instructions do not count.
 ROUNDS = 64
 
 
 def measured(probe: str, value: Any, cycles: Sequence[int], unit: str = "cycles", **about: Any) -> Result:
-    """Return a result of a recording: the probe's name and value, what tells it apart, the cycles of every repeat."""
+    """Return a result of a recording: the probe's name and value, its parameters, the cycles of every repeat."""
     return {"probe": probe, "value": float(value), "unit": unit, **about, "cycles": [int(c) for c in cycles]}
 
 
@@ -36,7 +36,7 @@ def time_cycles(
 ) -> list[int]:
     """Return the cycles of each launch of `kernel(*arguments, out, clocks)`, the median over the blocks.
 
-    A block's are those from its first warp's beginning to its last one's end.
+    A block's cycles are those from its first warp's beginning to its last one's end.
     """
     cuda = require()
     threads = int(np.prod(block))
@@ -51,7 +51,7 @@ def time_cycles(
 
 
 def address_list(size: int, spacing: int, seed: int = 0, shuffled: bool = True) -> tuple[Any, Any]:
-    """Return device memory with closed lists of addresses, one a lane, and the nodes' addresses in their random order.
+    """Return device memory with cyclic lists of addresses, one for each lane, and the nodes' addresses in random order.
 
     Lane i has its part of a node 8·i bytes further on; it holds the address of its part of the next node.
     """
@@ -69,7 +69,7 @@ def address_list(size: int, spacing: int, seed: int = 0, shuffled: bool = True) 
 
 
 def ends_of_warps(kernel: Any, arguments: tuple[Any, ...], repeats: int) -> list[list[int]]:
-    """Return when each of 32 warps of one block is done, from the first one's beginning on, for every launch."""
+    """Return for every launch when each of 32 warps of one block ends, in cycles from the first one's beginning."""
     cuda = require()
     out, clocks = cuda.device_array(1024, np.float32), cuda.device_array((2, 1, WARP_SIZE), np.int64)
     ends = []
@@ -81,13 +81,13 @@ def ends_of_warps(kernel: Any, arguments: tuple[Any, ...], repeats: int) -> list
 
 
 def in_turns(probe: str, ends: Sequence[Sequence[int]]) -> Result:
-    """Return a result whose value is the warps' mean end as a part of the last one's: 1 where all take turns."""
+    """Return a result whose value is the warps' mean end divided by the last one's: 1 where they alternate."""
     value = np.median([np.mean(each) / max(each) for each in ends])
     return measured(probe, value, [max(each) for each in ends], "mean end as a part of the last", ends=ends[-1])
 
 
 def clock(repeats: int) -> list[float]:
-    """Return the cycles of a second that the multiprocessors count while all of them are busy, for every launch."""
+    """Return the multiprocessors' cycles per second while all of them are busy, for every launch."""
     cuda = require()
     count = cuda.get_current_device().MULTIPROCESSOR_COUNT
     begin, end = cuda.event(timing=True), cuda.event(timing=True)

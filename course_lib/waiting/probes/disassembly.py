@@ -1,9 +1,9 @@
-"""The machine code of kernels, with what the compiler wrote into every instruction about waiting.
+"""Machine code of kernels, with the control information that the compiler wrote into every instruction.
 
-On these GPUs no hardware finds out what an instruction depends on: the compiler says it in the instruction itself, in
-21 bits that the disassembler does not print. They hold the cycles until the warp may issue its next instruction (up to
-15), a counter to lower when the result is there, one to lower when the operands have been read, and the counters that
-must be down before this instruction issues.
+These GPUs do not track dependences in hardware: the compiler states them in the instruction itself, in 21 bits that the
+disassembler does not print. They hold the cycles until the warp may issue its next instruction (up to 15), a counter to
+lower when the result is there, one to lower when the operands have been read, and the counters that must be down before
+this instruction issues.
 Source: Jia, Maggioni, Staiger, Scarpazza, "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (2018),
 section 2.1, on the 128-bit instructions, which have kept their places since.
 """
@@ -24,9 +24,9 @@ from ...gpu.residency import cases
 from ...gpu.types import Names, Progress, Results
 from ...kernels import LADDER, Rung
 
-#: Where the compiler's word on waiting begins in the upper 64 bits of an instruction.
+#: First bit of the control information in the upper 64 bits of an instruction.
 CONTROL = 41
-#: What an instruction writes where it lowers no counter.
+#: Stands for no counter.
 NONE = 7
 
 
@@ -64,10 +64,7 @@ def disassembly(cubin: bytes) -> str:
 
 
 def loops(text: str) -> list[str]:
-    """Return the code from the first loop's beginning to the last one's end: labels, and instructions as `word` says.
-
-    `text` is nvdisasm's, with the bits of the instructions.
-    """
+    """Return the code from the first loop's beginning to the last one's end: labels and instructions (see `word`)."""
     code: list[str] = []
     for line in text.splitlines():
         label = re.match(r"\s*(\.L\w+):", line)
@@ -89,7 +86,7 @@ def loops(text: str) -> list[str]:
 
 
 def word(upper: int) -> str:
-    """Return the compiler's word on waiting in the upper 64 bits of an instruction: four fields between spaces.
+    """Decode the control information in the upper 64 bits of an instruction: four fields separated by spaces.
 
     Cycles until the warp's next instruction; the counter lowered with the result, then that lowered when the operands
     have been read, or -; and the counters to wait for, as digits, or -.
@@ -101,5 +98,5 @@ def word(upper: int) -> str:
 
 
 def count(code: Iterable[str]) -> int:
-    """Return the instructions among the lines of `loops`."""
+    """Return the number of instructions among the lines of `loops`."""
     return sum(not line.endswith(":") for line in code)

@@ -20,13 +20,13 @@ WORDS = 8192
 LINE = 32
 #: Elements of int64 in a node of a list of addresses: one for each lane of a warp.
 NODE = 32
-#: Rows of a tile of 32 columns in shared memory: enough turns of a loop for its beginning and end not to count.
+#: Rows of a tile of 32 columns in shared memory: enough iterations for the beginning and end of a loop not to count.
 ROWS = 256
 INDICES = np.arange(LINE, dtype=np.int64)
 
 
 def assembly(text, result, *arguments):
-    """Return an intrinsic that is one line of the GPU's assembly, kept in its place, with operands $1 …; $0 results."""
+    """Return an intrinsic that is one fixed line of the GPU's assembly; operands are $1 …, results $0."""
     kinds = {types.int64: (ir.IntType(64), "l"), types.uint32: (ir.IntType(32), "r"), float32: (ir.FloatType(), "f")}
     operands = ", ".join(f"x{i}" for i in range(len(arguments)))
 
@@ -66,7 +66,7 @@ def note(clocks, first, last):
 
 @cuda.jit
 def chase(start, apart, steps, laps, out, clocks):
-    """Follow a list of addresses, `steps` a lap, the lanes' own `apart` bytes apart: what counts is the last lap."""
+    """Follow a list of addresses, `steps` a lap, the lanes' lists `apart` bytes apart; the last lap is timed."""
     address = start + apart * cuda.laneid + cuda.threadIdx.x // 32 * (8 * NODE)
     first = last = int64(0)
     for _ in range(laps):
@@ -82,7 +82,7 @@ def chase(start, apart, steps, laps, out, clocks):
 
 @cuda.jit
 def chase_shared(rounds, out, clocks):
-    """Follow a list of indices in shared memory, all of them 0: each load needs the one before."""
+    """Follow a list of indices in shared memory, all of them 0: each load depends on the one before."""
     words = cuda.shared.array(LINE, int64)
     words[cuda.threadIdx.x] = cuda.threadIdx.x * rounds // (rounds + 1) * 0
     cuda.syncthreads()
@@ -114,7 +114,7 @@ def chase_copies(array, rounds, out, clocks):
 
 @cuda.jit
 def chase_constants(rounds, out, clocks):
-    """Follow a list of indices in constant memory: 0 follows on 0."""
+    """Follow a list of indices in constant memory, all of them 0."""
     words = cuda.const.array_like(INDICES)
     at = int64(rounds // (rounds + 1))
     first = clock_after(float32(at))
@@ -163,7 +163,7 @@ def copies4_of(array, column, rounds, out, clocks):
 
 
 def arithmetic(operation: Any, dtype: Any, chains: int) -> Any:
-    """Return a kernel that does 16 `operation`s a round in each of so many chains that do not need each other."""
+    """Return a kernel that does 16 `operation`s a round in each of `chains` independent chains."""
 
     @cuda.jit
     def arithmetic(value, rounds, out, clocks):
@@ -196,13 +196,13 @@ def arithmetic(operation: Any, dtype: Any, chains: int) -> Any:
 
 @cuda.jit(device=True)
 def add_then_xor(x, y):
-    """Two instructions of the integer unit, which the compiler cannot make one."""
+    """Do two integer instructions that the compiler cannot combine."""
     return xor_integer(add_integer(x, y), 0x55555555)
 
 
 @cuda.jit
 def read_shared(stride, step, rounds, out, clocks):
-    """Read 16 words a round: lane i word i·stride, then 32 words further on, wrapped by what fits."""
+    """Read 16 words a round: lane i reads word i·stride, then 32 words further on, modulo the array's size."""
     words = cuda.shared.array(WORDS, float32)
     for i in range(cuda.threadIdx.x, WORDS, cuda.blockDim.x):
         words[i] = i
@@ -223,7 +223,7 @@ def read_shared(stride, step, rounds, out, clocks):
 
 @cuda.jit
 def read_shared4(stride, step, rounds, out, clocks):
-    """Read 16 times four words a round, lane i the four at 4·i·stride, in accesses of 16 bytes."""
+    """Read 16 times four words a round in accesses of 16 bytes: lane i reads from word 4·i·stride on."""
     words = cuda.shared.array((1, WORDS), float32)
     for i in range(cuda.threadIdx.x, WORDS, cuda.blockDim.x):
         words[0, i] = i
@@ -245,7 +245,7 @@ def read_shared4(stride, step, rounds, out, clocks):
 
 @cuda.jit
 def write_shared(stride, step, rounds, out, clocks):
-    """Store 16 words a round, each warp to the same: lane i word i·stride, then 32 words further on."""
+    """Store 16 words a round, all warps to the same: lane i stores word i·stride, then 32 words further on."""
     words = cuda.shared.array(WORDS, float32)
     at = uint64(cuda.laneid * stride)
     cuda.syncthreads()
@@ -262,7 +262,7 @@ def write_shared(stride, step, rounds, out, clocks):
 
 @cuda.jit
 def write_shared4(stride, step, rounds, out, clocks):
-    """Store 16 times four words a round in accesses of 16 bytes, lane i from word 4·i·stride on."""
+    """Store 16 times four words a round in accesses of 16 bytes: lane i stores from word 4·i·stride on."""
     words = cuda.shared.array((1, WORDS), float32)
     at = cuda.laneid * stride * 4
     cuda.syncthreads()
@@ -358,7 +358,7 @@ def guarded_access(X, row, k):
 
 
 def index_rate(access: Any) -> Any:
-    """Return a kernel that multiplies two rows, element by element; without an access, it only goes round the loop."""
+    """Return a kernel that multiplies two rows, element by element; without an access, it only iterates."""
     reads = access is not None
 
     @cuda.jit
@@ -397,7 +397,7 @@ def index_chase(access: Any) -> Any:
 
 
 def shared_index_rate(unroll: bool) -> Any:
-    """Return a kernel that adds up a row of a tile in shared memory, in a loop that is written out or is not."""
+    """Return a kernel that adds up a row of a tile in shared memory, in a loop that is unrolled or not."""
 
     @cuda.jit
     def shared_index_rate(X, out, clocks):

@@ -38,7 +38,7 @@ def latencies(names: Names, repeats: int, progress: Progress) -> list[Result]:
 
 
 def arithmetic(repeats: int) -> list[Result]:
-    """One dependent operation after the other; then 32 warps of four or eight chains, for the rate."""
+    """Measure one dependent operation after the other; then 32 warps of four or eight chains, for the rate."""
     results: list[Result] = []
     cases = (
         ("multiply-add", probes.multiply_add, float32, 4, 1),
@@ -57,7 +57,7 @@ def arithmetic(repeats: int) -> list[Result]:
 
 
 def pointers(repeats: int) -> list[Result]:
-    """A list of addresses that one lane follows, from each level of the memory; DRAM's is new to the caches."""
+    """Measure one lane that follows a list of addresses in each level of memory; DRAM's is new to the caches."""
     results: list[Result] = []
     for level, size, spacing, laps in (("L1", L1_LIST, 256, 4), ("L2", L2_LIST, 256, 2), ("DRAM", DRAM_LIST, 8192, 1)):
         memory, nodes = address_list(size, spacing)
@@ -77,7 +77,7 @@ def pointers(repeats: int) -> list[Result]:
 
 
 def lines(repeats: int) -> list[Result]:
-    """Lists that 32 lanes follow, each in lines of its own: what one request for 32 lines of memory waits."""
+    """Measure 32 lanes that follow lists in separate lines: the latency of one request for 32 lines of memory."""
     results: list[Result] = []
     for level, size, laps in (("L1", 16 * L1_LIST, 4), ("L2", L2_LIST, 2)):
         for apart in (8, 32, 128):
@@ -93,12 +93,12 @@ def lines(repeats: int) -> list[Result]:
 
 
 def neighbours(repeats: int) -> list[Result]:
-    """A list whose nodes follow each other in DRAM, so many bytes apart: what comes with the one before is quicker."""
+    """Measure a list whose nodes are adjacent in DRAM, for several sizes: some come with the node before."""
     results: list[Result] = []
     steps = 4096
     for spacing in (32, 64, 128, 256):
         memory, nodes = address_list(DRAM_LIST, spacing, shuffled=False)
-        early = nodes[: len(nodes) // 2]  # what the second-level cache has lost when the rest has been written
+        early = nodes[: len(nodes) // 2]  # evicted from the second-level cache when the rest has been written
         seen: list[int] = []
         for start in early[:: len(early) // repeats][:repeats]:
             seen += time_cycles(probes.chase, 1, (start, 8, steps, 1), 1, warmups=0, out=np.int64)
@@ -108,7 +108,7 @@ def neighbours(repeats: int) -> list[Result]:
 
 
 def shared_memory(repeats: int) -> list[Result]:
-    """Requests of 32 warps to shared memory: free of conflicts, with them, wide, stores."""
+    """Measure requests of 32 warps to shared memory: without conflicts, with them, wide ones, stores."""
     results: list[Result] = []
     requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
     cases = [("read", probes.read_shared, stride) for stride in (0, 1, 2, 4, 8, 16, 32)]
@@ -123,7 +123,7 @@ def shared_memory(repeats: int) -> list[Result]:
 
 
 def first_level(repeats: int) -> list[Result]:
-    """Requests of 32 warps that the first-level cache serves: lanes 0, 1, 2, 4, 8, 16, 32 words apart."""
+    """Measure requests of 32 warps that the first-level cache serves: lanes 0, 1, 2, 4, 8, 16, 32 words apart."""
     cuda = require()
     results: list[Result] = []
     requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
@@ -136,9 +136,10 @@ def first_level(repeats: int) -> list[Result]:
 
 
 def bandwidth(repeats: int) -> list[Result]:
-    """Bytes per cycle of one multiprocessor and of all, each its own, from the second-level cache and from DRAM.
+    """Measure the bytes per cycle from the second-level cache and from DRAM, of one multiprocessor and of all.
 
-    From the cache: what was read a lap before, more than the first level holds. From DRAM: what was never read.
+    Each reads its own data. From the cache: what was read a lap before, more than the first level holds. From DRAM:
+    what was never read.
     """
     cuda = require()
     count = cuda.get_current_device().MULTIPROCESSOR_COUNT
@@ -161,7 +162,7 @@ def bandwidth(repeats: int) -> list[Result]:
 
 
 def waiting(repeats: int) -> list[Result]:
-    """Warps that each follow a list of 256-byte nodes in the second-level cache, and barriers of 1 to 32 warps."""
+    """Measure warps that each follow a list of 256-byte nodes in the second-level cache; barriers of 1 to 32 warps."""
     results: list[Result] = []
     memory, nodes = address_list(2 * L2_LIST, 256 * max(WARPS))
     steps = len(nodes)
@@ -179,9 +180,9 @@ def waiting(repeats: int) -> list[Result]:
 
 
 def indexing(repeats: int) -> list[Result]:
-    """What numba's loops and indices cost: 32 warps at once (the rate), and one alone whose index is the last value.
+    """Measure numba's loops and indices: 32 warps at once (the rate), and one alone whose index is the last value.
 
-    The rates are those of a whole turn of a loop, with two accesses for the signed, unsigned and guarded ones;
+    The rates are those of a whole iteration, with two accesses for the signed, unsigned and guarded ones;
     `instructions` are its machine instructions.
     """
     cuda = require()
@@ -199,7 +200,7 @@ def indexing(repeats: int) -> list[Result]:
         kernel = probes.index_rate(access)
         seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (row, row), repeats)
         value = np.median(seen) / (row.shape[1] * WARP_SIZE / 4)
-        results.append(measured(f"{kind} index rate", value, seen, unit, instructions=_turn(kernel)))
+        results.append(measured(f"{kind} index rate", value, seen, unit, instructions=_instructions(kernel)))
         if access:
             seen = time_cycles(probes.index_chase(access), (WARP_SIZE, 1), (zeros, 256), repeats)
             results.append(measured(f"{kind} index latency", np.median(seen) / 256, seen))
@@ -208,18 +209,18 @@ def indexing(repeats: int) -> list[Result]:
         seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (tile,), repeats)
         value = np.median(seen) / (probes.ROWS * (WARP_SIZE if written_out else 1) * WARP_SIZE / 4)
         name = f"shared index rate, {'written out' if written_out else 'in a loop'}"
-        results.append(measured(name, value, seen, unit, instructions=_turn(kernel)))
+        results.append(measured(name, value, seen, unit, instructions=_instructions(kernel)))
     return results
 
 
-def _turn(kernel: Any) -> float:
+def _instructions(kernel: Any) -> float:
     """Return the machine instructions for each multiply-add of a kernel's inner loop."""
     loop = inner_loop(next(iter(kernel.inspect_sass().values())))
     return len(loop) / sum("FFMA" in line for line in loop)
 
 
 def copies(repeats: int) -> list[Result]:
-    """An asynchronous copy from L1 to the read of what it brought, one after the other."""
+    """Measure an asynchronous copy from L1 and the read of its data, each pair after the one before."""
     cuda = require()
     array = cuda.to_device(np.arange(WARP_SIZE, dtype=np.int64)[None])
     seen = time_cycles(probes.chase_copies, WARP_SIZE, (array, 1024), repeats, out=np.int64)

@@ -1,6 +1,6 @@
-"""Kernels that time what the warps of a multiprocessor share: issue slots, paths, lines of a cache, registers' banks.
+"""Kernels that time what the warps of a multiprocessor share: issue slots, paths, lines of a cache, register banks.
 
-They write to `clocks` and `out` as those of `probes` do.
+They write to `clocks` and `out` as those of `probes.kernels` do.
 """
 
 from typing import Any
@@ -11,9 +11,9 @@ from numba import cuda, float32, int64, types, uint32, uint64
 from ...kernels.async_copy import commit_copies, copy_async, wait_copies
 from .kernels import LINE, UNROLLED, WORDS, assembly, clock_after, follow_global, multiply_add, note
 
-#: Where shared memory of a kernel begins: what lies before belongs to the driver.
+#: Where a kernel's shared memory begins, in bytes: what is below belongs to the driver.
 SHARED = 1024
-#: Words of shared memory of a block of which many fit on a multiprocessor.
+#: Words of shared memory in a block of which many fit on a multiprocessor.
 FEW = 1024
 CONSTANTS = np.ones(64, np.float32)
 
@@ -55,7 +55,7 @@ def compete(value, rounds, out, clocks):
 
 
 def in_a_row(access: Any, count: int) -> Any:
-    """Return a kernel that asks shared memory `count` times, and notes when it has asked, not when it has got it."""
+    """Return a kernel that sends `count` requests to shared memory, and times the sending, not the results."""
 
     @cuda.jit
     def in_a_row(step, laps, out, clocks):
@@ -66,7 +66,7 @@ def in_a_row(access: Any, count: int) -> Any:
         at = uint32(SHARED + cuda.laneid * step)
         total = words[cuda.threadIdx.x]
         first = last = int64(0)
-        for _ in range(laps):  # from the second on the code is there
+        for _ in range(laps):  # from the second on the code is in the cache
             cuda.syncthreads()
             first = clock_now()
             for _ in range(count):
@@ -80,7 +80,7 @@ def in_a_row(access: Any, count: int) -> Any:
 
 @cuda.jit
 def read_constants(rounds, out, clocks):
-    """Read 16 words of constant memory a round, all lanes the same."""
+    """Read 16 words of constant memory a round, the same in all lanes."""
     words = cuda.const.array_like(CONSTANTS)
     at = uint64(cuda.threadIdx.x // 1024)
     total = other = float32(0)
@@ -98,7 +98,7 @@ def read_constants(rounds, out, clocks):
 
 @cuda.jit
 def read_both(rounds, out, clocks):
-    """Read 16 words of constant memory and 16 of shared memory a round, in turns."""
+    """Read 16 words of constant memory and 16 of shared memory a round, alternately."""
     words, tile = cuda.const.array_like(CONSTANTS), cuda.shared.array(WORDS, float32)
     tile[cuda.threadIdx.x] = cuda.threadIdx.x
     cuda.syncthreads()
@@ -118,10 +118,10 @@ def read_both(rounds, out, clocks):
 
 
 def read_lines(each: int, warm: bool) -> Any:
-    """Return a kernel whose requests read `each` words of 32 // each rows: 16 requests a round, further to the right.
+    """Return a kernel whose requests read `each` words of 32 // each rows: 16 requests a round, from left to right.
 
     warm: every round reads the same, which the first-level cache then holds. Else each warp has rows of its own, and
-    what is timed is the second time: the second-level cache holds them, the first-level one has lost them.
+    the second pass is timed: the second-level cache holds them, the first-level one has lost them.
     """
     rows = LINE // each
 
@@ -183,7 +183,7 @@ def outer(m: int, n: int) -> Any:
 def copies_in_groups(rows: int, each: int) -> Any:
     """Return a kernel that starts 8 asynchronous copies a round, a group every `each`, and waits for all of them.
 
-    A copy is of a word a lane, a warp's from so many rows of a matrix, each warp's own.
+    A copy moves a word per lane, those of a warp from `rows` rows of a matrix; each warp has its own.
     """
     lanes = LINE // rows
 
@@ -215,7 +215,7 @@ def copies_in_groups(rows: int, each: int) -> Any:
 
 
 def reads_and_barriers(barriers: int) -> Any:
-    """Return a kernel that reads 8 words of shared memory a round, and passes so many barriers."""
+    """Return a kernel that reads 8 words of shared memory a round, and passes `barriers` barriers."""
 
     @cuda.jit
     def reads_and_barriers(rounds, out):
@@ -239,7 +239,7 @@ def reads_and_barriers(barriers: int) -> Any:
 
 
 def uniform_values(values: int, readers: int) -> Any:
-    """Return a kernel whose warps change so many values of their own, 8 times a round, which so many chains add up."""
+    """Return a kernel whose warps change `values` uniform values 8 times a round, which `readers` chains add up."""
 
     @cuda.jit
     def uniform_values(n, m, rounds, out, clocks):
@@ -279,7 +279,7 @@ def chase_by_step(start, steps, laps, times):
 
 @cuda.jit
 def ask_and_compete(rounds, out, clocks):
-    """Ask shared memory for 8 words a round, each as soon as the scheduler lets the warp; what they bring is added."""
+    """Request 8 words of shared memory a round, as soon as the scheduler lets the warp; add up the results."""
     words = cuda.shared.array(FEW, float32)
     for i in range(cuda.threadIdx.x, FEW, cuda.blockDim.x):
         words[i] = i
@@ -319,9 +319,9 @@ def laps_of_blocks(value, rounds, laps, out, times):
 
 
 def wait_for_rows(rows: int, load: Any = load_word, width: int = 4, step: int = 64) -> Any:
-    """Return a kernel whose one warp waits for a part of each of so many rows, `step` bytes further on each time.
+    """Return a kernel whose one warp waits for a part of each of `rows` rows, `step` bytes further on each time.
 
-    A lane asks by `load` for `width` bytes, beside those of the lane before.
+    Each lane requests `width` bytes by `load`, next to those of the lane before.
     """
     lanes = LINE // rows
 

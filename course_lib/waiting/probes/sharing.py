@@ -1,6 +1,6 @@
-"""What the warps of a multiprocessor share: issue slots, paths, lines of a cache, registers' banks.
+"""Probes of what the warps of a multiprocessor share: issue slots, paths, lines of a cache, register banks.
 
-More of what `latencies` records. Results are in cycles of the multiprocessor's clock unless their unit says otherwise.
+A part of the recording `latencies`. Results are in cycles of the multiprocessor's clock, or in the unit that they name.
 """
 
 from typing import Any
@@ -17,26 +17,25 @@ from .cycles import L2_LIST, ROUNDS, address_list, clock, ends_of_warps, in_turn
 from .disassembly import code_of
 from .kernels import UNROLLED
 
-#: Requests of one warp, one right after the other, none of which waits for what another brings.
+#: Numbers of requests that one warp sends in close succession, without waiting for results.
 IN_A_ROW = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
-#: The words of a row that one request reads in 1, 2, 4, … rows; words from one row to the next, with and without
-#: conflicts of banks.
+#: Words of a row that one request reads in 1, 2, 4, … rows; words from one row to the next, without and with conflicts.
 EACH = (32, 16, 8, 4)
 PITCHES = (8192, 8192 + 4)
-#: Registers of an outer product that is held in them.
+#: Sizes of outer products in registers.
 OUTER = ((8, 8), (4, 8), (4, 4), (2, 2))
 
 
 def order(repeats: int) -> list[Result]:
-    """When each of 32 warps is done that ask for nothing but issue slots: `ends`, by warp, from the first's beginning.
+    """Measure when each of 32 warps ends that ask only for issue slots: `ends`, by warp, from the first's beginning.
 
-    The value is their mean as a part of the last: 1 where all take turns, 9/16 where one after the other of eight goes.
+    The value is their mean divided by the last: 1 where all alternate, 9/16 where eight run one after the other.
     """
     return [in_turns("warps without turns", ends_of_warps(shared_probes.compete, (float32(0.5), ROUNDS), repeats))]
 
 
 def rates(repeats: int) -> list[Result]:
-    """The rate of the integer unit alone; constants, beside requests to shared memory too; one warp's empty loop."""
+    """Measure the rate of the integer unit; constants, also beside requests to shared memory; one warp's empty loop."""
     seen = time_cycles(probes.arithmetic(shared_probes.shift, uint32, 4), 1024, (uint32(3), ROUNDS), repeats)
     per = ROUNDS * UNROLLED * 4 * WARP_SIZE
     unit = "warp instructions per cycle"
@@ -58,7 +57,7 @@ def rates(repeats: int) -> list[Result]:
 
 
 def paths(repeats: int) -> list[Result]:
-    """How soon a warp goes on that has asked shared memory so many times: alone, and one on each scheduler."""
+    """Measure how soon a warp continues after several requests to shared memory: alone, and one on each scheduler."""
     results: list[Result] = []
     wide = [("16 bytes", shared_probes.shared_words, step) for step in (16, 0)]
     cases = [("word", shared_probes.shared_word, 4), *wide, ("store", shared_probes.store_word, 4)]
@@ -72,7 +71,7 @@ def paths(repeats: int) -> list[Result]:
 
 
 def rows(repeats: int) -> list[Result]:
-    """Requests of 32 warps for a few words of each of a few rows, of the first-level and of the second-level cache."""
+    """Measure requests of 32 warps for a few words of each of a few rows, in the first- and the second-level cache."""
     results: list[Result] = []
     device = require()
     most = WARP_SIZE * WARP_SIZE // min(EACH)
@@ -98,7 +97,7 @@ def rows(repeats: int) -> list[Result]:
 
 
 def banks(repeats: int) -> list[Result]:
-    """Multiply-adds of outer products in registers, with their code: how long the registers' banks let them wait."""
+    """Measure multiply-adds of outer products in registers, with their code: the waits caused by register banks."""
     results: list[Result] = []
     values = require().to_device(np.ones((16, 1024), np.float32))
     for m, n in OUTER:
@@ -112,7 +111,7 @@ def banks(repeats: int) -> list[Result]:
 
 
 def everywhere(repeats: int) -> list[Result]:
-    """All multiprocessors at once: the same list in the second-level cache; several blocks' barriers; the clock."""
+    """Measure all multiprocessors at once: a list in the second-level cache; several blocks' barriers; the clock."""
     device = require()
     count = device.get_current_device().MULTIPROCESSOR_COUNT
     memory, nodes = address_list(L2_LIST, 256)
