@@ -110,59 +110,65 @@ def progress(items: Iterable[Item], label: Callable[[Item], str]) -> Iterator[It
 
 
 def record(what: str, options: argparse.Namespace) -> Results | None:
-    """Do one kind of measurement and return its results."""
+    """Do one kind of measurement and return its results; None where there is nothing to record."""
     from . import experiments, profile
 
     n = options.size or (4096, 4096, 4096)
     names, repeats = options.rungs, options.repeats
-    if what == "verify":
-        return verify_all(names)
-    if what == "roofline":
-        return roofline_of(options.output)
-    if what == "launch":
+
+    def sizes(default: Any) -> Any:
+        return (options.size,) if options.size else default
+
+    def launch() -> None:
         experiments.launch_once(names, options.size or (1024, 1024, 1024))
-        return None
-    if what == "ladder":
-        return experiments.ladder(names, n, repeats, progress)
-    if what == "series":
-        sizes = (options.size[0],) if options.size else SIZES
-        return experiments.series(names, sizes, repeats, progress)
-    if what == "tiles":
-        return experiments.tiles(names, n, repeats, progress)
-    if what == "ragged":
-        return experiments.ragged(names, (options.size,) if options.size else RAGGED_SIZES, repeats, progress)
-    if what == "mistake":
-        return experiments.mistake(names, n, repeats, progress)
-    if what == "product":
+
+    def series() -> Results:
+        return experiments.series(names, (options.size[0],) if options.size else SIZES, repeats, progress)
+
+    def product() -> Results:
         from ..products.measure import SHAPES, products
 
-        return products((options.size,) if options.size else SHAPES, repeats, progress)
-    if what == "tensor":
+        return products(sizes(SHAPES), repeats, progress)
+
+    def tensor() -> Results:
         from .tensor import SQUARES, tensor
 
-        return tensor(names, (options.size,) if options.size else SQUARES, repeats, progress)
-    if what == "product-counts":
-        return profile.product_counters()
-    if what == "exact":
-        return profile.exact_counters(names)
-    if what == "patterns":
-        return profile.pattern_counters(names)
-    if what == "counters":
-        return profile.counters(names, (options.size,) if options.size else profile.COUNTER_SIZES)
-    if what == "instructions":
-        return profile.instructions(names)
-    if what == "machine_code":
+        return tensor(names, sizes(SQUARES), repeats, progress)
+
+    def machine_code() -> Results:
         from ..waiting.probes.disassembly import machine_code
 
         return machine_code(names, progress)
-    if what == "latencies":
+
+    def latencies() -> Results:
         from ..waiting.probes.latencies import latencies
 
         return latencies(names, repeats, progress)
-    if what in ("residency", "cached"):
-        return profile.residency(repeats, progress, what == "cached")
-    results: Results = getattr(experiments, what)(repeats, progress)
-    return results
+
+    ways: dict[str, Callable[[], Results | None]] = {
+        "verify": lambda: verify_all(names),
+        "roofline": lambda: roofline_of(options.output),
+        "launch": launch,
+        "ladder": lambda: experiments.ladder(names, n, repeats, progress),
+        "series": series,
+        "tiles": lambda: experiments.tiles(names, n, repeats, progress),
+        "ragged": lambda: experiments.ragged(names, sizes(RAGGED_SIZES), repeats, progress),
+        "mistake": lambda: experiments.mistake(names, n, repeats, progress),
+        "product": product,
+        "tensor": tensor,
+        "product-counts": profile.product_counters,
+        "exact": lambda: profile.exact_counters(names),
+        "patterns": lambda: profile.pattern_counters(names),
+        "counters": lambda: profile.counters(names, sizes(profile.COUNTER_SIZES)),
+        "instructions": lambda: profile.instructions(names),
+        "machine_code": machine_code,
+        "latencies": latencies,
+        "residency": lambda: profile.residency(repeats, progress, False),
+        "cached": lambda: profile.residency(repeats, progress, True),
+        "ceilings": lambda: experiments.ceilings(repeats, progress),
+        "conflicts": lambda: experiments.conflicts(repeats, progress),
+    }
+    return ways[what]()
 
 
 def command_of(what: str, options: argparse.Namespace) -> str:

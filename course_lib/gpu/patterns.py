@@ -6,9 +6,10 @@ widened or merged: what Nsight Compute counts is what the source says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -248,13 +249,21 @@ def matrices_transposed(rows, out):
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """One launch: a name, a kernel, its grid and block, and a function that makes fresh arguments."""
+    """One launch: a name, a kernel, its grid and block, and what it is given."""
 
     name: str
     kernel: Any
     grid: Any
     block: Any
-    arguments: Callable[..., tuple[Any, ...]] = field(repr=False)
+    given: tuple[Any, ...] = field(repr=False)
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Fresh arguments: copies of the arrays."""
+        return tuple(map(copy, self.given))
+
+
+def _zeros(*shape: int, dtype: str = "f4") -> np.ndarray:
+    return np.zeros(shape, dtype)
 
 
 def _indices(seed: int = 0) -> dict[str, np.ndarray]:
@@ -300,207 +309,96 @@ def _masks() -> dict[str, np.ndarray]:
 
 def patterns() -> tuple[AccessPattern, ...]:
     """All launches, in the order in which a profiler sees them."""
-    result = []
+    return (*_global(), *_shared(), *_gathered(), *_wide(), *_masked(), *_copies(), *_matrices())
 
-    def add(name: str, kernel: Any, grid: Any, block: Any, arguments: Callable[..., tuple[Any, ...]]) -> None:
-        result.append(AccessPattern(name, kernel, grid, block, arguments))
+
+def _global() -> Iterator[AccessPattern]:
+    """Global memory: strides, element types, blocks, rows of matrices, and transposition through tiles."""
+
+    def read(name: str, stride: int, start: int = 0, size: int = 256 * 9 + 1, dtype: str = "f4") -> AccessPattern:
+        given = _zeros(size, dtype=dtype), stride, start, _zeros(256, dtype=dtype)
+        return AccessPattern(f"global {name}", strided, 4, 64, given)
 
     for stride in (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33):
-        add(
-            f"global float32, stride {stride}",
-            strided,
-            4,
-            64,
-            lambda s=stride: (np.zeros(256 * 33 + 1, "f4"), s, 0, np.zeros(256, "f4")),
-        )
+        yield read(f"float32, stride {stride}", stride, size=256 * 33 + 1)
     for start in (1, 4, 7):
-        add(
-            f"global float32, from element {start}",
-            strided,
-            4,
-            64,
-            lambda s=start: (np.zeros(300, "f4"), 1, s, np.zeros(256, "f4")),
-        )
-    for dtype in ("int8", "int16", "float64", "int64"):
-        for stride in (1, 2, 3, 9):
-            add(
-                f"global {dtype}, stride {stride}",
-                strided,
-                4,
-                64,
-                lambda d=dtype, s=stride: (np.zeros(256 * 9 + 1, d), s, 0, np.zeros(256, d)),
-            )
+        yield read(f"float32, from element {start}", 1, start, 300)
+    for dtype, stride in product(("int8", "int16", "float64", "int64"), (1, 2, 3, 9)):
+        yield read(f"{dtype}, stride {stride}", stride, dtype=dtype)
     for threads in (5, 40, 100):
-        add(
-            f"global float32, {threads} threads a block",
-            strided,
-            3,
-            threads,
-            lambda t=threads: (np.zeros(3 * t, "f4"), 1, 0, np.zeros(3 * t, "f4")),
-        )
-    add("global float32, every third lane", every_third, 4, 64, lambda: (np.zeros(256, "f4"), np.zeros(256, "f4")))
+        given: tuple[Any, ...] = _zeros(3 * threads), 1, 0, _zeros(3 * threads)
+        yield AccessPattern(f"global float32, {threads} threads a block", strided, 3, threads, given)
+    yield AccessPattern("global float32, every third lane", every_third, 4, 64, (_zeros(256), _zeros(256)))
     for seed in range(3):
-        add(
-            f"global float32, random {seed}",
-            gathered,
-            4,
-            64,
-            lambda s=seed: (np.zeros(4096, "f4"), np.random.default_rng(s).integers(0, 4096, 256), np.zeros(256, "f4")),
-        )
-    for width, block in ((33, (16, 16)), (64, (16, 16)), (100, (32, 8)), (45, (7, 5)), (33, (45, 3))):
-        add(
-            f"rows of {width} in blocks {block[0]}×{block[1]}",
-            shifted_copy,
-            (-(-width // block[0]), 3),
-            block,
-            lambda w=width, b=block: (np.zeros((3 * b[1], w + 1), "f4"), 1, np.zeros((3 * b[1], w), "f4")),
-        )
-    for n in (64, 100):
-        add(
-            f"transpose {n}×{n}",
-            transpose,
-            (-(-n // 32),) * 2,
-            (32, 8 if n == 64 else 32),
-            lambda n=n: (np.zeros((n, n), "f4"), np.zeros((n, n), "f4")),
-        )
+        chosen = np.random.default_rng(seed).integers(0, 4096, 256)
+        yield AccessPattern(f"global float32, random {seed}", gathered, 4, 64, (_zeros(4096), chosen, _zeros(256)))
+    for width, (x, y) in ((33, (16, 16)), (64, (16, 16)), (100, (32, 8)), (45, (7, 5)), (33, (45, 3))):
+        given = _zeros(3 * y, width + 1), 1, _zeros(3 * y, width)
+        yield AccessPattern(f"rows of {width} in blocks {x}×{y}", shifted_copy, (-(-width // x), 3), (x, y), given)
+    for n, rows in ((64, 8), (100, 32)):
+        grid, matrices = (-(-n // 32),) * 2, (_zeros(n, n), _zeros(n, n))
+        yield AccessPattern(f"transpose {n}×{n}", transpose, grid, (32, rows), matrices)
         for pitch in (32, 33):
-            add(
-                f"transpose {n}×{n} through tiles of pitch {pitch}",
-                shared_transpose(pitch),
-                (-(-n // 32),) * 2,
-                (32, 32),
-                lambda n=n: (np.zeros((n, n), "f4"), np.zeros((n, n), "f4")),
-            )
+            name = f"transpose {n}×{n} through tiles of pitch {pitch}"
+            yield AccessPattern(name, shared_transpose(pitch), grid, (32, 32), matrices)
+
+
+def _of_warp(name: str, kernel: Any, *given: Any, dtype: str = "f4") -> AccessPattern:
+    """A launch of one warp, of which each lane stores one element."""
+    return AccessPattern(name, kernel, 1, WARP_SIZE, (*given, _zeros(WARP_SIZE, dtype=dtype)))
+
+
+def _shared() -> Iterator[AccessPattern]:
+    """Shared memory: strides."""
     for stride in (0, 1, 2, 3, 4, 8, 16, 17, 31, 32, 33):
-        add(
-            f"shared float32, stride {stride}",
-            shared_strided(float32),
-            1,
-            WARP_SIZE,
-            lambda s=stride: (s, 0, np.zeros(WARP_SIZE, "f4")),
-        )
-        add(
-            f"shared float64, stride {stride}",
-            shared_strided(float64),
-            1,
-            WARP_SIZE,
-            lambda s=stride: (s, 0, np.zeros(WARP_SIZE, "f8")),
-        )
+        yield _of_warp(f"shared float32, stride {stride}", shared_strided(float32), stride, 0)
+        yield _of_warp(f"shared float64, stride {stride}", shared_strided(float64), stride, 0, dtype="f8")
     for stride in (1, 3, 4, 32):
-        add(
-            f"shared int8, stride {stride}",
-            shared_strided(int8),
-            1,
-            WARP_SIZE,
-            lambda s=stride: (s, 0, np.zeros(WARP_SIZE, "i1")),
-        )
-    for kind in _indices():
-        for name, dtype in (("float32", float32), ("float64", float64)):
-            add(
-                f"shared {name}, {kind}",
-                shared_gathered(dtype),
-                1,
-                WARP_SIZE,
-                lambda k=kind, d=name: (_indices()[k], np.zeros(WARP_SIZE, d)),
-            )
-        add(
-            f"shared 16 bytes, {kind}",
-            wide_shared,
-            1,
-            WARP_SIZE,
-            lambda k=kind: (_indices()[k], np.zeros(WARP_SIZE, "f4")),
-        )
-    for seed in range(4):
-        for name, dtype in (("float32", float32), ("float64", float64)):
-            add(
-                f"shared {name}, random {seed}",
-                shared_gathered(dtype),
-                1,
-                WARP_SIZE,
-                lambda s=seed, d=name: (_indices(s + 10)["random"], np.zeros(WARP_SIZE, d)),
-            )
-        add(
-            f"shared 16 bytes, random {seed}",
-            wide_shared,
-            1,
-            WARP_SIZE,
-            lambda s=seed: (_indices(s + 10)["random"], np.zeros(WARP_SIZE, "f4")),
-        )
+        yield _of_warp(f"shared int8, stride {stride}", shared_strided(int8), stride, 0, dtype="i1")
+
+
+def _gathered() -> Iterator[AccessPattern]:
+    """Shared memory: elements of 4, 8 and 16 bytes anywhere."""
+    random = {f"random {seed}": _indices(seed + 10)["random"] for seed in range(4)}
+    for kind, chosen in (_indices() | random).items():
+        yield _of_warp(f"shared float32, {kind}", shared_gathered(float32), chosen)
+        yield _of_warp(f"shared float64, {kind}", shared_gathered(float64), chosen, dtype="f8")
+        yield _of_warp(f"shared 16 bytes, {kind}", wide_shared, chosen)
+
+
+def _wide() -> Iterator[AccessPattern]:
+    """Accesses of 16 bytes: strides."""
     for stride in (0, 1, 2, 3, 8):
-        add(
-            f"shared 16 bytes, stride {stride}",
-            wide_shared,
-            1,
-            WARP_SIZE,
-            lambda s=stride: (np.arange(WARP_SIZE) * s, np.zeros(WARP_SIZE, "f4")),
-        )
-        add(
-            f"global 16 bytes, stride {stride}",
-            wide_strided,
-            1,
-            WARP_SIZE,
-            lambda s=stride: (np.zeros((1, 4096), "f4"), s, np.zeros(WARP_SIZE, "f4")),
-        )
+        yield _of_warp(f"shared 16 bytes, stride {stride}", wide_shared, np.arange(WARP_SIZE) * stride)
+        yield _of_warp(f"global 16 bytes, stride {stride}", wide_strided, _zeros(1, 4096), stride)
+
+
+def _masked() -> Iterator[AccessPattern]:
+    """Accesses of 8 and 16 bytes to shared memory by some lanes of the warp."""
     indices = {"stride 1": np.arange(WARP_SIZE), **_indices()}
-    for kind in (
-        "stride 1",
-        "pairs",
-        "quads",
-        "modulo 8",
-        "same bank",
-        "lane and lane ^ 2 equal",
-        "lane and lane ^ 4 equal",
-        "random",
-        "random in 64",
-    ):
-        for mask, active in _masks().items():
-            add(
-                f"shared float64, {kind}, {mask}",
-                shared_masked(float64),
-                1,
-                WARP_SIZE,
-                lambda k=kind, a=active: (indices[k], a, np.zeros(WARP_SIZE, "f8")),
-            )
-            add(
-                f"shared 16 bytes, {kind}, {mask}",
-                wide_masked,
-                1,
-                WARP_SIZE,
-                lambda k=kind, a=active: (indices[k], a, np.zeros(WARP_SIZE, "f4")),
-            )
-    return tuple(result) + _copies() + _matrices()
+    equal = ("lane and lane ^ 2 equal", "lane and lane ^ 4 equal")
+    kinds = ("stride 1", "pairs", "quads", "modulo 8", "same bank", *equal, "random", "random in 64")
+    for kind, (mask, active) in product(kinds, _masks().items()):
+        yield _of_warp(f"shared float64, {kind}, {mask}", shared_masked(float64), indices[kind], active, dtype="f8")
+        yield _of_warp(f"shared 16 bytes, {kind}, {mask}", wide_masked, indices[kind], active)
 
 
-def _copies() -> tuple[AccessPattern, ...]:
+def _copies() -> Iterator[AccessPattern]:
     """Asynchronous copies: spread over shared memory, gathered from global memory, of 16 bytes, and by some lanes."""
     cases: list[tuple[Any, str, Any]] = [(copied, f"to stride {s}", s) for s in (1, 2, 4, 8, 32, 33)]
     cases += [(copied_from, f"from stride {s}", s) for s in (0, 1, 2, 3, 8, 9, 16, 32)]
     cases += [(copied_wide, "16 bytes", 1)]
     cases += [(copied_some, f"by {mask}", active) for mask, active in _masks().items()]
-    single = tuple(
-        AccessPattern(
-            f"copied {name}",
-            kernel,
-            1,
-            WARP_SIZE,
-            lambda a=about: (np.zeros((1, ELEMENTS), "f4"), a, np.zeros(WARP_SIZE, "f4")),
-        )
-        for kernel, name, about in cases
-    )
-    return single + tuple(
-        AccessPattern(f"copied {size} bytes, {name}", kernel, 1, WARP_SIZE, lambda p=places, d=kind: _of_places(p, d))
-        for size, kind, kernel in (
-            (4, "f4", copied_pairs(float32, 1)),
-            (8, "f8", copied_pairs(float64, 1)),
-            (16, "f4", copied_pairs(float32, 4)),
-        )
-        for name, places in _places(size).items()
-    )
-
-
-def _of_places(places: tuple[np.ndarray, ...], dtype: str) -> tuple[Any, ...]:
-    """Return the arguments of a launch of `copied_pairs`: places to and from, and who takes part."""
-    return np.zeros((1, 4 * ELEMENTS), dtype), *places, np.zeros(WARP_SIZE, dtype)
+    for kernel, name, about in cases:
+        yield _of_warp(f"copied {name}", kernel, _zeros(1, ELEMENTS), about)
+    for size, dtype, kernel in (
+        (4, "f4", copied_pairs(float32, 1)),
+        (8, "f8", copied_pairs(float64, 1)),
+        (16, "f4", copied_pairs(float32, 4)),
+    ):
+        for name, places in _places(size).items():
+            array = _zeros(1, 4 * ELEMENTS, dtype=dtype)
+            yield _of_warp(f"copied {size} bytes, {name}", kernel, array, *places, dtype=dtype)
 
 
 def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
@@ -573,7 +471,7 @@ def _narrow_places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
     return found
 
 
-def _matrices() -> tuple[AccessPattern, ...]:
+def _matrices() -> Iterator[AccessPattern]:
     """Loads of matrices whose rows lie side by side, in one bank, on each other or anywhere."""
     lanes = np.arange(WARP_SIZE)
     rows = {
@@ -589,13 +487,9 @@ def _matrices() -> tuple[AccessPattern, ...]:
         "turned by the row": lanes // 8 * 64 + (lanes % 8 * 8 + (lanes % 8 ^ lanes // 8)),
         **{f"random {seed}": np.random.default_rng(seed).integers(0, 256, WARP_SIZE) for seed in range(4)},
     }
-    return tuple(
-        AccessPattern(
-            f"matrices{form}, {name}", kernel, 1, WARP_SIZE, lambda r=where, k=kind: (r, np.zeros(WARP_SIZE, k))
-        )
-        for form, kernel, kind in (("", matrices, "f4"), (" transposed", matrices_transposed, "u4"))
-        for name, where in rows.items()
-    )
+    for form, kernel, dtype in (("", matrices, "f4"), (" transposed", matrices_transposed, "u4")):
+        for name, where in rows.items():
+            yield _of_warp(f"matrices{form}, {name}", kernel, where, dtype=dtype)
 
 
 def launch_patterns(starts: tuple[str, ...] = ("",)) -> None:

@@ -124,6 +124,18 @@ class Computation:
     factors: bool = False
 
 
+def name_of_unknown(node: Atomic | CallWarp | Elementwise | Frozen) -> str:
+    """Return the name of an operation whose instructions the model does not know."""
+    match node:
+        case Atomic():
+            return f"cuda.atomic.{node.operation}"
+        case CallWarp():
+            return node.name
+        case Elementwise():
+            return "assignments to all elements of an array at once"
+    return f"arrays that are constants of the kernel, such as {node.name}"
+
+
 @dataclass
 class _Source:
     """What a value depends on, while it is being collected."""
@@ -380,17 +392,11 @@ class _Line:
             case Logical():
                 self._source(node.parts[0])
                 self._go([Way()], self._in_turn([(part,) for part in node.parts[1:]]))
-            case Atomic():
-                self._unknown(f"cuda.atomic.{node.operation}")
-            case CallWarp():
-                self._unknown(node.name)
-            case Elementwise():
-                self._unknown("assignments to all elements of an array at once")
+            case Atomic() | CallWarp() | Elementwise() | Frozen():
+                self._unknown(name_of_unknown(node))
             case Meet():
                 self.made.meets = True
                 self._unknown(f"cuda.{node.reduction}" if node.reduction else "")
-            case Frozen():
-                self._unknown(f"arrays that are constants of the kernel, such as {node.name}")
         return self._together(node.operands)
 
     def _in_lanes(self, *nodes: Expr) -> list[Way]:

@@ -122,17 +122,14 @@ def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
             return "float32", "float32", "int32"
         t = "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
         return t, t, t
-    if op in ("BitAnd", "BitOr", "BitXor"):
+    if op in ("BitAnd", "BitOr", "BitXor", "LShift", "RShift"):
+        shift = op.endswith("Shift")
         if is_float(a) or is_float(b):
-            raise TypingError(f"bit operations need integers, not {a} and {b}: convert with int()")
-        if a == b == "bool":
+            what = "shifts" if shift else "bit operations"
+            raise TypingError(f"{what} need integers, not {a} and {b}: convert with int()")
+        if a == b == "bool" and not shift:
             return "bool", "bool", "bool"
-        t = "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
-        return t, t, t
-    if op in ("LShift", "RShift"):
-        if is_float(a) or is_float(b):
-            raise TypingError(f"shifts need integers, not {a} and {b}: convert with int()")
-        t = "uint64" if a in UNSIGNED else "int64"
+        t = "uint64" if a in UNSIGNED and (shift or b in UNSIGNED) else "int64"
         return t, t, t
     raise TypingError(f"a kernel has no operator {'@: multiply and add in a loop' if op == 'MatMult' else op}")
 
