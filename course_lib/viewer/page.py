@@ -43,7 +43,7 @@ STEPPER = Bundle(
 # What stands for anywidget's model: it holds values, and tells who listens. save_changes has nobody to tell.
 _LIVE = """
 class PageModel {
-  constructor(state) { this.state = { ...state, _saved: true }; this.listeners = new Map(); }
+  constructor(state, number) { this.state = { ...state, _saved: number }; this.listeners = new Map(); }
   get(name) { return this.state[name]; }
   set(name, value) {
     if (JSON.stringify(this.state[name]) === JSON.stringify(value)) return;
@@ -57,7 +57,21 @@ class PageModel {
   off(event, listener) { this.listeners.get(event)?.delete(listener); }
   save_changes() {}
 }
+// What an address asks for: #step=21&block=1,0&thread=1,1&panel=warp, of the first stepper or of stepper=2.
+const follow = (model, place) => {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  if (!asked.has("step") || !("step" in model.state) || Number(asked.get("stepper") ?? 1) !== model.get("_saved")) return;
+  for (const name of ["block", "thread", "step"]) {
+    const numbers = (asked.get(name) ?? "").split(",").filter(Boolean).map(Number);
+    if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
+    model.set(name, name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3));
+  }
+  if (asked.has("panel")) model.set("panel", asked.get("panel"));
+  if (asked.has("stepper")) place.scrollIntoView();
+};
+let number = 0;
 for (const state of document.querySelectorAll("script.%s")) {
+  number += 1;
   const place = document.createElement("div");
   state.replaceWith(place);
   // A notebook's page has rules for the tables and lists of its outputs; a widget brings its own.
@@ -70,7 +84,10 @@ for (const state of document.querySelectorAll("script.%s")) {
     sight.disconnect();
   }).observe(place, { childList: true });
   try {
-    viewer.render({ model: new PageModel(JSON.parse(state.textContent)), el: place });
+    const model = new PageModel(JSON.parse(state.textContent), number);
+    follow(model, place);
+    addEventListener("hashchange", () => follow(model, place));
+    viewer.render({ model, el: place });
   } catch (error) {
     console.error(error);
     const says = document.createElement("p");

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 9f3481c88ad25e4a bundle 319b5647f7dd3bd8 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b0eabc1301f56080 bundle 2ed31b7f5bb9f4cf */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -10,6 +10,8 @@ var ICONS = {
   barrier: "M3 3v10l6.5-5zM10.5 3h2.5v10h-2.5z",
   end: "M10 3h2v10h-2zM3 3v10l6.5-5z",
   fault: "M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.6h1.6V11z",
+  link: "M6.5 9.5 9.5 6.5M7 5l2-2a2.8 2.8 0 0 1 4 4l-2 2M9 11l-2 2a2.8 2.8 0 0 1-4-4l2-2",
+  done: "M3 8.5 6.5 12 13 4.5",
   full: "M2 2h5v2H4v3H2zm7 0h5v5h-2V4H9zM2 9h2v3h3v2H2zm10 0h2v5H9v-2h3z"
 };
 function html(tag, attributes = {}, ...children) {
@@ -3312,6 +3314,7 @@ var FRAME = `
       <label><span class="tt-word">Speed</span> <select class="tt-speed" title="Speed (+ and −)"></select></label>
       <label><span class="tt-word">Text</span> <select class="tt-text" title="Size of the text ([ and ])"></select></label>
       <span class="tt-tools">
+        <button type="button" class="tt-link" title="Copy a link to this step"></button>
         <button type="button" class="tt-help" title="Keys (?)" aria-expanded="false">?</button>
         <button type="button" class="tt-full" title="Full screen (f)"></button>
       </span>
@@ -3823,6 +3826,8 @@ var Player = class {
     on("fault", "fault", () => this.finding(1));
     on("help", null, () => this.help());
     on("full", null, () => this.fullScreen());
+    on("link", "link", () => this.copyLink());
+    find("link").hidden = !this.model.get("_saved");
     find("full").hidden = !document.fullscreenEnabled;
     const follow = (name, type, action) => {
       const input = (
@@ -3950,6 +3955,27 @@ var Player = class {
     const list = part(this.root, "keys");
     list.hidden = !list.hidden;
     part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
+  }
+  /** Put this step into the page's address, and the address where it can be pasted from. */
+  async copyLink() {
+    if (!this.stage) return;
+    const { machine, trace } = this.stage;
+    const number = this.model.get("_saved");
+    const position = (place) => place.slice(0, trace.dims).join();
+    const asked = [
+      ["step", this.step],
+      ["block", position(machine.block.at)],
+      ["thread", position(trace.threadPosition(machine.thread))],
+      ["panel", this.stage.lens],
+      ...number > 1 ? [["stepper", number]] : []
+    ];
+    history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    const says2 = copied ? "The link is copied" : "The link stands in the address bar";
+    const button = part(this.root, "link");
+    button.replaceChildren(icon("done"));
+    button.title = says2;
+    button.setAttribute("aria-label", says2);
   }
   fullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();

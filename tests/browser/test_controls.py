@@ -344,6 +344,11 @@ def test_the_order_of_waiting_is_explained(walk):
     expect(page.locator(".tt-lens-waits")).to_contain_text("This order is not time")
 
 
+def test_a_page_with_a_kernel_offers_no_links(walk):
+    page, _ = walk("tiled")
+    expect(page.locator(".tt-link")).to_be_hidden()
+
+
 def test_two_views_of_one_model(walk):
     """Each follows the other, before either has told the kernel."""
     page, timeline = walk("tiled", step=3)

@@ -128,6 +128,27 @@ def test_axe_finds_nothing_on_a_saved_page(offline, tmp_path, theme):
     assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found] == []
 
 
+def test_a_link_leads_to_a_step(offline, tmp_path):
+    """In a saved page: by its address, by a link in it, and by the one that the button copies."""
+    path = Stepper(launch("tiled")).save(tmp_path / "page.html")
+    page = offline(path)
+    page.goto(path.as_uri() + "#step=21&block=1,0&thread=1,1&panel=waits")
+    page.reload()
+    expect(page.locator(".tt-count")).to_contain_text("step 21 of")
+    expect(page.get_by_role("tab", name="Waiting")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".tt-sentence")).to_have_text(sentence(Timeline(launch("tiled").trace, (1, 0, 0)), 21, 3))
+    for hash, step in (("#step=5", 5), ("#step=x", 5), ("#step=-1", 5), ("#chapter", 5), ("#step=999", 31)):
+        page.evaluate(
+            "hash => new Promise((done) => (addEventListener('hashchange', done), (location.hash = hash)))", hash
+        )
+        expect(page.locator(".tt-count")).to_have_text(f"step {step} of 31")
+    page.locator(".tt-root").press("ArrowLeft")
+    page.get_by_role("button", name="Copy a link to this step").click()
+    expect(page.get_by_role("button", name="The link")).to_be_visible()
+    assert page.url.endswith("#step=30&block=1,0&thread=1,1&panel=waits")
+    assert [] == page.errors
+
+
 def test_two_runs_side_by_side_in_a_page(offline, tmp_path):
     page = offline(compare(launch("naive"), launch("tiled")).save(tmp_path / "two.html"))
     expect(page.locator(".tt-kernel")).to_have_text("naive | tiled")

@@ -177,6 +177,8 @@ export class Player {
     on("fault", "fault", () => this.finding(1));
     on("help", null, () => this.help());
     on("full", null, () => this.fullScreen());
+    on("link", "link", () => this.copyLink());
+    find("link").hidden = !this.model.get("_saved"); // where there is a kernel, its page has another address
     find("full").hidden = !document.fullscreenEnabled; // as in VS Code
     /** @type {(name: string, type: string, action: (number: number) => void) => void} */
     const follow = (name, type, action) => {
@@ -307,6 +309,28 @@ export class Player {
     const list = part(this.root, "keys");
     list.hidden = !list.hidden;
     part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
+  }
+
+  /** Put this step into the page's address, and the address where it can be pasted from. */
+  async copyLink() {
+    if (!this.stage) return;
+    const { machine, trace } = this.stage;
+    const number = this.model.get("_saved");
+    const position = (/** @type {readonly number[]} */ place) => place.slice(0, trace.dims).join();
+    const asked = [
+      ["step", this.step],
+      ["block", position(machine.block.at)],
+      ["thread", position(trace.threadPosition(machine.thread))],
+      ["panel", this.stage.lens],
+      ...(number > 1 ? [["stepper", number]] : []),
+    ];
+    history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    const says = copied ? "The link is copied" : "The link stands in the address bar";
+    const button = part(this.root, "link");
+    button.replaceChildren(icon("done"));
+    button.title = says;
+    button.setAttribute("aria-label", says);
   }
 
   fullScreen() {

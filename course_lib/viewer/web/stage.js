@@ -37,6 +37,7 @@ const FRAME = `
       <label><span class="tt-word">Speed</span> <select class="tt-speed" title="Speed (+ and −)"></select></label>
       <label><span class="tt-word">Text</span> <select class="tt-text" title="Size of the text ([ and ])"></select></label>
       <span class="tt-tools">
+        <button type="button" class="tt-link" title="Copy a link to this step"></button>
         <button type="button" class="tt-help" title="Keys (?)" aria-expanded="false">?</button>
         <button type="button" class="tt-full" title="Full screen (f)"></button>
       </span>
