@@ -100,7 +100,7 @@ def test_row_major_colours_the_same_elements_in_the_matrix_and_in_memory():
     in_memory = sorted(x for x, y in corners if y == 0)
     assert in_memory == [2, 11]
     assert len(corners) == 4
-    assert "2 elements of A lie in 2 sectors" in ax.get_title()
+    assert "2 elements of A are in 2 sectors" in ax.get_title()
     assert _texts(ax).count("14") == 2  # the last index stands in the matrix and in the strip
 
 
@@ -321,7 +321,7 @@ def test_the_colours_of_a_picture_stand_in_order(mode, method):
 def test_row_major_without_outlines_says_nothing_of_sectors():
     outlined, plain = (figures.row_major((4, 8), [(0, 2), (1, 2)], name="B", outlined=o) for o in (True, False))
     assert len(outlined.patches) - len(plain.patches) == 4
-    assert "2 elements of B lie in 2 sectors" in outlined.get_label()
+    assert "2 elements of B are in 2 sectors" in outlined.get_label()
     assert "2 elements of B on the line of memory" in plain.get_label() and "sector" not in plain.get_label()
     assert "index 2, 10" in plain.get_label()
 

@@ -220,7 +220,7 @@ def _label_line_end(ax: Axes, label: str) -> None:
 
 
 def _dots_and_lines_note(ax: Axes, side: str) -> None:
-    note = "dots: counted by the simulator\nlines: closed form"
+    note = "dots: counted by the simulator\nlines: formula"
     ax.text(
         0.02 if side == "left" else 0.98,
         0.03,

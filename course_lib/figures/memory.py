@@ -47,8 +47,8 @@ def row_major(
     ax.text(left - 0.6, 2.6 + rows, name, ha="right", va="center", fontsize=16, color=COLOURS[name], weight="bold")
     ax.text(-0.4, 0.5, "memory", ha="right", va="center", color=GROUND)
     sectors = sectors_of([itemsize * (row * cols + col) for row, col in cells])
-    lie = f"lie in {plural(len(sectors), 'sector')} of {SECTOR_BYTES} bytes" if outlined else "on the line of memory"
-    ax.set_title(f"{len(chosen)} elements of {name} {lie}")
+    place = f"are in {plural(len(sectors), 'sector')} of {SECTOR_BYTES} bytes" if outlined else "on the line of memory"
+    ax.set_title(f"{len(chosen)} elements of {name} {place}")
     ax.set_xlim(-4, width + 0.5)
     ax.set_ylim(-0.6, 2.9 + 2 * rows)
     bare(ax)
@@ -118,7 +118,7 @@ def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: 
 
 
 def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
-    """One request to shared memory for each entry of ``requests``: how many different words it asks of each bank.
+    """One request to shared memory for each entry of ``requests``: how many different words it reads from each bank.
 
     ``requests`` maps a label to the word that each lane asks for, counted from the start of shared memory in 4-byte
     words. Lanes that ask for the same word are served together; the fullest bank gives the wavefronts.
@@ -144,7 +144,7 @@ def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -
         ax.text(0, -1.6 * order + 1.1, said, ha="left", va="bottom", color=GROUND, fontsize=11)
     for bank in range(0, BANKS, 4):
         ax.text(bank + 0.5, -1.6 * len(requests) + 1.5, f"bank {bank}", ha="center", va="top", color=GROUND, fontsize=9)
-    ax.set_title("Different words that 32 lanes ask of each bank")
+    ax.set_title("Different words that 32 lanes read from each bank")
     ax.set_xlim(-0.2, BANKS + 0.2)
     ax.set_ylim(-1.6 * len(requests) + 0.9, 2.0)
     bare(ax)
