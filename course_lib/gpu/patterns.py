@@ -1,7 +1,7 @@
 """Access patterns, one launch each, on which the simulator's counts are compared with a GPU's counters.
 
-Every launch has one load that matters and an index that the compiler cannot know, so that no access is hoisted,
-widened or merged: what Nsight Compute counts is what the source says.
+Every launch has one load that is compared, and an index unknown to the compiler, so that no access is hoisted, widened
+or merged: Nsight Compute counts what the source says.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ ROWS_OF_4, ROWS_OF_8 = ELEMENTS // 4, ELEMENTS // 8
 
 @cuda.jit
 def strided(a, stride, start, out):
-    """Lane i reads element start + i·stride."""
+    """Read element start + i·stride in lane i."""
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     out[i] = a[start + i * stride]
 
 
 @cuda.jit
 def gathered(a, index, out):
-    """Lane i reads element index[i]."""
+    """Read element index[i] in lane i."""
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     out[i] = a[index[i]]
 
 
 @cuda.jit
 def every_third(a, out):
-    """Two lanes of three are idle."""
+    """Read in every third lane; the other two of three are idle."""
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     if i % 3 == 0:
         out[i] = a[i]
@@ -82,7 +82,7 @@ def shared_transpose(pitch: int):
 
 
 def shared_strided(dtype):
-    """Lane i reads word start + i·stride of shared memory."""
+    """Read word start + i·stride of shared memory in lane i."""
 
     @cuda.jit
     def strided_shared(stride, start, out):
@@ -97,7 +97,7 @@ def shared_strided(dtype):
 
 
 def shared_gathered(dtype):
-    """Lane i reads word index[i] of shared memory."""
+    """Read word index[i] of shared memory in lane i."""
 
     @cuda.jit
     def gathered_shared(index, out):
@@ -112,7 +112,7 @@ def shared_gathered(dtype):
 
 
 def shared_masked(dtype):
-    """Lane i reads word index[i] of shared memory, if it is one of the `active` ones."""
+    """Read word index[i] of shared memory in lane i, if the lane is one of the `active` ones."""
 
     @cuda.jit
     def masked_shared(index, active, out):
@@ -129,7 +129,7 @@ def shared_masked(dtype):
 
 @cuda.jit
 def wide_strided(A, stride, out):
-    """Lane i reads four neighbouring words at 4·i·stride in one 16-byte access."""
+    """Read four neighbouring words at 4·i·stride in lane i, in one 16-byte access."""
     i = cuda.threadIdx.x
     a, b, c, d = load4(A, 0, 4 * i * stride)
     out[i] = a + b + c + d
@@ -137,7 +137,7 @@ def wide_strided(A, stride, out):
 
 @cuda.jit
 def wide_shared(index, out):
-    """Lane i reads four neighbouring words at 4·index[i] of shared memory in one 16-byte access."""
+    """Read four neighbouring words at 4·index[i] of shared memory in lane i, in one 16-byte access."""
     tile = cuda.shared.array((1, ELEMENTS), float32)
     i = cuda.threadIdx.x
     for k in range(i, ELEMENTS, cuda.blockDim.x):
@@ -149,7 +149,7 @@ def wide_shared(index, out):
 
 @cuda.jit
 def wide_masked(index, active, out):
-    """Lane i reads four neighbouring words at 4·index[i] of shared memory, if it is one of the `active` ones."""
+    """Read four neighbouring words at 4·index[i] of shared memory in lane i, if it is one of the `active` ones."""
     tile = cuda.shared.array((1, ELEMENTS), float32)
     i = cuda.threadIdx.x
     for k in range(i, ELEMENTS, cuda.blockDim.x):
@@ -162,7 +162,7 @@ def wide_masked(index, active, out):
 
 @cuda.jit
 def copied(A, stride, out):
-    """Lane i copies element i of row 0 to word i·stride of shared memory asynchronously."""
+    """Copy element i of row 0 to word i·stride of shared memory in lane i, asynchronously."""
     tile = cuda.shared.array((1, ELEMENTS), float32)
     i = cuda.threadIdx.x
     copy_async(tile, 0, i * stride, A, 0, i)
@@ -173,7 +173,7 @@ def copied(A, stride, out):
 
 @cuda.jit
 def copied_from(A, stride, out):
-    """Lane i copies element i·stride of row 0 to word i of shared memory asynchronously."""
+    """Copy element i·stride of row 0 to word i of shared memory in lane i, asynchronously."""
     tile = cuda.shared.array((1, ELEMENTS), float32)
     i = cuda.threadIdx.x
     copy_async(tile, 0, i, A, 0, i * stride)
@@ -184,7 +184,7 @@ def copied_from(A, stride, out):
 
 @cuda.jit
 def copied_wide(A, stride, out):
-    """Lane i copies four elements of row 0 to shared memory asynchronously, from 4·i to 4·i·stride, in 16 bytes."""
+    """Copy four elements of row 0 to shared memory in lane i, from 4·i to 4·i·stride, asynchronously in 16 bytes."""
     tile = cuda.shared.array((1, ELEMENTS), float32)
     i = cuda.threadIdx.x
     copy4_async(tile, 0, 4 * i * stride, A, 0, 4 * i)
@@ -195,7 +195,7 @@ def copied_wide(A, stride, out):
 
 @cuda.jit
 def copied_some(A, active, out):
-    """Lane i copies element i of row 0 to word i of shared memory asynchronously, if it is one of the `active` ones."""
+    """Copy element i of row 0 to word i of shared memory in lane i, asynchronously, if it is one of the `active`."""
     tile = cuda.shared.array((1, ELEMENTS), float32)
     i = cuda.threadIdx.x
     tile[0, i] = 0
@@ -207,7 +207,7 @@ def copied_some(A, active, out):
 
 
 def copied_pairs(dtype: Any, elements: int) -> Any:
-    """Lane i copies `elements` elements from place of[i] of row 0 to place to[i] of shared memory, if it is active."""
+    """Return a kernel whose active lanes i copy `elements` elements from place of[i] of row 0 to place to[i]."""
     copy = copy4_async if elements == 4 else copy_async
 
     @cuda.jit
@@ -226,7 +226,7 @@ def copied_pairs(dtype: Any, elements: int) -> Any:
 
 @cuda.jit
 def matrices(rows, out):
-    """Lane i brings row rows[i] of 16 bytes to a load of four matrices."""
+    """Load four matrices; lane i supplies the address of row rows[i] of 16 bytes."""
     tile = cuda.shared.array((ROWS_OF_4, 4), float32)
     i = cuda.threadIdx.x
     for word in range(i, ELEMENTS, WARP_SIZE):
@@ -237,7 +237,7 @@ def matrices(rows, out):
 
 @cuda.jit
 def matrices_transposed(rows, out):
-    """The same of 16-bit elements, each matrix transposed."""
+    """Load four matrices of 16-bit elements as `matrices` does, each transposed."""
     tile = cuda.shared.array((ROWS_OF_8, 8), uint16)
     i = cuda.threadIdx.x
     for element in range(i, ELEMENTS, WARP_SIZE):
@@ -248,7 +248,7 @@ def matrices_transposed(rows, out):
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """One launch: a name, a kernel, its grid and block, and a function that makes fresh arguments."""
+    """One launch: a name, a kernel, its grid and block, and a function that returns fresh arguments."""
 
     name: str
     kernel: Any
@@ -258,7 +258,7 @@ class AccessPattern:
 
 
 def _indices(seed: int = 0) -> dict[str, np.ndarray]:
-    """Which element each lane reads, by the name of the pattern."""
+    """Return the element that each lane reads, by the name of the pattern."""
     lanes = np.arange(WARP_SIZE)
     return {
         "pairs": lanes // 2,
@@ -283,7 +283,7 @@ def _indices(seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def _masks() -> dict[str, np.ndarray]:
-    """Which lanes are active, by name."""
+    """Return which lanes are active, by name."""
     lanes = np.arange(WARP_SIZE)
     chosen = {
         "even lanes": lanes % 2 == 0,
@@ -299,7 +299,7 @@ def _masks() -> dict[str, np.ndarray]:
 
 
 def patterns() -> tuple[AccessPattern, ...]:
-    """All launches, in the order in which a profiler sees them."""
+    """Return all launches, in the order in which a profiler sees them."""
     result = []
 
     def add(name: str, kernel: Any, grid: Any, block: Any, arguments: Callable[..., tuple[Any, ...]]) -> None:
@@ -472,7 +472,7 @@ def patterns() -> tuple[AccessPattern, ...]:
 
 
 def _copies() -> tuple[AccessPattern, ...]:
-    """Asynchronous copies: spread over shared memory, gathered from global memory, of 16 bytes, and by some lanes."""
+    """Return launches of asynchronous copies: spread over shared memory, gathered from global memory, wide, partial."""
     cases: list[tuple[Any, str, Any]] = [(copied, f"to stride {s}", s) for s in (1, 2, 4, 8, 32, 33)]
     cases += [(copied_from, f"from stride {s}", s) for s in (0, 1, 2, 3, 8, 9, 16, 32)]
     cases += [(copied_wide, "16 bytes", 1)]
@@ -499,12 +499,12 @@ def _copies() -> tuple[AccessPattern, ...]:
 
 
 def _of_places(places: tuple[np.ndarray, ...], dtype: str) -> tuple[Any, ...]:
-    """Return the arguments of a launch of `copied_pairs`: places to and from, and who takes part."""
+    """Return the arguments of a launch of `copied_pairs`: places to and from, and which lanes are active."""
     return np.zeros((1, 4 * ELEMENTS), dtype), *places, np.zeros(WARP_SIZE, dtype)
 
 
 def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
-    """Return (to, from, active) by name, for copies of so many bytes: places are counted in copies."""
+    """Return (to, from, active) by name, for copies of `size` bytes; places are counted in copies."""
     lanes, everybody = np.arange(WARP_SIZE), np.ones(WARP_SIZE, np.int32)
     random = [np.random.default_rng(seed).permutation(512)[:WARP_SIZE] for seed in range(6)]
     near = [np.random.default_rng(seed).permutation(64)[:WARP_SIZE] for seed in range(2)]
@@ -513,7 +513,7 @@ def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
     }
     found |= {f"from stride {s}": (lanes, s * lanes, everybody) for s in (0, 1, 2, 3, 4, 5, 8, 9, 16, 32)}
     found |= {f"stride {s} to stride {t}": (t * lanes, s * lanes, everybody) for s, t in ((2, 2), (4, 8), (8, 3))}
-    for T in (8, 16, 32):  # a tile of T columns, in rows of T words or of one copy more, from a matrix of 128 columns
+    for T in (8, 16, 32):  # a tile of T columns, in rows of T words or one copy longer, from a matrix of 128 columns
         across = T * 4 // size
         row, column = lanes // across, lanes % across
         for more in (0, 1):
@@ -539,7 +539,7 @@ def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
 
 
 def _wide_places() -> dict[str, tuple[np.ndarray, ...]]:
-    """Places of 16 bytes turned within lines by exclusive or, and the four sectors of each line in every order."""
+    """Return places of 16 bytes permuted within lines by exclusive or; the four sectors of lines in every order."""
     lanes, everybody = np.arange(32), np.ones(32, np.int32)
     masks = {name: _masks()[name] for name in ("even lanes", "random mask 0")}
     found: dict[str, tuple[np.ndarray, ...]] = {}
@@ -556,7 +556,7 @@ def _wide_places() -> dict[str, tuple[np.ndarray, ...]]:
 
 
 def _narrow_places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
-    """Few lanes that meet in few banks on both sides, and the first lanes of a random pattern."""
+    """Return patterns of few lanes that use few banks on both sides, and the first lanes of a random pattern."""
     lanes, banks = np.arange(32), 128 // size
     of, to = (np.random.default_rng(seed).permutation(512)[:32] for seed in (3, 0))
     found: dict[str, tuple[np.ndarray, ...]] = {
@@ -574,7 +574,7 @@ def _narrow_places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
 
 
 def _matrices() -> tuple[AccessPattern, ...]:
-    """Loads of matrices whose rows lie side by side, in one bank, on each other or anywhere."""
+    """Return loads of matrices whose rows are adjacent, in one bank, identical or random."""
     lanes = np.arange(WARP_SIZE)
     rows = {
         "side by side": lanes,
@@ -599,7 +599,7 @@ def _matrices() -> tuple[AccessPattern, ...]:
 
 
 def launch_patterns(starts: tuple[str, ...] = ("",)) -> None:
-    """Launch every pattern whose name begins with one of `starts` once on the GPU, for a profiler to look at."""
+    """Launch every pattern whose name begins with one of `starts` once on the GPU, for a profiler."""
     for pattern in patterns():
         if not pattern.name.startswith(starts):
             continue
