@@ -1,8 +1,8 @@
 """Tile by Tile: GPU matrix multiplication you can step through.
 
-``simulate`` runs a numba CUDA kernel on the CPU, counts what each line asks of memory and reports the rules it
-breaks. What else the lessons use is imported when it is first asked for: exercises (``check``, ``explain``,
-``predict``, ``score``), widgets (``Stepper``, ``explore``), pictures (``figures``), formulas (``model``) and recorded
+``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
+breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
+``score``), widgets (``Stepper``, ``explore``), pictures (``figures``), formulas (``model``) and recorded
 ``measurements``. The kernels are in :mod:`course_lib.kernels`.
 """
 

@@ -1,4 +1,4 @@
-"""The way through the course: what each rung of the ladder costs, how fast it is, and which lesson explains it."""
+"""The map of the course: what each rung of the ladder costs, how fast it is, and which lesson explains it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ LESSONS = {
 class Milestone:
     """One rung: global loads and 32-byte sectors per element of C, GFLOP/s, and the lesson that explains it.
 
-    ``loads`` is the closed form, ``sectors`` what the GPU's hardware counters counted (None where they did not),
-    ``speed`` the median of the launches measured.
+    ``loads`` follows from a formula, ``sectors`` was counted by the GPU's hardware counters (None if it was not),
+    ``speed`` is the median of the measured launches.
     """
 
     rung: str
@@ -53,7 +53,7 @@ class Milestone:
 
 @dataclass(frozen=True, repr=False)
 class Roadmap:
-    """The steps as a table, and where they end: Markdown with links to the lessons in a notebook, else text."""
+    """The milestones as a table, and the sentence on the limit: Markdown with links in a notebook, else plain text."""
 
     gpu: str
     n: int
@@ -64,7 +64,7 @@ class Roadmap:
         return iter(self.steps)
 
     def step(self, name: str) -> Milestone:
-        """The step of the rung called ``name``; KeyError where the map has none."""
+        """Return the step of the rung called ``name``; raise KeyError if the map has none."""
         for step in self.steps:
             if step.rung == name:
                 return step
@@ -106,7 +106,7 @@ class Roadmap:
 
 
 def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
-    """The Roadmap from the recordings of a GPU: speeds from its ladder, sectors from its counters at the same n."""
+    """Return the Roadmap from a GPU's recordings: speeds of its ladder, sectors of its counters at the same n."""
     ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
     counted = {(r["rung"], r["M"]): r["global_load_sectors"] for r in counters.results if "skipped" not in r}
     steps = []
@@ -129,7 +129,7 @@ def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
 
 
 def _end(gpu: str) -> str:
-    """Where the ladder ends: at what multiply-adds alone reach; and what tensor cores do with other numbers."""
+    """Return the sentence on the limit of the ladder: the rate of multiply-adds alone; and on tensor cores."""
     (limit,) = (r["flop_per_second"] for r in measurements.load("ceilings", gpu).results if r["ceiling"] == "float32")
     speeds: dict[str, float] = {}
     for result in measurements.load("tensor", gpu).results:

@@ -1,4 +1,4 @@
-"""Executes notebooks and writes each as one HTML page, whose steppers live with no kernel and no network.
+"""Executes notebooks and writes each as one HTML page, with steppers that need no kernel and no network.
 
 python -m course_lib.export notebooks/02_naive.ipynb --output site
 """
@@ -13,7 +13,7 @@ from .publish.convert import html_page
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command's exit status."""
+    """Run the command; return its exit status."""
     return run("export", "Write executed notebooks as pages with live steppers.", html_page, arguments, ".html")
 
 

@@ -1,7 +1,7 @@
-"""A Jupyter server extension: open the course when JupyterLab starts in its folder; change nothing anywhere else.
+"""A Jupyter server extension: opens the course when JupyterLab starts in its folder; changes nothing elsewhere.
 
 Installing the package puts ``jupyter_server_config.d/tile-by-tile.json``, which names this module, into the
-environment's etc/jupyter. So ``jupyter lab`` needs no flags, on any system, and no file of anybody else's is touched.
+environment's etc/jupyter. So ``jupyter lab`` needs no flags, on any system, and no file of the user is changed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ STILLS = "course_lib.publish.stills.Stills"
 
 
 def quiet(handler: Any, page_config: dict[str, Any]) -> dict[str, Any]:
-    """Ask nothing on top of the lesson: neither whether to send news about Jupyter, nor to rebuild JupyterLab.
+    """Suppress dialogs on top of the lesson: on news about Jupyter, and on rebuilding JupyterLab.
 
-    JupyterLab would look for something to rebuild at every start, with Node.js where that is installed.
+    JupyterLab would check at every start whether to rebuild, with Node.js where that is installed.
     """
     disabled = page_config.setdefault("disabledExtensions", [])
     if NEWS not in disabled:
@@ -27,7 +27,7 @@ def quiet(handler: Any, page_config: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_views(model: dict[str, Any], **_: Any) -> None:
-    """Save a notebook without the views of the course's widgets, whose kernel nobody finds when it is opened again.
+    """Save a notebook without the views of the course's widgets, which have no kernel when it is opened again.
 
     The picture before each stays. A notebook that holds the widgets' states, which is the user's choice, keeps them.
     """
@@ -42,10 +42,10 @@ def without_views(model: dict[str, Any], **_: Any) -> None:
 
 
 def settings(folder: Path) -> dict[str, dict[str, Any]]:
-    """What JupyterLab is told when it starts in ``folder``, by application; nothing where that is not the course."""
+    """Return the settings for JupyterLab when it starts in ``folder``, by application; none outside of the course."""
     if not (folder / "course_lib" / "__init__.py").is_file():
         return {}
-    # containers run as root, and Jupyter refuses that without a flag
+    # containers run as root, which Jupyter refuses without a flag
     told: dict[str, dict[str, Any]] = {
         "ServerApp": {"allow_root": True, "tornado_settings": {"page_config_hook": quiet}},
         "TemplateExporter": {"preprocessors": [STILLS]},
@@ -62,7 +62,7 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 
 def _link_jupyter_server_extension(server: Any) -> None:
-    """Called before the server reads its configuration; what the user configured stays as it is."""
+    """Apply the settings before the server reads its configuration; those of the user take precedence."""
     config = type(server.config)()
     for application, traits in settings(Path.cwd()).items():
         for name, value in traits.items():
@@ -72,4 +72,4 @@ def _link_jupyter_server_extension(server: Any) -> None:
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Nothing is left to do once the server runs."""
+    """Do nothing: all is done before the server runs."""

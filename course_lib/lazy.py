@@ -1,4 +1,4 @@
-"""Names of a package that are imported when somebody first asks for them."""
+"""Names of a package that are imported on first use."""
 
 from __future__ import annotations
 

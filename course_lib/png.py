@@ -1,4 +1,4 @@
-"""Pictures as Jupyter is given them: small PNGs, and the HTML that shows one with its text.
+"""Pictures for Jupyter: small PNGs, and the HTML that shows one with its text.
 
 An output of type image/png has no place for the text: neither JupyterLab nor a page of nbconvert would show one.
 """
@@ -14,13 +14,14 @@ import numpy as np
 from PIL import Image
 
 _ELEMENT = re.compile(r'<img src="data:image/png;base64,([^"]+)" alt="[^"]*" width="(\d+)">')
-#: Where a PNG says its width and its height, in pixels.
+#: Position of the width and the height, in pixels, in a PNG.
 _SIZE = slice(16, 24)
 
 
 def quantized(image: Image.Image, most: int, method: Image.Quantize) -> Image.Image:
-    """The picture in at most ``most`` colours, which stand in the order of their values: Pillow promises none, and the
-    same picture is to be the same file.
+    """Return the picture in at most ``most`` colours, in the order of their values.
+
+    Pillow's order is not defined, and the same picture must give the same file.
     """
     found = image.quantize(most, method=method)
     assert found.palette is not None
@@ -33,19 +34,19 @@ def quantized(image: Image.Image, most: int, method: Image.Quantize) -> Image.Im
 
 
 def element(png: bytes, alt: str, width: int) -> str:
-    """A picture in HTML, ``width`` CSS pixels wide where there is room; ``alt`` is for those who do not see it."""
+    """Return a picture in HTML, at most ``width`` CSS pixels wide; ``alt`` is for those who do not see it."""
     packed = base64.b64encode(png).decode("ascii")
     return f'<img src="data:image/png;base64,{packed}" alt="{html.escape(alt)}" width="{width}">'
 
 
 def packed_in(text: str) -> str | None:
-    """The first PNG in a text of HTML, in base64; None where there is none."""
+    """Return the first PNG in an HTML text, in base64; None if there is none."""
     found = _ELEMENT.search(text)
     return found[1] if found else None
 
 
 def height_of(text: str) -> float:
-    """How many CSS pixels the first picture in a text of HTML is high; 0 where there is none."""
+    """Return the height of the first picture in an HTML text, in CSS pixels; 0 if there is none."""
     found = _ELEMENT.search(text)
     if not found:
         return 0

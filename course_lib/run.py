@@ -1,4 +1,4 @@
-"""What a launch returns: its traffic, its findings, its annotated source and its trace."""
+"""The result of a launch: its traffic, its findings, its annotated source and its trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
 
 
 def count(space: str | None = None) -> Any:
-    """A count of a row of traffic; one that only accesses to ``space`` have."""
+    """Return a dataclass field for a count of a row of traffic; with ``space``, one that only its accesses have."""
     return field(default=0, metadata={"space": space})
 
 
@@ -45,7 +45,7 @@ class TrafficRow:
 
     @property
     def bytes(self) -> int:
-        """Bytes that the threads asked for: accesses times the size of an element."""
+        """The bytes that the threads requested: accesses times the size of an element."""
         return self.accesses * self.itemsize
 
 
@@ -54,7 +54,7 @@ Lines = tuple[tuple[int, str], ...]
 
 
 class ThreadCounter(Protocol):
-    """Whoever knows the accesses of each thread: the traffic's observer."""
+    """An observer that knows the accesses of each thread."""
 
     def per_thread(self, keys: Iterable[tuple[int, str, str, str, int]]) -> np.ndarray: ...
 
@@ -88,10 +88,9 @@ class Traffic:
     def select(
         self, *, space: str | None = None, op: str | None = None, array: str | None = None, line: int | None = None
     ) -> Traffic:
-        """The rows that match every filter given.
+        """Return the rows that match every filter given.
 
-        Raises ValueError for a space or an operation that does not exist, and for an array or a line that the
-        kernel never accessed.
+        Raise ValueError for a space or an operation that does not exist, and for an array or a line never accessed.
         """
         wanted = {"space": space, "op": op, "array": array, "line": line}
         legal = {"space": ("global", "shared", "local", "constant"), "op": ("load", "store", "atomic")}
@@ -105,7 +104,7 @@ class Traffic:
         return Traffic(rows, self._observer, self._shape, self._known)
 
     def per_thread(self, **filters: Any) -> np.ndarray:
-        """Accesses of each thread: integers of shape grid × block, indexed [bx, by, …, tx, ty, …] in x, y, z order.
+        """Return the accesses of each thread: integers of shape grid × block, indexed [bx, by, …, tx, ty, …] (x, y, z).
 
         The dimensions are those of the launch: ``[(2, 3), (4, 5)]`` gives (2, 3, 4, 5), ``[2, 4]`` gives (2, 4).
         Filters are those of :meth:`select`.
@@ -124,15 +123,15 @@ class Traffic:
         return table_html(self.rows)
 
 
-#: What names a row of traffic, and what is counted in it.
+#: The keys of a row of traffic, and its counts.
 NAMES = ("line", "space", "array", "op")
 COUNTS = tuple(entry.name for entry in fields(TrafficRow) if "space" in entry.metadata)
-#: The space whose accesses alone have a count; None for all.
+#: The only space whose accesses have a count; None for all spaces.
 SPACE_OF: dict[str, str | None] = {entry.name: entry.metadata.get("space") for entry in fields(TrafficRow)}
 
 
 def known_counts(names: tuple[str, ...]) -> tuple[str, ...]:
-    """``names`` in the order of COUNTS; ValueError where there is none, or one that is not counted."""
+    """Return ``names`` in the order of COUNTS; raise ValueError for none, or for one that is not counted."""
     unknown = [name for name in names if name not in COUNTS]
     if unknown or not names:
         said = f"{unknown[0]!r} is not counted" if unknown else "no count is named"
@@ -141,7 +140,7 @@ def known_counts(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def title(name: str) -> str:
-    """The head of a column: bank_conflicts as conflicts."""
+    """Return the head of a column: conflicts for bank_conflicts."""
     return name.removeprefix("bank_")
 
 
@@ -155,7 +154,7 @@ def cells(row: TrafficRow, counts: tuple[str, ...] = COUNTS) -> list[str]:
 
 
 def table_text(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
-    """The rows as an aligned table, with a column for each of ``counts``."""
+    """Return the rows as an aligned table, with a column for each of ``counts``."""
     table = [[title(name) for name in (*NAMES, *counts)], *(cells(r, counts) for r in rows)]
     widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     left = (1, 2, 3)
@@ -174,9 +173,9 @@ def table_html(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> 
 
 
 class AnnotatedSource:
-    """The source of the kernel and its device functions, each line with what it asked of memory and its findings.
+    """The source of the kernel and its device functions, each line with its memory traffic and its findings.
 
-    What a device function of another file or notebook cell does is counted on the line that calls it.
+    The traffic of a device function of another file or notebook cell is counted on the line that calls it.
     """
 
     def __init__(
@@ -189,7 +188,7 @@ class AnnotatedSource:
         self.lines, self.rows, self.findings, self.counts = lines, rows, findings, counts
 
     def only(self, *counts: str) -> AnnotatedSource:
-        """The same source with these counts beside it, of accesses, requests, sectors, wavefronts, bank_conflicts."""
+        """Return the same source with only these counts: accesses, requests, sectors, wavefronts, bank_conflicts."""
         return AnnotatedSource(self.lines, self.rows, self.findings, known_counts(counts))
 
     def _notes(self) -> Iterator[tuple[int, str, list[TrafficRow], list[Finding]]]:
@@ -264,9 +263,9 @@ class Run:
         self._counts: tuple[str, ...] = COUNTS
 
     def only(self, *counts: str) -> Run:
-        """The same run, whose table and source show these counts alone: ``run.only("accesses")``.
+        """Return the same run, whose table and source show only these counts: ``run.only("accesses")``.
 
-        The counts are accesses, requests, sectors, wavefronts and bank_conflicts; ValueError for any other.
+        The counts are accesses, requests, sectors, wavefronts and bank_conflicts; raise ValueError for any other.
         """
         same = copy.copy(self)
         same._counts = known_counts(counts)
@@ -303,7 +302,7 @@ class Run:
 
 
 def trimmed(dims: tuple[int, ...]) -> str:
-    """(16, 16, 1) as 16×16."""
+    """Return (16, 16, 1) as 16×16."""
     while len(dims) > 1 and dims[-1] == 1:
         dims = dims[:-1]
     return "×".join(map(str, dims))

@@ -1,4 +1,4 @@
-"""The front door of the simulator: ``run = simulate(kernel)[grid, block](A, B, C)``."""
+"""The entry point of the simulator: ``run = simulate(kernel)[grid, block](A, B, C)``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def simulate(
 class Simulation:
     """A kernel that waits for its grid and block.
 
-    ``tracer`` is what records its launches, if anything does; ``units`` compiles it, by default anew for each.
+    ``tracer`` makes the observer that records its launches, if any; ``units`` compiles it, by default anew for each.
     """
 
     def __init__(
@@ -159,13 +159,13 @@ class Simulation:
 
 
 def row_of(key: Key, columns: dict[str, dict[Key, int]]) -> TrafficRow:
-    """The row of traffic with this key: the counts of all observers that count."""
+    """Return the row of traffic with this key, with the counts of all observers."""
     counts: dict[str, Any] = {name: counts.get(key, 0) for name, counts in columns.items()}
     return TrafficRow(*key, **counts)
 
 
 def request_figures(pattern: Pattern, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(sectors, wavefronts, bank conflicts) of one access, for each block of the chunk; 0 where they do not apply."""
+    """Return (sectors, wavefronts, bank conflicts) of one access, for each block of the chunk; 0 if not applicable."""
     blocks = pattern.vector.chunk.shape
     none = np.zeros(blocks, np.int64)
     figures = [none, none, none]
@@ -178,12 +178,12 @@ def request_figures(pattern: Pattern, phase: int) -> tuple[np.ndarray, np.ndarra
 
 
 def as_given(value: Any, dims: tuple[int, int, int]) -> tuple[int, ...]:
-    """The dimensions of a grid or block that the launch named: 2 of them for (4, 4)."""
+    """Return as many dimensions of a grid or block as the launch named: 2 of them for (4, 4)."""
     return dims[: len(value)] if isinstance(value, (tuple, list)) else dims[:1]
 
 
 def error_text(run: Run, source: tuple[tuple[int, str], ...]) -> str:
-    """The first error with its source lines, and how many more there are."""
+    """Return the first error with its source lines, and the number of others."""
     first, text = run.errors[0], dict(source)
     lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]

@@ -1,4 +1,4 @@
-"""Executes notebooks and writes each as one file of slides, whose steppers live with no kernel and no network.
+"""Executes notebooks and writes each as one file of slides, with steppers that need no kernel and no network.
 
 python -m course_lib.slides notebooks/02_naive.ipynb --output slides
 
@@ -16,7 +16,7 @@ from .publish.convert import slides
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command's exit status."""
+    """Run the command; return its exit status."""
     return run("slides", "Write executed notebooks as slides with live steppers.", slides, arguments, ".slides.html")
 
 

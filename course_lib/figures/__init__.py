@@ -1,8 +1,8 @@
-"""Pictures of the course: data in, matplotlib Axes out, one message per figure.
+"""Pictures of the course: each function takes data and returns matplotlib Axes; one message per figure.
 
-A colour always means the same thing (`COLOURS`, from the palette of Okabe and Ito, which colour-blind readers
-can tell apart). Every function draws on the page's own ground, light or dark, in colours that stand out from both
-(`look.GROUND`), and describes the picture in words: `show(ax)` displays both.
+A colour always means the same thing (`COLOURS`, from the palette of Okabe and Ito, which colour-blind readers can tell
+apart). Every function draws without a background, in colours that are visible on light and dark pages (`look.GROUND`),
+and describes the picture in words: `show(ax)` displays both.
 """
 
 from __future__ import annotations

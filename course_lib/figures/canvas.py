@@ -1,4 +1,4 @@
-"""What every figure is drawn with: fresh Axes, their words and colours, and the picture that Jupyter shows."""
+"""The common parts of all figures: fresh Axes, descriptions and colours, and the picture that Jupyter shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from PIL import Image
 from ..look import EDGE, GROUND, INK, WASH
 from ..png import element, quantized
 
-#: A name or #rrggbb, or red, green, blue and perhaps opacity, from 0 to 1.
+#: A name or #rrggbb, or red, green, blue and optionally opacity, from 0 to 1.
 Colour = str | tuple[float, ...]
 _SHOWN_DPI = 96
 _DRAWN_DPI = 120  # 1.25 pixels per shown pixel: sharp on a projector, and still a few tens of kilobytes
@@ -35,11 +35,11 @@ class Picture:
 
     @functools.cached_property
     def png(self) -> bytes:
-        """The file. It is drawn once: Axes that are drawn again may have moved by a pixel."""
+        """Return the file. It is drawn once: Axes that are drawn again may have moved by a pixel."""
         figure = self.ax.get_figure(root=True)
         assert isinstance(figure, Figure)
         drawn = io.BytesIO()
-        quick = {"compress_level": 1}  # it is packed again below
+        quick = {"compress_level": 1}  # compressed again below
         figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15, pil_kwargs=quick)
         image = _with_palette(Image.open(drawn).convert("RGBA"))
         packed = io.BytesIO()
@@ -52,10 +52,10 @@ class Picture:
 
 
 def _with_palette(image: Image.Image) -> Image.Image:
-    """The picture in at most 256 colours, opacity among them, which makes its file three times smaller.
+    """Return the picture in at most 256 colours, opacity included, which makes its file three times smaller.
 
-    Colours and opacities are chosen apart: Pillow's methods for both at once take small areas, as of letters, for
-    shades of their surroundings.
+    Colours and opacities are quantized separately: Pillow's methods for both at once mistake small areas, such as
+    letters, for shades of their surroundings.
     """
     pixels = np.asarray(image)
     opacity = (pixels[..., 3].astype(np.uint16) + 8) // 17  # 0 to 15
@@ -77,12 +77,12 @@ def _with_palette(image: Image.Image) -> Image.Image:
 
 
 def show(ax: Axes) -> Picture:
-    """The figure of ``ax`` for display: ``figures.show(figures.tile_pairs(...))``."""
+    """Return the figure of ``ax`` for display: ``figures.show(figures.tile_pairs(...))``."""
     return Picture(ax)
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """Fresh Axes of ``width`` × ``height`` inches with no ground of their own; no pyplot, so nothing is shown twice."""
+    """Return fresh Axes of ``width`` × ``height`` inches without a background; no pyplot, so nothing is shown twice."""
     ax = Figure(figsize=(width, height), facecolor="none", layout="constrained").add_subplot(facecolor="none")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -90,7 +90,7 @@ def new_axes(width: float, height: float) -> Axes:
 
 
 def describe(ax: Axes, *sentences: str) -> Axes:
-    """Set the sizes that a projector needs and the text that stands for the picture."""
+    """Set the font sizes that a projector needs, and the text that describes the picture."""
     ax.title.set(fontsize=14, color=GROUND, weight="bold")
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set(fontsize=12, color=GROUND)
@@ -101,7 +101,7 @@ def describe(ax: Axes, *sentences: str) -> Axes:
 
 
 def log2_axis(axis: XAxis | YAxis, values: Iterable[float]) -> None:
-    """Make an axis logarithmic, with a tick at each of ``values`` and nowhere else."""
+    """Make an axis logarithmic, with ticks only at ``values``."""
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     axis.set_ticks(list(values), labels=[f"{value:g}" for value in values])
     axis.set_minor_locator(NullLocator())
@@ -118,7 +118,7 @@ def cell(
     height: float | None = None,
     light: float = 1.0,
 ) -> None:
-    """One element: filled with ``colour`` (``light`` < 1 mixes it with white), its text dark or white on it."""
+    """Draw an element filled with ``colour`` (``light`` < 1 mixes it with white), its text dark or white on it."""
     fill = "none" if colour is None else colour if isinstance(colour, tuple) else mixed(colour, light)
     height = side if height is None else height
     ax.add_patch(Rectangle((x, y), side, height, fc=fill, ec=EDGE, lw=0.8, zorder=2))
@@ -128,18 +128,18 @@ def cell(
 
 
 def mixed(colour: str, light: float) -> tuple[float, ...]:
-    """A colour ``#rrggbb`` of which ``light`` is left, from 1, itself, to 0, white."""
+    """Return a colour ``#rrggbb`` mixed with white: ``light`` is the share of the colour, from 1 to 0 (white)."""
     red_green_blue = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return tuple(light * part + 1 - light for part in red_green_blue)
 
 
 def bare(ax: Axes, equal: bool = False) -> None:
-    """Take the axes' lines and numbers away; ``equal``: as long across as along."""
+    """Remove the axes' lines and numbers; ``equal``: use the same scale in both directions."""
     ax.set_axis_off()
     if equal:
         ax.set_aspect("equal")
 
 
 def plural(n: int, what: str) -> str:
-    """``n`` of ``what``, as a reader says it: 1 sector, 2,048 sectors."""
+    """Return the number and the noun: 1 sector, 2,048 sectors."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"

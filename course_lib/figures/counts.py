@@ -1,4 +1,4 @@
-"""Plots of what was counted: loads against sizes, kernel beside kernel."""
+"""Plots of counts: loads against matrix sizes, and comparisons of kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.ticker import NullLocator
 from ..look import COLOURS, FAINT, GROUND, ISSUING, KERNELS, STYLES, WASH
 from .canvas import Picture, describe, log2_axis, new_axes
 
-#: Lines of many kernels: Okabe and Ito's colours, without those that stand for an array in the same picture.
+#: Lines of many kernels: Okabe and Ito's colours, without those that mean an array in the same picture.
 _OF_MANY = (GROUND, "#56B4E9", "#E69F00", "#CC79A7", "#009E73", "#D55E00", "#0072B2", ISSUING)
 
 
@@ -22,10 +22,10 @@ def loads_against_n(
     up_to: int = 4096,
     ax: Axes | None = None,
 ) -> Axes:
-    """Global loads of a whole launch against n, both axes logarithmic, for square matrices of n × n.
+    """Plot the global loads of a whole launch against n, both axes logarithmic, for square matrices of n × n.
 
-    ``counted`` maps a kernel's label to {n: loads}, drawn as dots; ``closed_forms`` maps a label to a function
-    of n, drawn as a line from the smallest counted n to ``up_to``.
+    ``counted`` maps a kernel's label to {n: loads}, drawn as dots; ``closed_forms`` maps a label to a formula in n,
+    drawn as a line from the smallest counted n to ``up_to``.
     """
     ax = ax or new_axes(7.4, 4.3)
     smallest = min(n for counts in counted.values() for n in counts)
@@ -62,10 +62,10 @@ def loads_against_tile_width(
     untiled: float,
     ax: Axes | None = None,
 ) -> Axes:
-    """Global loads per element of C against the tile width T, for square matrices of n × n.
+    """Plot the global loads per element of C against the tile width T, for square matrices of n × n.
 
-    ``counted`` maps a tile width to loads per element of C (dots); ``closed_form`` gives the same for any width
-    (line); ``untiled`` is the naive kernel's count, a level line.
+    ``counted`` maps a tile width to loads per element of C (dots); ``closed_form`` is the formula for any width (line);
+    ``untiled`` is the naive kernel's count, a horizontal line.
     """
     ax = ax or new_axes(7.4, 4.3)
     widths = 2 ** np.arange(0, np.log2(max(counted)) + 1e-9)
@@ -95,11 +95,10 @@ def explored(
     tile_width: int,
     sectors: bool = True,
 ) -> Picture:
-    """Global loads (above) and their sectors (below, unless ``sectors`` is false) of whole launches, per kernel:
-    against n, and against T.
+    """Plot the global loads (above) of whole launches of several kernels, and their sectors (below): against n and T.
 
     ``by_n`` maps n to {kernel: (loads, sectors)} at ``tile_width``, ``by_width`` a tile width to the same at ``n``.
-    Kernels that ask for the same in every launch share a dashed line; all axes are logarithmic.
+    With ``sectors`` false only loads are drawn. Kernels with equal counts share a dashed line; axes are logarithmic.
     """
     rows = ("global loads", "sectors of them")[: 1 + sectors]
     figure = Figure(figsize=(10, 1.2 + 2.6 * len(rows)), facecolor="none", layout="constrained")
@@ -142,10 +141,9 @@ def explored(
 
 
 def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[str, str] | None = None) -> Axes:
-    """One horizontal bar for each entry of ``values``, labelled with its number; ``unit`` stands below the axis.
+    """Draw a horizontal bar for each entry of ``values``, labelled with its number; ``unit`` labels the axis.
 
-    ``colours`` maps a label to its colour; the others are grey. A bar has no error: for measured values it is the
-    median that a recording gives.
+    ``colours`` maps a label to its colour; the others are grey. There are no error bars: a measured value is a median.
     """
     ax = new_axes(9, 0.55 * len(values) + 1.2)
     places = range(len(values) - 1, -1, -1)
@@ -168,10 +166,10 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
 
 
 def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit: str) -> Axes:
-    """One line for each entry of ``series``, {label: {n: value}}, both axes logarithmic; ``unit`` names the values.
+    """Draw a line for each entry of ``series``, {label: {n: value}}, both axes logarithmic; ``unit`` labels the values.
 
     Labels that are kernels of `look.KERNELS` have their colours. Where nothing was measured there is no point. Lines
-    that end at nearly the same place share their label.
+    that end close to each other share a label.
     """
     ax = new_axes(9, 5)
     ends: list[tuple[int, float, list[str]]] = []
@@ -201,7 +199,7 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
 
 
 def _series_colour(label: str) -> str:
-    """Ink for a kernel that works from global memory, the colour of shared memory for the others."""
+    """Return the colour of text for a kernel that uses only global memory, the colour of shared memory for others."""
     return KERNELS["naive" if label.startswith("naive") else "tiled"]
 
 
@@ -234,7 +232,7 @@ def _dots_and_lines_note(ax: Axes, side: str) -> None:
 
 
 def _value(value: float) -> str:
-    """Four digits of a small number, all digits of a large one."""
+    """Return a number as text: four digits of a small one, all digits of a large one."""
     return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
 
 

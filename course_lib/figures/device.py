@@ -1,4 +1,4 @@
-"""The machine: a GPU beside its host."""
+"""A drawing of the machine: a GPU beside its host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from ..look import COLOURS, GROUND, INK, WASH
 from .canvas import Colour, bare, describe, mixed, new_axes
 
-#: What holds a number for a thread, for a block, and on the way.
+#: Colours of the places that hold a number: for a thread, for a block, and on the way.
 REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["shared"], 0.5), "#dddddd"
 
 
@@ -21,13 +21,13 @@ def machine(
     latency: Mapping[str, float] | None = None,
     bandwidth: Mapping[str, float] | None = None,
 ) -> Axes:
-    """A GPU beside its host: multiprocessors with their registers and shared memory, the L2 cache, global memory.
+    """Draw a GPU beside its host: multiprocessors with registers and shared memory, the L2 cache, global memory.
 
     ``gpu`` is a recording's provenance: gpu, multiprocessors, threads_per_multiprocessor, registers_per_multiprocessor
-    (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown`` multiprocessors are drawn.
-    ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM", and ``bandwidth``: bytes a cycle that "L2" and
-    "DRAM" give each multiprocessor while all ask, as `model.machine.Machine` has them. With latencies the blocks of a
-    grid are drawn as they land, and bars as long as the latencies.
+    (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown``: how many multiprocessors are drawn.
+    ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM"; ``bandwidth``: bytes per cycle that "L2" and
+    "DRAM" give each multiprocessor while all load, both as in `model.machine.Machine`. With latencies the picture also
+    has the blocks of a grid on their way to multiprocessors, and bars as long as the latencies.
     """
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():
@@ -107,11 +107,11 @@ def machine(
 
 
 def _landing_blocks(ax: Axes, lefts: Sequence[float], width: float, count: int) -> None:
-    """Draw the blocks of a grid above the multiprocessors that they land on: one each, then the next."""
+    """Draw the blocks of a grid above the multiprocessors to which they go: one each, then the next."""
     for i, left in enumerate(lefts):
-        for turn in range(2):
-            at = left + 0.15 + turn * width / 2
-            _part(ax, (at, 8.15), width / 2 - 0.3, 0.75, f"{i + turn * count}", WASH, size=11)
+        for wave in range(2):
+            at = left + 0.15 + wave * width / 2
+            _part(ax, (at, 8.15), width / 2 - 0.3, 0.75, f"{i + wave * count}", WASH, size=11)
             middle = at + width / 4 - 0.15
             style = {"arrowstyle": "->", "color": GROUND, "lw": 1.5}
             ax.annotate("", (middle, 6.85), (middle, 8.1), arrowprops=style)
@@ -128,7 +128,7 @@ def _part(
     size: int = 11,
     top: bool = False,
 ) -> None:
-    """A named box; its name in the middle, or along the top."""
+    """Draw a named box; its name in the middle, or along the top."""
     x, y = corner
     ax.add_patch(Rectangle(corner, wide, high, fc=fill or "none", ec=GROUND, lw=1.4, zorder=1))
     at = y + high - 0.15 if top else y + high / 2

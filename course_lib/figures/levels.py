@@ -1,4 +1,4 @@
-"""What a kernel asks of each level of the machine, as recorded, and the roof that each level sets over its speed."""
+"""The recorded load of a kernel on each level of the machine, and the roof that each level sets for its speed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..look import COLOURS, FAINT, GROUND, ISSUING
 from ..model.machine import Machine
 from .canvas import describe, new_axes
 
-#: A roof's colour, from the first level that a load meets to the last; and what is no roof, but often taken for one.
+#: Colours of the roofs, from the first level that a load meets to the last; and of a bound often mistaken for a roof.
 _COLOURS = {
     "instructions": ISSUING,
     "L1 and shared memory": COLOURS["shared"],
@@ -26,12 +26,11 @@ ASKED = "all loads from DRAM"
 
 @dataclass(frozen=True)
 class Level:
-    """A rung's recorded counts for a whole launch; bytes, requests, wavefronts and instructions are numbers of them.
+    """A rung's recorded counts for a whole launch, of bytes, requests, wavefronts and instructions.
 
     `roofs` maps a level to the GFLOP/s that it would allow if nothing else took time, `asked_bound` is the same for
-    DRAM if every load went there. The recordings hold no wavefronts of global loads: in the roof of L1 and shared
-    memory each request for global memory counts as one, which is the least it can take, so this roof is at most as
-    low as the true one.
+    DRAM if every load went there. The recordings have no wavefronts of global loads: in the roof of L1 and shared
+    memory each request for global memory counts as one wavefront, its minimum, so the true roof is at most this high.
     """
 
     rung: str
@@ -54,7 +53,7 @@ class Level:
         return min(self.roofs, key=self.roofs.__getitem__)
 
     def share(self, level: str) -> float:
-        """How much of a level's roof the kernel reaches, from 0 to 1."""
+        """Return the share of a level's roof that the kernel reaches, from 0 to 1."""
         return self.gflops / self.roofs[level]
 
 
@@ -62,7 +61,7 @@ class Levels(tuple[Level, ...]):
     """The rungs' levels, shown as a table: a column for each rung, and labels with units."""
 
     def of(self, rung: str) -> Level:
-        """The level counts of one rung; KeyError where it is not among them."""
+        """Return the level counts of one rung; raise KeyError if it is not among them."""
         for level in self:
             if level.rung == rung:
                 return level
@@ -108,7 +107,7 @@ class Levels(tuple[Level, ...]):
 
 
 def _rounded(value: float, digits: int) -> str:
-    """Three digits of a small number, none after the point of a large one."""
+    """Return three digits of a small number, no decimals of a large one."""
     return f"{value:,.0f}" if not value or not digits or value >= 100 else f"{value:#.{digits}g}"
 
 
@@ -116,12 +115,12 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     """Return what the recordings hold for these rungs, with their default block or tile, at the ladder's n.
 
     Requests, sectors, wavefronts, bytes and instructions are those that Nsight Compute counted; the time is the
-    ladder's. Loads asked for are a formula's: 2·n³ numbers of 4 bytes, divided by the tile's width. Rungs with
-    another tile than `tile_width` have no such formula here: KeyError, as for rungs without counters.
+    ladder's. The requested loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. Raise KeyError
+    for rungs with another tile than `tile_width`, which have no such formula here, and for rungs without counters.
 
-    A roof divides the launch's flop by the time that one level alone would need: DRAM at the recorded speed of a
-    copy; L2 at the recorded bytes per cycle of all multiprocessors; L1 and shared memory at the recorded cycles per
-    request; instructions at one a cycle from each of a multiprocessor's schedulers; arithmetic at the recorded ceiling.
+    A roof divides the launch's flop by the time that one level alone would need: DRAM at the recorded speed of a copy;
+    L2 at the recorded bytes per cycle of all multiprocessors; L1 and shared memory at the recorded cycles per request;
+    instructions at one a cycle from each of a multiprocessor's schedulers; arithmetic at the recorded ceiling.
     """
     ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
     ceilings = {result["ceiling"]: result for result in measurements.load("ceilings", gpu).results}
@@ -168,10 +167,10 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
 
 
 def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
-    """The measured speed of each rung under the roof of each level: a roofline with a column for each rung.
+    """Plot the measured speed of each rung under the roof of each level: a roofline with a column for each rung.
 
-    A roof is the speed that one level alone would allow. The lowest one is the limit, as far as these levels go; a
-    dot far below all of its roofs waits for something else.
+    A roof is the speed that one level alone would allow. The lowest one is the limit, as far as these levels go; a dot
+    far below all of its roofs waits for something else.
     """
     ax = ax or new_axes(max(6, 3.5 * len(found) + 0.8), 4.8)
     sentences = []

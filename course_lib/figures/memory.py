@@ -1,4 +1,4 @@
-"""Where elements lie in memory: addresses, sectors and banks."""
+"""Pictures of where elements are in memory: addresses, sectors and banks."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def row_major(
     outlined: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """A row-major matrix above the memory that holds it: ``cells`` coloured in both, 32-byte sectors outlined.
+    """Draw a row-major matrix above the memory that holds it: ``cells`` coloured in both, 32-byte sectors outlined.
 
     ``shape`` is (rows, columns) in elements, ``itemsize`` the bytes of one; the matrix starts on a sector. With
-    ``outlined=False`` nothing is said of sectors.
+    ``outlined=False`` sectors are neither drawn nor mentioned.
     """
     rows, cols = shape
     ax = ax or new_axes(9.5, 0.55 * rows + 2.2)
@@ -57,14 +57,14 @@ def row_major(
 
 
 def sectors_of(addresses: Sequence[int]) -> list[int]:
-    """The distinct 32-byte sectors, in order, that hold these byte addresses."""
+    """Return the distinct 32-byte sectors, in order, that hold these byte addresses."""
     return sorted({int(address) // SECTOR_BYTES for address in addresses})
 
 
 def lane_addresses(trace: Trace, array: str, op: str = "load") -> np.ndarray:
-    """Byte addresses, from the array's base, of the first request that touches ``array``: one per active lane.
+    """Return the byte addresses, from the array's base, of the first request to ``array``: one per active lane.
 
-    The array must be row-major. Raises ValueError where the trace has no such request.
+    The array must be row-major. Raise ValueError if the trace has no such request.
     """
     for step in trace.steps:
         for access in step.accesses:
@@ -76,9 +76,9 @@ def lane_addresses(trace: Trace, array: str, op: str = "load") -> np.ndarray:
 
 
 def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
-    """One load of a warp, drawn for each entry of ``requests``: lanes above, the memory that they touch below.
+    """Draw one load of a warp for each entry of ``requests``: lanes above, the memory that they access below.
 
-    ``requests`` maps a label to (array, the byte address that each lane asks for). Sectors that travel are filled.
+    ``requests`` maps a label to (array, the byte address that each lane requests). Transferred sectors are filled.
     """
     ax = ax or new_axes(9.5, 2.5 * len(requests) + 0.4)
     counts = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
@@ -118,10 +118,10 @@ def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: 
 
 
 def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
-    """One request to shared memory for each entry of ``requests``: how many different words it reads from each bank.
+    """Draw one request to shared memory for each entry of ``requests``: the number of different words in each bank.
 
-    ``requests`` maps a label to the word that each lane asks for, counted from the start of shared memory in 4-byte
-    words. Lanes that ask for the same word are served together; the fullest bank gives the wavefronts.
+    ``requests`` maps a label to the word that each lane requests, counted from the start of shared memory in 4-byte
+    words. Lanes that request the same word are served together; the fullest bank determines the wavefronts.
     """
     ax = ax or new_axes(11, 0.9 * len(requests) + 0.9)
     wavefronts = {}

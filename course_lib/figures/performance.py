@@ -1,4 +1,4 @@
-"""Time: the order of a warp's statements, what it waits for, how many warps there are, and how fast it all is."""
+"""Pictures of time: the order of a warp's statements, residency, occupancy, and the speed of kernels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")
 
 
 def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
-    """What one warp does, statement by statement, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
+    """Draw the statements of one warp in order, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
 
     The horizontal axis counts statements in program order. It is no time axis: the simulator has no clock.
     """
@@ -53,9 +53,9 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
 
 
 def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:
-    """How many times as fast as tiled is prefetched, against the warps that share a multiprocessor.
+    """Plot the speed of prefetched relative to tiled, against the number of warps resident on a multiprocessor.
 
-    ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled, of
+    ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled from
     the compiler's own instructions.
     """
     ax = ax or new_axes(8, 3.8)
@@ -86,18 +86,18 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
 def occupancy(
     threads: int, kernels: Mapping[str, tuple[int, int]], gpu: Mapping[str, Any], ax: Axes | None = None
 ) -> Axes:
-    """How many blocks of ``threads`` fit on a multiprocessor, against registers per thread and shared memory per block.
+    """Plot how many blocks of ``threads`` fit on a multiprocessor, against registers per thread and shared memory.
 
-    ``kernels``: the (registers, bytes of shared memory) of each, to be marked. In words, which limit binds each.
+    ``kernels``: the (registers, bytes of shared memory) of each, to be marked. The text says which limit binds each.
     """
     ax = ax or new_axes(9, 4.6)
-    registers = np.arange(16, 257, 8)  # a warp's are handed out in pieces of 256, 8 for each of its threads
+    registers = np.arange(16, 257, 8)  # allocated to a warp in units of 256, 8 for each of its threads
     most = max([48 * 1024, *(shared for _, shared in kernels.values())])
     shared = np.arange(1024, most + 1024, 1024)
     fit = np.array([[model.occupancy(threads, int(r), int(s), gpu).blocks for r in registers] for s in shared])
     levels = np.unique(fit)
     shades = 1 - 0.45 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
-    # A field reaches up to the last number with which that many blocks fit.
+    # A field extends to the last number with which that many blocks fit.
     edges = np.array([8, *registers]), np.array([0, *shared]) / 1024
     ax.pcolormesh(*edges, shades, cmap="gray", vmin=0, vmax=1, shading="flat")
     for level in levels:
@@ -121,20 +121,20 @@ def occupancy(
 
 
 def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], ax: Axes | None = None) -> Axes:
-    """What the kernels of the ladder reach under the two ceilings, measured, and as the model of waiting has it.
+    """Plot the speeds of the ladder's kernels under the two ceilings, measured and modelled.
 
-    ``rows`` are those of `gpu.roofline.roofline`; ``modelled`` maps a rung to the GFLOP/s that the model gives it.
+    ``rows`` are those of `gpu.ceilings.roofline`; ``modelled`` maps a rung to the GFLOP/s by the model of waiting.
     """
     ax = ax or new_axes(9, 5.2)
     roof = sorted((row["flop_per_byte"], row["attainable_gflops"]) for row in rows)
-    end = 9 * roof[-1][0]  # there is room for names beyond the last kernel
+    end = 9 * roof[-1][0]  # space for names beyond the last kernel
     (line,) = ax.plot(*zip(*roof, (end, roof[-1][1]), strict=True), color=FAINT, lw=3, zorder=1)
     sentences: list[str] = []
     labels: list[tuple[float, float, str]] = []
     for row in sorted(rows, key=lambda row: -row["measured_gflops"]):
         x, y, name = row["flop_per_byte"], row["measured_gflops"], row["rung"]
         ax.plot(x, y, "o", color=GROUND, ms=6)
-        if labels and labels[-1][0] == x and y > labels[-1][1] / 1.15:  # one label for those that lie together
+        if labels and labels[-1][0] == x and y > labels[-1][1] / 1.15:  # one label for those close together
             labels[-1] = x, labels[-1][1], f"{labels[-1][2]}, {name}"
         else:
             labels.append((x, y, name))
@@ -156,9 +156,9 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
 
 
 def _name_points(ax: Axes, labels: Sequence[tuple[float, float, str]], line: Line2D) -> None:
-    """Write each name where it hides neither a mark nor the line nor another name.
+    """Write each name where it covers neither a mark nor the line nor another name.
 
-    It stands right or left of its point, if need be lower, with a thin line from the point to it.
+    It is placed right or left of its point, if necessary lower, with a thin line from the point to it.
     """
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # for the places of things in pixels
     taken = [each.get_window_extent().padded(3) for each in ax.lines if each is not line]

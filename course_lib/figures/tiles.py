@@ -1,4 +1,4 @@
-"""Matrices in blocks and tiles, and what one element of C needs of them."""
+"""Pictures of matrices in blocks and tiles, and of what one element of C needs of them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .canvas import bare, cell, describe, new_axes, plural
 
 
 def thread_map(M: int, N: int, block: tuple[int, int], ax: Axes | None = None) -> Axes:
-    """C (M × N) with, in each element, the (x, y) of the thread that computes it; blocks outlined and named.
+    """Draw C (M × N) with, in each element, the (x, y) of the thread that computes it; blocks outlined and named.
 
-    ``block`` is blockDim as (x, y). Threads of the last blocks that fall outside C are drawn grey.
+    ``block`` is blockDim as (x, y). Threads of the last blocks that are outside C are drawn grey.
     """
     bx, by = block
     gx, gy = -(-N // bx), -(-M // by)
@@ -45,10 +45,10 @@ def tile_pairs(
     tile: tuple[int, int],
     ax: Axes | None = None,
 ) -> Axes:
-    """A left of C and B above it, cut into tiles of ``tile_width``: the pairs that make one tile of C.
+    """Draw A left of C and B above it, cut into tiles of ``tile_width``: the pairs that make one tile of C.
 
-    ``tile`` is the (row, column) of the tile of C, counted in tiles; each pair carries its number. Sizes that
-    the tile width does not divide leave narrower tiles at the right and at the bottom.
+    ``tile`` is the (row, column) of the tile of C, counted in tiles; each pair carries its number. Sizes that the tile
+    width does not divide leave narrower tiles at the right and at the bottom.
     """
     row, col = tile
     pairs = range(-(-K // tile_width))
@@ -68,7 +68,7 @@ def tile_pairs(
 
 
 def footprint(M: int, N: int, K: int, element: tuple[int, int], ax: Axes | None = None) -> Axes:
-    """A left of C and B above it: what the thread of one element (row, col) of C reads, a row of A, a column of B."""
+    """Draw A left of C and B above it: what the thread of one element (row, col) of C reads, a row and a column."""
     row, col = element
     gap = 0.6
     ax = ax or new_axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))

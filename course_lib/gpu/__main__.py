@@ -36,7 +36,7 @@ WHAT = {
     "exact": "requests and sectors of every rung on small sizes, to compare with the simulator (needs ncu)",
     "patterns": "requests, sectors and wavefronts of access patterns, for the same (needs ncu)",
     "instructions": "the machine instructions of the inner loops (needs nvdisasm)",
-    "machine_code": "the loops' whole machine code, with the compiler's word on waiting (needs nvdisasm)",
+    "machine_code": "the loops' whole machine code, with the compiler's control information (needs nvdisasm)",
     "roofline": "attainable beside measured and what warps wait for, of the recorded ladder (needs no GPU)",
     "latencies": "latencies and rates of a multiprocessor, each by a kernel of its own",
     "cached": "the cases of residency, of matrices that the second-level cache keeps",
@@ -44,7 +44,7 @@ WHAT = {
     "waiting": "what the model of waiting predicts beside what was measured (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
 }
-#: What tells the results of one probe apart.
+#: Parameters that distinguish the results of one probe.
 PROBED = (
     "stride",
     "warps",
@@ -61,12 +61,12 @@ PROBED = (
     "values",
     "readers",
 )
-#: What of a result stands elsewhere in its line of the printed table, or is too long for it.
+#: Keys of a result that the printed line shows elsewhere, or that are too long for it.
 UNPRINTED = ("rung", "pattern", "loop", "code", "ends", "params", *"MNK")
 
 
 def size(text: str) -> tuple[int, int, int]:
-    """Read 4096 or 1000x3000x500 (M×K×N is written MxNxK, as the functions take it)."""
+    """Parse 4096 or 1000x500x3000 as (M, N, K); M×K×N is written MxNxK, the order of the functions' arguments."""
     numbers = tuple(int(number) for number in text.lower().split("x"))
     if len(numbers) not in (1, 3) or min(numbers) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4096 or 1000x500x3000 (MxNxK)")
@@ -89,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--rungs",
         type=lambda text: text.split(","),
-        help="names, separated by commas (default all); of patterns, how they begin; of latencies, the parts",
+        help="names, separated by commas (default: all); of patterns, their beginnings; of latencies, the parts",
     )
     result.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
     result.add_argument(
@@ -102,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def progress(items: Iterable[Item], label: Callable[[Item], str]) -> Iterator[Item]:
-    """Yield the items with a bar on standard error, where that is a terminal."""
+    """Yield the items, with a progress bar on standard error if that is a terminal."""
     with tqdm(list(items), file=sys.stderr, disable=None, leave=False) as bar:
         for item in bar:
             bar.set_description_str(label(item))
@@ -180,10 +180,10 @@ def command_of(what: str, options: argparse.Namespace) -> str:
 
 
 def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, Any]:
-    """Return the recording `old` with the results of `new` that `names` begin, each with its own provenance.
+    """Return the recording `old` with those results of `new` whose names begin with one of `names`.
 
-    They replace results of the same name and parameters, and stand where the ladder, or the list of patterns or shapes,
-    has them. The parameters of `product` are what it chose, and may be others than they were.
+    They replace results of the same name and parameters, are placed in the order of the ladder or of the list of
+    patterns or shapes, and keep their own provenance. The parameters of `product` are what it chose, and may change.
     """
     from ..kernels import LADDER, TENSOR_CORES
     from ..products.measure import SHAPES
@@ -215,7 +215,7 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
 
 
 def roofline_of(folder: Path | None) -> Results:
-    """Return the roofline of the recordings in `folder`, or of those that come with the course."""
+    """Return the roofline of the recordings in `folder`, by default of those that come with the course."""
     from .. import measurements
     from .ceilings import roofline
 
@@ -228,7 +228,7 @@ def roofline_of(folder: Path | None) -> Results:
 
 
 def judge_the_model(folder: Path | None) -> int:
-    """Print every prediction of the model of waiting beside what was measured, largest errors first; return 0."""
+    """Print every prediction of the model of waiting beside the measurement, largest errors first; return 0."""
     from .. import measurements
     from ..waiting import predictions as waiting
     from ..waiting.judgement import table
@@ -297,7 +297,7 @@ def _short(value: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the exit status: 0, 1 where a kernel is wrong, 2 without a GPU."""
+    """Run the command; return the exit status: 0, 1 if a kernel is wrong, 2 without a GPU."""
     options = parser().parse_args(arguments)
     if options.what == ["roofline"]:
         show("roofline", roofline_of(options.output))

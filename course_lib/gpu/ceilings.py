@@ -1,4 +1,4 @@
-"""Attainable beside measured, for every rung of a recorded ladder. Needs recordings, no GPU."""
+"""Attainable and measured speed of every rung of a recorded ladder. Needs recordings, no GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..kernels import rung
 from ..measurements import Recording
 from .types import Result, Results
 
-#: What a warp waits for, in words, by Nsight Compute's name of the stall.
+#: Descriptions of Nsight Compute's stalls, by name.
 WAITS = {
     "short_scoreboard": "shared memory",
     "long_scoreboard": "global memory",
@@ -24,14 +24,14 @@ WAITS = {
 
 
 def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None = None) -> Results:
-    """Return one row per measured rung: operations per byte asked for, the bound, its limit, what was measured.
+    """Return one row per measured rung: operations per byte requested, the bound, its limit, the measured speed.
 
-    The bound is that of global memory and arithmetic. A rung above it is served by caches; one far below it is
-    held up by something the roofline does not know: shared memory, waiting, or instructions beside the arithmetic.
-    blocks and held_by say how many blocks fit on a multiprocessor, and which resource is used up first. With counters
-    of this size (or, failing that, of another), counted_n is the size, flop_per_dram_byte says what is left to load
-    once the caches have served the rest, issue_percent is the share of cycles in which an instruction issued, and
-    waits_for what warps mostly wait for.
+    The bound is that of global memory and arithmetic. A rung above it is served by caches; one far below it is limited
+    by something that the roofline does not contain: shared memory, waiting, or instructions beside the arithmetic.
+    blocks and held_by: the blocks that fit on a multiprocessor, and the resource that limits them. With counters of
+    this size (or, failing that, of another), counted_n is the size, flop_per_dram_byte the operations per byte loaded
+    from DRAM after the caches, issue_percent the share of cycles in which an instruction issued, and waits_for what
+    warps mostly wait for.
     """
     rate = {result["ceiling"]: result for result in ceilings.results}
     arithmetic, memory = rate["float32"]["flop_per_second"], rate["copy"]["bytes_per_second"]
@@ -60,7 +60,7 @@ def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None 
 
 
 def _counted(counters: Recording, result: Result) -> Result:
-    """Return what the profiler says of a rung, of the same size where that was counted."""
+    """Return the profiler's counters of a rung, if possible for the same size."""
     all_sizes = [r for r in counters.results if r["rung"] == result["rung"] and "skipped" not in r]
     counted = next((r for r in all_sizes if all(r[k] == result[k] for k in "MNK")), all_sizes[0])
     moved = counted["dram_read_bytes"] + counted["dram_write_bytes"]

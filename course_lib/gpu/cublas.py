@@ -1,4 +1,4 @@
-"""The yardstick: cuBLAS in plain float32 (no TF32), through whichever library with a Python face is installed."""
+"""The reference: cuBLAS in plain float32 (no TF32), through whichever installed Python library offers it."""
 
 from __future__ import annotations
 

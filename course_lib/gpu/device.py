@@ -9,7 +9,7 @@ from typing import Any
 
 
 class NoGPUError(RuntimeError):
-    """There is no CUDA GPU that numba can use; the message is one sentence."""
+    """Raised where numba finds no CUDA GPU; the message is one sentence."""
 
 
 def available() -> bool:
@@ -22,7 +22,7 @@ def available() -> bool:
 
 
 def require() -> Any:
-    """Return `numba.cuda`; raise NoGPUError with one sentence where there is no GPU."""
+    """Return `numba.cuda`; raise NoGPUError with one sentence if there is no GPU."""
     if not available():
         raise NoGPUError(
             "No CUDA GPU was found, so nothing can be measured here; "
@@ -39,7 +39,7 @@ def l2_bytes() -> int:
 
 
 def describe() -> dict[str, Any]:
-    """Return what a recording must say about its origin: GPU, driver, versions, date."""
+    """Return the provenance of a recording: GPU, driver, versions, date."""
     cuda = require()
     gpu = cuda.get_current_device()
     name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
@@ -63,18 +63,18 @@ def describe() -> dict[str, Any]:
 
 
 def threads_per_multiprocessor(gpu: Any) -> int | None:
-    """Return the limit under whichever of its two names this numba knows it."""
+    """Return the limit, under either of the two names that versions of numba give it."""
     return _attribute(gpu, "MAX_THREADS_PER_MULTI_PROCESSOR", "MAX_THREADS_PER_MULTIPROCESSOR")
 
 
 def _clock_hertz(gpu: Any) -> int | None:
-    """Return the highest clock of the multiprocessors that the driver allows."""
+    """Return the highest clock that the driver allows for the multiprocessors."""
     kilohertz = _attribute(gpu, "CLOCK_RATE")
     return None if kilohertz is None else 1000 * kilohertz
 
 
 def _attribute(gpu: Any, *names: str) -> int | None:
-    """Return the device's attribute under the first of the names that this numba knows, or None."""
+    """Return the device's attribute by the first of the names that this numba knows, or None."""
     for name in names:
         try:
             return int(getattr(gpu, name))
@@ -91,7 +91,7 @@ def _version(package: str) -> str | None:
 
 
 def _driver_version() -> str | None:
-    """Return the display driver's version from nvidia-smi, or None where that tool is missing."""
+    """Return the display driver's version from nvidia-smi, or None if that tool is missing."""
     import shutil
     import subprocess
 

@@ -1,4 +1,4 @@
-"""What is recorded on a GPU. Every function returns JSON-ready results; a wrong kernel is reported, never timed."""
+"""The measurements on a GPU. Every function returns JSON-ready results; a wrong kernel is reported, never timed."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .types import Names, Progress, Result, Results, Size
 from .verification import Comparison, judge, random_matrices, verify
 
 RAGGED = (257, 129, 65)
-#: The host's loops are left out where they would take longer; up to this size they warm up and are repeated.
+#: The host's loops are skipped where they would take longer; up to HOST_REPEATED they warm up and are repeated.
 HOST_SECONDS = 120
 HOST_REPEATED = 1024
 HOST_REPEATS = 3
-#: Seconds that the repeats of one kernel may take; slow kernels get fewer repeats, and the recording says how many.
+#: Seconds for the repeats of one kernel; slow kernels get fewer repeats, and the recording states how many.
 KERNEL_SECONDS = 3
 
 
 class Problem:
-    """Random matrices of one size, on host and GPU, with the float64 product to judge by."""
+    """Random matrices of one size, on host and GPU, with their float64 product as the reference."""
 
     def __init__(self, M: int, N: int, K: int) -> None:
         self.size = M, N, K
@@ -39,7 +39,7 @@ class Problem:
         self.sets = input_sets(M, N, K)
 
     def judge(self, call: Callable[..., object]) -> Comparison:
-        """Return the Comparison on call(A, B, C) for a C of NaN."""
+        """Return the Comparison for call(A, B, C), with a C filled with NaN."""
         cuda = require()
         C = cuda.to_device(np.full(self.reference.shape, np.nan, np.float32))
         call(self.A, self.B, C)
@@ -47,7 +47,7 @@ class Problem:
         return judge(C.copy_to_host(), self.reference)
 
     def measure(self, call: Callable[..., object], repeats: int, warmups: int = 3) -> Result:
-        """Verify call(A, B, C), then time it; return the part of a result that every kernel has."""
+        """Verify call(A, B, C), then time it; return the entries of a result that all kernels have in common."""
         start = perf_counter()
         verdict = self.judge(call)
         elapsed = perf_counter() - start
@@ -55,7 +55,7 @@ class Problem:
         if not verdict.correct:
             return {**result, "wrong": f"relative error {verdict.relative_error:.1e} is over {verdict.tolerance:.0e}"}
         slow = elapsed > KERNEL_SECONDS / repeats
-        if slow:  # compiling may have taken the time: look again before giving up repeats
+        if slow:  # compilation may have taken the time: measure again before reducing repeats
             once = time_calls(call, self.sets, 1, 0)[0] / 1e3
             repeats, warmups = max(1, min(repeats, int(KERNEL_SECONDS / once))), min(warmups, 1)
         milliseconds = time_calls(call, self.sets, repeats, warmups)
@@ -66,22 +66,22 @@ class Problem:
 def prepare(
     r: Rung, M: int, N: int, K: int, **params: Any
 ) -> tuple[Any, tuple[int, ...], tuple[int, ...], dict[str, Any]]:
-    """Return (kernel, grid, block, params) of a float32 launch of the rung; ValueError where it has no room."""
+    """Return (kernel, grid, block, params) of a float32 launch of the rung; ValueError if the size does not fit."""
     params = {**r.params, **params}
     grid, block = r.launch(M, N, K, **params)
     return r.make(dtype=np.float32, **params), grid, block, params
 
 
 def widest(r: Rung) -> dict[str, int]:
-    """Return the parameters of blocks 32 threads wide, a whole warp, for the kernels with square blocks."""
+    """Return parameters with blocks 32 threads wide, a whole warp, for the kernels with square blocks."""
     return {key: 32 for key, width in r.params.items() if key in ("tile_width", "block_width") and width == 16}
 
 
 def resources(kernel: Any, block: Sequence[int]) -> Result:
-    """Return what the kernel got: registers and local bytes per thread, shared bytes per block, occupancy.
+    """Return the resources of a compiled kernel: registers and local bytes per thread, shared bytes, occupancy.
 
-    The driver says how many such blocks a multiprocessor holds at once; occupancy_percent is the share of its
-    threads that they are.
+    The driver says how many such blocks a multiprocessor holds at once; occupancy_percent is their share of the threads
+    that a multiprocessor can hold.
     """
 
     def only(values: Any) -> int:
@@ -115,7 +115,7 @@ def measure_rung(r: Rung, problem: Problem, repeats: int, **params: Any) -> Resu
 
 
 def measure_cublas(problem: Problem, repeats: int) -> Result | None:
-    """Return the result of cuBLAS on one problem, or None where no library offers it."""
+    """Return the result of cuBLAS on one problem, or None if no library offers it."""
     name, matmul = cublas_matmul()
     return matmul and {"rung": "cublas", "title": name, **problem.measure(matmul, repeats)}
 
@@ -191,7 +191,7 @@ def tiles(names: Names, size: Size, repeats: int, progress: Progress) -> Results
 
 
 def ragged(names: Names, sizes: Sequence[Size], repeats: int, progress: Progress) -> Results:
-    """Measure the best kernel and cuBLAS where no tile divides the matrices, beside an even size."""
+    """Measure the best kernel and cuBLAS on sizes that no tile divides, beside an even size."""
     results = []
     for size in progress(sizes, str):
         problem = Problem(*size)
@@ -201,7 +201,7 @@ def ragged(names: Names, sizes: Sequence[Size], repeats: int, progress: Progress
 
 
 def mistake(names: Names, size: Size, repeats: int, progress: Progress) -> Results:
-    """Time launches with a host clock and no synchronisation, beside the true times."""
+    """Time launches with a host clock without synchronisation, beside the true times."""
     cuda = require()
     results = []
     for name in progress(names or ("naive", "tiled"), str):
@@ -231,7 +231,7 @@ def mistake(names: Names, size: Size, repeats: int, progress: Progress) -> Resul
 
 
 def ceilings(repeats: int, progress: Progress) -> Results:
-    """Measure what the GPU can do at most: bytes copied and float32 operations per second."""
+    """Measure the GPU's limits: bytes copied per second and float32 operations per second."""
     from .microkernels import CHAINS, STEPS, copy4, multiply_add
 
     cuda = require()
@@ -252,7 +252,7 @@ def ceilings(repeats: int, progress: Progress) -> Results:
 
 
 def conflicts(repeats: int, progress: Progress) -> Results:
-    """Time the same reads of shared memory with strides that meet 32, 16, … 1 banks: conflicts alone."""
+    """Time the same reads of shared memory with strides that use 32, 16, … 1 banks: the effect of conflicts alone."""
     from .microkernels import strided_reads
 
     cuda = require()
@@ -266,7 +266,7 @@ def conflicts(repeats: int, progress: Progress) -> Results:
 
 
 def launch_once(names: Names, size: Size) -> None:
-    """Launch every rung once, for a profiler to look at."""
+    """Launch every rung once, for a profiler."""
     cuda = require()
     A, B, C = random_matrices(*size)
     C = cuda.to_device(C)

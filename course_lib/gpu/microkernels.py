@@ -1,4 +1,4 @@
-"""Small kernels that measure one thing: a ceiling of the GPU, or the price of one mistake."""
+"""Small kernels that each measure one property: a limit of the GPU, or the cost of one mistake."""
 
 from numba import cuda, float32
 
@@ -12,7 +12,7 @@ LAST_WORD = WORDS - 1
 
 @cuda.jit
 def copy4(source, target):
-    """Copy a matrix of four columns, 16 bytes per thread and round."""
+    """Copy a matrix of four columns, 16 bytes per thread and iteration."""
     first = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     for row in range(first, source.shape[0], cuda.gridDim.x * cuda.blockDim.x):
         store4(target, row, 0, load4(source, row, 0))
@@ -27,12 +27,12 @@ def one_step(acc, factor):
 
 @cuda.jit
 def multiply_add(out, factor, rounds):
-    """Do rounds×8×16 multiply-adds per thread, in 16 independent chains that never leave the registers."""
+    """Do rounds×8×16 multiply-adds per thread, in 16 independent chains that stay in registers."""
     acc = cuda.local.array(CHAINS, float32)
     thread = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     for i in range(CHAINS):
         acc[i] = float32(thread + i)
-    for _ in range(rounds):  # eight steps written out: the loop's own instructions are then 3 % of the work
+    for _ in range(rounds):  # eight steps unrolled: the loop's own instructions are then 3 % of the work
         one_step(acc, factor)
         one_step(acc, factor)
         one_step(acc, factor)
@@ -49,7 +49,7 @@ def multiply_add(out, factor, rounds):
 
 @cuda.jit
 def strided_reads(out, stride, rounds):
-    """Read shared memory at lane × stride, again and again: stride 1 meets 32 banks, stride 32 a single one."""
+    """Read shared memory at lane × stride repeatedly: stride 1 uses 32 banks, stride 32 a single one."""
     words = cuda.shared.array(WORDS, float32)
     thread = cuda.threadIdx.x
     for i in range(thread, WORDS, cuda.blockDim.x):

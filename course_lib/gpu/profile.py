@@ -1,4 +1,4 @@
-"""Hardware counters through Nsight Compute, and the machine instructions of inner loops."""
+"""Hardware counters from Nsight Compute, and the machine instructions of inner loops."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .experiments import prepare
 from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices
 
-#: Why warps wait: for a result of shared or of global memory, for room in a queue to memory, at a barrier, for the
-#: arithmetic units, for two operands in one bank of registers, for the next instruction, for a fixed latency, for a
-#: branch, for constants; and while another warp issues.
+#: Reasons for stalls of warps: a result of shared or of global memory, a full queue to memory, a barrier, the
+#: arithmetic units, two operands in one register bank, the next instruction, a fixed latency, a branch, constants; and
+#: another warp that issues.
 STALLS = (
     "short_scoreboard",
     "long_scoreboard",
@@ -60,13 +60,13 @@ METRICS = {
         for reason in STALLS
     },
 }
-#: The loop of an unrolled kernel runs to thousands of instructions, all alike.
+#: The longest loop that is listed; an unrolled kernel has thousands of instructions, all alike.
 LISTED = 150
-#: The metrics that a simulator can tell: what the source asks for, not what caches and clocks make of it.
+#: The metrics that a simulator can count: what the source requests, independent of caches and clocks.
 COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_", "matrix_", "copy_")))
-#: M, N, K: tiles divide none of the last; 16-byte accesses are possible in the first two.
+#: M, N, K: no tile divides the last; 16-byte accesses are possible in the first two.
 EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
-#: With n = 1024 all matrices fit into a large L2 cache, with n = 4096 they do not: bytes from DRAM tell the two apart.
+#: With n = 1024 all matrices fit into a large L2 cache, with n = 4096 they do not: bytes from DRAM show the difference.
 COUNTER_SIZES = ((1024, 1024, 1024), (4096, 4096, 4096))
 #: Rungs whose launch takes seconds on large matrices; the profiler repeats it for every group of metrics.
 SLOW = ("per_row", "per_column")
@@ -75,9 +75,9 @@ UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
 def counters(names: Names, sizes: Sequence[Size]) -> Results | None:
-    """Return the counters of every rung on each size, launched once under `ncu`; None where it is missing.
+    """Return the counters of every rung on each size, launched once under `ncu`; None if it is missing.
 
-    Rungs that take seconds are left out of large sizes, and the result says so.
+    Rungs that take seconds are left out for large sizes, and the result says so.
     """
     results = []
     for size in sizes:
@@ -109,9 +109,9 @@ def exact_counters(names: Names) -> Results | None:
 
 
 def product_counters() -> Results | None:
-    """Return requests, sectors and wavefronts of every launch of `product` on small sizes; None where `ncu` is missing.
+    """Return requests, sectors and wavefronts of every launch of `product` on small sizes; None if `ncu` is missing.
 
-    One after the other, as `launches` has them for the sizes of `products.COUNTED`.
+    They are in the order of `launches` for the sizes of `products.COUNTED`.
     """
     launch = "from course_lib.products.measure import launch_counted; launch_counted()"
     text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
@@ -127,7 +127,7 @@ def product_counters() -> Results | None:
 def residency(repeats: int, progress: Progress, cached: bool = False) -> Results:
     """Return the time of every case of residency, with the share of cycles that issue and the stalls from `ncu`.
 
-    cached: of matrices that the second-level cache keeps.
+    cached: whether to use matrices that the second-level cache keeps.
     """
     from . import residency as cases
 
@@ -148,7 +148,7 @@ def residency(repeats: int, progress: Progress, cached: bool = False) -> Results
 def pattern_counters(names: Names = None) -> Results | None:
     """Return the requests, sectors and wavefronts of the access patterns whose names begin with one of `names`.
 
-    All of them without names; None where `ncu` is missing.
+    Without names, those of all patterns; None if `ncu` is missing.
     """
     from .patterns import patterns
 
@@ -164,9 +164,9 @@ def pattern_counters(names: Names = None) -> Results | None:
 
 
 def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str | None:
-    """Run Python with `arguments` under ncu and return the CSV that it prints; None where ncu is missing.
+    """Run Python with `arguments` under ncu and return the CSV that it prints; None if ncu is missing.
 
-    By default ncu empties the caches before every kernel.
+    Unless `keep_caches`, ncu empties the caches before every kernel.
     """
     ncu = shutil.which("ncu")
     if ncu is None:
@@ -195,7 +195,7 @@ def parse_ncu(text: str, size: Any) -> Results:
 
 
 def instructions(names: Names) -> Results:
-    """Return the inner loop of each rung in machine instructions, and how many of each kind it holds."""
+    """Return the inner loop of each rung in machine instructions, and the number of each kind."""
     results = []
     for name in names or ("tiled", "outer_product", "unrolled", "register_2d", "vectorized", "best"):
         kernel, grid, block, params = prepare(rung(name), 256, 256, 256)
@@ -231,7 +231,7 @@ def inner_loop(text: str) -> list[str]:
 
 
 def mix(loop: Sequence[str]) -> dict[str, int]:
-    """Return {operation: count} of a loop, predicates and modifiers dropped."""
+    """Return {operation: count} of a loop, without predicates and modifiers."""
     kinds = [re.sub(r"^@!?U?P\w+\s+", "", line).split()[0] for line in loop]
     wide = ("LDS", "STS", "LDG", "STG")
     kinds = [kind if kind.startswith(wide) else kind.split(".")[0] for kind in kinds]

@@ -1,9 +1,9 @@
-"""Kernels that fetch ahead and those that do not, while few or many warps share a multiprocessor.
+"""Kernels that fetch ahead and kernels that do not, with few or many warps resident on a multiprocessor.
 
-Where hiding latency pays: tiled, prefetched and pipelined in tiles of three widths; warp_tiled and staged, whose
-threads hold 64 results each.
+They show where hiding latency pays: tiled, prefetched and pipelined in tiles of three widths; warp_tiled and staged,
+whose threads hold 64 results each.
 
-Dynamic shared memory that no kernel uses fills a multiprocessor, so that only so many blocks fit on it at once.
+Unused dynamic shared memory fills a multiprocessor, so that only the wanted number of blocks fits on it at once.
 """
 
 from math import prod
@@ -17,14 +17,14 @@ from .verification import random_matrices, verify
 
 N = 2048
 SIZE = N, N, N
-#: Matrices that the second-level cache keeps from one launch to the next, which it does not those of SIZE: of these
-#: every launch brings all from DRAM. Their blocks make whole rounds on 132 multiprocessors.
+#: Sizes of matrices that the second-level cache keeps from one launch to the next; those of SIZE every launch reads
+#: from DRAM. Their blocks make whole rounds on 132 multiprocessors.
 CACHED = 1056, 1024, 2048
 WIDTHS = (8, 16, 32)
-#: Resident warps of a multiprocessor that are asked for; blocks of T×T threads allow some of them.
+#: Resident warps of a multiprocessor to measure; blocks of T×T threads allow some of these numbers.
 WARPS = (2, 4, 8, 16, 32, 64)
 STAGES = (2, 3, 4)
-#: Blocks of 256 threads with 64 results each, of which registers allow two.
+#: Kernels with blocks of 256 threads with 64 results each; registers allow two blocks.
 REGISTER_TILED = ("warp_tiled", "staged")
 REGISTER_TILED_BLOCKS = (1, 2)
 #: Bytes of shared memory that the driver keeps for each block.
@@ -50,7 +50,7 @@ def cases(size: Size = SIZE) -> list[tuple[Rung, dict[str, Any], int]]:
 def filler(static: int, blocks: int, total: int) -> int | None:
     """Return the bytes of dynamic shared memory with which exactly `blocks` blocks fit into `total`, or None.
 
-    Blocks of `static` bytes keep RESERVED more; None where even without a filler fewer fit.
+    A block of `static` bytes takes RESERVED more. None means that fewer blocks fit even without a filler.
     """
     each = total // blocks // 128 * 128
     return each - static - RESERVED if each >= static + RESERVED else None
@@ -59,7 +59,7 @@ def filler(static: int, blocks: int, total: int) -> int | None:
 def limited(
     r: Rung, params: dict[str, int], blocks: int, arguments: tuple[Any, ...], size: Size = SIZE
 ) -> tuple[Any, ...] | None:
-    """Return (kernel, grid, block, bytes of filler) of a launch with so many blocks resident, or None without room.
+    """Return (kernel, grid, block, bytes of filler) of a launch with `blocks` resident blocks, or None without room.
 
     The kernel is compiled for `arguments` and allowed the shared memory; size: M, N and K.
     """
@@ -80,7 +80,7 @@ def limited(
 
 
 def _allow(compiled: Any, room: int) -> None:
-    """Let the kernel have `room` bytes of dynamic shared memory: beyond 48 KiB the driver must be asked."""
+    """Let the kernel use `room` bytes of dynamic shared memory: more than 48 KiB needs a call of the driver."""
     from numba.cuda.cudadrv.driver import binding, driver
 
     function = compiled._codelibrary.get_cufunc()
@@ -89,7 +89,7 @@ def _allow(compiled: Any, room: int) -> None:
 
 
 def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:
-    """Time every case on one size; where the blocks do not fit at once, say so."""
+    """Time every case on one size; a case whose blocks do not fit at once says so."""
     M, N, K = size
     problem = Problem(*size)
     results: list[Result] = []
@@ -109,7 +109,7 @@ def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Resul
             continue
         kernel, grid, block, room = launch
         if size == CACHED:
-            del problem.sets[1:]  # always the same matrices
+            del problem.sets[1:]  # the same matrices in every launch
         measured = problem.measure(kernel[grid, block, 0, room], repeats)
         own = resources(kernel, block)
         results.append({**entry, **measured, "filler_bytes": room, "registers": own["registers"]})
@@ -117,7 +117,7 @@ def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Resul
 
 
 def launch_cases(size: Size = SIZE) -> list[Result]:
-    """Launch every case once, for a profiler to look at; return those that fit, in this order."""
+    """Launch every case once, for a profiler; return those that fit, in this order."""
     cuda = require()
     arguments = tuple(cuda.to_device(X) for X in random_matrices(*size))
     done = []

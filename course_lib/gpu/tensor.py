@@ -1,14 +1,14 @@
-"""The rungs on tensor cores: how fast, beside cuBLAS and the instruction alone, and how far from float64.
+"""The rungs on tensor cores: their speed, beside cuBLAS and the instruction alone, and their error against float64.
 
-Results of four kinds, told apart by their keys:
+Results are of four kinds, distinguished by their keys:
 
 - ``rung``: a kernel, or cuBLAS, on an n×n product; ``format`` is what it multiplies; ``relative_error`` is the distance
   to the float64 product of the matrices as they are, ``sum_error`` to that of the numbers that are multiplied.
 - ``instruction`` with ``gflops``: mma.sync alone, from registers to registers, 8 warps a multiprocessor with 32
   independent sums a warp, as in the rungs.
-- ``instruction`` with ``compared``: results of one instruction beside its meaning in NumPy, bit by bit; a NaN is equal
-  to any NaN.
-- ``clock_megahertz``, in the first two: what nvidia-smi read of the multiprocessors' clock meanwhile.
+- ``instruction`` with ``compared``: results of one instruction compared with its definition in NumPy, bit by bit; a
+  NaN is equal to any NaN.
+- ``clock_megahertz``, in the first two: the multiprocessors' clock during the measurement, as nvidia-smi read it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .types import Names, Progress, Result, Results
 from .verification import verify
 
 SQUARES = (1024, 2048, 4096, 8192)
-#: The rungs, the parameters that they are measured with, and the numbers that each multiplies.
+#: The rungs, the parameters that they are measured with, and the format that each multiplies.
 CASES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("best", {}, "float32"),
     ("tensor_cores", {}, "TF32, rounded"),
@@ -43,14 +43,14 @@ CASES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("tensor_cores_tiled", {"rounded": True}, "TF32, rounded"),
     ("tensor_cores_bf16", {}, "bfloat16"),
 )
-#: What is left to the sums: float32's own rounding, or the cutting off of tensor cores, of up to 16,384 products.
+#: The error allowed for the sums: float32's rounding, or the truncation of tensor cores, of up to 16,384 products.
 SUMS = 1e-4
 #: Products with more multiplications are compared through one random vector.
 DIRECT = 2**34
 SAMPLES_MILLISECONDS = 10
 PAUSE_SECONDS = 0.5
 RATE_WARPS, RATE_ROUNDS = 8, 4000
-#: Warps of one instruction compared; the magnitudes of their operands, the shares of zeros and of what is not finite.
+#: Warps compared per instruction; the magnitudes of their operands, the shares of zeros and of non-finite numbers.
 WARPS = 2000
 OPERANDS: tuple[dict[str, float], ...] = (
     {"spread": 0},
@@ -99,7 +99,7 @@ def measure_rung(r: Rung, params: dict[str, Any], form: str, sets: list[Any], re
 
 
 def errors(arrays: Any, C: np.ndarray, multiplied: Callable[..., Any] | None) -> Result:
-    """Return how far C is from the float64 product, and from that of the numbers that were multiplied."""
+    """Return the distances of C from the float64 product, and from that of the numbers that were multiplied."""
     A, B = (X.copy_to_host() for X in arrays[:2])
     result = {"relative_error": distance(A, B, C)}
     return result if multiplied is None else {**result, "sum_error": distance(multiplied(A), multiplied(B), C)}
@@ -116,7 +116,7 @@ def distance(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
 
 
 def measure_cublas(sets: list[Any], repeats: int) -> Results:
-    """Return the results of cuBLAS in float32, TF32 and bfloat16; none where PyTorch is missing."""
+    """Return the results of cuBLAS in float32, TF32 and bfloat16; none if PyTorch is missing."""
     try:
         import torch
     except ImportError:
@@ -126,7 +126,7 @@ def measure_cublas(sets: list[Any], repeats: int) -> Results:
     for form in ("float32", "TF32", "bfloat16"):
         torch.backends.cuda.matmul.allow_tf32 = form == "TF32"
         own = [tuple(torch.as_tensor(X, device="cuda") for X in arrays) for arrays in sets]
-        if form == "bfloat16":  # the result, too, is rounded to bfloat16
+        if form == "bfloat16":  # the result is rounded to bfloat16, too
             own = [tuple(X.bfloat16() for X in arrays) for arrays in own]
         entry = {"rung": "cublas", "title": f"cuBLAS through PyTorch {torch.__version__}", "format": form}
         multiply(*own[0])
@@ -144,7 +144,7 @@ def multiply(A: Any, B: Any, C: Any) -> None:
 
 
 def timed(call: Callable[..., object], sets: list[Any], n: int, repeats: int) -> Result:
-    """Return the milliseconds of every repeat, their median's rate, and the clock meanwhile, after a pause.
+    """Return the milliseconds of every repeat, the rate at their median, and the clock meanwhile, after a pause.
 
     Tensor cores draw so much power that the GPU lowers its clock after about 0.1 seconds of work.
     """
@@ -156,9 +156,9 @@ def timed(call: Callable[..., object], sets: list[Any], n: int, repeats: int) ->
 
 @contextmanager
 def clock() -> Iterator[Result]:
-    """Yield a dictionary that holds, after the block, what nvidia-smi read of the multiprocessors' clock in it.
+    """Yield a dictionary; after the block it holds the multiprocessors' clock during the block, read by nvidia-smi.
 
-    It is empty where the block was too short for a reading, or there is no nvidia-smi.
+    It stays empty if the block was too short for a reading, or if there is no nvidia-smi.
     """
     found: Result = {}
     program = shutil.which("nvidia-smi")
@@ -169,7 +169,7 @@ def clock() -> Iterator[Result]:
     with subprocess.Popen(query, stdout=subprocess.PIPE, text=True) as reader:
         assert reader.stdout is not None
         with suppress(ValueError):
-            reader.stdout.readline()  # it reads from now on
+            reader.stdout.readline()  # it measures from now on
         try:
             yield found
         finally:
@@ -184,7 +184,7 @@ def clock() -> Iterator[Result]:
 
 @lru_cache
 def alone(name: str) -> Any:
-    """Return a kernel in which every warp multiplies 4×8 pairs of fragments again and again, in registers."""
+    """Return a kernel in which every warp multiplies 4×8 pairs of fragments repeatedly, in registers."""
     mma, word = {"mma_tf32": (mma_tf32, float32), "mma_bf16": (mma_bf16, uint32)}[name]
 
     @cuda.jit
@@ -220,7 +220,7 @@ def alone(name: str) -> Any:
 
 
 def measure_instruction(name: str, repeats: int) -> Result:
-    """Return the rate of one instruction from registers to registers, of random numbers."""
+    """Return the rate of one instruction from registers to registers, on random numbers."""
     blocks = int(require().get_current_device().MULTIPROCESSOR_COUNT)
     threads = 32 * RATE_WARPS
     values = operands(name, np.random.default_rng(0), (32, blocks * threads), {"spread": 0})[0]
@@ -234,7 +234,7 @@ def measure_instruction(name: str, repeats: int) -> Result:
 
 @lru_cache
 def once(name: str) -> Any:
-    """Return a kernel in which each block, a warp, does one instruction; item i of lane t of warp w is at [i, w, t]."""
+    """Return a kernel whose blocks, one warp each, do one instruction; item i of lane t of warp w is at [i, w, t]."""
     mma = {"mma_tf32": mma_tf32, "mma_bf16": mma_bf16}[name]
 
     @cuda.jit
@@ -275,7 +275,7 @@ def numbers(
 
 
 def operands(name: str, rng: np.random.Generator, shape: tuple[int, ...], case: dict[str, float]) -> Any:
-    """Return values of the type of a and b, as many for b, and float32 for c, each of shape `shape`."""
+    """Return operands of an instruction, each of shape `shape`: a and b in its input type, c in float32."""
     c = numbers(rng, shape, **case)
     if name == "mma_tf32":
         return numbers(rng, shape, **case), numbers(rng, shape, **case), c
@@ -285,7 +285,7 @@ def operands(name: str, rng: np.random.Generator, shape: tuple[int, ...], case: 
 
 
 def compare_mma(name: str, case: dict[str, float]) -> Result:
-    """Return how many results of one mma on random fragments are other bits than its meaning in NumPy says."""
+    """Return how many results of one mma on random fragments differ in their bits from its definition in NumPy."""
     a, b, c = operands(name, np.random.default_rng(), (4, WARPS, 32), case)
     b = np.ascontiguousarray(b[:2])
     d = np.zeros_like(c)
@@ -294,7 +294,7 @@ def compare_mma(name: str, case: dict[str, float]) -> Result:
 
 
 def compare_rounding() -> Result:
-    """Return how many of a million random patterns of bits to_tf32 rounds otherwise than its meaning in NumPy does."""
+    """Return how many of a million random bit patterns to_tf32 rounds differently from its definition in NumPy."""
     x = np.random.default_rng().integers(0, 2**32, 2**20, np.uint64).astype(np.uint32).view(np.float32)
     out = np.zeros_like(x)
     rounded[x.size // 256, 256](x, out)
@@ -302,6 +302,6 @@ def compare_rounding() -> Result:
 
 
 def different(found: np.ndarray, meant: np.ndarray) -> Result:
-    """Return how many results were compared, and how many are other bits; a NaN is equal to any NaN."""
+    """Return how many results were compared, and how many differ in their bits; a NaN is equal to any NaN."""
     unequal = (found.view(np.uint32) != meant.view(np.uint32)) & ~(np.isnan(found) & np.isnan(meant))
     return {"compared": int(found.size), "different": int(unequal.sum())}

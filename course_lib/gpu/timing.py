@@ -1,4 +1,4 @@
-"""How fast is a kernel? CUDA events around every launch, every repeat kept."""
+"""Timing of kernels: CUDA events around every launch, every repeat kept."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Timing:
 
 @lru_cache
 def _plug() -> Any:
-    """Return a kernel that keeps the GPU busy for about `milliseconds`, so that launches can queue up behind it."""
+    """Return a kernel that keeps the GPU busy for about `milliseconds`, so that launches queue up after it."""
     from numba import cuda
 
     @cuda.jit
@@ -51,7 +51,7 @@ def _plug() -> Any:
 
 
 def input_sets(M: int, N: int, K: int, dtype: Any = np.float32, seed: int = 0) -> list[Any]:
-    """Return device copies (A, B, C), enough of them that together they exceed the L2 cache twice."""
+    """Return device copies (A, B, C), so many that together they are more than twice as large as the L2 cache."""
     cuda = require()
     itemsize = np.dtype(dtype).itemsize
     one = max(1, (M * K + K * N + M * N) * itemsize)
@@ -64,8 +64,8 @@ def time_calls(
 ) -> tuple[float, ...]:
     """Return the milliseconds of each of `repeats` calls `call(A, B, C)`, rotating through `sets`.
 
-    Events are recorded between the calls while a plug holds the GPU, so that the calls run back to back and
-    the time to launch from Python, tens of microseconds for each of a call's `launches`, is not counted as theirs.
+    Events are recorded between the calls while a plug occupies the GPU, so that the calls run back to back and the time
+    to launch from Python, tens of microseconds for each of a call's `launches`, is not included.
     """
     cuda = require()
     for arrays in islice(cycle(sets), warmups):
@@ -93,7 +93,7 @@ def time(
     sets: list[Any] | None = None,
     **params: Any,
 ) -> Timing:
-    """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. It does not verify."""
+    """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified."""
     require()
     params = {**rung.params, **params}
     grid, block = rung.launch(M, N, K, **params)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
-#: One result of a recording, and all of them: JSON-ready.
+#: One result of a recording, and a list of them: JSON-ready.
 Result = dict[str, Any]
 Results = list[Result]
 #: (M, N, K).
 Size = tuple[int, int, int]
-#: The rungs or patterns that are asked for; None for all.
+#: The rungs or patterns to measure; None for all.
 Names = Sequence[str] | None
 Item = TypeVar("Item")
 
 
 class Progress(Protocol):
-    """Yields the items, and shows how far it has come."""
+    """Yields the items, and shows the progress."""
 
     def __call__(self, items: Iterable[Item], label: Callable[[Item], str]) -> Iterator[Item]: ...

@@ -1,4 +1,4 @@
-"""Is a kernel right? Fresh random inputs, a poisoned output, and float64 on the host as the judge."""
+"""Verification of kernels: fresh random inputs, a C filled with NaN, and float64 on the host as the reference."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ TOLERANCE = {"float32": 1e-5, "float64": 1e-13}
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far a result is from float64: relative_error = ‖C - AB‖ / ‖AB‖ (Frobenius), NaN if any element is NaN."""
+    """Distance of a result from float64: relative_error = ‖C - AB‖ / ‖AB‖ (Frobenius), NaN if any element is NaN."""
 
     relative_error: float
     tolerance: float
 
     @property
     def correct(self) -> bool:
-        """Whether the error is within the tolerance; a NaN never is."""
+        """Whether the error is within the tolerance; that of NaN never is."""
         return bool(self.relative_error <= self.tolerance)
 
 
 def judge(C: Any, reference: np.ndarray, tolerance: float | None = None) -> Comparison:
-    """Return the Comparison on C; integers must be exactly equal. A single wrong element of a large C is seen."""
+    """Return the Comparison of C with the reference; integers must be equal. One wrong element of a large C is seen."""
     C, reference = np.asarray(C), np.asarray(reference)
     if tolerance is None:
         tolerance = TOLERANCE.get(C.dtype.name, 0.0)
     error = np.linalg.norm(C.astype(np.float64) - reference)
     norm = np.linalg.norm(reference)
-    # An empty inner dimension makes the exact result 0: then any difference counts in full.
+    # With an empty inner dimension the exact result is 0: then any difference counts in full.
     return Comparison(float(error / norm) if norm > 0 else float(error), tolerance)
 
 
@@ -67,7 +67,7 @@ def verify(
 ) -> Comparison:
     """Launch the rung on fresh random matrices and return the Comparison. Raise NoGPUError without a GPU.
 
-    The judge is the float64 product of the numbers that the rung multiplies, which tensor cores round or cut off.
+    The reference is the float64 product of the numbers that the rung multiplies: tensor cores round or truncate.
     """
     cuda = require()
     A, B, C = random_matrices(M, N, K, dtype, order, seed)

@@ -56,7 +56,7 @@ def _square_of_width(width: int) -> tuple[int, int]:
 
 
 def _tiles(name: str, title: str, module: Any, **more: Any) -> Rung:
-    """Return the rung of a kernel with square tiles, compiled for its element type, tile width and what is more."""
+    """Return the rung of a kernel with square tiles, compiled for its element type, tile width and other parameters."""
     params = {"tile_width": 16, **more}
     return Rung(name, title, getattr(module, name), module.launch, params, module.shared_bytes, tile=_square)
 
@@ -115,9 +115,9 @@ def _bfloat16(X: Any, **params: Any) -> Any:
     return from_bfloat16(to_bfloat16(X))
 
 
-#: The rungs that pay for speed with accuracy: their operands have fewer fraction bits than float32. They stand beside
-#: the ladder and not on it, since a rung there computes what the one before computed, to the last digits of float32;
-#: their own table gives the error beside each speed, and they are no milestones on the map nor kernels to explore.
+#: The rungs that trade accuracy for speed: their operands have fewer fraction bits than float32. They are not part of
+#: the ladder, where each rung computes what the one before computed, to the last digits of float32; a table of their
+#: own gives the error beside each speed, and they are no milestones on the map nor kernels to explore.
 TENSOR_CORES = (
     _registers(
         "tensor_cores",

@@ -6,17 +6,17 @@ called like any function inside a kernel:
     copy_async(tile, row, column, array, from_row, from_column)     # one element of 4 or 8 bytes
     copy4_async(tile, row, column, array, from_row, from_column)    # four neighbouring float32
     copy8_async(tile, row, column, array, from_row, from_column)    # eight neighbouring elements of 16 bits
-    commit_copies()                                                 # what this thread started since is one group
+    commit_copies()                                                 # the copies started since are one group
     wait_copies(pending)                                            # all but its last `pending` groups have arrived
 
 tile is two-dimensional, C-ordered and in shared memory, array two-dimensional, of the same element type, in global
-memory. The thread goes on at once. The elements are in the tile only after `wait_copies`, and then for this thread
+memory. The thread continues at once. The elements are in the tile only after `wait_copies`, and then for this thread
 alone: a barrier must follow before other threads read them. `pending` is a number fixed when compiling. Indices must
-not be negative and lie inside, which nothing checks on a GPU; `copy4_async` and `copy8_async` need both addresses on
+not be negative and be inside, which nothing checks on a GPU; `copy4_async` and `copy8_async` need both addresses on
 16-byte boundaries, and C order.
 
-Without a GPU all five are ordinary Python: the copy is done at once, and there is nothing to wait for.
-Effect: no register holds what is on its way, and the store to shared memory is no instruction of its own.
+Without a GPU all five are ordinary Python: the copy is done at once, and the waits do nothing.
+Effect: no register holds data in flight, and the store to shared memory is no instruction of its own.
 """
 
 from llvmlite import ir
@@ -50,7 +50,7 @@ def _copy8_async(tile, row, column, array, from_row, from_column):
 
 
 def _commit_copies():
-    """Close the group of copies started since the last call; an empty group is one too."""
+    """Close the group of copies started since the last call; an empty group counts, too."""
 
 
 def _wait_copies(pending):
@@ -58,7 +58,7 @@ def _wait_copies(pending):
 
 
 def _copied_bytes(tile, array, elements):
-    """Return the bytes of one copy between arrays of these types, or None where cp.async has none such."""
+    """Return the bytes of one copy between arrays of these types, or None if cp.async has no copy of that size."""
     if tile.dtype != array.dtype or tile.layout != "C" or elements > 1 and array.layout != "C":
         return None
     size = elements * tile.dtype.bitwidth // 8
@@ -105,7 +105,7 @@ def _copy(arguments, elements):
     numbers = (*arguments[1:middle], *arguments[middle + 1 : end])
     if size is None or not all(isinstance(i, types.Integer) for i in numbers):
         return None
-    # Copies of 16 bytes pass by the first-level cache, which cannot keep what is used once.
+    # Copies of 16 bytes bypass the first-level cache, since data used once does not profit from it.
     text = f"cp.async.{'cg' if size == 16 else 'ca'}.shared.global [$0], [$1], {size}{', $2' if given else ''};"
 
     def generate(context, builder, signature, args):

@@ -1,6 +1,6 @@
-"""Tiles loaded in consecutive addresses, but B stored transposed: bank conflicts.
+"""Tiles loaded from consecutive addresses, but B's stored transposed: bank conflicts.
 
-Idea: load B as it lies in memory, and keep its tile transposed, so that a thread reads both tiles along k.
+Idea: load B in the order of memory, and keep its tile transposed, so that a thread reads both tiles along k.
 The loads are coalesced now. But the threads of a warp read B_tile[tx, k], elements T words apart: with T = 32
 all in one bank, and the request takes 32 wavefronts instead of 1. (With T = 16, two rows of 16 threads, 8.)
 Launch: blocks of T×T threads, rounded up to cover C.

@@ -1,10 +1,10 @@
-"""The order of the multiplications: down one column of results and up the next, so that operands stay where they are.
+"""The order of the multiplications: down one column of results and up the next, so that operands are reused.
 
-Idea: registers lie in two banks, even and odd. A multiply-add that reads two of its three operands from one bank holds
-up the next instruction for a cycle, unless the register was read just before and is kept for reuse. Down one column and
+Idea: registers are in two banks, even and odd. A multiply-add that reads two of its three operands from one bank delays
+the next instruction by a cycle, unless the register was read just before and is kept for reuse. Down one column and
 up the next, every multiplication shares an operand with the one before it. B's fragment, the longer one, is loaded
 first, and every result has 0 added before it is stored. The machine code of the loop counts as many instructions as
-that of whole_tiles, 2,350; 14 in 100 of its multiply-adds read two operands from one bank, there it is 20.
+that of whole_tiles, 2,350; 14 in 100 of its multiply-adds read two operands from one bank, instead of 20.
 Measured on an H200: 12 % over whole_tiles at n = 4096, the last step of the ladder.
 Launch: as large_tiles, blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles are 16 deep.
 One block fills the register file of a multiprocessor: 239 registers per thread.
@@ -56,7 +56,7 @@ def add_outer_product(a, b, acc):
 
 @cuda.jit(device=True)
 def two_steps(A_tile, B_tile, k, m, n, a0, b0, a1, b1, acc):
-    """Multiply steps k and k + 1, each while the fragments of the following one are on their way."""
+    """Multiply steps k and k + 1, each while the fragments of the following step are loaded."""
     load_fragments(A_tile, B_tile, k + 1, m, n, a1, b1)
     add_outer_product(a0, b0, acc)
     load_fragments(A_tile, B_tile, k + 2, m, n, a0, b0)

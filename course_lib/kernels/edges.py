@@ -1,8 +1,8 @@
-"""The few rows or columns that a tile leaves over, as inner products: device functions for blocks of 256 threads.
+"""The few rows or columns beyond the last tile, as inner products: device functions for blocks of 256 threads.
 
 A block of large tiles takes as long for one column of results as for all of its columns. At n = 4097 a grid of
 128×256 tiles has 49 such blocks, and on 132 multiprocessors, one block each, they make a fifth round of four.
-Here every result is an inner product of its own, split among the lanes of a warp or among the warps of the block.
+Here every result is a separate inner product, divided among the lanes of a warp or among the warps of the block.
 """
 
 from numba import cuda, float32, uint64
@@ -14,9 +14,9 @@ WARPS = 8
 
 @cuda.jit(device=True)
 def last_columns(A, B, C, top, left):
-    """Compute rows top … top + 127 of the columns from `left` on: 16 rows a warp, each lane every 32nd product.
+    """Compute rows top … top + 127 of the columns from `left` on: 16 rows a warp, every 32nd product in each lane.
 
-    Lanes follow each other along the rows of A, and a warp adds up its lanes' sums by exchanging them in pairs.
+    Neighbouring lanes read neighbouring elements of a row of A, and a warp adds its lanes' sums by pairwise exchange.
     """
     warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
     sums = cuda.local.array(16, float32)
@@ -39,8 +39,8 @@ def last_columns(A, B, C, top, left):
 def last_rows(A, B, C, top, left, partial):
     """Compute columns left … left + 255 of the rows from `top` on: all of them in each warp, a share of the products.
 
-    Lanes follow each other along the rows of B, four of which a warp takes at a time; the warps' sums meet in
-    `partial`, shared memory of 8×256 elements.
+    Neighbouring lanes read neighbouring elements of a row of B; a warp takes four rows at a time. The warps' sums are
+    added up in `partial`, shared memory of 8×256 elements.
     """
     warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
     sums = cuda.local.array(8, float32)
@@ -60,4 +60,4 @@ def last_rows(A, B, C, top, left, partial):
             total += partial[w, cuda.threadIdx.x]
         if col < C.shape[1]:
             C[uint64(row), uint64(col)] = total
-        cuda.syncthreads()  # the next row overwrites what this one added up
+        cuda.syncthreads()  # the next row overwrites `partial`

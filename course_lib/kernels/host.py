@@ -1,7 +1,7 @@
 """The starting point: three nested loops on the host.
 
 Every output element is the inner product of one row of A and one column of B, so each costs 2 K loads.
-The GPU kernels that follow keep the inner loop and hand the outer two to the grid.
+The GPU kernels that follow keep the inner loop and replace the outer two by the grid.
 
 Source: Goli Uma Sankar's report (host multiplication) and the TU Eindhoven 5KK73 page (naive CPU version).
 """

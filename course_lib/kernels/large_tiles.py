@@ -3,11 +3,11 @@
 Idea: 8×8 results need 16 words from shared memory for 64 multiplications, 8×16 need 24 for 128. Their sums and the two
 sets of fragments fill the registers of a multiprocessor with one block: no second one hides its latencies, the
 fragments fetched a step ahead do. The tiles are 16 deep, which halves the barriers, and there is one of each, for the
-next ones wait in registers until everyone has finished reading.
+next ones stay in registers until all threads have finished reading.
 Measured on an H200: 9 % over software_pipelined at n = 4096.
 Launch: blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles of A and B are 16 deep.
 Loads: K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory.
-Limit: the more registers are in use, the less choice the compiler has which of them to give to what.
+Limit: the more registers are in use, the less choice the compiler has in assigning them.
 Source: the files before it; cuBLAS multiplies large float32 matrices with tiles of 256×128 too, as the names of its
 kernels say.
 """
@@ -42,7 +42,7 @@ def add_outer_product(a, b, acc):
 
 @cuda.jit(device=True)
 def two_steps(A_tile, B_tile, k, m, n, a0, b0, a1, b1, acc):
-    """Multiply steps k and k + 1, each while the fragments of the following one are on their way."""
+    """Multiply steps k and k + 1, each while the fragments of the following step are loaded."""
     load_fragments(A_tile, B_tile, k + 1, m, n, a1, b1)
     add_outer_product(a0, b0, acc)
     load_fragments(A_tile, B_tile, k + 2, m, n, a0, b0)

@@ -1,6 +1,6 @@
 """One thread per element of C, straight from global memory.
 
-Idea: the two outer loops of the host version become the grid; neighbouring threads (x) take neighbouring
+Idea: the two outer loops of the host version become the grid; neighbouring threads (x) compute neighbouring
 columns, so a warp reads B and writes C in consecutive addresses.
 Launch: blocks of W×W threads (W = 16 by default), rounded up to cover C; the guard idles the surplus threads.
 Loads: 2 K per element of C, all from global memory; 1/4 flop per byte in float32.
@@ -18,7 +18,7 @@ def naive(A, B, C):
     M, K = A.shape
     N = B.shape[1]
     if row < M and col < N:
-        # 0.0 would be float64 and drag every addition to double precision, 64 times slower on a gaming GPU.
+        # 0.0 would be float64 and promote every addition to double precision, 64 times slower on a gaming GPU.
         acc = float32(0)
         for k in range(K):
             acc += A[row, k] * B[k, col]

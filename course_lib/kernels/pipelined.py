@@ -1,8 +1,8 @@
-"""Tiles by asynchronous copies: two or three pairs under way while one is used, and no register in between.
+"""Tiles by asynchronous copies: two or three pairs in flight while one is used, and no register in between.
 
 Idea: `prefetched` holds the next tile in registers until it can be stored. cp.async copies from global to shared
 memory by itself: a thread starts the copies of later tiles, closes them into a group, and waits only for the group
-that it needs now. With S stages S - 1 pairs of tiles are on their way, so a load has S - 1 tiles' work to pass behind.
+that it needs now. With S stages S - 1 pairs of tiles are in flight, so the work on S - 1 tiles hides each load.
 Launch: blocks of T×T threads, rounded up to cover C, as before; S times the shared memory of tiled.
 Loads: 2 K / T per element of C from global memory, exactly as many as tiled; the instructions that stored them to
 shared memory are gone, the wavefronts of the stores are not.
@@ -42,7 +42,7 @@ def pipelined(tile_width=16, stages=3, dtype=float32):
                 copy_async(B_tiles, stage + ty, tx, B, start + ty, col)
             else:
                 B_tiles[stage + ty, tx] = 0
-        commit_copies()  # beyond the last tile an empty group: the groups stay one for each tile
+        commit_copies()  # after the last tile an empty group: there stays one group for each tile
 
     @cuda.jit
     def pipelined(A, B, C):
@@ -58,7 +58,7 @@ def pipelined(tile_width=16, stages=3, dtype=float32):
             fetch(A, B, A_tiles, B_tiles, start, row, col, start)
         for start in range(0, K, T):
             wait_copies(pending)  # this thread's part of the oldest pair has arrived
-            cuda.syncthreads()  # everyone's has, and nobody reads the stage that is filled next
+            cuda.syncthreads()  # all threads' have, and no thread reads the stage that is filled next
             fetch(A, B, A_tiles, B_tiles, free, row, col, start + ahead)
             for k in range(T):
                 acc += A_tiles[uint64(now + ty), k] * B_tiles[uint64(now + k), tx]
@@ -79,5 +79,5 @@ def launch(M, N, K, tile_width=16, stages=3):
 
 
 def shared_bytes(tile_width=16, stages=3, itemsize=4):
-    """Return the bytes of shared memory per block: so many tiles of A and of B."""
+    """Return the bytes of shared memory per block: `stages` tiles of A and of B."""
     return 2 * stages * tile_width**2 * itemsize

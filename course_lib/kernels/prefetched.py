@@ -30,7 +30,7 @@ def prefetched(tile_width=16, dtype=float32):
         N = B.shape[1]
         acc = dtype(0)
         now = 0
-        for start in range(0, K + T, T):  # each round fetches one pair of tiles and computes with the one before
+        for start in range(0, K + T, T):  # each iteration fetches one pair of tiles and computes with the one before
             a_next, b_next = dtype(0), dtype(0)
             if row < M and start + tx < K:
                 a_next = A[row, start + tx]

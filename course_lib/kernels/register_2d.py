@@ -1,7 +1,7 @@
 """Register tiles in two dimensions: 64 results per thread, from eight elements of A and eight of B.
 
-Idea: with R×R results per thread, R elements of A and R of B make R² products. Both fragments sit in registers
-while they are used, so shared memory is read 2 R times for R² multiplications. The results of a thread lie 16
+Idea: with R×R results per thread, R elements of A and R of B make R² products. Both fragments stay in registers
+while they are used, so shared memory is read 2 R times for R² multiplications. The results of a thread are 16
 rows and columns apart, so that neighbouring threads read neighbouring words.
 Launch: blocks of 256 threads (16×16) for a 128×128 tile of C; the tiles of A and B are 8 deep.
 Loads: 2 K / 128 per element of C from global memory; 2 K / 8 from shared memory.

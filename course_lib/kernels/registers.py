@@ -1,4 +1,4 @@
-"""A limit on registers, where the kernel is compiled: numba's own simulator has none, and no such argument."""
+"""A limit on registers, set when a kernel is compiled; numba's own simulator accepts no such argument."""
 
 from numba import config, cuda
 

@@ -1,4 +1,4 @@
-"""What the ladder says about one kernel."""
+"""The description of one kernel of the ladder: its parameters, its launch, its resources."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,17 +14,17 @@ def no_shared_memory(itemsize=4, **params):
 
 
 def no_tile(**params):
-    """Return None: every thread loads all it needs."""
+    """Return None, the tile of a kernel whose threads each load all they need."""
     return None
 
 
 def as_given(X, **params):
-    """Return X: what the kernel takes of a float32 matrix, and multiplies, is the matrix itself."""
+    """Return X: the kernel takes and multiplies a float32 matrix as it is."""
     return X
 
 
 def ready_made(kernel):
-    """Return a factory that hands out `kernel`, for kernels with nothing to fix at compile time."""
+    """Return a factory that returns `kernel`, for kernels without compile-time parameters."""
     return lambda dtype=float32, **params: kernel
 
 

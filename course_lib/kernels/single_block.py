@@ -4,7 +4,7 @@ Idea: the threads load each element of A and B from global memory once, wait for
 and then read only the shared copies. A thread loads at most one element of each matrix.
 Launch: a single block, wide enough for the columns of B and of A, high enough for the rows of A and of B.
 Loads: M K + K N from global memory in all, instead of 2 M N K; 2 K per element from shared memory.
-Limit: M, N, K ≤ 32, since a block has at most 1,024 threads; and one block keeps one multiprocessor busy.
+Limit: M, N, K ≤ 32, since a block has at most 1,024 threads; and one block uses only one multiprocessor.
 Source: Paul Richmond's lab notes (the single-block kernel), with guards for rectangles of any shape.
 """
 
@@ -30,7 +30,7 @@ def single_block_kernel(width=32, dtype=float32):
             A_shared[row, col] = A[row, col]
         if row < K and col < N:
             B_shared[row, col] = B[row, col]
-        # Every thread must arrive here, those without an element too: a barrier inside an if never opens.
+        # Every thread must arrive here, also those without an element: a barrier inside an `if` never opens.
         cuda.syncthreads()
         if row < M and col < N:
             acc = dtype(0)

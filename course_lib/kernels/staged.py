@@ -1,7 +1,7 @@
 """Prefetching for register tiles: two buffers in shared memory, registers in between.
 
 Idea: fetch the next tiles into registers before computing with the present ones, and store them into the other
-buffer afterwards. The latency of global memory passes behind 512 multiplications per thread, and one barrier
+buffer afterwards. 512 multiplications per thread hide the latency of global memory, and one barrier
 per pair of tiles is enough.
 Measured on an H200: 2 % over warp_tiled at n = 4096, where two blocks share a multiprocessor and one computes
 while the other waits. At n = 1024 there is one block for each, and the share of cycles that issue an
@@ -51,7 +51,7 @@ def staged(A, B, C):
         for j in range(8):
             acc[i, j] = 0
     now = 0
-    for start in range(0, K + DEPTH, DEPTH):  # each round fetches one pair of tiles and computes with the one before
+    for start in range(0, K + DEPTH, DEPTH):  # each iteration fetches one pair of tiles and uses the one before
         a4 = load4_or_zeros(A, top + a_row, start + a_k)
         b4 = load4_or_zeros(B, start + b_k, left + b_col)
         if start > 0:

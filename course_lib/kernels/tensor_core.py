@@ -7,7 +7,7 @@ called like any function inside a kernel, by all 32 lanes of a warp together:
     d0, d1, d2, d3 = mma_bf16((a0, a1, a2, a3), (b0, b1), (c0, c1, c2, c3))      # A 16×16, B 16×8, C 16×8
 
 Each lane holds a few elements of each matrix, its fragments. c and d are float32. `mma_tf32` takes a and b as float32
-and cuts off the 13 bits of the fraction that TF32 lacks; who wants them rounded calls `to_tf32` before. In `mma_bf16`
+and cuts off the 13 bits of the fraction that TF32 lacks; to round them instead, call `to_tf32` before. In `mma_bf16`
 each of a and b is a uint32 with two bfloat16, the first in the lower half. Of lane 4 q + t, with q from 0 to 7 and t
 from 0 to 3, the fragments are
 
@@ -20,7 +20,7 @@ and `TF32` and `BF16` say the same as arrays of rows and columns. `TF32.of_warps
 instructions in NumPy; the simulator runs them for all warps at once, and reports lanes that do not arrive.
 A product of two elements is exact in float32. Their sum is not float32's: the exponent of a product being the sum of
 its factors', all terms, C's among them, are cut off 25 bits below the largest one, added exactly, and the sum is cut
-off to a float32. So it was found on an H200, bit for bit; other generations may keep other bits of a sum.
+off to a float32. An H200 agrees with this bit for bit; other generations may keep other bits of a sum.
 
 A GPU older than Ampere has neither instruction: a kernel that calls one is refused when it is compiled.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync (m16n8k8 tf32, m16n8k16 bf16).
@@ -43,9 +43,9 @@ FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
 #: The rows and columns of C, and the values of a, b and c that a lane gives.
 ROWS, COLUMNS = 16, 8
 A_ITEMS, B_ITEMS, C_ITEMS = 4, 2, 4
-#: The bits that are added, from the largest exponent on; the least exponent e, where |x| < 2**e as frexp has it.
+#: The number of bits that are added, from the largest exponent on; the least exponent e, with |x| < 2**e as in frexp.
 SUM_BITS, LEAST_EXPONENT = 26, -125
-#: The first compute capability that has them.
+#: The first compute capability that has the instructions.
 AMPERE = (8, 0)
 
 _Q, _T = np.divmod(np.arange(32), 4)
@@ -54,12 +54,12 @@ C_PLACES = np.array([_Q, _Q, _Q + 8, _Q + 8]), np.array([2 * _T, 2 * _T + 1, 2 *
 
 
 def _exponents(x):
-    """Return e with |x| < 2**e, the least; those of zeros and denormals are float32's smallest normal number's."""
+    """Return the least e with |x| < 2**e; for zeros and denormals that of float32's smallest normal number."""
     return np.maximum(np.where(x == 0, LEAST_EXPONENT, np.frexp(x)[1]), LEAST_EXPONENT)
 
 
 def _towards_zero(x):
-    """Return float64 values as float32, cut off; those beyond float32 are infinite."""
+    """Return float64 values truncated to float32; those beyond float32 become infinite."""
     rounded = x.astype(np.float32)
     beyond = np.isfinite(rounded) & (np.abs(rounded.astype(np.float64)) > np.abs(x))
     return np.where(beyond, np.nextafter(rounded, np.float32(0)), rounded)
@@ -82,7 +82,7 @@ class Mma:
 
     @property
     def fragments(self):
-        """Which lane holds which element: (name, (rows, columns), places) of A, of B, and of C, whose places D has."""
+        """The layout of the matrices: (name, (rows, columns), places) of A, of B, and of C, whose places D has, too."""
         return (
             ("A", (ROWS, self.depth), self.a_places),
             ("B", (self.depth, COLUMNS), self.b_places),
@@ -90,7 +90,7 @@ class Mma:
         )
 
     def of_warps(self, a: Any, b: Any, c: Any) -> Any:
-        """Return what every lane gets of D = A B + C: tuples of arrays of shape (warps, 32), an array for each item."""
+        """Return D = A B + C for all lanes: tuples of arrays of shape (warps, 32), an array for each item."""
         warps = len(c[0])
         A, B = np.empty((warps, ROWS, self.depth)), np.empty((warps, self.depth, COLUMNS))
         C = np.empty((warps, ROWS, COLUMNS))
@@ -114,7 +114,7 @@ class Mma:
             if items(fragment) != (kind,) * count:
                 raise TypeError(
                     f"the fragment of {name} is a tuple of {count} {kind}, not {fragment}; write {count} items in "
-                    "brackets, each converted"
+                    "parentheses, each converted"
                 )
 
     def simulated_types(self, a, b, c):
@@ -151,7 +151,7 @@ BF16 = Mma(
 
 
 def require_ampere(name):
-    """Raise a LoweringError if the GPU at hand is too old; without a GPU there is nothing to ask."""
+    """Raise a LoweringError if the present GPU is too old; do nothing without a GPU."""
     try:
         capability = tuple(cuda.get_current_device().compute_capability)
     except CudaSupportError:
@@ -159,7 +159,7 @@ def require_ampere(name):
     if capability < AMPERE:
         raise errors.LoweringError(
             f"{name} needs a GPU of compute capability {AMPERE[0]}.{AMPERE[1]} (Ampere) or later, and this one has "
-            f"{capability[0]}.{capability[1]}; take a kernel without tensor cores, such as `best`"
+            f"{capability[0]}.{capability[1]}; use a kernel without tensor cores, such as `best`"
         )
 
 
@@ -204,7 +204,7 @@ def mma_bf16(typingctx, a, b, c):
 
 
 def alone(name):
-    """Return what stands for an operation of a warp where there is one thread: a function that says so."""
+    """Return a stand-in for an operation of a warp in numba's simulator: a function that raises NotImplementedError."""
 
     def refuse(*arguments):
         raise NotImplementedError(

@@ -1,15 +1,15 @@
 """The numbers that tensor cores multiply: TF32 and bfloat16, each with fewer fraction bits than float32.
 
-Both have the exponent of float32, so what has no place is the end of the fraction: of its 23 bits TF32 keeps 10 and
-bfloat16 7. A TF32 number is held in a float32 whose last 13 bits nobody looks at; a bfloat16 in the bits of a uint16.
+Both have the exponent of float32, but fewer fraction bits: of float32's 23 bits TF32 keeps 10 and bfloat16 7.
+A TF32 number is held in a float32 whose last 13 bits are ignored; a bfloat16 in the bits of a uint16.
 
     x = to_tf32(x)                # inside a kernel: the float32 nearest to x that TF32 holds
 
     A = to_bfloat16(A)            # NumPy, before the launch: uint16
     A = from_bfloat16(A)          # and back: float32
 
-`to_tf32` rounds to nearest, from a tie away from zero (cvt.rna), so the relative error is at most 2**-11; what does not
-round, and leaves 13 bits more in place, has them cut off by the tensor core: up to 2**-10, and always towards zero.
+`to_tf32` rounds to nearest, from a tie away from zero (cvt.rna), so the relative error is at most 2**-11. Without it
+the tensor core cuts off the other 13 bits: an error of up to 2**-10, always towards zero.
 `to_bfloat16` rounds to nearest, from a tie to the even neighbour: at most 2**-8.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on alternate floating-point formats and on cvt.
 """
@@ -52,7 +52,7 @@ def to_bfloat16(x: Any) -> Any:
 
 
 def from_bfloat16(bits: Any) -> Any:
-    """Return the float32 numbers that the bfloat16 `bits` (uint16) are."""
+    """Return the float32 values of the bfloat16 `bits` (uint16)."""
     return (np.asarray(bits, np.uint16).astype(np.uint32) << np.uint32(BFLOAT16_DROPPED)).view(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Fragments from shared memory: loads that leave every lane with what the tensor cores want of it.
+"""Fragments from shared memory: loads that give every lane the elements that tensor cores expect of it.
 
 numba has no way to say this in Python, so these functions write the compiler's own code for it. They are called like
 any function inside a kernel:
@@ -14,7 +14,7 @@ word l % 4 of row l // 4. Of a tile of float32 that is the element [l // 4, l % 
 Those are the fragments that an mma takes of A. The transposed form, for 16-bit elements alone, gives lane l the
 elements [2 (l % 4), l // 4] and [2 (l % 4) + 1, l // 4]: the fragments of a B that is stored row by row.
 
-The 16 bytes must begin on a 16-byte boundary, the 8 of `load2` on an 8-byte boundary, and lie inside, which nothing
+The 16 bytes must begin on a 16-byte boundary, the 8 of `load2` on an 8-byte boundary, and be inside, which nothing
 checks on a GPU; indices must not be negative. Every matrix takes as many passes of shared memory as its busiest bank
 has rows, at best one. `matrices_of_warps` and `transposed_of_warps` say in NumPy which lane gets what of the loaded
 rows; the simulator runs them for all warps at once, and reports lanes that do not arrive.
@@ -41,19 +41,19 @@ _ROW, _WORD = np.divmod(np.arange(32), 4)
 
 
 def _words(elements):
-    """Return the words of rows of elements, (warps, 32) each: float32 as they are, two uint16 in one uint32."""
+    """Return the 4-byte words of rows of elements, (warps, 32) each: float32 unchanged, two uint16 in one uint32."""
     row = np.stack(elements, axis=-1)
     return row if row.dtype == np.float32 else np.ascontiguousarray(row).view(np.uint32)
 
 
 def matrices_of_warps(elements):
-    """Return what every lane gets of the rows that the lanes load: a tuple of four (warps, 32) arrays."""
+    """Return the words that every lane gets of the rows that the lanes load: a tuple of four (warps, 32) arrays."""
     words = _words(elements)
     return tuple(words[:, ROWS * m + _ROW, _WORD] for m in range(MATRICES_AT_ONCE))
 
 
 def transposed_of_warps(elements):
-    """Return what every lane gets of the matrices of 16-bit elements that the lanes load, each transposed."""
+    """Return the words that every lane gets of matrices of 16-bit elements that the lanes load, each transposed."""
     row = np.stack(elements, axis=-1).astype(np.uint32)
     return tuple(
         row[:, ROWS * m + 2 * _WORD, _ROW] | row[:, ROWS * m + 2 * _WORD + 1, _ROW] << np.uint32(16)
@@ -72,7 +72,7 @@ def _simulated_types(elements):
 
 def _simulated_types_transposed(elements):
     if set(elements) != {"uint16"}:
-        raise TypeError(f"transposes matrices of uint16, not of {elements[0]}; take load_matrices or plain indexing")
+        raise TypeError(f"transposes matrices of uint16, not of {elements[0]}; use load_matrices or plain indexing")
     return _simulated_types(elements)
 
 

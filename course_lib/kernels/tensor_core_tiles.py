@@ -1,4 +1,4 @@
-"""What the tiled rungs on tensor cores share: which tile of C a block computes, and the sizes of their tiles."""
+"""What the tiled rungs on tensor cores have in common: the tile of C that a block computes, and the sizes of tiles."""
 
 from numba import cuda
 
@@ -6,9 +6,9 @@ from numba import cuda
 ROWS = COLUMNS = 128
 WARP_ROWS = WARP_COLUMNS = 64
 THREADS = 128
-#: Pairs of tiles of A and B in shared memory: one is multiplied, two are on their way.
+#: Pairs of tiles of A and B in shared memory: one is multiplied, two are in flight.
 STAGES = 3
-#: Rows of tiles of C that are worked through side by side.
+#: Rows of tiles of C that are processed side by side.
 BAND = 8
 
 

@@ -1,4 +1,4 @@
-"""One thread per element of C, with x along the rows: the mistake that costs most on one line.
+"""One thread per element of C, with x along the rows: the costliest mistake that fits on one line.
 
 Idea: exchange x and y in the naive kernel. Each thread does the same work, but neighbouring threads now read A
 and write C a whole row apart: every request for A touches up to 32 sectors, of which 4 bytes each are used.

@@ -7,9 +7,9 @@ called like any function inside a kernel:
     store4(array, row, column, (x0, x1, x2, x3))
 
 array is two-dimensional, float32 and C-ordered, in global or shared memory; the first of the four elements must
-lie on a 16-byte boundary, and all four inside the array: neither is checked on a GPU. Indices must not be negative.
-A kernel that keeps its shared arrays for them must call one of the two itself, not only through a device function:
-that is what aligns its shared arrays to 16 bytes.
+be on a 16-byte boundary, and all four inside the array: neither is checked on a GPU. Indices must not be negative.
+A kernel that uses them on its shared arrays must call one of the two itself, not only through a device function:
+the call aligns its shared arrays to 16 bytes.
 
 Without a GPU both are ordinary Python: `load4.py_func` reads the four elements one by one. The attribute
 `__simulated_as__`, ("load", 4) or ("store", 4), says that a GPU makes one access of 16 bytes per lane of them.
@@ -105,7 +105,7 @@ store4.__simulated_as__ = ("store", 4)
 
 @cuda.jit(device=True)
 def element_or_zero(X, row, column):
-    """Return X[row, column], or 0 outside. The unsigned index spares numba's test for negative ones."""
+    """Return X[row, column], or 0 outside. The unsigned index avoids numba's test for negative indices."""
     if row < X.shape[0] and column < X.shape[1]:
         return X[uint64(row), uint64(column)]
     return float32(0)
@@ -136,7 +136,7 @@ def store_inside(X, row, column, value):
 
 @cuda.jit(device=True)
 def store4_inside(X, row, column, values):
-    """Store four values into X[row, column : column + 4], leaving out what lies outside; `column` divisible by 4."""
+    """Store four values into X[row, column : column + 4], except outside of X; `column` is divisible by 4."""
     if row < X.shape[0]:
         if X.shape[1] % 4 == 0:
             if column < X.shape[1]:

@@ -30,7 +30,7 @@ class Recording:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def result(self, rung: str, **values: Any) -> dict[str, Any]:
-        """Return the first result of a rung whose entries equal `values`; KeyError if there is none."""
+        """Return the first result of a rung whose entries equal `values`; raise KeyError if there is none."""
         for result in self.results:
             if result.get("rung") == rung and all(result.get(key) == value for key, value in values.items()):
                 return result
@@ -52,7 +52,7 @@ def kinds(gpu: str | Path = DEFAULT_GPU) -> tuple[str, ...]:
 
 
 def folder_of(gpu: str | Path) -> Path:
-    """Return the folder of a GPU that this course has recordings of, or else the folder of that path."""
+    """Return the folder of a GPU with recordings in this course, or else the folder with that path."""
     named = FOLDER / gpu
     return named if isinstance(gpu, str) and named.is_dir() else Path(gpu)
 

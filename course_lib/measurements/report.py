@@ -1,4 +1,4 @@
-"""The README's table and the pictures of the ladder, made from the recordings."""
+"""The README's table and the pictures of the ladder, generated from the recordings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ END = "<!-- end of measured -->"
 
 
 def measured(recording: Recording) -> list[dict[str, Any]]:
-    """Return the results that have a speed, slowest rung of the ladder first as the ladder has them."""
+    """Return the results that have a speed, in the order of the ladder, slowest rung first."""
     return [result for result in recording.results if "gflops" in result]
 
 
@@ -35,7 +35,7 @@ def limit_of(ceilings: Recording) -> float:
 
 
 def table(recording: Recording, counters: Recording, ceilings: Recording) -> str:
-    """Return the ladder as a Markdown table, with the sentence that says where it was measured."""
+    """Return the ladder as a Markdown table, with the sentences on where it was measured."""
     best, limit = recording.result("cublas")["gflops"], limit_of(ceilings)
     chip = ceilings.provenance
     paper = model.peak_flop_per_second(chip["multiprocessors"], chip["clock_hertz"]) / 1e12
@@ -102,7 +102,7 @@ def _repeats(results: Sequence[Mapping[str, Any]]) -> int:
 
 
 def tensor_axes(recording: Recording) -> Axes:
-    """The same as a bar chart: TFLOP/s, float32 on top, cuBLAS below the rungs."""
+    """Draw the results on tensor cores as a bar chart: TFLOP/s, float32 on top, cuBLAS below the rungs."""
     results = on_tensor_cores(recording)
     names = [f"{'cuBLAS' if r['rung'] == 'cublas' else r['rung']}\n{r['format']}" for r in results]
     speeds = [result["gflops"] / 1e3 for result in results]
@@ -121,7 +121,7 @@ def tensor_axes(recording: Recording) -> Axes:
 
 
 def section() -> str:
-    """Return what stands between the two marks in the README."""
+    """Return the text between the two marks in the README."""
     ladder, counters, ceilings, tensor = (load(what) for what in ("ladder", "counters", "ceilings", "tensor"))
     picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](docs/ladder.svg)"
@@ -132,7 +132,7 @@ def section() -> str:
 
 
 def with_section(readme: str) -> str:
-    """Return the README's text with its measured section renewed; ValueError if the marks are missing."""
+    """Return the README's text with its measured section renewed; raise ValueError if the marks are missing."""
     if BEGIN not in readme or END not in readme:
         raise ValueError("the README has lost the marks of its measured section")
     before, rest = readme.split(BEGIN)
@@ -140,7 +140,7 @@ def with_section(readme: str) -> str:
 
 
 def _card(width: float, height: float, **margins: float) -> Axes:
-    """Axes of ``width`` × ``height`` inches on the page's own ground, light or dark; margins are shares of those."""
+    """Return Axes of ``width`` × ``height`` inches without a background; margins are shares of the two."""
     figure = Figure(figsize=(width, height), facecolor="none")
     figure.subplots_adjust(**margins)
     axes = figure.add_subplot(facecolor="none")
@@ -152,7 +152,7 @@ def _card(width: float, height: float, **margins: float) -> Axes:
 
 
 def _svg(axes: Axes) -> str:
-    """The picture as SVG, the same bytes each time: no date, no random names, and text as text."""
+    """Return the picture as SVG, the same bytes each time: no date, no random names, and text as text."""
     drawn = io.StringIO()
     with rc_context({"svg.hashsalt": "tile by tile", "svg.fonttype": "none", "font.family": "sans-serif"}):
         assert isinstance(axes.figure, Figure)
@@ -161,7 +161,7 @@ def _svg(axes: Axes) -> str:
 
 
 def ladder_axes(recording: Recording, ceilings: Recording) -> Axes:
-    """The ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top, the chip's limit below."""
+    """Draw the ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top, the limit below."""
     results, limit = measured(recording), limit_of(ceilings)
     cublas = recording.result("cublas")
     rungs = [result["rung"] for result in results if result["rung"] != "cublas"]
@@ -186,7 +186,7 @@ def ladder_axes(recording: Recording, ceilings: Recording) -> Axes:
 
 
 def series_axes(recording: Recording) -> Axes:
-    """The five series, time against n, both axes logarithmic; where nothing was measured there is no line."""
+    """Draw the five series, time against n, both axes logarithmic; where nothing was measured there is no line."""
     points: dict[str, list[tuple[int, float]]] = {}
     for result in measured(recording):
         points.setdefault(result["rung"], []).append((result["M"], median(result["milliseconds"])))
@@ -213,7 +213,7 @@ def series_axes(recording: Recording) -> Axes:
 
 
 def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]]) -> None:
-    """Each line's name at its right end, moved up where two would meet."""
+    """Write each line's name at its right end, moved up where two would overlap."""
     apart, lowest = 0.045, -1.0  # of the axes' height
     low, high = (log10(limit) for limit in axes.get_ylim())
     for name, line in sorted(points.items(), key=lambda entry: entry[1][-1][1]):
@@ -235,7 +235,7 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
 
 
 def product_axes(recording: Recording) -> Axes:
-    """`product` on all its shapes: its speed beside the fastest of cuBLAS and cuBLASLt, squares first, then by work."""
+    """Draw the speed of `product` on all its shapes relative to cuBLAS and cuBLASLt, squares first, then by work."""
     speeds: dict[tuple[int, ...], dict[str, float]] = {}
     for result in measured(recording):
         speeds.setdefault(tuple(result[axis] for axis in "MNK"), {})[result["rung"]] = result["gflops"]
@@ -263,7 +263,7 @@ def product_axes(recording: Recording) -> Axes:
 
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:
-    """Return {path: text} of everything that is made from the recordings."""
+    """Return {path: text} of all files that are generated from the recordings."""
     readme, docs = root / "README.md", root / "docs"
     return {
         readme: with_section(readme.read_text(encoding="utf-8")),

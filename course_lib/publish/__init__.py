@@ -1,4 +1,4 @@
-"""Lessons as pages and as slides: one HTML file each, whose steppers live, with no kernel and no network."""
+"""Lessons as pages and as slides: one HTML file each, with interactive steppers that need no kernel and no network."""
 
 from .convert import executed, html_page, slides
 

@@ -1,4 +1,4 @@
-"""What the two commands have in common: which notebooks, whereto, and what to say."""
+"""The common part of the two commands: which notebooks to convert, where to write, and what to print."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .convert import executed
 def run(
     name: str, kind: str, convert: Callable[[Any, str, str], str], arguments: Sequence[str] | None, suffix: str
 ) -> int:
-    """Convert the notebooks that the command line names; 0, or 1 where one could not be."""
+    """Convert the notebooks named on the command line; return 0, or 1 if one could not be converted."""
     parser = argparse.ArgumentParser(prog=f"python -m course_lib.{name}", description=kind)
     parser.add_argument("notebooks", nargs="+", type=pathlib.Path, help="notebooks, as notebooks/02_naive.ipynb")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write to (here)")
@@ -45,7 +45,7 @@ def run(
 
 
 def title_of(notebook: Any, name: str) -> str:
-    """The first heading of a notebook, or its file's name."""
+    """Return the first heading of a notebook, or its file's name."""
     for cell in notebook.cells:
         for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
             if line.startswith("# "):

@@ -1,9 +1,9 @@
-"""Executes a notebook and writes it as one file: every stepper live, every other widget as its picture or text.
+"""Execution of a notebook, and its conversion to one file: steppers interactive, other widgets as pictures or text.
 
-The model of waiting lives there with recorded plays.
+The model of waiting is interactive, too, with recorded plays.
 
-nbconvert lays out the cells; its own pages take the code of widgets, MathJax and reveal.js from the network. Here the
-viewer's modules stand in the page, and reveal.js, in the folder ``reveal`` with its licence, does too.
+nbconvert lays out the cells; its own pages load the code of widgets, MathJax and reveal.js from the network. Here the
+viewer's modules are part of the page, and so is reveal.js, from the folder ``reveal`` with its licence.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .stills import STATE, Stills, is_view
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
 #: Of a slide, in CSS pixels: that of a projector.
 WIDTH, HEIGHT = 1280, 720
-#: Lines of text that a slide holds, and characters of a line; how much smaller a slide may be drawn to fit.
+#: Lines of text that a slide holds, and characters of a line; the least scale of a slide that is shrunk to fit.
 LINES, CHARACTERS = 19, 105
 SMALLEST = 0.7
-#: The most pixels in height that a picture takes.
+#: The greatest height of a picture in pixels.
 PICTURE = 600
-#: Seconds that a cell may take.
+#: The most seconds that a cell may take.
 CELL_SECONDS = 600
 
-# Blocks of nbconvert's templates that ask the network for something, and where the viewer comes in.
+# Blocks of nbconvert's templates that load from the network, and where the viewer is inserted.
 _BLOCKS = """
 {%- block html_head_js -%}{%- endblock html_head_js -%}
 {%- block html_head_js_mathjax -%}{%- endblock html_head_js_mathjax -%}
@@ -116,9 +116,9 @@ document.addEventListener("toggle", fit, true);
 
 
 def executed(notebook: Any, folder: pathlib.Path) -> Any:
-    """A copy of the notebook with the outputs, and the widgets' states, of running it in ``folder``.
+    """Return a copy of the notebook with the outputs, and the widgets' states, of running it in ``folder``.
 
-    Raises nbconvert's CellExecutionError where a cell fails.
+    Raise nbconvert's CellExecutionError if a cell fails.
     """
     notebook = copy.deepcopy(notebook)
     runner: Any = ExecutePreprocessor(  # type: ignore[no-untyped-call]
@@ -129,13 +129,13 @@ def executed(notebook: Any, folder: pathlib.Path) -> Any:
 
 
 def html_page(notebook: Any, title: str, theme: str = "light") -> str:
-    """An executed notebook as a page; ``theme`` is "light" or "dark"."""
+    """Return an executed notebook as a page; ``theme`` is "light" or "dark"."""
     exporter = HTMLExporter(raw_template=_PAGE, config=_config(theme))  # type: ignore[no-untyped-call]
     return _converted(exporter, notebook, title)
 
 
 def slides(notebook: Any, title: str, theme: str = "light") -> str:
-    """An executed notebook as slides of reveal.js, cut where the cells' slide types say, and where one would be full.
+    """Return an executed notebook as slides of reveal.js, divided by the cells' slide types, and where one is full.
 
     Cells of type "notes" are for the speaker, who opens them with the key s.
     """
@@ -144,7 +144,7 @@ def slides(notebook: Any, title: str, theme: str = "light") -> str:
 
 
 def cut(notebook: Any) -> Any:
-    """A copy of the notebook in which a cell that its slide has no room for begins one below it."""
+    """Return a copy of the notebook in which a cell that does not fit on its slide begins a new one below."""
     notebook = copy.deepcopy(notebook)
     filled = 0.0
     for cell in notebook.cells:
@@ -163,7 +163,7 @@ def cut(notebook: Any) -> Any:
 
 
 def lines_of(cell: Any) -> float:
-    """About how many lines of text a cell takes on a slide, its outputs included."""
+    """Estimate how many lines of text a cell takes on a slide, its outputs included."""
     if cell.cell_type == "markdown":
         return sum(1.0 + len(line) // CHARACTERS for line in cell.source.splitlines() if line.strip()) + 1
     hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
@@ -171,12 +171,12 @@ def lines_of(cell: Any) -> float:
     outputs = cell.get("outputs", ())
     for output, following in zip(outputs, [*outputs[1:], {}], strict=False):
         if is_view(output):
-            continue  # in the place of what stands for it
+            continue  # a widget takes its place
         data = output.get("data", {"text/plain": output.get("text", "")})
         shown = data.get(HTML, "")
         high = height_of(shown)
         if VIEW in data or any(kind.startswith("image/") for kind in data) or (high and is_view(following)):
-            lines += LINES - 1  # a picture of unknown height, or a widget that fills what there is
+            lines += LINES - 1  # a picture of unknown height, or a widget that fills the slide
         elif high:
             lines += min(PICTURE, high) * LINES / HEIGHT
         elif shown:
@@ -214,15 +214,16 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
 
 
 def living(notebook: Any) -> Any:
-    """A copy of an executed notebook in which views of steppers and of the model of waiting are places for live ones.
+    """Return a copy of an executed notebook with places for live widgets instead of views of them.
 
-    Other widgets, which need a kernel, leave their pictures and texts; of the explorer its stepper stays.
+    Steppers and the model of waiting are live. Other widgets, which need a kernel, are replaced by their pictures and
+    texts; the explorer keeps its stepper.
     """
     notebook = copy.deepcopy(notebook)
     models = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
     for cell in notebook.cells:
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
-            cell.metadata["transient"] = {"remove_source": True}  # nbconvert's templates ask for this
+            cell.metadata["transient"] = {"remove_source": True}  # read by nbconvert's templates
         if cell.cell_type == "code":
             cell.outputs = _living(cell.outputs, models)
     notebook.metadata.pop("widgets", None)
@@ -230,13 +231,13 @@ def living(notebook: Any) -> Any:
 
 
 def _living(outputs: Sequence[Any], models: Mapping[str, Any]) -> list[Any]:
-    """The outputs of a cell, without what stands for a widget that lives."""
+    """Return the outputs of a cell, without the pictures of widgets that are live."""
     kept: list[Any] = []
     for output in outputs:
         view = output.get("data", {}).pop(VIEW, None)
         found = list(_alive(models, view.get("model_id", ""))) if view else []
         if found:
-            marks = {state.get("_still") for state, _ in found} - {CLASS}  # theirs are pictures
+            marks = {state.get("_still") for state, _ in found} - {CLASS}  # for these the pictures stay
             kept = [before for before in kept if mark_of(before.get("data", {})) not in marks]
             output.data = {HTML: "\n".join(place(state, bundle) for state, bundle in found)}
         if output.get("data") != {}:
@@ -245,7 +246,7 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any]) -> list[Any]:
 
 
 def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str, Any], Bundle]]:
-    """The states of all widgets in a widget's view that need no kernel, each with its bundle."""
+    """Yield the states of all widgets in a widget's view that need no kernel, each with its bundle."""
     state = models.get(model, {}).get("state", {})
     kind = str(state.get("_anywidget_id", "")).rpartition(".")[2]
     if kind == "Stepper":
@@ -257,6 +258,6 @@ def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str,
 
 
 def _holds(notebook: Any, text: str) -> bool:
-    """Whether some output is HTML with this text in it."""
+    """Whether an output is HTML that contains this text."""
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
     return any(text in output.get("data", {}).get(HTML, "") for output in outputs)

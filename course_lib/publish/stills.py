@@ -1,10 +1,10 @@
-"""Makes pages of nbconvert that need no network, and documents without HTML that have their pictures.
+"""Preprocessing for nbconvert: pages that need no network, and pictures in documents without HTML.
 
-Without it a page shows a picture and the view of the widget after it, which stays empty where its code cannot be
-fetched, and hides the picture where it can (``course_lib.viewer.still``); and LaTeX has words where pictures stand.
+Without it a page shows a picture and, after it, the view of the widget, which stays empty where its code cannot be
+loaded, and hides the picture where it can (``course_lib.viewer.still``); and LaTeX has text in place of pictures.
 ``jupyter_nbconvert_config.json`` in the course's folder names this module: ``jupyter nbconvert --config
-jupyter_nbconvert_config.json``. It is not installed, for nbconvert reads no file of a name of our own, and another
-could be somebody's. In JupyterLab's own export ``course_lib.lab`` does the same.
+jupyter_nbconvert_config.json``. It is not installed: nbconvert reads no file of a name of our own, and a file of
+another name could belong to the user. In JupyterLab's own export ``course_lib.lab`` does the same.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ STATE = "application/vnd.jupyter.widget-state+json"
 
 
 class Stills(Preprocessor):
-    """Takes away the views of the course's widgets, for which the output before stands, and the outputs of nothing
-    before folded answers; and offers pictures without HTML too.
+    """Removes the views of the course's widgets, for each of which the output before has a picture.
 
-    Widgets of others stay as they are: theirs are not the only thing in an output.
+    Also removes the empty outputs before folded answers, and offers pictures without HTML. Widgets of other libraries
+    are unchanged: theirs are not the only thing in an output.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
@@ -39,5 +39,5 @@ class Stills(Preprocessor):
 
 
 def is_view(output: Mapping[str, Any]) -> bool:
-    """Is this the view of a widget and nothing else, as our widgets send it?"""
+    """Return whether an output is the view of a widget and nothing else, as our widgets send it."""
     return set(output.get("data", {})) == {VIEW}
