@@ -1,20 +1,18 @@
 """The model of waiting on a page of its own: its sliders by mouse and keyboard, its rows, axe-core in both themes."""
 
 import json
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from matplotlib.colors import to_rgb
 from playwright.sync_api import expect
 
-import course_lib.viewer
 from course_lib import measurements
-from course_lib.figures.performance import WAIT_COLOURS
 from course_lib.waiting import Waiting
+from course_lib.waiting.drawing import WAIT_COLOURS
 from course_lib.waiting.plays import REASONS, Machine
+from course_lib.waiting.widget import BUNDLE
 
-FOLDER = Path(course_lib.viewer.__file__).parent
 H200 = Machine.measured(measurements.load("latencies"))
 TRAITS = ("latency", "warps", "tile_width", "buffers", "_plan", "_offers")
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Waiting</title>
@@ -49,7 +47,7 @@ def show(new_page):
     def shown(widget, theme=""):
         page = new_page()
         state = {name: getattr(widget, name) for name in TRAITS}
-        css, esm = ((FOLDER / f"waiting.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+        css, esm = BUNDLE.read("css"), BUNDLE.read("js")
         page.set_content(PAGE % {"theme": theme, "css": css, "esm": json.dumps(esm), "state": json.dumps(state)})
         page.wait_for_selector(".tt-cycles")
         return page
