@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b0eabc1301f56080 bundle 2ed31b7f5bb9f4cf */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 48ba144cfdebd9ac bundle 1852e6f1dcecb010 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3691,6 +3691,7 @@ var Stage = class {
 var SPEEDS = [1, 2, 4, 8, 16, 32];
 var UNITS = ["statement", "loop turn", "phase", "barrier"];
 var SIZES = [0.8, 1, 1.25, 1.5, 2];
+var LINK = "Copy a link to this step";
 var SAVE_AFTER = 300;
 var UNSAVED = /* @__PURE__ */ new WeakMap();
 var Player = class {
@@ -3972,8 +3973,15 @@ var Player = class {
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     const says2 = copied ? "The link is copied" : "The link stands in the address bar";
+    this.offerLink(says2, "done");
+  }
+  /**
+   * @param {string} says
+   * @param {"link" | "done"} image
+   */
+  offerLink(says2, image) {
     const button = part(this.root, "link");
-    button.replaceChildren(icon("done"));
+    button.replaceChildren(icon(image));
     button.title = says2;
     button.setAttribute("aria-label", says2);
   }
@@ -4023,6 +4031,7 @@ var Player = class {
   set(values) {
     const { model, unsaved } = this;
     Object.assign(unsaved.values, values);
+    if (part(this.root, "link").title !== LINK) this.offerLink(LINK, "link");
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     clearTimeout(unsaved.timer);
     unsaved.timer = setTimeout(() => {
