@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 48ba144cfdebd9ac bundle 1852e6f1dcecb010 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa8b655bd1c036fb bundle 2b5b1598123eb957 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -496,8 +496,12 @@ function columns(named, buffer2) {
   let from = 0;
   const found = {};
   for (const [name, type, count] of named) {
-    found[name] = new TYPES[type](buffer2, from, count);
-    from += 8 * Math.ceil(found[name].byteLength / 8);
+    const column = new TYPES[type](count);
+    const [bytes, size] = [new Uint8Array(column.buffer), column.BYTES_PER_ELEMENT];
+    const sent = new Uint8Array(buffer2, from, bytes.length);
+    for (let byte = 0, at2 = 0; byte < size; byte++) for (let i = byte; i < bytes.length; i += size) bytes[i] = sent[at2++];
+    found[name] = column;
+    from += bytes.length;
   }
   return found;
 }
