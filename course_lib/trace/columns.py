@@ -129,7 +129,7 @@ class Columns:
         return np.searchsorted(self.step["block"], np.arange(len(self.blocks) + 1))
 
     @cached_property
-    def _vector_table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def vector_table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.vectors.table()
 
     @cached_property
@@ -138,12 +138,12 @@ class Columns:
 
     def vector(self, number: int) -> np.ndarray:
         """Return the numbers of one list."""
-        kind, start, length = (int(column[number]) for column in self._vector_table)
+        kind, start, length = (int(column[number]) for column in self.vector_table)
         return self._pools[kind][start : start + length]
 
     def vector_lengths(self, numbers: np.ndarray) -> np.ndarray:
         """Return the lengths of lists."""
-        lengths: np.ndarray = self._vector_table[2][numbers]
+        lengths: np.ndarray = self.vector_table[2][numbers]
         return lengths
 
     def rows(self, table: str, begin: int, end: int) -> slice:
@@ -153,7 +153,7 @@ class Columns:
 
     def values(self, numbers: np.ndarray, row: np.ndarray, place: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Return for each i item ``place[i]`` of list ``numbers[row[i]]`` (item 0 of a list of length one)."""
-        kind, start, length = (column[numbers] for column in self._vector_table)
+        kind, start, length = (column[numbers] for column in self.vector_table)
         at = start[row] + np.where(length[row] == 1, 0, place)
         kinds = np.unique(kind)
         dtype = dtype or np.result_type(*(self._pools[k].dtype for k in kinds)) if len(kinds) else dtype

@@ -267,7 +267,7 @@ def kinds_of_steps(columns: Columns, arrays: Mapping[str, TraceArray], first: in
 
     rows = columns.rows("variable", first, last)
     dtypes = np.array([dtype.kind in "fc" for dtype in columns.vectors.dtypes] or [False])
-    floats = dtypes[columns.vectors.table()[0][columns.variable["values"][rows]]]
+    floats = dtypes[columns.vector_table[0][columns.variable["values"][rows]]]
     computes = np.zeros(last - first, bool)
     computes[columns.variable["step"][rows][floats] - first] = True
     computes[step - first] = False

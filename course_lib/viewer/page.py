@@ -60,8 +60,8 @@ class PageModel {
 // What an address asks for: #step=21&block=1,0&thread=1,1&panel=warp, of the first stepper or of stepper=2.
 const follow = (model, place) => {
   const asked = new URLSearchParams(location.hash.slice(1));
-  if (!asked.has("step") || !("step" in model.state)) return;
-  if (Number(asked.get("stepper") ?? 1) !== model.get("_saved")) return;
+  const number = Number(asked.get("stepper") ?? 1);
+  if (!asked.has("step") || !("step" in model.state) || number !== model.get("_saved")) return;
   for (const name of ["block", "thread", "step"]) {
     const numbers = (asked.get(name) ?? "").split(",").filter(Boolean).map(Number);
     if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b0eabc1301f56080 bundle 2ed31b7f5bb9f4cf */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa8b655bd1c036fb bundle 2b5b1598123eb957 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -496,8 +496,12 @@ function columns(named, buffer2) {
   let from = 0;
   const found = {};
   for (const [name, type, count] of named) {
-    found[name] = new TYPES[type](buffer2, from, count);
-    from += 8 * Math.ceil(found[name].byteLength / 8);
+    const column = new TYPES[type](count);
+    const [bytes, size] = [new Uint8Array(column.buffer), column.BYTES_PER_ELEMENT];
+    const sent = new Uint8Array(buffer2, from, bytes.length);
+    for (let byte = 0, at2 = 0; byte < size; byte++) for (let i = byte; i < bytes.length; i += size) bytes[i] = sent[at2++];
+    found[name] = column;
+    from += bytes.length;
   }
   return found;
 }
@@ -3691,6 +3695,7 @@ var Stage = class {
 var SPEEDS = [1, 2, 4, 8, 16, 32];
 var UNITS = ["statement", "loop turn", "phase", "barrier"];
 var SIZES = [0.8, 1, 1.25, 1.5, 2];
+var LINK = "Copy a link to this step";
 var SAVE_AFTER = 300;
 var UNSAVED = /* @__PURE__ */ new WeakMap();
 var Player = class {
@@ -3972,8 +3977,15 @@ var Player = class {
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     const says2 = copied ? "The link is copied" : "The link stands in the address bar";
+    this.offerLink(says2, "done");
+  }
+  /**
+   * @param {string} says
+   * @param {"link" | "done"} image
+   */
+  offerLink(says2, image) {
     const button = part(this.root, "link");
-    button.replaceChildren(icon("done"));
+    button.replaceChildren(icon(image));
     button.title = says2;
     button.setAttribute("aria-label", says2);
   }
@@ -4023,6 +4035,7 @@ var Player = class {
   set(values) {
     const { model, unsaved } = this;
     Object.assign(unsaved.values, values);
+    if (part(this.root, "link").title !== LINK) this.offerLink(LINK, "link");
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     clearTimeout(unsaved.timer);
     unsaved.timer = setTimeout(() => {

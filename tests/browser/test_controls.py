@@ -216,7 +216,7 @@ def test_text_size(walk):
     assert page.evaluate(size) == pytest.approx(before * 1.25)
     page.locator(".tt-text").select_option(label="200 %")
     assert page.evaluate(size) == pytest.approx(before * 2)
-    page.wait_for_function("() => !Object.keys(document.querySelector('.tt-root').stepper.unsaved).length")  # saved
+    page.wait_for_function("() => !Object.keys(document.querySelector('.tt-root').stepper.unsaved.values).length")
     page.evaluate("() => window.model.set('text_size', 1.5)")
     assert page.evaluate(size) == pytest.approx(before * 1.5)
     page.locator(".tt-root").press("[")

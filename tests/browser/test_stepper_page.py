@@ -117,7 +117,7 @@ def test_a_late_echo_of_the_kernel_does_not_take_a_step_back(show):
         }"""
     )
     assert root.locator(".tt-count").text_content().startswith("step 22 of")
-    page.wait_for_function("() => !Object.keys(document.querySelector('.tt-root').stepper.unsaved).length")
+    page.wait_for_function("() => !Object.keys(document.querySelector('.tt-root').stepper.unsaved.values).length")
     page.evaluate("window.model.set('step', 5)")
     assert root.locator(".tt-count").text_content().startswith("step 5 of")
 

@@ -17,8 +17,11 @@ class Payload:
         data, at = zlib.decompress(base64.b64decode(self.head["packed"])), 0
         self.columns = {}
         for name, kind, count in self.head["columns"]:
-            self.columns[name] = np.frombuffer(data, f"<{kind}", count, at)
-            at += -(-self.columns[name].nbytes // 8) * 8
+            size = np.dtype(kind).itemsize
+            planes = [data[at + byte * count : at + (byte + 1) * count] for byte in range(size)]
+            together = bytes(byte for number in zip(*planes, strict=True) for byte in number)
+            self.columns[name] = np.frombuffer(together, f"<{kind}", count)
+            at += count * size
         assert at == len(data)
 
     def __getitem__(self, name):

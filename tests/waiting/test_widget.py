@@ -171,5 +171,5 @@ def test_a_saved_page_is_small_enough_to_send(page, tmp_path, monkeypatch):
     assert page["_plays"] in path.read_text(encoding="utf-8")
     assert path.stat().st_size < 2_000_000
     assert not re.findall(
-        r'(?:src|href)\s*=\s*["\']', path.read_text(encoding="utf-8").split('<script type="module">')[0]
+        r'(?:src|href)\s*=\s*["\'](?!data:)', path.read_text(encoding="utf-8").split('<script type="module">')[0]
     )

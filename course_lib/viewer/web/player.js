@@ -17,6 +17,7 @@ import { BROKEN, open, Unreadable } from "./trace.js";
 const SPEEDS = [1, 2, 4, 8, 16, 32]; // steps per second
 const UNITS = ["statement", "loop turn", "phase", "barrier"];
 const SIZES = [0.8, 1, 1.25, 1.5, 2];
+const LINK = "Copy a link to this step";
 const SAVE_AFTER = 300; // ms without a change
 
 /**
@@ -327,8 +328,16 @@ export class Player {
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     const says = copied ? "The link is copied" : "The link stands in the address bar";
+    this.offerLink(says, "done");
+  }
+
+  /**
+   * @param {string} says
+   * @param {"link" | "done"} image
+   */
+  offerLink(says, image) {
     const button = part(this.root, "link");
-    button.replaceChildren(icon("done"));
+    button.replaceChildren(icon(image));
     button.title = says;
     button.setAttribute("aria-label", says);
   }
@@ -385,6 +394,7 @@ export class Player {
   set(values) {
     const { model, unsaved } = this;
     Object.assign(unsaved.values, values);
+    if (part(this.root, "link").title !== LINK) this.offerLink(LINK, "link");
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     clearTimeout(unsaved.timer);
     unsaved.timer = setTimeout(() => {

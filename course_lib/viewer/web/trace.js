@@ -108,7 +108,7 @@ async function inflate(packed) {
 }
 
 /**
- * The columns lie one after another, each from a multiple of eight bytes on.
+ * The columns lie one after another: of each the first bytes of all its numbers, then the second, and so on.
  * @param {[string, keyof typeof TYPES, number][]} named
  * @param {ArrayBuffer} buffer
  */
@@ -117,8 +117,12 @@ function columns(named, buffer) {
   /** @type {Record<string, any>} */
   const found = {};
   for (const [name, type, count] of named) {
-    found[name] = new TYPES[type](buffer, from, count);
-    from += 8 * Math.ceil(found[name].byteLength / 8);
+    const column = new TYPES[type](count);
+    const [bytes, size] = [new Uint8Array(column.buffer), column.BYTES_PER_ELEMENT];
+    const sent = new Uint8Array(buffer, from, bytes.length);
+    for (let byte = 0, at = 0; byte < size; byte++) for (let i = byte; i < bytes.length; i += size) bytes[i] = sent[at++];
+    found[name] = column;
+    from += bytes.length;
   }
   return found;
 }

@@ -4,7 +4,7 @@ const TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array,
 const ALL = 0xffffffff;
 
 /**
- * What `payload.py` would write: the columns one after another, each from a multiple of eight bytes on.
+ * What `payload.py` would write: the columns one after another, of each the first bytes of all its numbers, and so on.
  * @param {object} head
  * @param {Record<string, [keyof typeof TYPES, number[]]>} columns
  * @param {(head: any) => void} change  may alter the head before it is put into text
@@ -12,8 +12,11 @@ const ALL = 0xffffffff;
 async function written(head, columns, change) {
   const parts = [];
   const named = Object.entries(columns).map(([name, [type, values]]) => {
-    const bytes = new Uint8Array(TYPES[type].from(values).buffer);
-    parts.push(bytes, new Uint8Array((8 - (bytes.length % 8)) % 8));
+    const column = TYPES[type].from(values);
+    const bytes = [...new Uint8Array(column.buffer)];
+    for (let byte = 0; byte < column.BYTES_PER_ELEMENT; byte++) {
+      parts.push(Uint8Array.from(bytes.filter((_, i) => i % column.BYTES_PER_ELEMENT === byte)));
+    }
     return [name, type, values.length];
   });
   const stream = new Blob(parts).stream().pipeThrough(new CompressionStream("deflate"));
