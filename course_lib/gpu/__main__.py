@@ -89,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--rungs",
         type=lambda text: text.split(","),
-        help="names, separated by commas (default all); of patterns, how they begin; of latencies, the parts",
+        help="names, separated by commas (default: all); of patterns, their beginnings; of latencies, the parts",
     )
     result.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
     result.add_argument(

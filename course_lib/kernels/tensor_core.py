@@ -114,7 +114,7 @@ class Mma:
             if items(fragment) != (kind,) * count:
                 raise TypeError(
                     f"the fragment of {name} is a tuple of {count} {kind}, not {fragment}; write {count} items in "
-                    "brackets, each converted"
+                    "parentheses, each converted"
                 )
 
     def simulated_types(self, a, b, c):
@@ -159,7 +159,7 @@ def require_ampere(name):
     if capability < AMPERE:
         raise errors.LoweringError(
             f"{name} needs a GPU of compute capability {AMPERE[0]}.{AMPERE[1]} (Ampere) or later, and this one has "
-            f"{capability[0]}.{capability[1]}; take a kernel without tensor cores, such as `best`"
+            f"{capability[0]}.{capability[1]}; use a kernel without tensor cores, such as `best`"
         )
 
 

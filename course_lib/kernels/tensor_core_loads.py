@@ -70,7 +70,7 @@ def _simulated_types(elements):
 
 def _simulated_types_transposed(elements):
     if set(elements) != {"uint16"}:
-        raise TypeError(f"transposes matrices of uint16, not of {elements[0]}; take load_matrices or plain indexing")
+        raise TypeError(f"transposes matrices of uint16, not of {elements[0]}; use load_matrices or plain indexing")
     return _simulated_types(elements)
 
 

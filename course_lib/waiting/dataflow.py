@@ -164,8 +164,8 @@ class Dataflow:
             )
         elif before is not None:
             self.crowded[node.lineno] = (
-                "the model of waiting knows statements by their lines, and several stand here; write each statement on "
-                "its own line"
+                "the model of waiting identifies statements by their lines, and this line has several; write each "
+                "statement on its own line"
             )
         self.statements[node.lineno] = function, node
 
@@ -218,7 +218,7 @@ class Dataflow:
             return self.crowded[line]
         if computation.hidden:
             hidden = computation.hidden
-            return f"{hidden} stands in another file or cell, and a trace shows no line of it; put it beside the kernel"
+            return f"{hidden} is in another file or cell, which a trace does not show; define it beside the kernel"
         if computation.mixed:
             return (
                 f"{function.name} is called with arguments of several types, which the model of waiting cannot tell "

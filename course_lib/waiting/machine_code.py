@@ -176,7 +176,7 @@ def machine_programs(
     iterations = [iterations_of(program) for program in lowered]
     if not iterations or not iterations[0]:
         raise ValueError(
-            "the traced kernel has no loop that multiplies and adds, whose iterations the machine code would take"
+            "the traced kernel has no loop that multiplies and adds, which the machine code could be matched with"
         )
     path = _path(ops, iterations[0][len(iterations[0]) // 2])
     unknown = [ops[place].text for place in path.order if ops[place].kind == UNKNOWN]
@@ -210,7 +210,7 @@ def _path(ops: list[CodedOperation], iteration: Iteration) -> _Way:
                 if scored is not None and (best is None or scored[0] < best[0]):
                     best = scored
     if best is None or best[0] >= 1:
-        raise ValueError("no way through the machine code does what was traced")
+        raise ValueError("no path through the machine code does what was traced")
     return best[1]
 
 

@@ -315,7 +315,7 @@ def of_float64(out):
 def test_other_fragments_are_refused(kernel, name, count):
     """By the simulator and by numba in the same words."""
     words = f"mma_tf32: the fragment of {name} is a tuple of {count} float32, not .*; write {count} items in "
-    words += "brackets, each converted"
+    words += "parentheses, each converted"
     with pytest.raises(UnsupportedKernelError, match=words):
         simulate(kernel)[1, 32](np.zeros(32, np.float32))
     with pytest.raises(errors.TypingError, match=words):

@@ -107,7 +107,7 @@ def test_code_of_another_kernel_is_refused():
     other = next(c for c in RECORDED.results if c["rung"] == "naive")["code"]
     _, lowered = code_of("tiled", tile_width=16)
     assert code != other
-    with pytest.raises(ValueError, match="no way through the machine code"):
+    with pytest.raises(ValueError, match="no path through the machine code"):
         machine_programs(other, lowered, H200)
 
 

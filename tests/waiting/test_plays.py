@@ -340,7 +340,7 @@ def test_copies_wait_for_their_group():
 def test_multiply_adds_that_no_trace_shows_are_refused():
     """Those of whole_tiles stand in the file of large_tiles: without them the play would be a false one."""
     kernel, trace = traced("whole_tiles", 128, 256, 16)
-    with pytest.raises(ValueError, match=r"line \d+: \w+ stands in another file"):
+    with pytest.raises(ValueError, match=r"line \d+: \w+ is in another file"):
         programs(kernel, trace)
 
 

@@ -902,7 +902,7 @@ def loaded_elsewhere(A, C):
 def test_functions_of_other_files():
     """One that computes is refused under any name; one that only loads is not."""
     for kernel in (elsewhere_by_name, elsewhere_by_attribute):
-        refused(kernel, "# unknown", "squared stands in another file", X)
+        refused(kernel, "# unknown", "squared is in another file", X)
     assert kinds(loaded_elsewhere, X) == {"load": 2, "multiply-add": 1, "store": 1}
 
 
