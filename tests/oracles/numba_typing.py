@@ -1,8 +1,8 @@
-"""Numba's own typer, asked one scalar question at a time.
+"""Numba's own type inference, called for one scalar operation at a time.
 
-Everything here goes through the typing context of numba's CUDA target, which needs no GPU. Types are given and
-returned as NumPy dtypes; an operation that numba refuses returns None. Values of Python literals count as
-int64, float64 and bool, as they do in a kernel (an int exponent excepted: see `oracle_binop`).
+Everything here uses the typing context of numba's CUDA target, which needs no GPU. Types are given and returned as
+NumPy dtypes; an operation that numba refuses returns None. Values of Python literals count as int64, float64 and bool,
+as they do in a kernel (an int exponent excepted: see `oracle_binop`).
 """
 
 import builtins
@@ -126,7 +126,7 @@ PARTS = {np.dtype("complex64"): np.dtype("float32"), np.dtype("complex128"): np.
 
 
 class _Device:
-    """Stands in for the GPU that numba asks for its compute capability when it types shuffles and votes."""
+    """A stand-in for the GPU that numba asks for its compute capability when it types shuffles and votes."""
 
     compute_capability = (7, 5)
 
