@@ -217,7 +217,9 @@ class Dataflow:
             return self.crowded[line]
         if computation.hidden:
             hidden = computation.hidden
-            return f"{hidden} is in another file or cell, which a trace does not show; define it beside the kernel"
+            return (
+                f"{hidden} is in another file or cell, whose lines a trace does not show; define it beside the kernel"
+            )
         if computation.mixed:
             return (
                 f"{function.name} is called with arguments of several types, which the model of waiting cannot tell "
