@@ -1,6 +1,6 @@
-"""A tracer written by hand for two kernels: it runs them thread by thread and writes down what they did.
+"""A tracer written by hand for two kernels: it runs them thread by thread and records what they did.
 
-It shares no code with the simulator, so what the viewer shows for these traces is known independently.
+It shares no code with the simulator, so it independently checks what the viewer shows for these traces.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def tiled(A, B, C):
 
 
 class _Recorder:
-    """Lines, lanes and accesses of one warp, written down statement by statement."""
+    """Lines, lanes and accesses of one warp, recorded statement by statement."""
 
     def __init__(self, steps, block, warp, threads):
         self.steps, self.block, self.warp, self.threads = steps, block, warp, np.array(threads)

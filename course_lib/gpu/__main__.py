@@ -76,7 +76,7 @@ def size(text: str) -> tuple[int, int, int]:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    text = "\n".join(f"  {name:14}{meaning}" for name, meaning in WHAT.items())
+    text = "\n".join(f"  {name:15}{meaning}" for name, meaning in WHAT.items())
     result = argparse.ArgumentParser(
         prog="python -m course_lib.gpu",
         description="Verify the ladder's kernels against float64, then time them with CUDA events.",

@@ -40,7 +40,7 @@ def bank_conflicts(tile_width=16, dtype=float32):
             cuda.syncthreads()  # both tiles are complete
             for k in range(T):
                 acc += A_tile[ty, k] * B_tile[tx, k]
-            cuda.syncthreads()  # nobody reads the tiles any more
+            cuda.syncthreads()  # no thread reads the tiles any more
         if row < M and col < N:
             C[row, col] = acc
 

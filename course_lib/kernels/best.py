@@ -104,7 +104,7 @@ def best(A, B, C):
         two_steps(A_tile, B_tile, 12, m, n, a0, b0, a1, b1, acc)
         load_fragments(A_tile, B_tile, 15, m, n, a1, b1)
         add_outer_product(a0, b0, acc)
-        cuda.syncthreads()  # nobody reads the tiles any more
+        cuda.syncthreads()  # no thread reads the tiles any more
         keep(A_tile, B_tile, a_next, b_next)
         cuda.syncthreads()  # the next tiles are complete
         load_fragments(A_tile, B_tile, 0, m, n, a0, b0)

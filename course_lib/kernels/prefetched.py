@@ -42,7 +42,7 @@ def prefetched(tile_width=16, dtype=float32):
             now = 1 - now
             A_tiles[now, ty, tx] = a_next
             B_tiles[now, ty, tx] = b_next
-            cuda.syncthreads()  # the next pair is complete, and nobody reads the old one any more
+            cuda.syncthreads()  # the next pair is complete, and no thread reads the old one any more
         if row < M and col < N:
             C[row, col] = acc
 

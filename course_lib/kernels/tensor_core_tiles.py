@@ -1,4 +1,4 @@
-"""What the tiled rungs on tensor cores have in common: the tile of C that a block computes, and the sizes of tiles."""
+"""Common parts of the tiled rungs on tensor cores: the tile of C that a block computes, and the sizes of tiles."""
 
 from numba import cuda
 
@@ -14,7 +14,7 @@ BAND = 8
 
 @cuda.jit(device=True)
 def corner_of_tile():
-    """Return the first row and column of the block's tile of C, which may lie below C.
+    """Return the first row and column of the block's tile of C, which may be below C.
 
     Blocks are numbered in bands of eight rows of tiles, column after column: the blocks that run at the same time then
     need few rows of A and few columns of B, and find them in the second-level cache.

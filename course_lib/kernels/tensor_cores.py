@@ -7,7 +7,7 @@ A and B on its way into shared memory, with a relative error of up to 2**-11; th
 tile of 32×32 results, each of its 8 warps 16×8 of them, with one mma for every 8 elements of K.
 Launch: blocks of 32×8 threads, one for each 32×32 tile of C, rounded up to cover C.
 Loads: 2 K / 32 per element of C from global memory, as tiled with its widest tile; from shared memory 6 per lane for
-an mma. Rows of the tiles are 36 and 40 words apart, so that the 8×4 elements of a load lie in 32 different banks.
+an mma. Rows of the tiles are 36 and 40 words apart, so that the 8×4 elements of a load are in 32 different banks.
 Source: NVIDIA, "Parallel Thread Execution ISA", the section on mma.sync; the padding is derived here.
 """
 

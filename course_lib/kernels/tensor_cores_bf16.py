@@ -155,7 +155,7 @@ def tensor_cores_bf16(A, B, C):
             advance(A, B, A_tiles, B_tiles, 2, 0, 1, top, left, later + 2 * DEPTH, end, a0, b0, a1, b1, acc)
     wait_copies(0)
     for start in range(end, K, DEPTH):
-        cuda.syncthreads()  # nobody reads stage 0 any more
+        cuda.syncthreads()  # no thread reads stage 0 any more
         store_tiles(A, B, A_tiles, B_tiles, top, left, start)
         cuda.syncthreads()
         load_fragments(A_tiles, B_tiles, 0, 0, a0, b0)

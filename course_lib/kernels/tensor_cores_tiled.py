@@ -179,7 +179,7 @@ def tensor_cores_tiled(dtype=float32, rounded=False):
                 advance(A, B, A_tiles, B_tiles, 2, 0, 1, top, left, later + 2 * DEPTH, end, a0, b0, a1, b1, acc)
         wait_copies(0)
         for start in range(end, K, DEPTH):
-            cuda.syncthreads()  # nobody reads stage 0 any more
+            cuda.syncthreads()  # no thread reads stage 0 any more
             store_tiles(A, B, A_tiles, B_tiles, top, left, start)
             cuda.syncthreads()
             fragments(A_tiles, B_tiles, 0, 0, a0, b0)

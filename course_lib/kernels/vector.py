@@ -129,7 +129,7 @@ def load4_or_zeros(X, row, column):
 
 @cuda.jit(device=True)
 def store_inside(X, row, column, value):
-    """Store X[row, column] unless the column lies outside."""
+    """Store X[row, column] unless the column is outside."""
     if column < X.shape[1]:
         X[uint64(row), uint64(column)] = value
 

@@ -41,7 +41,7 @@ FEW = 4
 def fetch(A, B, inside, top, left, start, a_next, b_next):
     """Load the thread's part of the tiles at `start` into registers, zeros outside the matrices.
 
-    Tiles that lie inside, in matrices whose rows begin on 16-byte boundaries, need no test and little arithmetic.
+    Tiles inside the matrices whose rows begin on 16-byte boundaries need no test and little arithmetic.
     """
     a_row, a_k = cuda.threadIdx.x // 4, cuda.threadIdx.x % 4 * 4
     b_k, b_col = cuda.threadIdx.x // 64, cuda.threadIdx.x % 64 * 4
@@ -101,7 +101,7 @@ def whole_tiles(A, B, C):
         two_steps(A_tile, B_tile, 12, m, n, a0, b0, a1, b1, acc)
         load_fragments(A_tile, B_tile, 15, m, n, a1, b1)
         add_outer_product(a0, b0, acc)
-        cuda.syncthreads()  # nobody reads the tiles any more
+        cuda.syncthreads()  # no thread reads the tiles any more
         keep(A_tile, B_tile, a_next, b_next)
         cuda.syncthreads()  # the next tiles are complete
         load_fragments(A_tile, B_tile, 0, m, n, a0, b0)

@@ -21,7 +21,7 @@ DEFAULT_GPU = "nvidia-h200"
 
 @dataclass(frozen=True)
 class Recording:
-    """What was measured, by which command, on which GPU and software (provenance), and every result."""
+    """The results of a measurement, with the command, the GPU and the software (provenance)."""
 
     what: str
     command: str

@@ -1,4 +1,4 @@
-"""How many blocks fit on a multiprocessor, and which resource limits them."""
+"""Occupancy: the number of blocks that fit on a multiprocessor, and the resource that limits it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -285,5 +285,5 @@ def _sizes(arrays, transpose_a, transpose_b):
         L, N = N, L
     if K != L or arrays["C"].shape != (M, N):
         shapes = " and ".join(f"{name} {X.shape[0]}×{X.shape[1]}" for name, X in arrays.items())
-        raise ValueError(f"the product of {M}×{K} and {L}×{N} does not go into C as it stands: {shapes}")
+        raise ValueError(f"the product of {M}×{K} and {L}×{N} does not fit C: {shapes}")
     return M, N, K

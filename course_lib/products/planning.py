@@ -72,7 +72,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class ProductPlan:
-    """How an M×N product over K is computed.
+    """The way in which an M×N product over K is computed.
 
     tile: None if `best` computes `rows`, or if all are inner products. rows, columns: those of C in tiles; the rest are
     inner products. whole: the number of blocks with one tile each; shares: the number of blocks that divide the other

@@ -20,7 +20,7 @@ _KINDS = ("", COMPUTE, STORE, LOAD, BARRIER_PHASE)
 
 
 class Listing:
-    """What the syntax trees say of the traced lines: statements, the names that they assign, and loops.
+    """Facts from the syntax trees about the traced lines: statements, the names that they assign, and loops.
 
     ``first``: line -> first line of its statement; ``targets``: that -> the names it assigns; ``prefix``: line -> the
     prefix of its variables' names, empty in the kernel, ``function.`` in a device function. ``headers``: the first

@@ -84,7 +84,7 @@ class Accesses(Addresses):
             needs = tuple(sorted({*needs, *values}))
         if access.space == "shared" and (merged := self._merge(step.line, access)) is not None:
             return (merged,)
-        position = self.stay_behind(self.emit(self._moves("load", step, place, needs)), access)
+        position = self.stay_after(self.emit(self._moves("load", step, place, needs)), access)
         if self.source.meets and access.space == "global" and facts.moving and facts.index(access.array).guards:
             self.met = (self.idiom(idioms.MEET, step, (position, *needs)[1:]),)
         return (position,)
@@ -110,13 +110,13 @@ class Accesses(Addresses):
             for key in [key for key in self.begun if key[1] == access.array]:
                 del self.begun[key]  # later loads may read what this stores
 
-    def stay_behind(self, position: int, access: TracedAccess) -> int:
+    def stay_after(self, position: int, access: TracedAccess) -> int:
         """Keep a load after the latest store that may be to the same elements; return the load's position.
 
         Two arrays in global memory may overlap, whatever their names; two arrays in shared memory never do.
         """
         if _memory(access) in self.stored:
-            self.schedule.behind[position] = self.stored[_memory(access)]
+            self.schedule.after[position] = self.stored[_memory(access)]
         return position
 
     def _moves(self, kind: str, step: TracedStep, place: int, needs: tuple[int, ...]) -> Instruction:

@@ -1,4 +1,4 @@
-"""What each line of a kernel computes, from its typed program: float instructions, and operations of unknown cost.
+"""The arithmetic of each line of a kernel, from its typed program: float instructions, and operations of unknown cost.
 
 Every +, - and * of float32 is one instruction. A product that is added is one instruction with the sum, in one
 expression or through a name that is assigned once and read once, with no branch between. Integer arithmetic is that of
@@ -72,7 +72,7 @@ _COMPARISONS = {operation.name for operation in COMPARISONS.values()}
 
 @dataclass(frozen=True)
 class Needs:
-    """What a value depends on: float instructions and loads of its line (by number), names, and called functions."""
+    """The dependences of a value: float instructions and loads of its line (by number), names, and called functions."""
 
     operations: tuple[int, ...]
     loads: tuple[int, ...]
@@ -138,7 +138,7 @@ def name_of_unknown(node: Atomic | CallWarp | Elementwise | Frozen) -> str:
 
 @dataclass
 class _Source:
-    """What a value depends on, while it is being collected."""
+    """The dependences of a value, while they are being collected."""
 
     operations: set[int] = field(default_factory=set)
     loads: set[int] = field(default_factory=set)

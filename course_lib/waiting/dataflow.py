@@ -41,8 +41,7 @@ OPAQUE = (ast.Call, ast.Attribute, ast.Subscript)
 
 @dataclass(frozen=True)
 class Index:
-    """How a statement indexes an array: the varying names, the number of sums of them, whether a function guards the
-    access.
+    """The index of an access: the varying names, the number of sums of them, whether a function guards the access.
 
     down: whether the row index varies, so that it is multiplied by the length of a row; sums: the sums themselves.
     """

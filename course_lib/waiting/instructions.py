@@ -8,7 +8,7 @@ The compiler is modelled, too, by rules that recorded machine code shows, of the
   compared and an index is computed once;
 - loads of neighbouring elements of shared memory, 16 bytes of them, become one in an unrolled loop;
 - those comparisons of a guard are made together that need no new sum; before one that does, what is known before
-  the loop decides by a branch of its own. A comparison that stands alone reads its bound from the kernel's arguments;
+  the loop decides by a branch of its own. A single comparison reads its bound from the kernel's arguments;
 - a guard with an else branch becomes no branch: its loads are predicated, and read the array's length and address from
   the kernel's arguments. Any other guard is a branch around what it guards;
 - a guard or a loop whose condition was loaded or computed compares that, and waits for it; no load passes such a
@@ -325,7 +325,7 @@ class _Lowering(Accesses):
             sectors = self.touched(place)
             needs = (*needs, self.idiom(idioms.BEFORE_COPY, step, needs))
             copy = Instruction("copy", step.line, needs, "", 0, passes, sectors, self.iteration, access.bytes)
-            self.groups[-1].append(self.stay_behind(self.emit(copy), access))
+            self.groups[-1].append(self.stay_after(self.emit(copy), access))
 
     def _header(self, facts: Facts, step: TracedStep) -> None:
         """Begin an iteration of a loop that is not unrolled."""

@@ -145,7 +145,7 @@ def _uniform(words: Sequence[str]) -> tuple[frozenset[int], frozenset[int]]:
 
 @dataclass
 class Iteration:
-    """What one iteration of a traced loop does: its accesses by kind and bytes, multiply-adds and barriers."""
+    """The content of one iteration of a traced loop: its accesses by kind and bytes, multiply-adds and barriers."""
 
     multiply_adds: int
     memory: dict[tuple[str, int], list[Instruction]]

@@ -67,7 +67,7 @@ class _Step(NamedTuple):
     reads: tuple[int, int]
     path: float
     sectors: tuple[tuple[str, int], ...]
-    turn: int
+    iteration: int
 
 
 def _step(instruction: Instruction, machine: Machine) -> _Step:
@@ -191,7 +191,7 @@ class Player:
         self.spans: list[list[tuple[str, float, float]]] = [[] for _ in range(count)]
         self.waits = [0.0] * len(REASONS)
         self.turns: list[list[float]] = [[] for _ in range(count)]
-        self.turn = [0] * count
+        self.iteration = [0] * count
         self.arrived: list[list[tuple[int, float]]] = [[] for _ in range(blocks)]
         self.running = [self.working] * blocks  # for each block, the warps that have not ended
         self.round = [0] * blocks
@@ -315,8 +315,8 @@ class Player:
             self._wait(warp, ARITHMETIC, end, now + step.pace)
             end = now + step.pace
         self.position[warp] = position = position + 1
-        if step.turn > self.turn[warp]:
-            self.turn[warp] = step.turn
+        if step.iteration > self.iteration[warp]:
+            self.iteration[warp] = step.iteration
             self.turns[warp].append(now)
         ready = INFINITE
         if step.kind == "barrier":
@@ -349,7 +349,7 @@ class Player:
         self.running[block] = self.working
         for warp in range(block * self.size, (block + 1) * self.size):
             if self.programs[warp]:
-                self.position[warp] = self.turn[warp] = 0
+                self.position[warp] = self.iteration[warp] = 0
                 self.issues[warp] = now
                 self._sleep(warp, self._ready(warp, now))
 

@@ -96,7 +96,7 @@ class Schedule:
     """Instructions in the compiler's order, in `out`, one region after the other.
 
     Of the region to be put next, by position: `latency`, cycles until the result where the compiler knows them;
-    `holds`, cycles until the next instruction; `fills`, what fills gaps; `behind`, the store that a load must follow.
+    `holds`, cycles until the next instruction; `fills`, what fills gaps; `after`, the store that a load must follow.
     """
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class Schedule:
         self.latency: dict[int, int] = {}
         self.holds: dict[int, int] = {}
         self.fills: set[int] = set()
-        self.behind: dict[int, int] = {}
+        self.after: dict[int, int] = {}
         self.kept: set[str] = set()  # arrays with an advancing pointer, which keeps its registers
         self.known = _Clock()  # as the paces have it
         self.reckoned = _Clock()  # with the latencies that the compiler assumes
@@ -127,7 +127,7 @@ class Schedule:
         moved: dict[int, int] = {}  # old position -> new position
 
         def ready(i: int) -> bool:
-            needs = (*region[i].needs, self.behind.get(base + i, -1))
+            needs = (*region[i].needs, self.after.get(base + i, -1))
             return all(p < base or p in moved for p in needs)
 
         def begin(i: int) -> int:
@@ -152,7 +152,7 @@ class Schedule:
             for table in (self.latency, self.holds)
         )
         self.fills = {moved[base + i] for i in fills}
-        self.behind.clear()  # no load is left
+        self.after.clear()  # no load is left
         return rest, moved
 
     def _issue(self, old: int, instruction: Instruction, moved: dict[int, int], again: int) -> None:

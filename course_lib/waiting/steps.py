@@ -22,7 +22,7 @@ WIDE_BYTES = 16
 
 @dataclass(eq=False)
 class TracedAccess:
-    """What lowering needs of an access: `words` are the lanes' first elements, in the order of the array's memory."""
+    """An access as lowering needs it: `words` are the lanes' first elements, in the order of the array's memory."""
 
     op: str
     array: str
@@ -89,7 +89,7 @@ class TracedAccess:
 
 @dataclass(slots=True)
 class TracedStep:
-    """What lowering needs of a step: its line, whether a barrier follows, the names assigned, the accesses.
+    """A step as lowering needs it: its line, whether a barrier follows, the names assigned, the accesses.
 
     resumed: whether it continues a statement after a function called by it has returned.
     """

@@ -119,7 +119,7 @@ class Plan:
         return rows
 
     def sentences(self) -> list[str]:
-        """What the picture shows, in words."""
+        """The content of the picture in words."""
         play = self.play
         kernel = f"{KERNELS[self.buffers]}, {'one buffer' if self.buffers == 1 else 'two buffers'}"
         barriers = sum(i.kind == "barrier" for i in instructions(self.tile_width, self.buffers)[0])

@@ -1,4 +1,4 @@
-"""The closed forms of requests, sectors and wavefronts, against a count of every lane of every warp."""
+"""The formulas for requests, sectors and wavefronts, compared with a count of every lane of every warp."""
 
 from collections import defaultdict
 
@@ -42,7 +42,7 @@ def blocks(M, N, T):
 
 
 def naive_lane_by_lane(M, N, K, T, itemsize):
-    """Count what naive.py writes, one warp at a time."""
+    """Count the accesses of naive.py, one warp at a time."""
     count = Counter(itemsize)
     for top, left in blocks(M, N, T):
         for warp in warps(T, T):
@@ -55,7 +55,7 @@ def naive_lane_by_lane(M, N, K, T, itemsize):
 
 
 def tiled_lane_by_lane(M, N, K, T, itemsize):
-    """Count what tiled.py writes, one warp at a time."""
+    """Count the accesses of tiled.py, one warp at a time."""
     count = Counter(itemsize)
     for top, left in blocks(M, N, T):
         for warp in warps(T, T):
@@ -77,7 +77,7 @@ def tiled_lane_by_lane(M, N, K, T, itemsize):
 
 
 def some(counts):
-    """Leave out what never happens."""
+    """Remove counts of zero."""
     return {key: count for key, count in counts.items() if count.accesses}
 
 
@@ -108,7 +108,7 @@ def test_tiled_global_traffic_of_8_byte_elements():
 
 
 def test_accesses_agree_with_the_one_line_formulas():
-    """The sums over warps and the closed forms of counts.py are the same numbers."""
+    """The sums over warps and the formulas of counts.py are the same numbers."""
     for name, width in (("naive", None), ("tiled", 16), ("prefetched", 16)):
         counts = closed_forms.traffic(name, 70, 45, 130)
         loads = counts["global", "load", "A"].accesses + counts["global", "load", "B"].accesses

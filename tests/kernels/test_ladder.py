@@ -37,7 +37,7 @@ def test_names_are_unique_and_found():
 
 @pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
 def test_a_file_says_what_a_reader_asks_first(r):
-    """The idea, the launch shape, the loads per element of C, and where it comes from."""
+    """It states the idea, the launch shape, the loads per element of C, and the source."""
     text = importlib.import_module(f"course_lib.kernels.{r.name}").__doc__
     assert all(f"\n{part}: " in text for part in ("Idea", "Launch", "Loads", "Source"))
 
@@ -51,6 +51,6 @@ def test_a_block_is_legal_and_fits_shared_memory(r):
 
 
 def test_single_block_refuses_what_it_cannot_hold():
-    """The limit is named: one block has no room for 33 columns."""
+    """The message names the limit: one block has no room for 33 columns."""
     with pytest.raises(ValueError, match="32×32"):
         rung("single_block").launch(8, 33, 8)

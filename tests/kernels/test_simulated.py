@@ -10,7 +10,7 @@ from course_lib.kernels import LADDER, rung
 from course_lib.kernels.vector import load4, store4
 
 SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 4)]
-#: More sizes for the closed forms: several blocks each way, rows at every phase to a sector, whole tiles, thin edges.
+#: More sizes for the formulas: several blocks each way, rows at every phase to a sector, whole tiles, thin edges.
 MODELLED_SIZES = [(150, 3, 7), (3, 150, 9), (17, 32, 16), (130, 133, 5)]
 #: A tile of 128-bit loads and a ragged one after it in K; whole tiles of a matrix whose rows, or whose partner's, begin
 #: off 16 bytes; four blocks with rows at every phase to a sector.
@@ -38,7 +38,7 @@ def simulated(r, A, B, C, **params):
 
 
 def assert_modelled(run, r, size, **params):
-    """Hold the closed forms equal to a run: accesses, requests, sectors and wavefronts of every array, and no more."""
+    """Assert that the formulas equal a run: accesses, requests, sectors and wavefronts of exactly these arrays."""
     modelled = closed_forms.traffic(r.name, *size, **{**r.params, **params})
     known = {(row.space, row.op, row.array) for row in run.traffic.rows}
     for (space, op, array), count in modelled.items():
@@ -58,9 +58,9 @@ def assert_modelled(run, r, size, **params):
     ids=lambda x: getattr(x, "name", str(x)),
 )
 def test_rung_equals_numpy(r, size):
-    """Rectangles that no tile divides, a single element, an empty inner dimension and an empty result.
+    """Sizes are rectangles that no tile divides, a single element, an empty inner dimension and an empty result.
 
-    The closed forms of its traffic are the simulator's counts.
+    The formulas for its traffic give the simulator's counts.
     """
     A, B, C = matrices(*size)
     run = simulated(r, A, B, C)
@@ -72,7 +72,7 @@ def test_rung_equals_numpy(r, size):
 @pytest.mark.parametrize("dtype", [np.float64, np.int32])
 @pytest.mark.parametrize("r", [r for r in LADDER if len(r.dtypes) > 1], ids=lambda r: r.name)
 def test_rung_of_other_types_and_fortran_order(r, dtype):
-    """The same kernels with float64 and int32, columns first in memory."""
+    """The same kernels run with float64 and int32, and with columns first in memory."""
     A, B, C = matrices(19, 23, 21, dtype, "F")
     simulated(r, A, B, C)
     np.testing.assert_array_equal(C, A @ B)
@@ -81,7 +81,7 @@ def test_rung_of_other_types_and_fortran_order(r, dtype):
 @pytest.mark.parametrize("tile_width", [2, 5, 32])
 @pytest.mark.parametrize("r", [r for r in LADDER if "tile_width" in r.params], ids=lambda r: r.name)
 def test_rung_with_other_tile_widths(r, tile_width):
-    """The tile width is a compile-time constant of the kernel, not 16 in disguise."""
+    """The tile width is a compile-time constant of the kernel, and not always 16."""
     A, B, C = matrices(19, 9, 11)
     run = simulated(r, A, B, C, tile_width=tile_width)
     np.testing.assert_array_equal(C, A @ B)
@@ -91,13 +91,13 @@ def test_rung_with_other_tile_widths(r, tile_width):
 @pytest.mark.parametrize("size", MODELLED_SIZES, ids=str)
 @pytest.mark.parametrize("r", [r for r in LADDER if r.name not in HEAVY], ids=lambda r: r.name)
 def test_model_equals_the_simulators_counts(r, size):
-    """Accesses, requests, sectors and wavefronts of every array, as closed forms and as counted."""
+    """Accesses, requests, sectors and wavefronts of every array agree, by formulas and as counted."""
     assert_modelled(simulated(r, *matrices(*size)), r, size)
 
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    # by day the first of these sizes for the first of these kernels, the second for the second, and so on
+    # the default run has the first of these sizes for the first of these kernels, the second for the second, and so on
     [
         (name, size) if place == turn % len(WHOLE) else at_night(name, size)
         for turn, name in enumerate(HEAVY)
@@ -106,14 +106,14 @@ def test_model_equals_the_simulators_counts(r, size):
     ids=str,
 )
 def test_model_equals_the_simulators_counts_of_whole_tiles(name, size):
-    """Sizes that hold whole tiles and parts of them, for the kernels with large tiles."""
+    """Sizes have whole tiles and parts of them, for the kernels with large tiles."""
     r = rung(name)
     assert_modelled(simulated(r, *matrices(*size)), r, size)
 
 
 @pytest.mark.parametrize("r", [r for r in LADDER if "float64" in r.dtypes], ids=lambda r: r.name)
 def test_sectors_of_8_byte_elements(r):
-    """Four to a sector, and rows of odd length."""
+    """There are four to a sector, and rows of odd length."""
     size = (19, 25, 21)
     run = simulated(r, *matrices(*size, np.float64))
     for (space, op, array), count in closed_forms.traffic(r.name, *size, **r.params, itemsize=8).items():
@@ -136,7 +136,7 @@ def test_model_equals_the_simulators_counts_of_random_sizes(r):
     "size", [(3, 258, 37), at_night((130, 70, 35)), (130, 3, 41), at_night((132, 260, 4))], ids=str
 )
 def test_edges_of_the_best_kernel(size):
-    """A few last rows, columns, or both, beside whole tiles and without them, are inner products split among lanes."""
+    """A few last rows, columns, or both, with or without whole tiles, are inner products divided among lanes."""
     A, B, C = matrices(*size)
     run = simulated(rung("best"), A, B, C)
     np.testing.assert_array_equal(C, A @ B)
@@ -147,7 +147,7 @@ def test_edges_of_the_best_kernel(size):
 
 @pytest.mark.parametrize("r", [at_night(r) if r.name in HEAVY else r for r in LADDER], ids=lambda r: r.name)
 def test_global_bytes_follow_from_the_tile(r):
-    """The closed form of the loads holds for the whole ladder."""
+    """The formula for the loads holds for the whole ladder."""
     M, N, K = (27, 26, 22) if r.name in ("single_block", "per_element") else (37, 70, 18)
     A, B, C = matrices(M, N, K)
     run = simulated(r, A, B, C)
@@ -157,6 +157,6 @@ def test_global_bytes_follow_from_the_tile(r):
 
 @pytest.mark.parametrize("access", [load4, store4])
 def test_vector_access_says_what_it_is_on_a_gpu(access):
-    """A simulator can tell a 16-byte access from four of 4 bytes."""
+    """A simulator can distinguish a 16-byte access from four of 4 bytes."""
     assert access.__simulated_as__[1] == 4
     assert callable(access.py_func)

@@ -29,7 +29,7 @@ SIZES = {
     "tensor_cores_tiled": [(37, 70, 18), (3, 2, 0), (0, 4, 4), (130, 136, 88), (128, 140, 44), (128, 128, 16), None],
     "tensor_cores_bf16": [(37, 70, 18), (3, 2, 0), (0, 4, 4), (130, 144, 144), (128, 136, 72), (128, 128, 32), None],
 }
-#: The largest; by day the other kernel on tiles is tried on such a size.
+#: The largest; the default run tries such a size on the other kernel with tiles.
 ONLY_AT_NIGHT = [(130, 136, 88), (130, 144, 144), (128, 140, 44)]
 #: Of real numbers, which are rounded: a tile and what it leaves over.
 ROUNDED = {"tensor_cores": (65, 31, 33), "tensor_cores_tiled": (128, 140, 20), "tensor_cores_bf16": (128, 136, 24)}
@@ -46,7 +46,7 @@ def multiply(r, A, B):
 
 
 def assert_modelled(run, r, size):
-    """Hold the closed forms equal to what was counted, array by array."""
+    """Assert that the formulas equal the counts, array by array."""
     modelled = {key: count for key, count in closed_forms.traffic(r.name, *size, **r.params).items() if count.accesses}
     counted = {(row.space, row.op, row.array) for row in run.traffic.rows if row.accesses}
     assert modelled.keys() == {key for key in counted if key[0] != "local"}
@@ -77,7 +77,7 @@ def test_rung_is_right_silent_and_modelled(r, size):
 
 @pytest.mark.parametrize("r", TENSOR_CORES, ids=lambda r: r.name)
 def test_real_numbers_are_rounded_once(r):
-    """The result is that of rounded operands but for the sums, and within the bounds of its format."""
+    """The result is that of rounded operands except for the sums, and within the bounds of its format."""
     M, N, K = ROUNDED[r.name]
     rng = np.random.default_rng()
     A, B = (rng.standard_normal(shape, np.float32) for shape in ((M, K), (K, N)))
@@ -92,7 +92,7 @@ def test_real_numbers_are_rounded_once(r):
 
 @pytest.mark.parametrize("r", TENSOR_CORES, ids=lambda r: r.name)
 def test_what_the_ladder_asks_of_a_rung(r):
-    """It is found by name, says its idea and its source, and no load from shared memory meets a bank twice."""
+    """It is found by name, states its idea and its source, and its loads from shared memory have no bank conflict."""
     assert rung(r.name) is r
     text = importlib.import_module(f"course_lib.kernels.{r.name}").__doc__
     assert all(f"\n{part}: " in text for part in ("Idea", "Launch", "Loads", "Source"))
@@ -103,7 +103,7 @@ def test_what_the_ladder_asks_of_a_rung(r):
 
 
 def test_rounding_to_tf32():
-    """To nearest, ties away from zero, for every number; and what a GPU does to NaN."""
+    """It rounds to nearest, ties away from zero, for every number; and treats NaN as a GPU does."""
     rng = np.random.default_rng()
     x = rng.integers(0, 2**32, 4096, np.uint64).astype(np.uint32).view(np.float32)
     x = x[np.isfinite(x) & (abs(x) < 3e38)]
@@ -116,7 +116,7 @@ def test_rounding_to_tf32():
 
 
 def test_bfloat16():
-    """To nearest, ties to even, for every number; NaN stays NaN, and what has a place comes back as it was."""
+    """It rounds to nearest, ties to even, for every number; NaN stays NaN, and representable numbers are unchanged."""
     rng = np.random.default_rng()
     x = rng.integers(0, 2**32, 4096, np.uint64).astype(np.uint32).view(np.float32)
     x = x[np.isfinite(x) & (abs(x) < 3e38)]
@@ -130,7 +130,7 @@ def test_bfloat16():
 
 
 def fragments_of(form, A, B, C):
-    """The fragments of matrices, by the rule as it is written in the module, lane by lane: shape (items, 1, 32)."""
+    """Return the fragments of matrices, by the rule written in the module, lane by lane: shape (items, 1, 32)."""
     lanes = [(lane // 4, lane % 4) for lane in range(32)]
     c = [[C[q, 2 * t], C[q, 2 * t + 1], C[q + 8, 2 * t], C[q + 8, 2 * t + 1]] for q, t in lanes]
     if form is TF32:
@@ -164,7 +164,7 @@ def test_which_lane_holds_what(form):
 
 
 def sum_of(form, *terms, c=0.0):
-    """The sum of up to eight products and c, in row 0 and column 0."""
+    """Return the sum of up to eight products and c, in row 0 and column 0."""
     A, B, C = np.zeros((16, form.depth)), np.zeros((form.depth, 8)), np.zeros((16, 8))
     A[0, : len(terms)], B[: len(terms), 0], C[0, 0] = terms, 1, c
     return Fraction(float(form.of_warps(*map(tuple, fragments_of(form, A, B, C)))[0][0, 0]))
@@ -172,7 +172,7 @@ def sum_of(form, *terms, c=0.0):
 
 @pytest.mark.parametrize("form", [TF32, BF16], ids=["TF32", "BF16"])
 def test_the_sum_cuts_off(form):
-    """A term far below the largest is lost, and what is left is cut, not rounded, to float32."""
+    """A term far below the largest is lost, and the rest is truncated, not rounded, to float32."""
     ulp = Fraction(1, 2**23)
     assert sum_of(form, 1, c=2.0**-23) == 1 + ulp
     assert sum_of(form, 1, c=1.9 * 2.0**-23) == 1 + ulp
@@ -183,7 +183,7 @@ def test_the_sum_cuts_off(form):
 
 
 def test_operands_are_cut_off():
-    """What `to_tf32` has not rounded loses its last 13 bits, whatever they are."""
+    """An operand that `to_tf32` has not rounded loses its last 13 bits, whatever they are."""
     rng = np.random.default_rng()
     A, B, C = (rng.standard_normal(shape, np.float32) for shape in ((16, 8), (8, 8), (16, 8)))
     cut, whole = (
@@ -196,7 +196,7 @@ def test_operands_are_cut_off():
 
 @pytest.mark.parametrize("lanes", [32, 20], ids=["a warp", "part of one"])
 def test_rounding_in_a_kernel(lanes):
-    """Each lane by itself, as many as there are."""
+    """Each lane rounds its own number, for any number of lanes."""
 
     def kernel(x, out):
         i = cuda.threadIdx.x
@@ -313,9 +313,9 @@ def of_float64(out):
 
 @pytest.mark.parametrize(("kernel", "name", "count"), [(one_short, "A", 4), (of_float64, "B", 2)])
 def test_other_fragments_are_refused(kernel, name, count):
-    """By the simulator and by numba in the same words."""
+    """The simulator and numba refuse them in the same words."""
     words = f"mma_tf32: the fragment of {name} is a tuple of {count} float32, not .*; write {count} items in "
-    words += "brackets, each converted"
+    words += "parentheses, each converted"
     with pytest.raises(UnsupportedKernelError, match=words):
         simulate(kernel)[1, 32](np.zeros(32, np.float32))
     with pytest.raises(errors.TypingError, match=words):
@@ -362,7 +362,7 @@ FLOATS, BITS = types.float32[:, ::1], types.uint16[:, ::1]
     ],
 )
 def test_instructions_of_the_rungs(name, params, kinds, wanted, monkeypatch):
-    """numba writes what each says, and no results in local memory."""
+    """numba compiles each to its instruction, without results in local memory."""
     monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", Ampere)
     text, _ = cuda.compile_ptx(rung(name).make(**params).py_func, kinds, cc=(8, 0))
     assert all(instruction in text for instruction in wanted)

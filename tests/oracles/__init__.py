@@ -1,1 +1,1 @@
-"""What the simulator is judged by: independent, slow and obvious; none of it imports course_lib."""
+"""References for the tests of the simulator: independent, slow and simple; none of them imports course_lib."""

@@ -56,7 +56,7 @@ class Pair:
         return self.module.arguments(np.random.default_rng(7))
 
     def wrong(self, before, after):
-        """Say which arrays differ from the right answer; `before` is a fresh set of the same arguments."""
+        """Return which arrays differ from the right answer; `before` is a fresh set of the same arguments."""
         answer = self.module.answer(*before)
         return [k for k, right in answer.items() if not same(after[k], right)]
 
@@ -69,7 +69,7 @@ def same(got, right):
 
 
 def tagged_lines(module, tag):
-    """Return the line numbers in the file that carry `# <- tag`, as the bug or what it calls, not the twin."""
+    """Return the line numbers in the file with the tag `# <- tag`, in the bug or what it calls, not in the twin."""
     path = Path(inspect.getsourcefile(module))
     lines = path.read_text().splitlines()
     found = frozenset(n for n, text in enumerate(lines, 1) if text.endswith(f"# <- {tag}"))

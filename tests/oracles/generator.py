@@ -112,7 +112,7 @@ class Writer:
         return f"({self.integer(1)}) % {extent}"
 
     def integer(self, depth=2):
-        """An expression of some integer type, free of side effects beyond loads."""
+        """Return an expression of some integer type, without side effects beyond loads."""
         if depth == 0 or self.chance(35):
             leaf = self.one("name", "name", "literal", "load", "loop", "special")
             if leaf == "load":
@@ -148,13 +148,13 @@ class Writer:
         if kind in ("abs", "~", "neg"):
             return {"abs": f"abs({a})", "~": f"(~({a}))", "neg": f"(-({a}))"}[kind]
         if kind in ("and", "or") and self.typed:
-            return f"(int64({a}) {kind} int64({b}))"  # an int64 and a uint64 meet as float64
+            return f"(int64({a}) {kind} int64({b}))"  # an int64 and a uint64 would be combined as float64
         if kind == "*" and not self.typed:
             return f"(({a}) % 50 * (({b}) % 50))"
         return f"({a} {kind} {b})"
 
     def number(self, depth=2):
-        """An expression of any numeric type."""
+        """Return an expression of any numeric type."""
         if depth == 0 or self.chance(30):
             leaf = self.one("name", "name", "load", "load", "literal", "integer", "shared", "matrix")
             if leaf == "name" and self.numbers:
@@ -258,7 +258,7 @@ class Writer:
         self.line(f"OUT_D[g, {self.draw(st.integers(0, SLOTS - 1))}] {self.one('=', '=', '+=')} {self.number(1)}")
 
     def do_fill(self, depth):
-        """A number into a part of an array, perhaps one that differs between threads."""
+        """Assign a number to a part of an array, perhaps one that differs between threads."""
         part = self.one(":", "1:", ":-1", "::2", "::-1", f"int({self.integer(1)}) % 3:", f":int({self.integer(1)}) % 4")
         self.line(f"{self.one('v[', 'OUT_D[g, ')}{part}] = {self.number(1)}")
 
@@ -284,7 +284,7 @@ class Writer:
         self.loop(depth, [k], [])
 
     def do_for_items(self, depth):
-        """A loop over a tuple, perhaps numbered, or over two at once."""
+        """Write a loop over a tuple, perhaps numbered, or over two at once."""
         k, x = self.name("k"), self.name("x")
         a, b = self.integer(1), self.number(1)
         numbers = self.one("SCALES", "(1.5, 0.25)", f"(float64({b}), 2.0)", *(["(HALF, float32(g))"] * self.typed))
@@ -363,7 +363,7 @@ class Writer:
             self.line(f"OUT_L[g, {k}] = {name}")
 
     def phase(self):
-        """Statements, then an exchange in which every thread of the block takes part."""
+        """Write statements, then an exchange in which every thread of the block takes part."""
         for _ in range(self.draw(st.integers(0, 2))):
             self.statement(1)
         kinds = ["array", "array", "atomic", *(["shuffle", "vote"] if self.typed and self.threads % 32 == 0 else [])]
@@ -443,9 +443,9 @@ def kernel(x, y):
 
 @st.composite
 def careless_cases(draw):
-    """Draw a kernel that may race, diverge at a barrier, leave its arrays or read what nobody wrote.
+    """Draw a kernel that may race, diverge at a barrier, leave its arrays or read uninitialized memory.
 
-    What it touches depends on the thread alone, never on data, so that every order of execution does the same.
+    Its accesses depend on the thread alone, never on data, so that every order of execution does the same.
     """
     threads = draw(st.sampled_from([8, 32, 40, 64, 70]))
     writer = Careless(draw, threads)
@@ -455,7 +455,7 @@ def careless_cases(draw):
 
 
 class Careless(Writer):
-    """Writes kernels of loads, stores, atomics and barriers at indices that are nearly right."""
+    """Writes kernels of loads, stores, atomics and barriers at indices that are nearly correct."""
 
     def __init__(self, draw, threads):
         super().__init__(draw, True, threads)

@@ -1,10 +1,10 @@
-"""Races by vector clocks over every pair of accesses: slow, obvious, and exact.
+"""Races by vector clocks over every pair of accesses: slow, simple, and exact.
 
-A program is a table of steps that all threads go through in order. Step k is one instruction, taken by the threads of
+A program is a table of steps that all threads execute in order. Step k is one instruction, taken by the threads of
 ``active[k]``: a load, a store or an atomic of shared or global memory at ``index[k]``, a syncwarp among the lanes that
 name the same ``members[k]``, a fence (of the device or of a block), or a barrier of every block. An atomic releases
-what its thread fenced, or what a thread of its block fenced before the latest barrier, to whoever updates the same word
-later: behind a fence of the block, or through a word of shared memory, to its own block only.
+what its thread fenced, or what a thread of its block fenced before the latest barrier, to any thread that updates the
+same word later; after a fence of the block, or through a word of shared memory, only to its own block.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ WORDS = 8
 
 
 def program_of(fences):
-    """The program that goes through a table; without ``fences`` its source holds none, and no table may."""
+    """Return the kernel that executes a table; without ``fences`` its source has none, and no table may."""
 
     @cuda.jit
     def program(steps, active, index, members, words, out):
@@ -58,7 +58,7 @@ program, program_without_fences = program_of(True), program_of(False)
 
 
 def draw(rng: np.random.Generator):
-    """A random program: (blocks, threads a block, steps, active, index, members)."""
+    """Return a random program: (blocks, threads a block, steps, active, index, members)."""
     blocks, threads = int(rng.integers(1, 3)), int(rng.choice([8, 32, 40, 64]))
     count, size = int(rng.integers(2, 9)), blocks * threads
     steps = rng.choice([LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, BARRIER, *[SYNCWARP] * 4], count)
@@ -78,11 +78,11 @@ def draw(rng: np.random.Generator):
 
 
 def draw_fences(rng: np.random.Generator):
-    """A random program with fences, as `draw` gives it: threads pass a word of data on, by and large as they should.
+    """Return a random program with fences, as `draw` does: threads pass a word of data on, mostly correctly.
 
-    One after another, threads update a flag, touch the data, pass a fence and update a flag again; at random a step is
-    left out, taken by others too, done on another word or preceded by a barrier, and a fence is one of its block. Flags
-    and data lie in global or in shared memory.
+    One after another, threads update a flag, access the data, pass a fence and update a flag again; at random a step is
+    omitted, taken by others too, done on another word or preceded by a barrier, and a fence is one of its block. Flags
+    and data are in global or in shared memory.
     """
     blocks, threads = int(rng.integers(1, 4)), int(rng.choice([1, 2, 32]))
     size, half = blocks * threads, WORDS // 2
@@ -115,7 +115,7 @@ def warps(blocks: int, threads: int) -> list[np.ndarray]:
 
 
 def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]]:
-    """The pairs (smaller first) of kinds of steps of which two race."""
+    """Return the pairs (smaller first) of kinds of steps of which two race."""
     size = blocks * threads
     clock = np.eye(size, dtype=np.int64)  # clock[t, u]: what t knows of u
     log: dict[tuple, list] = {}

@@ -1,9 +1,9 @@
 """Types of variables where paths of control flow meet, found by running a function on types alone.
 
-Numba gives each assignment a type of its own; where two paths meet, the versions that arrive are converted to
-one type. `Merges(function, argument_types, …).after[node]` maps the variables alive after the statement `node`
-to that type, `.head[node]` those at the head of a loop. A type here is a NumPy dtype, a tuple of them, or None
-for whatever is not a scalar.
+Numba gives each assignment a type of its own; where two paths meet, the versions that arrive are converted to one type.
+`Merges(function, argument_types, …).after[node]` maps the variables alive after the statement `node` to that type,
+`.head[node]` those at the head of a loop. A type here is a NumPy dtype, a tuple of them, or None for anything that is
+not a scalar.
 """
 
 import ast
@@ -17,7 +17,7 @@ INT32 = np.dtype("int32")
 
 
 def unify(a, b):
-    """Return the common type of two versions; None as soon as one is not a scalar."""
+    """Return the common type of two versions; None if one is not a scalar."""
     if a == b:
         return a
     if isinstance(a, tuple) and isinstance(b, tuple):

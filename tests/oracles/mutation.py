@@ -21,7 +21,7 @@ class Mutant:
 
 
 def mutants(source, every=1):
-    """Yield a Mutant for each place, or every so many-th, in the module's kernels and device functions."""
+    """Yield a Mutant for each place, or for every n-th (`every`), in the module's kernels and device functions."""
     count = len(list(places(ast.parse(source))))
     known, lines = set(), source.splitlines()
     for number in range(0, count, every):

@@ -1,7 +1,7 @@
 """A kernel compiled by numba for the CPU and called once for each thread: numba's typing and code, no simulator.
 
-Only for kernels whose threads do not speak to each other. `cuda.threadIdx.x` and its like become int32
-arguments; everything else is left to numba, with the error model of the CUDA target.
+Only for kernels whose threads do not communicate. `cuda.threadIdx.x` and its like become int32 arguments; everything
+else is left to numba, with the error model of the CUDA target.
 """
 
 import ast
@@ -14,7 +14,7 @@ NAMES = [f"{base}.{axis}" for base in ("threadIdx", "blockIdx", "blockDim", "gri
 
 
 class ToCpu(ast.NodeTransformer):
-    """Replaces what only a GPU has."""
+    """Replaces expressions that only a GPU has."""
 
     def visit_FunctionDef(self, node):
         self.generic_visit(node)

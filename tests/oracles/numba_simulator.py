@@ -1,7 +1,7 @@
-"""Numba's own CUDA simulator, in a process of its own that stays: it is chosen when numba is imported.
+"""Numba's own CUDA simulator, in a separate process that persists: numba selects it when it is imported.
 
-It runs every thread as an operating-system thread with Python's and NumPy's arithmetic, so it is an oracle only
-for kernels in which those and numba's typing agree: int64 and float64, no wrap-around, no division by zero.
+It runs every thread as an operating-system thread with Python's and NumPy's arithmetic, so it is an oracle only for
+kernels in which those and numba's typing agree: int64 and float64, no wrap-around, no division by zero.
 """
 
 import os

@@ -44,7 +44,7 @@ ELSEWHERE = ("test_caching", "test_debug", "test_debuginfo", "test_inspect", "te
 
 
 class DeviceArray(np.ndarray):
-    """A host array that behaves as numba's device arrays do where the tests look."""
+    """A host array with the attributes of numba's device arrays that the tests use."""
 
     __cuda_ndarray__ = True
     stream = 0
@@ -77,7 +77,7 @@ class DeviceArray(np.ndarray):
 
 
 class Stream:
-    """Everything has happened when a call returns, so there is nothing to wait for."""
+    """A stand-in for streams: each call has finished when it returns, so there is nothing to wait for."""
 
     handle = python_types.SimpleNamespace(value=0)
     bound = property(lambda self: self)
@@ -117,7 +117,7 @@ class Event:
 
 
 class Device:
-    """The properties of an H200 that the tests ask for."""
+    """The properties of an H200 that the tests read."""
 
     id = 0
     name = b"the simulator"
@@ -154,7 +154,7 @@ class Context(Device):
 
 
 class Compiled:
-    """What a signature left behind: enough for numba to find its types. There is no code to look at."""
+    """What remains of a signature: enough for numba to find its types. There is no code."""
 
     def __init__(self, signature):
         self.signature = signature
@@ -165,7 +165,7 @@ class Compiled:
 
 
 class Launches:
-    """Counts the launches of the test that runs, and keeps what they said."""
+    """Counts the launches of the running test, and keeps their messages."""
 
     def __init__(self):
         self.number, self.findings, self.start = 0, [], time.perf_counter()
@@ -177,7 +177,7 @@ TEXTS = itertools.count()
 
 
 def on_the_host(value):
-    """An argument as simulate takes it."""
+    """Convert an argument to one that simulate takes."""
     from numba.cuda.args import ArgHint, In
 
     if isinstance(value, In):
@@ -188,7 +188,7 @@ def on_the_host(value):
 
 
 def launch(dispatcher, args, griddim, blockdim, stream=0, sharedmem=0):
-    """Takes the place of CUDADispatcher.call."""
+    """Launch on the simulator, in place of CUDADispatcher.call."""
     from course_lib import simulate
 
     LAUNCHES.number += 1
@@ -203,7 +203,7 @@ def launch(dispatcher, args, griddim, blockdim, stream=0, sharedmem=0):
 
 
 def note_signature(dispatcher, argtypes, restype=None):
-    """Takes the place of compiling: the signature is kept where numba keeps it, in ``overloads``."""
+    """Keep the signature where numba keeps it, in ``overloads``, in place of compiling it."""
     from numba.core import sigutils, types
     from numba.core.typing import signature
 
@@ -215,7 +215,7 @@ def note_signature(dispatcher, argtypes, restype=None):
 
 
 class ForAll:
-    """Takes the place of numba's, which asks the driver for a block size."""
+    """A stand-in for numba's ForAll, which asks the driver for a block size."""
 
     def __init__(self, dispatcher, ntasks, tpb=0, stream=0, sharedmem=0):
         if ntasks < 0:
@@ -245,12 +245,12 @@ def device_array_like(ary, stream=0, **pinned):
 
 @contextlib.contextmanager
 def scope(*values, **named):
-    """Pinned, mapped and the like, as a context."""
+    """A stand-in for pinned, mapped and similar functions, as a context manager."""
     yield values[0] if len(values) == 1 else values
 
 
 def install():
-    """Put the adapter where numba's driver is."""
+    """Install the adapter in place of numba's driver."""
     from numba import cuda
     from numba.cuda import api, decorators, dispatcher, testing
     from numba.cuda.cudadrv import devices
@@ -318,7 +318,7 @@ def no_code(*_, **__):
 
 
 def readable_exec(code, names=None, local=None, _exec=exec):
-    """``exec`` that leaves the text where inspect finds it, as a notebook does: numba writes its ufuncs' kernels."""
+    """Run ``exec`` and keep the text where inspect finds it, as a notebook does: numba generates ufuncs' kernels."""
     if names is None:
         frame = sys._getframe(1)
         names, local = frame.f_globals, frame.f_locals
@@ -351,7 +351,7 @@ def out_of_time(*_):
 
 
 class Result(unittest.TestResult):
-    """Sorts what happened to each test into OUTCOMES."""
+    """Sorts the result of each test into OUTCOMES."""
 
     def __init__(self):
         super().__init__()
@@ -406,7 +406,7 @@ class Result(unittest.TestResult):
 
 
 def run(patterns=()):
-    """{name: (outcome, reason, errors found, seconds)} of each test that launched a kernel."""
+    """Return {name: (outcome, reason, errors found, seconds)} of each test that launched a kernel."""
     install()
     signal.signal(signal.SIGALRM, out_of_time)
     result = Result()
@@ -426,7 +426,7 @@ def run(patterns=()):
 
 
 def flat(suite):
-    """The tests of a suite; a module's load_tests would look for a GPU's libraries."""
+    """Return the tests of a suite; a module's load_tests would look for a GPU's libraries."""
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from flat(test)
@@ -435,7 +435,7 @@ def flat(suite):
 
 
 def summary(rows):
-    """How many tests had each outcome."""
+    """Return how many tests had each outcome."""
     counts = collections.Counter(outcome for outcome, *_ in rows.values())
     return {outcome: counts[outcome] for outcome in OUTCOMES}
 

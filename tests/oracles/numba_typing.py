@@ -1,8 +1,8 @@
-"""Numba's own typer, asked one scalar question at a time.
+"""Numba's own type inference, called for one scalar operation at a time.
 
-Everything here goes through the typing context of numba's CUDA target, which needs no GPU. Types are given and
-returned as NumPy dtypes; an operation that numba refuses returns None. Values of Python literals count as
-int64, float64 and bool, as they do in a kernel (an int exponent excepted: see `oracle_binop`).
+Everything here uses the typing context of numba's CUDA target, which needs no GPU. Types are given and returned as
+NumPy dtypes; an operation that numba refuses returns None. Values of Python literals count as int64, float64 and bool,
+as they do in a kernel (an int exponent excepted: see `oracle_binop`).
 """
 
 import builtins

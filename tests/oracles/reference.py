@@ -35,7 +35,7 @@ VARYING = object()
 
 
 class Divergence(Exception):
-    """The threads of a block cannot meet at a barrier."""
+    """Raised if the threads of a block cannot meet at a barrier."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Event(NamedTuple):
     epoch: tuple
 
     def before(self, other):
-        """Say whether one thread does the one and then the other, or a barrier or a syncwarp stands between them."""
+        """Return whether one thread does both in this order, or a barrier or a syncwarp is between them."""
         if self.block != other.block:
             return False
         if self.thread == other.thread:
@@ -93,7 +93,7 @@ class ArrayKind:
 
 @dataclass
 class Record:
-    """What a launch did. `accesses` is in the order of execution, thread by thread."""
+    """The record of a launch. `accesses` is in the order of execution, thread by thread."""
 
     grid: tuple
     block: tuple
@@ -108,10 +108,10 @@ class Record:
         return [a for a in self.accesses if all(getattr(a, k) == v for k, v in want.items())]
 
     def released(self, one, two):
-        """Say whether fences and atomics order `one` before `two`: step by step, what comes after what is before.
+        """Return whether fences and atomics order `one` before `two`, by repeated steps.
 
-        A step is a fence after what we have, an atomic after that, and a later atomic on its word; behind a fence
-        of a block, one of that block.
+        A step is a fence after an ordered event, an atomic after that, and a later atomic on its word; after a fence of
+        a block, one of that block.
         """
         place = {id(access): number for number, access in enumerate(self.accesses)}
         atomics = [(n, a) for n, a in enumerate(self.accesses) if a.op == "atomic" and a.space == "global"]
@@ -185,7 +185,7 @@ def count(accesses):
 
 
 def conflict(one, two):
-    """Say whether two accesses to one word race."""
+    """Return whether two accesses to one word race."""
     if (one.block, one.thread) == (two.block, two.thread):
         return False
     if {one.op, two.op} in ({"load"}, {"atomic"}):
@@ -210,9 +210,9 @@ def sectors(lanes):
 def wavefronts(lanes):
     """Return the passes that one request to shared memory needs.
 
-    32 banks of 4 bytes; one pass serves one 4-byte word of each bank, and any number of lanes that want that
-    word. Elements of 8 bytes go in two halves of the warp, those of 16 in four quarters (a hypothesis until it
-    is measured), each half with an active lane costing its own passes.
+    32 banks of 4 bytes; one pass serves one 4-byte word of each bank, and any number of lanes that request that word.
+    Elements of 8 bytes go in two halves of the warp, those of 16 in four quarters (a hypothesis until it is measured),
+    each half with an active lane costing its own passes.
     """
     group = {8: 16, 16: 8}.get(lanes[0].itemsize, WARP)
     parts = {}
@@ -433,7 +433,7 @@ ATOMICS = {
 
 
 def conjugated(node):
-    """Say whether a call is that of the method conjugate."""
+    """Return whether a call is that of the method conjugate."""
     return isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate"
 
 
@@ -451,7 +451,7 @@ def as_numpy(dtype):
 
 
 def shuffled(dtype):
-    """Return the type in which a shuffle moves a value: one of four; uint64 goes as float64, of all things."""
+    """Return the type in which a shuffle moves a value: one of four; uint64 goes as float64."""
     if dtype == np.dtype("uint64"):
         return np.dtype("float64")
     if dtype.kind == "f":
@@ -501,7 +501,7 @@ class Kinds:
         return base[0 if constant is None else constant]  # items that are chosen at run time have one type
 
     def iterated(self, node, env):
-        """Return the type of what a for loop runs through."""
+        """Return the type of the items that a for loop iterates over."""
         target = self.function.constant(node.func) if isinstance(node, ast.Call) else None
         if target is range:
             return range_type([self(a, env) for a in node.args])

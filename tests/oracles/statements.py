@@ -1,4 +1,4 @@
-"""Bodies of small kernels in which every thread works for itself: what is easily got wrong in types and in masks.
+"""Bodies of small kernels with independent threads, for common errors in types and in masks.
 
 Their names: F, D, I, L, U (1-D arrays of float32, float64, int32, int64, uint32), A (2-D, float32), n, u, x (scalars of
 int32, uint32, float32), out (float64), i (the thread), and what HEADER defines.

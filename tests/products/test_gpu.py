@@ -1,4 +1,4 @@
-"""Products of any shape on a real GPU: transposed, scaled, added to C, again and again; skipped where there is none."""
+"""Products of any shape on a real GPU: transposed, scaled, added to C, repeated; skipped without a GPU."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ SIZES = [
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (-2, 0), (3, 0.5)])
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_product_equals_float64(size, alpha, beta, transpose_a, transpose_b):
-    """As BLAS has it; with beta 0 what C held, here NaN, does not count, and a second call does the same again."""
+    """The result follows BLAS; with beta 0 the contents of C, here NaN, do not count; a second call gives the same."""
     from numba import cuda
 
     M, N, K = size

@@ -15,11 +15,11 @@ from course_lib.products import multiplication as product
 from course_lib.products.multiplication import Gpu, Operands, ProductPlan
 from course_lib.products.tile import Tile
 
-#: At night all, over a thousand; by day so many-th of a module.
+#: The nightly run tries all mutants, over a thousand; the default run every n-th of a module.
 BY_DAY = {tile: 400, tile_loads: 150, inner_products: 150, widened: 20}
 
-#: Small shapes of tile that have what the large ones have: blocks that take turns, with warps beside each other; slices
-#: of 8 and of 4 rows of results; a block alone, with warps below each other and few lanes so.
+#: Small shapes of tile with the features of the large ones: several blocks on a multiprocessor, with warps beside each
+#: other; slices of 8 and of 4 rows of results; a block alone, with warps below each other and few lanes so.
 TURNS = Tile(64, 32, 8, 4, blocks=4)
 TWO_SLICES = Tile(64, 32, 8, 8, blocks=2, slices=2)
 FOUR_SLICES = Tile(32, 32, 4, 4, blocks=1, slices=4)
@@ -56,14 +56,14 @@ THIN = [
     (ProductPlan(3, 72, 1070), 0, False, False),
     (ProductPlan(66, 34, 20, TURNS, 64, 32, 1), 0, False, False),  # beside a tile
 ]
-#: What is launched to notice a module's mutants, and the names that `product` takes from it, or `tile`.
+#: What is launched to detect a module's mutants, and the names that `product` takes from it, or `tile`.
 LAUNCHED = {
     tile: (TILED, ("tile_kernel",)),
     tile_loads: (TILED, ("loader",)),
     inner_products: (THIN, ("along_k", "across")),
     widened: (COPIED, ("widened",)),
 }
-#: Many times the rounds of the loops of any launch.
+#: Many times the iterations of the loops of any launch.
 STEPS = 100_000
 #: Mutants that compute the same, by what was changed and the text of the line, with the reason.
 EQUIVALENT = {
@@ -85,7 +85,7 @@ EQUIVALENT = {
 
 
 def verdict(cases, patient=True):
-    """Return the kinds of error found and what else is wrong, over all launches or up to the first that tells."""
+    """Return the kinds of error found and other differences, over all launches or up to the first that detects one."""
     seen, rng, gpu = set(), np.random.default_rng(3), Gpu(6)
     for p, beta, transpose_a, transpose_b in cases:
         M, N, K = p.M, p.N, p.K
@@ -120,9 +120,9 @@ def verdict(cases, patient=True):
 
 
 @pytest.mark.parametrize("module", LAUNCHED, ids=lambda module: module.__name__.rpartition(".")[2])
-@pytest.mark.nightly  # tests/products/test_product.py tries other sizes by day
+@pytest.mark.nightly  # tests/products/test_product.py tries other sizes in the default run
 def test_the_kernels_are_silent(module):
-    """Unchanged they break no rule, are right, and ask for what the closed forms say."""
+    """Unchanged they break no rule, are right, and have the traffic of the formulas."""
     assert verdict(LAUNCHED[module][0]) == set()
 
 
@@ -135,7 +135,7 @@ def test_the_kernels_are_silent(module):
     ],
 )
 def test_mutant_is_noticed(module, mutant, tmp_path, monkeypatch):
-    """A finding, a wrong value or another count gives the mutant away."""
+    """A finding, a wrong value or another count shows the mutant."""
     cases, names = LAUNCHED[module]
     changed = import_module(mutant.source, tmp_path, "course_lib.products")
     if module is tile_loads:
@@ -151,6 +151,6 @@ def test_mutant_is_noticed(module, mutant, tmp_path, monkeypatch):
 
 @pytest.mark.nightly  # when all mutants are made
 def test_equivalent_mutants_exist():
-    """No exception outlives the line it was made for."""
+    """Every exception still matches a line of the source."""
     made = {(mutant.what, mutant.text) for module in LAUNCHED for mutant in mutants(inspect.getsource(module))}
     assert set(EQUIVALENT) <= made

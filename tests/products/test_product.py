@@ -24,14 +24,14 @@ from course_lib.products.multiplication import (
 )
 from course_lib.products.quotient import quotients
 
-#: Tiles that divide a product: blocks that take turns, two slices, and four in a block alone; at night all.
+#: Tiles that divide a product: several blocks on a multiprocessor, two slices, and four in a block alone; nightly all.
 WHOLE_TILES = TILES if NIGHTLY else [t for t in TILES if str(t) in ("64×128", "32×32") or t.slices == 2]
 
 
 def multiply(M, N, K, gpu, p=None, alpha=1, beta=0, transpose_a=False, transpose_b=False):
-    """Run every launch of a product of whole numbers, in strict mode; return (C, what it should be, runs).
+    """Run every launch of a product of whole numbers, in strict mode; return (C, the right result, runs).
 
-    Every count of every array is compared with its closed form.
+    Every count of every array is compared with its formula.
     """
     rng = np.random.default_rng()
     A = rng.integers(-9, 10, (K, M) if transpose_a else (M, K)).astype("f4")
@@ -57,10 +57,10 @@ SIZE, ROUGH, LARGE, SMALL = (68, 72, 132), (37, 45, 137), (132, 260, 68), (30, 6
 
 
 def shared_plans():
-    """Yield (plan, size): of every shape of tile the last two, or the only one, shared by one block more.
+    """Yield (plan, size): for every shape of tile the last two, or the only one, shared by one block more.
 
-    At night for rows on and off 16 bytes, and the largest tiles with edges; by day every fifth shape, on one or the
-    other, and SMALL, which the largest take a second for.
+    The nightly run has rows on and off 16 bytes, and the largest tiles with edges; the default run every fifth shape,
+    on one or the other, and SMALL, for which the largest take a second.
     """
     for number, tile in enumerate(TILES if NIGHTLY else TILES[::5]):
         large = tile.rows * tile.columns >= 128 * 128
@@ -73,7 +73,7 @@ def shared_plans():
 
 @pytest.mark.parametrize(("p", "size"), list(shared_plans()), ids=lambda x: str(getattr(x, "tile", x)))
 def test_shares_of_tiles_add_up(p, size):
-    """Every shape of tile whose last tiles several blocks share, of matrices on and off 16-byte rows."""
+    """All shapes of tile whose last tiles several blocks share are tried, with rows on and off 16 bytes."""
     C, expected, runs = multiply(*size, Gpu(3), p)
     np.testing.assert_array_equal(C, expected)
     assert [run.findings for run in runs] == [()] * len(runs)
@@ -81,7 +81,7 @@ def test_shares_of_tiles_add_up(p, size):
 
 @pytest.mark.parametrize("transposed", [False, at_night(True)])
 def test_rows_off_16_bytes_are_copied(transposed):
-    """Both operands come into rows of a multiple of 4, with zeros beyond; C stays as it is, and nothing is added."""
+    """Both operands are copied to rows of a multiple of 4, padded with zeros; C is unchanged, and nothing is added."""
     p = next(p for p in plans(*ROUGH, Gpu(2), False) if p.copied and p.tile.rows == 64)
     C, expected, runs = multiply(*ROUGH, Gpu(2), p, transpose_a=transposed, transpose_b=transposed)
     np.testing.assert_array_equal(C, expected)
@@ -91,7 +91,7 @@ def test_rows_off_16_bytes_are_copied(transposed):
 
 @pytest.mark.parametrize("size", [(37, 45, 33), (64, 128, 20), (65, 130, 3)], ids=str)
 def test_a_ragged_unit_among_few_is_multiplied_alone(size):
-    """With units after it and without, on whole tiles and their edges."""
+    """Units may follow it or not, on whole tiles and their edges."""
     gpu = Gpu(3)
     p = next(p for p in plans(*size, gpu, size[2] == 20) if p.tile.rows == 64 and p.short and not p.copied)
     C, expected, runs = multiply(*size, gpu, p)
@@ -100,7 +100,7 @@ def test_a_ragged_unit_among_few_is_multiplied_alone(size):
 
 
 def test_a_quotient_rounds_down():
-    """As a // b does, up to the largest numbers of 32 bits, and by lanes that take no part by anything."""
+    """It equals a // b up to the largest numbers of 32 bits; inactive lanes may divide by anything."""
     a = np.array([0, 1, 7, 2**32 - 1, 5], np.int64)
     b = np.array([3, 1, 2, 10, 0], np.int64)
     assert quotients(a, b).tolist() == [0, 1, 3, (2**32 - 1) // 10, 5]
@@ -110,7 +110,7 @@ def test_a_quotient_rounds_down():
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize("size", [(70, 45, 50), at_night((68, 44, 48))], ids=str)
 def test_transposed_operands_with_alpha_and_beta(size, transpose_a, transpose_b):
-    """As BLAS has them: C = alpha A B + beta C."""
+    """The result follows BLAS: C = alpha A B + beta C."""
     C, expected, _ = multiply(*size, Gpu(2), None, 3, 2, transpose_a, transpose_b)
     np.testing.assert_array_equal(C, expected)
 
@@ -128,7 +128,7 @@ def test_thin_and_empty_products(size):
 
 
 def test_parts_are_added_to_c_once():
-    """With beta 1 what C held counts, once, also where several blocks share a tile; above, C begins full of NaN."""
+    """With beta 1 the contents of C count once, also where several blocks share a tile; above, C begins full of NaN."""
     size, gpu = (36, 40, 300), Gpu(5)
     p = next(p for p in plans(*size, gpu) if p.shares and p.tile.rows == 32)
     C, expected, (run, *_) = multiply(*size, gpu, p, beta=1)
@@ -137,7 +137,7 @@ def test_parts_are_added_to_c_once():
 
 
 def test_the_last_block_adds_up_every_part():
-    """With tickets that do not begin at zero nobody is the last, and C is not written: the adding hangs on them."""
+    """With tickets that do not begin at zero no block is the last, and C is not written: the sum depends on them."""
     size, gpu = (70, 44, 160), Gpu(3)
     p = next(p for p in plans(*size, gpu) if p.shares > p.tiles - p.whole and p.tile.rows == 64)
     A, B = (np.random.default_rng().standard_normal(shape, np.float32) for shape in ((70, 160), (160, 44)))
@@ -151,7 +151,7 @@ def test_the_last_block_adds_up_every_part():
 
 
 def test_the_rule_names_its_reasons():
-    """Many tiles go whole to `best`, a last round is shared, few tiles are shared, thin results are inner products."""
+    """Many whole tiles go to `best`, a last round is shared, few tiles are shared, thin results are inner products."""
     gpu = Gpu(132)
     assert plan(2048, 2048, 2048, gpu, plain=True).kernels == "best"
     assert (plan(3072, 3072, 3072, gpu).whole, plan(3072, 3072, 3072, gpu).shares) == (264, 132)
@@ -188,7 +188,7 @@ def test_the_recording_covers_the_shapes_and_every_product_was_right():
 
 @pytest.mark.parametrize("tile", WHOLE_TILES, ids=lambda t: f"{t}-{t.slices}")
 def test_whole_tiles(tile):
-    """Two tiles down, or across, and two units of K, all of them whole."""
+    """Sizes have two tiles down, or across, and two units of K, all of them whole."""
     down, across = (2, 1) if tile.rows < tile.columns else (1, 2)
     size = down * tile.rows, across * tile.columns, 2 * tile.depth
     p = ProductPlan(*size, tile, *size[:2], whole=2)
@@ -198,7 +198,7 @@ def test_whole_tiles(tile):
 
 @pytest.mark.parametrize("seed", range(300 if NIGHTLY else 1))
 def test_closed_forms_of_any_plan(seed):
-    """Ragged sizes, GPUs, operands and plans at random: values and, in `multiply`, every count of every array."""
+    """Sizes, GPUs, operands and plans are random: values and, in `multiply`, every count of every array agree."""
     draw = random.Random(seed)
     while True:
         M, N = (draw.choice((1, 2, 3, 5, 8, 16, 20, 33, 44, 65, 68, 72, 129, 132, 140)) for _ in "MN")
@@ -213,9 +213,9 @@ def test_closed_forms_of_any_plan(seed):
 
 
 def test_counts_are_those_of_the_gpu():
-    """Global accesses and shared loads of every launch, number for number; the compiler may execute more stores.
+    """Global accesses and shared loads of every launch are equal; the compiler may execute more stores.
 
-    It executes stores that no lane takes part in, and it loads the short operand's elements once for all rows.
+    It executes stores in which no lane takes part, and it loads the short operand's elements once for all rows.
     """
     for size, found in zip(COUNTED, measurements.load("product-counts").results, strict=True):
         if np.prod(size) > 2e6:  # these take the simulator long

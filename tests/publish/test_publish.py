@@ -1,4 +1,4 @@
-"""Lessons as pages and slides: what stands in them, without a browser (tests/browser opens them)."""
+"""Lessons as pages and slides: their contents, without a browser (tests/browser opens them)."""
 
 import copy
 import json
@@ -37,7 +37,7 @@ def cell(source, kind=None, **metadata):
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
-    """A lesson of one slide and one note, executed."""
+    """Return an executed lesson of one slide and one note."""
     cells = [
         cell("# Title of <all>", "slide"),
         cell(SETUP),
@@ -51,7 +51,7 @@ def notebook(tmp_path_factory):
 
 
 def without_states(notebook):
-    """As JupyterLab saves a notebook."""
+    """Return it as JupyterLab saves a notebook."""
     book = copy.deepcopy(notebook)
     book.metadata.pop("widgets")
     return book
@@ -63,7 +63,7 @@ def states(text):
 
 
 def fetched(text):
-    """What the elements of a page (not its scripts' strings) would fetch."""
+    """Return the addresses that the elements of a page (not its scripts' strings) would load."""
     found = []
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attributes: found.extend(
@@ -75,7 +75,7 @@ def fetched(text):
 
 @pytest.mark.parametrize("convert", [html_page, as_slides])
 def test_every_stepper_lives_and_nothing_is_fetched(notebook, convert):
-    """The stepper and the explorer's are there as traces; no script, style or picture has an address."""
+    """The stepper and the explorer's are present as traces; no script, style or picture has an address."""
     text = convert(notebook, "Lesson")
     assert [("tiled", 7), ("tiled", 0)] == [(Payload(s["_data"]).head["kernel"], s["step"]) for s in states(text)]
     assert [] == fetched(text)
@@ -84,14 +84,14 @@ def test_every_stepper_lives_and_nothing_is_fetched(notebook, convert):
 
 
 def test_a_widget_shows_in_two_outputs(notebook):
-    """First what stands for it, then its view alone, which nbconvert would put in the place of all beside it."""
+    """First its stand-in, then its view alone, which nbconvert would show instead of everything beside it."""
     shown = {cell.source: [set(output.data) for output in cell.get("outputs", ())] for cell in notebook.cells[2:]}
     assert [{HTML, "text/plain"}, {VIEW}] == shown[STEPPER] == shown[OTHERS[0]]
     assert [{VIEW, "text/plain"}] == shown[OTHERS[1]]
 
 
 def test_nothing_stands_beside_a_live_stepper(notebook):
-    """Its picture is gone; that of the one whose state is not there stays."""
+    """Its picture is removed; that of a stepper without a state stays."""
     pictures = [len(re.findall("<img ", html_page(book, "Lesson"))) for book in (notebook, without_states(notebook))]
     assert [0, 2] == pictures
 
@@ -107,7 +107,7 @@ def test_other_widgets_leave_their_text(notebook):
 
 @pytest.mark.parametrize("convert", [html_page, as_slides])
 def test_pictures_have_a_text_of_their_own(notebook, convert):
-    """Where a stepper cannot live, its picture says in words what it shows."""
+    """Where a stepper cannot run, its picture has a text that describes it."""
     text = convert(without_states(notebook), "Lesson")
     pictures = re.findall(r"<img [^>]*>", text.split("<script type=")[0])
     assert any(re.search(r'alt="tiled, step 7: Line \d+, warp 0', picture) for picture in pictures)
@@ -116,7 +116,7 @@ def test_pictures_have_a_text_of_their_own(notebook, convert):
 
 @pytest.mark.parametrize("convert", [html_page, as_slides])
 def test_the_code_of_a_prediction_is_left_out(convert):
-    """It holds the reason, which would stand above the question."""
+    """It contains the reason, which would be above the question."""
     cells = [cell("predict(1, because=unlikely_words)"), cell("shown = 3")]
     cells[0].metadata["jupyter"] = {"source_hidden": True}
     text = convert(nbformat.v4.new_notebook(cells=cells), "Lesson")
@@ -137,7 +137,7 @@ def test_a_widget_and_what_stands_for_it_take_the_place_of_one():
 
 
 def test_a_full_slide_goes_on_below():
-    """Cells that a slide has no room for begin another below it; notes and skipped cells take none."""
+    """Cells that do not fit on a slide begin another one below; notes and skipped cells take no space."""
     long = "\n".join(f"x = {i}" for i in range(12))
     cells = [
         cell("# One", "slide"),
@@ -173,7 +173,7 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
 
 
 def nbconvert(path, *options, to="html"):
-    """What the command, with the configuration in the course's folder, says of a notebook, and the page."""
+    """Return what the command, with the configuration in the course's folder, prints about a notebook, and the page."""
     config = Path(__file__).parents[2] / "jupyter_nbconvert_config.json"
     command = [sys.executable, "-m", "nbconvert", "--config", config, "--to", to, *options, path]
     home = {"JUPYTER_CONFIG_DIR": str(path.parent)}
@@ -186,7 +186,7 @@ def nbconvert(path, *options, to="html"):
 @pytest.mark.parametrize("kept", ["as executed", at_night("without the widgets' states")])
 @pytest.mark.parametrize("to", ["html", at_night("slides")])
 def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
-    """Of the stepper and the explorer the picture stands in the page, with its text; the slider stays as it is."""
+    """The page has the picture of the stepper and of the explorer, with its text; the slider is unchanged."""
     nbformat.write(notebook if kept == "as executed" else without_states(notebook), tmp_path / "lesson.ipynb")
     said, text = nbconvert(tmp_path / "lesson.ipynb", to=to)
     assert "Alternative text is missing" not in said

@@ -46,7 +46,7 @@ def test_a_tiled_product_can_be_replayed_from_its_trace():
 
 
 def test_steps_can_be_recorded_alone():
-    """The same ones, to the flag, also where a statement goes on after a function that it called."""
+    """The steps and their flags are the same, also where a statement continues after a function that it called."""
 
     @cuda.jit
     def halved(A, i):
@@ -148,7 +148,7 @@ def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
 
 
 def test_comparisons_tell_their_truth_and_what_was_compared():
-    """Each link of a chain and each part of an and by itself, in the lanes that evaluate it; loops' tests too."""
+    """Each link of a chain and each operand of an `and` is recorded, in its lanes; so are loops' tests."""
 
     @cuda.jit
     def kernel(out):
@@ -179,7 +179,7 @@ def test_comparisons_tell_their_truth_and_what_was_compared():
 
 
 def test_functions_of_other_files_are_no_steps():
-    """What element_or_zero does counts on the line that calls it, and only the kernel's lines are steps."""
+    """The traffic of element_or_zero counts on the line that calls it, and only the kernel's lines are steps."""
     from course_lib.kernels.vector import element_or_zero
 
     @cuda.jit
@@ -210,7 +210,7 @@ def twice_the_sum(A, i):
 
 
 def test_a_name_in_a_function_and_in_its_caller_is_two():
-    """What a function returns goes to the statement that called it, though the function assigns that name later."""
+    """A returned value goes to the statement that called, though the function assigns that name later."""
 
     @cuda.jit
     def kernel(A, out):
@@ -242,7 +242,7 @@ def test_a_name_in_a_function_and_in_its_caller_is_two():
 
 
 def test_atomics_are_recorded_lane_by_lane():
-    """What each lane found, was given and left, in the order simulated: that of the threads, then the next warp."""
+    """Recorded are what each lane found, was given and left, in the simulated order: by threads, then by warps."""
 
     @cuda.jit
     def kernel(x, counts, tickets, best):
@@ -283,7 +283,7 @@ def test_atomics_are_recorded_lane_by_lane():
 
 
 def test_a_compare_and_swap_has_two_operands():
-    """Expected and new value; only the lane that found what it expected left its own."""
+    """They are the expected and the new value; only a lane that found what it expected stored its own."""
 
     @cuda.jit
     def kernel(lock):

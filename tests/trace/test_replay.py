@@ -1,4 +1,4 @@
-"""The state that the viewer draws, against NumPy and against what the algorithms are known to do."""
+"""The state that the viewer draws, compared with NumPy and with known properties of the algorithms."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_blocks_together_compute_the_product(tiled_run, shape, T):
 
 
 def test_shared_memory_fills_as_it_is_stored(tiled_run):
-    """Before its stores a shared tile has no values, after them the tile of A; other blocks' stores stay out."""
+    """Before its stores a shared tile has no values, after them the tile of A; stores of other blocks are left out."""
     A, B, C = matrices(4, 4, 4)
     timeline = Timeline(tiled_run(A, B, C).trace, (0, 1, 0))
     at_load = next(n for n, step in enumerate(timeline.steps, start=1) if step.line == 9)
@@ -55,7 +55,7 @@ def test_shared_memory_fills_as_it_is_stored(tiled_run):
 
 
 def test_runs_and_loads_by_line(tiled_run):
-    """With K = 7 and tiles of 2 there are four rounds, and the thread at column 1 has no element in the last."""
+    """With K = 7 and tiles of 2 there are four iterations, and the thread at column 1 has no element in the last."""
     timeline = Timeline(tiled_run(*matrices(5, 7, 3)).trace, (0, 0, 0))
     state = timeline.state(len(timeline))
 
@@ -80,7 +80,7 @@ def test_the_accumulator_is_found(naive_run, tiled_run):
 
 
 def test_roles_go_by_name(tiled_run):
-    """A, B and C keep their names' places; the shared tiles have none."""
+    """A, B and C have the roles of their names; the shared tiles have none."""
     assert {"A": "A", "B": "B", "C": "C"} == roles(tiled_run(*matrices(3, 5, 4)).trace)
 
 
@@ -94,7 +94,7 @@ def test_barriers_open_at_the_last_arrival(tiled_run):
 
 
 def test_source_leaves_out_what_no_step_runs():
-    """Decorators and the docstring go, numbers and comments stay, and a nested function moves to the left."""
+    """Decorators and the docstring are removed, numbers and comments stay, and a nested function is dedented."""
     text = [
         "    @cuda.jit",
         "    def kernel(A):",

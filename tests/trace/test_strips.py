@@ -1,4 +1,4 @@
-"""What warps and buffers go through: spans against a plain reading of the steps, one by one."""
+"""The history of warps and buffers: spans compared with a simple reading of the steps, one by one."""
 
 import pytest
 from launches.samples import launch
@@ -16,7 +16,7 @@ def timeline(request):
 
 
 def what_a_step_does(timeline, step):
-    """The first of its accesses to the farthest memory, stores before loads; an arrival at a barrier above all."""
+    """Return the step's access to the farthest memory, stores before loads; an arrival at a barrier above all."""
     if step.barrier:
         return "barrier"
     arrays = timeline.trace.arrays
@@ -31,7 +31,7 @@ def what_a_step_does(timeline, step):
 
 
 def test_a_warp_does_what_its_steps_do(timeline):
-    """Every statement lies in one span, that of its own warp and of what it does; between them the warp only waits."""
+    """Every statement is in one span, that of its own warp and of its kind; between them the warp only waits."""
     strips = dict(timeline.strips)
     for position in range(1, len(timeline) + 1):
         step = timeline.step(position)
@@ -43,7 +43,7 @@ def test_a_warp_does_what_its_steps_do(timeline):
 
 
 def test_a_warp_waits_from_its_arrival_until_the_barrier_opens(timeline):
-    """Who waits after a step is who has arrived since the last opening, and the spans say the same."""
+    """The warps that wait after a step are those that have arrived since the last opening, and the spans agree."""
     strips = dict(timeline.strips)
     arrived = set()
     for position in range(1, len(timeline) + 1):
@@ -72,7 +72,7 @@ def test_spans_are_in_order_and_do_not_overlap(timeline):
 
 
 def test_a_buffer_is_stored_while_the_other_is_read():
-    """Prefetching, with one warp: each tile is stored, held and read from one buffer, then from the other."""
+    """In prefetching with one warp, each tile is stored, held and read from one buffer, then from the other."""
     timeline = Timeline(launch("prefetched").trace, (0, 0, 0))
     strips = dict(timeline.strips)
     assert set(strips) == {"warp 0", "A_tiles[0]", "A_tiles[1]", "B_tiles[0]", "B_tiles[1]"}
@@ -83,7 +83,7 @@ def test_a_buffer_is_stored_while_the_other_is_read():
         *tile,
         *tile,
         "store A_tiles",
-    ]  # the round after the last fetches nothing that is read
+    ]  # nothing that the iteration after the last fetches is read
     first, second = strips["A_tiles[0]"], strips["A_tiles[1]"]
     free = range(first[4][1], first[5][0])  # between the two tiles of the first buffer
     assert any(start in free for start, _, what in second if what.startswith("load"))

@@ -1,4 +1,4 @@
-"""The model of the compiler beside the compiler's own code: what a turn issues, how it waits, and how it plays."""
+"""The model of the compiler compared with the compiler's own code: instructions of an iteration, waits, and plays."""
 
 from collections import Counter
 from functools import cache
@@ -26,7 +26,7 @@ LATE = [(name, {"tile_width": 32}) for name in ("padded", "bank_conflicts")]
 
 @cache
 def both(name, **params):
-    """A warp's turn in the middle of the loop: of the source, and of the compiler's code."""
+    """Return a warp's iteration in the middle of the loop: of the source, and of the compiler's code."""
     r = rung(name)
     M, N = r.tile(**params)
     depth = 6 * params["tile_width"]
@@ -44,7 +44,7 @@ def both(name, **params):
 
 @pytest.mark.parametrize(("name", "params"), [*DAY, *NIGHT, *(at_night(*case) for case in LATE)])
 def test_a_turn_issues_what_the_compilers_does(name, params):
-    """Within 5 % as many instructions; of each kind within a quarter of them or three."""
+    """The counts agree within 5 %; those of each kind within a quarter, or within three."""
     source, code = both(name, **params)
     assert len(source) == pytest.approx(len(code), rel=0.05)
     kinds = [Counter(i.kind for i in turn) for turn in (source, code)]
@@ -55,7 +55,7 @@ def test_a_turn_issues_what_the_compilers_does(name, params):
 
 
 def words_ahead(turn):
-    """The words that are loaded from shared memory and not used, before each multiply-add of a turn, on average."""
+    """Return the words loaded from shared memory and not used yet, before each multiply-add, on average."""
     held, seen = 0, []
     for instruction in turn:
         if instruction.kind == "shared load":
@@ -68,7 +68,7 @@ def words_ahead(turn):
 
 @pytest.mark.parametrize(("name", "params"), [*DAY, *NIGHT])
 def test_as_much_is_loaded_ahead_as_the_compiler_does(name, params):
-    """Within two words, of 5 to 9: a multiply-add uses one of A and one of B."""
+    """Both agree within two words, of 5 to 9: a multiply-add uses one of A and one of B."""
     source, code = both(name, **params)
     assert words_ahead(source) == pytest.approx(words_ahead(code), abs=2)
 
@@ -81,7 +81,7 @@ CASES = [(T, warps) for T, fewest in FEWEST.items() for warps in (fewest, MOST) 
 
 @pytest.fixture(scope="module")
 def judged():
-    """Predictions of the source and of the code for the fewest and the most warps of each width."""
+    """Return predictions of the source and of the code for the fewest and the most warps of each width."""
 
     def chosen(items, label):
         for r in items:
@@ -95,13 +95,13 @@ def judged():
 @pytest.mark.parametrize(("T", "warps"), CASES)
 @pytest.mark.parametrize(("name", "within"), [("tiled", 0.08), ("prefetched", 0.08), ("pipelined", 0.1)])
 def test_source_plays_like_the_compilers_code(judged, name, within, T, warps):
-    """With few warps, whose chains of instructions are in the open, and with many, which must share the slots."""
+    """Few warps show the chains of instructions; many warps compete for issue slots."""
     r = judged[name, T, warps]
     assert r["predicted"] == pytest.approx(r["predicted_by_code"], rel=within)
 
 
 def test_the_source_says_whether_prefetching_pays(judged):
-    """Of few warps and of many, as measured: where it changes the speed by more than 3 %."""
+    """The model agrees with measurements, for few and many warps, wherever prefetching changes the speed by 3 %."""
     for case in CASES:
         ratio = {
             key: judged["prefetched", *case][key] / judged["tiled", *case][key] for key in ("predicted", "measured")
@@ -111,7 +111,7 @@ def test_the_source_says_whether_prefetching_pays(judged):
 
 
 def test_the_recorded_predictions_are_the_models(judged):
-    """Of the source and of the code, where the second-level cache keeps the matrices; nightly where it does not."""
+    """Recorded and recomputed predictions agree, with matrices in the second-level cache; nightly also without it."""
     recorded = {
         (r["what"], r["rung"], r["params"]["tile_width"], r["warps"]): r
         for r in measurements.load("waiting").results
@@ -131,7 +131,7 @@ def test_the_recorded_predictions_are_the_models(judged):
 
 
 def scheduled(parts, *after, fills=()):
-    """The program of an idiom and what stands after it, in the compiler's order."""
+    """Return the program of an idiom and the instructions after it, in the compiler's order."""
     schedule = Schedule()
     region = [Instruction(part.kind, 0, part.needs) for part in parts]
     schedule.latency = {place: part.latency for place, part in enumerate(parts) if part.latency}
@@ -142,7 +142,7 @@ def scheduled(parts, *after, fills=()):
 
 
 def test_paces_hold_what_the_compiler_knows():
-    """A sum 5 cycles, compared 4 more for its other half, 13 to the branch that it decides, which takes 5 itself."""
+    """A sum has 5 cycles, the comparison of its other half 4 more, the branch on it 13 more and 5 itself."""
     assert [part.kind for part in (*SUM, *COMPARE)] == ["integer"] * 4
     chain = idiom("a IADD3; b IADD3.X a; c ISETP b; d ISETP.EX c; e BRA d")
     assert [i.pace for i in scheduled(chain)] == [5, 5, 4, 13, 5]
@@ -150,13 +150,13 @@ def test_paces_hold_what_the_compiler_knows():
 
 
 def test_what_is_not_known_is_waited_for():
-    """The value of an argument comes when it comes: no pace stands for it."""
+    """The latency of an argument is unknown, so no pace contains it."""
     out = scheduled(idiom("a LDC; b IADD3 a"))
     assert [(i.kind, i.needs, i.pace) for i in out] == [("constant", (), 1), ("integer", (0,), 1)]
 
 
 def test_gaps_are_filled():
-    """The compiler puts what the loop needs for itself between links of a chain, and it costs no cycle more."""
+    """The compiler puts loop overhead between the links of a chain, without additional cycles."""
     chain, loop = "a IADD3; b IADD3.X a; c IADD3 b", "u UIADD3; v UIADD3.X u"
     alone, filled = scheduled(idiom(chain)), scheduled(idiom(f"{chain}; {loop}"), fills=(3, 4))
     assert [i.kind for i in filled][:2] == ["integer", "uniform"]
@@ -180,7 +180,7 @@ def test_loads_go_ahead_as_far_as_there_are_registers():
 
 
 def test_a_multiply_add_reads_three_operands_unless_one_is_kept():
-    """Two of the three from one bank; of eight that share an element seven read two, one from each bank."""
+    """Two of the three come from one bank; of eight that share an element seven read two, one from each bank."""
     loads = [Instruction("shared load", 0), Instruction("shared load", 0)]
     apart = [*loads, Instruction("multiply-add", 0, (0, 1))]
     shared = [loads[0], *loads, *(Instruction("multiply-add", 0, (0, 1)) for _ in range(8))]

@@ -1,4 +1,4 @@
-"""Machine code in place of a model of the compiler: what its words say, and the way through it that was traced."""
+"""Machine code in place of a model of the compiler: its control information, and the traced path through it."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ H200 = waiting.Machine.measured(measurements.load("latencies"))
 
 
 def code_of(name, **params):
-    """The recorded code of a rung, and its warps' programs as lowered from a trace."""
+    """Return the recorded code of a rung, and its warps' programs as lowered from a trace."""
     r = rung(name)
     params = {**r.params, **params}
     M, N = r.tile(**params)
@@ -27,14 +27,14 @@ def code_of(name, **params):
 
 
 def test_a_word_on_waiting():
-    """Four cycles; counter 1 falls with the result, 0 when the operands are read; wait for 2 and 5."""
+    """Four cycles; counter 1 is lowered with the result, 0 when the operands are read; wait for 2 and 5."""
     bits = 4 | 1 << 5 | 0 << 8 | 0b100100 << 11
     assert word(bits << CONTROL) == "4 1 0 25"
     assert word((1 | 7 << 5 | 7 << 8) << CONTROL) == "1 - - -"
 
 
 def test_loops_are_cut_out_of_a_listing():
-    """From the label that a branch goes back to, to that branch; every instruction with its word."""
+    """A loop reaches from the target of a backward branch to that branch; every instruction has its word."""
 
     def line(place, text, upper):
         return f"        /*{place:04x}*/   {text} ;   /* 0x{0:016x} */\n      /* 0x{upper << CONTROL:016x} */\n"
@@ -52,7 +52,7 @@ def test_loops_are_cut_out_of_a_listing():
 
 
 def test_operands_come_from_two_banks():
-    """Even registers and odd ones; what is marked to be kept is not read again by the next instruction."""
+    """Even and odd registers are counted; the next instruction does not read a kept operand again."""
     code = [
         "1 - - -  FFMA R60, R61.reuse, R64, R60",
         "1 - - -  FFMA R59, R61, R66, R59",
@@ -64,7 +64,7 @@ def test_operands_come_from_two_banks():
 
 @pytest.mark.parametrize(("name", "T"), [("tiled", 8), ("tiled", 16), ("tiled", 32), ("prefetched", 16)])
 def test_machine_code_does_what_was_traced(name, T):
-    """As many multiply-adds and barriers as the traced iterations, and the sectors that they load."""
+    """Multiply-adds, barriers and loaded sectors equal those of the traced iterations."""
     code, lowered = code_of(name, tile_width=T)
     coded = machine_programs(code, lowered, H200)
     iterations = iterations_of(lowered[0])
@@ -79,7 +79,7 @@ def test_machine_code_does_what_was_traced(name, T):
 
 
 def test_the_way_leads_through_the_loop_that_the_compiler_wrote_out():
-    """As many instructions for a multiply-add as the profiler counted; the loop for what is left has four more."""
+    """The profiler counted as many instructions per multiply-add; the remainder loop has four more."""
     r = rung("naive")
     A, B = np.ones((32, 64), np.float32), np.ones((64, 32), np.float32)
     kernel = r.make(**r.params)
@@ -92,7 +92,7 @@ def test_the_way_leads_through_the_loop_that_the_compiler_wrote_out():
 
 
 def test_copies_of_machine_code_wait_for_their_group():
-    """Three stages leave one group pending: a turn waits for the copies of the turn before the last."""
+    """Three stages leave one group pending: an iteration waits for the copies of the iteration before the last."""
     code, lowered = code_of("pipelined", tile_width=16, stages=3)
     coded = machine_programs(code, lowered, H200)[0]
     assert sum(i.kind == "copy" for i in coded) == 2 * (len(iterations_of(lowered[0])) - 2)
@@ -102,7 +102,7 @@ def test_copies_of_machine_code_wait_for_their_group():
 
 
 def test_code_of_another_kernel_is_refused():
-    """No way through naive's loop has barriers and shared memory."""
+    """No path through naive's loop has barriers and shared memory."""
     code, _ = code_of("tiled", tile_width=16)
     other = next(c for c in RECORDED.results if c["rung"] == "naive")["code"]
     _, lowered = code_of("tiled", tile_width=16)
@@ -112,7 +112,7 @@ def test_code_of_another_kernel_is_refused():
 
 
 def test_what_the_model_does_not_know_of_machine_code_is_refused():
-    """An instruction of the loop, by its text; a traced kernel that multiplies and adds nothing."""
+    """The message names an unknown instruction of the loop, or says that the traced kernel has no multiply-adds."""
     code, lowered = code_of("tiled", tile_width=16)
     strange = [line.replace("LOP3.LUT", "SHFL.IDX") for line in code]
     assert strange != code
@@ -123,7 +123,7 @@ def test_what_the_model_does_not_know_of_machine_code_is_refused():
 
 
 def test_the_order_of_the_multiplications_changes_the_registers_and_not_how_many_instructions():
-    """What the rung `best` says of itself and of `whole_tiles`, from the machine code and from the loops."""
+    """The machine code and the loops confirm what the rung `best` says of itself and of `whole_tiles`."""
     loops_of = {r["rung"]: r["instructions"] for r in measurements.load("instructions").results}
     assert loops_of["best"] == loops_of["whole_tiles"] == 2350
     shares = []
@@ -134,7 +134,7 @@ def test_the_order_of_the_multiplications_changes_the_registers_and_not_how_many
 
 
 def test_an_operand_that_was_kept_is_not_read_again():
-    """Nor after it was kept, unless another instruction stands between; zero is no register."""
+    """It is read again only if another instruction is in between; zero is no register."""
     again = "FFMA R1, R2, R5, R8"
     assert register_bank_conflicts([again]) == (1, 1)
     assert register_bank_conflicts(["FFMA R1, R2.reuse, R4, R7", again]) == (1, 2)

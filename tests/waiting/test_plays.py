@@ -1,4 +1,4 @@
-"""The model of waiting: what it must give exactly, and how far it is from what was measured."""
+"""The model of waiting: exact results in simple cases, and its distance from measurements."""
 
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ JUDGED = measurements.load("waiting").results
 
 
 def traced(name, M, N, K, **params):
-    """A kernel of the ladder and the trace of its launch."""
+    """Return a kernel of the ladder and the trace of its launch."""
     r = rung(name)
     params = {**r.params, **params}
     rng = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def traced(name, M, N, K, **params):
 
 
 def test_the_machine_is_what_was_measured():
-    """Latencies as recorded; DRAM gives 64 bytes at a time, since only the next 32 come quicker."""
+    """Latencies are as recorded; DRAM delivers 64 bytes at a time, since only the next 32 arrive faster."""
     values = {r["probe"]: r["value"] for r in measurements.load("latencies").results}
     assert H200.latency["DRAM"] == values["DRAM latency"] > 2 * H200.latency["L2"] > 10 * H200.latency["L1"]
     assert H200.dram_bytes == 64
@@ -42,7 +42,7 @@ def test_the_machine_is_what_was_measured():
 
 
 def test_a_chain_waits_for_every_link():
-    """64 multiply-adds, each of which needs the one before, take 64 latencies; 64 that do not, a cycle each."""
+    """64 dependent multiply-adds take 64 latencies; 64 independent ones take a cycle each."""
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(64)]
     play = waiting.play_programs([chain], H200)
     assert play.cycles == pytest.approx(63 * H200.multiply_add + 1)
@@ -51,14 +51,14 @@ def test_a_chain_waits_for_every_link():
 
 
 def test_a_scheduler_stays_with_its_warp():
-    """Of three warps on one scheduler one issues all it has, then the next: none takes turns."""
+    """Of three warps on one scheduler one issues all it has, then the next: they do not alternate."""
     one = replace(H200, schedulers=1)
     play = waiting.play_programs([[Instruction("multiply-add", 0)] * 16] * 3, one)
     assert [spans[-1][2] for spans in play.spans] == [16, 32, 48]
 
 
 def test_the_block_that_began_first_goes_first():
-    """Of three blocks of a warp that rests after each instruction the first one rests, and the others fill its gaps."""
+    """Of three one-warp blocks with pauses after instructions the first is not delayed; the others fill its pauses."""
     one = replace(H200, schedulers=1)
     play = waiting.play_programs([[Instruction("multiply-add", 0, pace=2)] * 16], one, blocks=3, rounds=2)
     ends = [[last for reason, _, last in spans if reason == "issuing"] for spans in play.spans]
@@ -67,13 +67,13 @@ def test_the_block_that_began_first_goes_first():
 
 
 def test_of_a_block_goes_first_who_waits_longest():
-    """32 warps that ask shared memory for 8 words a round and add them up end together, as they were seen to."""
+    """32 warps that load 8 words of shared memory a round and add them up end together, as measured."""
     seen = next(r["value"] for r in measurements.load("latencies").results if r["probe"] == "warps that ask")
     assert share_of_the_last([reads_and_adds(64)] * 32, H200) == pytest.approx(seen, abs=0.05)
 
 
 def test_a_warp_waits_for_the_unit_or_for_its_turn():
-    """As a profiler tells them apart: in a cycle in which another issues though it could, it waits for its turn."""
+    """As in a profiler, a ready warp waits for its turn in a cycle in which another one issues."""
     one = replace(H200, schedulers=1, integer=2.0)
     play = waiting.play_programs([[Instruction("integer", 0)] * 16] * 2, one)
     waits = Counter()
@@ -85,7 +85,7 @@ def test_a_warp_waits_for_the_unit_or_for_its_turn():
 
 
 def test_dram_gives_once_what_several_blocks_load():
-    """Of DRAM's share four times as much arrives where four blocks that run at once load the same."""
+    """If four blocks that run at once load the same data, four times as much arrives through DRAM's share."""
     alike = replace(H200, dram_spread=())
     walks = [[Instruction("load", 0, sectors=(("x", 128 * w + 2 * i),)) for i in range(64)] for w in range(8)]
     alone, shared = (
@@ -97,7 +97,7 @@ def test_dram_gives_once_what_several_blocks_load():
 
 
 def test_a_scheduler_sends_a_request_every_four_cycles():
-    """All four together one a cycle, which is what the path to shared memory takes."""
+    """All four schedulers together send one a cycle, the capacity of the path to shared memory."""
     stores = [Instruction("shared store", 0, wavefronts=1)] * 64
     alone, all_four = (waiting.play_programs([stores] * warps, H200).cycles for warps in (1, 4))
     assert alone == pytest.approx(all_four, rel=0.05) == pytest.approx(64 * H200.request, rel=0.1)
@@ -111,7 +111,7 @@ def test_a_bank_of_registers_gives_one_operand_a_cycle():
 
 
 def test_a_value_of_the_whole_warp_costs_its_reader_a_turn_of_that_unit():
-    """One that the loop changes: an instruction that reads it waits for the unit that makes such values."""
+    """An instruction that reads a uniform value which the loop changes waits for the unit that computes such values."""
     for read, cycles in ((False, 64), (True, 128)):
         pair = [Instruction("uniform", 0), Instruction("multiply-add", 0, uniform_read=read)]
         play = waiting.play_programs([pair * 32] * 8, replace(H200, schedulers=1, integer=2.0))
@@ -119,7 +119,7 @@ def test_a_value_of_the_whole_warp_costs_its_reader_a_turn_of_that_unit():
 
 
 def test_copies_and_the_end_of_their_group_take_the_path():
-    """As measured of 32 warps: cycles for each copy, for each row that it takes a part of, for each group."""
+    """The cycles of 32 warps are as measured: for each copy, each row of which it takes a part, each group."""
     for r in (r for r in measurements.load("latencies").results if r["probe"] == "copies in groups"):
         copy, commit = Instruction("copy", 0, wavefronts=r["rows"]), Instruction("commit", 0)
         group = [*[copy] * r["copies"], commit]
@@ -128,7 +128,7 @@ def test_copies_and_the_end_of_their_group_take_the_path():
 
 
 def test_a_barrier_that_opens_takes_the_path():
-    """Of full multiprocessors, in blocks of 2, 4, 8 and 32 warps: 8 requests a round, and 0, 1 and 2 barriers."""
+    """Full multiprocessors agree, in blocks of 2, 4, 8 and 32 warps: 8 requests a round, and 0, 1 and 2 barriers."""
     reads = [Instruction("shared load", 0, wavefronts=1)] * 8
     for r in (r for r in measurements.load("latencies").results if r["probe"] == "shared reads and barriers"):
         first, *rest = [[Instruction("barrier", 0)] if n < r["barriers"] else [] for n in range(2)]
@@ -138,7 +138,7 @@ def test_a_barrier_that_opens_takes_the_path():
 
 
 def test_the_ways_to_lines_differ():
-    """By what was measured, always alike for the same line, around the latency of the second-level cache."""
+    """They differ as measured around the latency of the second-level cache, always equally for the same line."""
     loads = [[Instruction("load", 0, sectors=(("x", 4 * i),))] for i in range(256)]
     waits = [waiting.play_programs([load], H200).fetches[0] for load in loads]
     taken = [arrived - asked for asked, arrived in waits]
@@ -148,7 +148,7 @@ def test_the_ways_to_lines_differ():
 
 
 def test_blocks_follow_each_other():
-    """Two rounds of a block take twice as long as one, and make twice as many turns, with memory of their own."""
+    """Two rounds of a block take twice as long as one, with twice as many iterations and memory of their own."""
     walk = [Instruction("load", 0, sectors=(("x", i),), turn=i + 1) for i in range(8)]
     once, twice = (waiting.play_programs([walk], H200, rounds=rounds) for rounds in (1, 2))
     assert twice.issued == 2 * once.issued
@@ -156,7 +156,7 @@ def test_blocks_follow_each_other():
 
 
 def test_bytes_in_flight_are_latency_times_bandwidth():
-    """Warps that follow lists: twice as many load twice as much a cycle, until the bandwidth is reached."""
+    """Of warps that follow lists, twice as many load twice as much a cycle, until the bandwidth is reached."""
     rates = {}
     for warps in (1, 2, 64):
         walks = [
@@ -183,7 +183,7 @@ def test_a_sector_is_fetched_once():
 
 
 def test_nobody_passes_a_barrier_alone():
-    """A warp with nothing to do waits for the one that loads."""
+    """A warp without work waits for the one that loads."""
     slow = [
         Instruction("load", 0, sectors=(("x", 0),)),
         Instruction("multiply-add", 0, (0,)),
@@ -200,7 +200,7 @@ GATE = Instruction("barrier", 0)
 
 
 def test_who_has_ended_is_not_waited_for():
-    """A warp passes a barrier that others have left before, or have nothing to do with, as on a GPU."""
+    """A warp passes a barrier that other warps have left before, or have no part in, as on a GPU."""
     for other in ([*ADDS], []):
         play = waiting.play_programs([[GATE, *ADDS], other], H200)
         assert play.issued == 5 + len(other)
@@ -209,7 +209,7 @@ def test_who_has_ended_is_not_waited_for():
 
 
 def test_a_warp_ends_when_its_last_barrier_opens():
-    """Its next block does not begin before, and no cycle of a warp is told twice."""
+    """Its next block does not begin before, and no cycle of a warp is counted twice."""
     play = waiting.play_programs([[*ADDS, GATE]] * 4, H200, rounds=2)
     for spans in play.spans:
         assert all(a[2] <= b[1] for a, b in zip(spans, spans[1:], strict=False))
@@ -219,7 +219,7 @@ def test_a_warp_ends_when_its_last_barrier_opens():
 
 @pytest.mark.parametrize("size", [(9, 3, 5), (1, 1, 1), (32, 32, 32)])
 def test_blocks_with_idle_warps_are_played(size):
-    """Naive in blocks of 16×16: in what lies beyond the matrix whole warps have nothing to do."""
+    """Naive in blocks of 16×16: beyond the matrix whole warps have no work."""
     kernel, trace = traced("naive", *size)
     play = waiting.play(kernel, trace, H200)
     worked = [bool(program) for program in programs(kernel, trace)]
@@ -228,7 +228,7 @@ def test_blocks_with_idle_warps_are_played(size):
 
 
 def test_what_cannot_be_played_is_refused():
-    """In a sentence that says what there is."""
+    """The message is a sentence that lists what there is."""
     adds = [ADDS]
     kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
     for call, says in (
@@ -253,7 +253,7 @@ def test_what_cannot_be_played_is_refused():
 
 
 def test_what_is_no_trace_and_no_machine_is_refused():
-    """Where a student forgot `trace=True` or `.trace`, and where the recording stands in the machine's place."""
+    """A student forgot `trace=True` or `.trace`, or passed the recording instead of the machine."""
     kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
     for wrong in (None, simulate(kernel)):
         with pytest.raises(TypeError, match=r"programs take the trace of a run, not .*trace=True.*\.trace"):
@@ -263,7 +263,7 @@ def test_what_is_no_trace_and_no_machine_is_refused():
 
 
 def test_a_blocks_shared_arrays_are_taken_from_the_cache():
-    """Two tiles of 4×4 float32 are 128 bytes; of 256 of a cache two blocks leave nothing for the next turn."""
+    """Two tiles of 4×4 float32 are 128 bytes; of a cache of 256 two blocks leave nothing for the next iteration."""
     kernel, trace = traced("tiled", 4, 4, 64, tile_width=4)
     small = replace(H200, l1_bytes=2 * 128)
     by_default, given = waiting.play(kernel, trace, small, 2), waiting.play(kernel, trace, small, 2, shared_bytes=128)
@@ -273,7 +273,7 @@ def test_a_blocks_shared_arrays_are_taken_from_the_cache():
 
 
 def test_the_ways_to_dram_differ():
-    """Of 32 lines that a warp asks for at once the last comes as late as measured, within a tenth; one, too."""
+    """The last of 32 lines that a warp requests at once arrives as late as measured, within a tenth; one alone, too."""
     seen = {
         r["rows"]: r["value"] for r in measurements.load("latencies").results if r["probe"] == "DRAM latency of rows"
     }
@@ -287,7 +287,7 @@ def test_the_ways_to_dram_differ():
 
 
 def test_only_the_first_block_waits_for_what_it_brings():
-    """Of 4 by 4 blocks, 4 at once: each row's first block brings it, and who began beside it ends with it."""
+    """Of 4 by 4 blocks, 4 at once: each row's first block brings the data, and those begun beside it end with it."""
     places = [(row, column) for row in range(4) for column in range(4)]
     cycles = {(False, False): 10.0, (True, False): 16.0, (False, True): 14.0, (True, True): 20.0}
     # The first row: 20 for all, since they wait for its first block's; each later one: 16.
@@ -298,12 +298,12 @@ def test_only_the_first_block_waits_for_what_it_brings():
     # One after the other: the first 20, three 14, then of each row the first 16, and three 10.
     assert launch_time(places, 1, cycles).cycles == 20 + 3 * 14 + 3 * (16 + 3 * 10)
     assert launch_time(places, 16, dict.fromkeys(cycles, 10.0)).cycles == 10
-    # A cache that does not keep the columns: every block is the first of its own again.
+    # With a cache that does not keep the columns every block is the first of its own again.
     assert launch_time(places, 1, cycles, (True, False)).cycles == 4 * (20 + 3 * 14)
 
 
 def test_a_warp_of_the_tiled_kernel_issues_what_its_source_says():
-    """A tile: 2 loads and stores, T multiply-adds, T + T/4 loads of shared memory (four of A in one), 2 barriers."""
+    """A tile has 2 loads and stores, T multiply-adds, T + T/4 loads of shared memory (four of A in one), 2 barriers."""
     kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
     warps = programs(kernel, trace)
     kinds = Counter(i.kind for i in warps[0])
@@ -319,7 +319,7 @@ def test_a_warp_of_the_tiled_kernel_issues_what_its_source_says():
 
 
 def test_loads_go_ahead_of_what_does_not_need_them():
-    """Both loads of a tile are issued before the first store; none of shared memory passes its barrier."""
+    """Both loads of a tile are issued before the first store; no load of shared memory passes its barrier."""
     kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
     kinds = [i.kind for i in programs(kernel, trace)[0]]
     assert kinds[: kinds.index("shared store")].count("load") == 2
@@ -327,7 +327,7 @@ def test_loads_go_ahead_of_what_does_not_need_them():
 
 
 def test_copies_wait_for_their_group():
-    """With three stages a warp waits for copies of two turns before; their loads need no store."""
+    """With three stages a warp waits for copies of two iterations before; their loads need no store."""
     kernel, trace = traced("pipelined", 16, 16, 96, tile_width=16)
     warp = programs(kernel, trace)[0]
     kinds = Counter(i.kind for i in warp)
@@ -338,14 +338,14 @@ def test_copies_wait_for_their_group():
 
 
 def test_multiply_adds_that_no_trace_shows_are_refused():
-    """Those of whole_tiles stand in the file of large_tiles: without them the play would be a false one."""
+    """Those of whole_tiles are in the file of large_tiles: without them the play would be wrong."""
     kernel, trace = traced("whole_tiles", 128, 256, 16)
     with pytest.raises(ValueError, match=r"line \d+: \w+ is in another file"):
         programs(kernel, trace)
 
 
 def residency(width, warps, rung="prefetched", what="residency"):
-    """(predicted of machine code, measured, predicted of the source) speed of a rung over that of tiled."""
+    """Return (predicted of machine code, measured, predicted of the source) speed of a rung over that of tiled."""
     rows = {
         r["rung"]: r
         for r in JUDGED
@@ -362,7 +362,7 @@ CASES = [(8, w) for w in (2, 4, 8, 16, 32, 64)] + [(16, w) for w in (8, 16, 32, 
 @pytest.mark.parametrize("what", ["cached", "residency"])
 @pytest.mark.parametrize(("width", "warps"), CASES)
 def test_the_model_says_whether_prefetching_pays(width, warps, what):
-    """In every case in which it changes the speed by more than 3 %, of machine code and of the source."""
+    """The predictions, of machine code and of the source, agree wherever it changes the speed by more than 3 %."""
     coded, measured, predicted = residency(width, warps, what=what)
     if abs(measured - 1) > 0.03:
         assert (coded > 1) == (measured > 1)
@@ -376,7 +376,7 @@ def test_prefetching_pays_with_few_warps_and_not_with_many():
 
 
 def test_the_error_of_the_ladder_is_small_and_every_miss_has_its_reason():
-    """Speeds relative to naive: half of them within a tenth; whoever is off by more than a quarter says why."""
+    """Of the speeds relative to naive half are within a tenth; an error above a quarter has a reason."""
     errors = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
     assert np.median([abs(r["error"]) for r in errors.values()]) < 0.12
     assert all(abs(r["error"]) <= 0.25 or r["why"].startswith("the compiler") for r in errors.values())
@@ -386,7 +386,7 @@ def test_the_error_of_the_ladder_is_small_and_every_miss_has_its_reason():
 
 @pytest.mark.nightly
 def test_the_recorded_predictions_are_the_models(monkeypatch):
-    """What the table says of a few rungs is what the model says now; by day of their sources alone.
+    """The recorded table of a few rungs equals the present model; the default run compares only the source.
 
     They are also in the printed table.
     """
@@ -404,7 +404,7 @@ def test_the_recorded_predictions_are_the_models(monkeypatch):
 
 
 def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
-    """Into a folder that it makes before it begins, since the plays take minutes."""
+    """It writes into a folder that it creates before it begins, since the plays take minutes."""
     monkeypatch.setattr("course_lib.waiting.predictions.rows", lambda progress: JUDGED)
     assert main(["waiting", "--output", str(tmp_path / "new" / "folder")]) == 0
     assert capsys.readouterr().out == table(JUDGED) + "\n"
@@ -412,7 +412,7 @@ def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
 
 
 def test_what_both_predict():
-    """Half of the cases within 10 % of machine code and within 15 % of the source; four stages with few warps, too."""
+    """Half of the cases are within 10 % by machine code, 15 % by source; so are four stages with few warps."""
     rows = [r for r in JUDGED if r["what"] == "residency"]
     for key, within in (("error_by_code", 0.1), ("error", 0.15)):
         assert np.median([abs(r[key]) for r in rows]) < within
@@ -422,7 +422,7 @@ def test_what_both_predict():
 
 
 def test_the_order_of_the_cases():
-    """Right of machine code; of the source all but a pair or two, which say why."""
+    """All are right by machine code; by source all but one or two pairs, which give a reason."""
     for what, key, most in (
         ("cached", "predicted_by_code", 0),
         ("cached", "predicted", 2),
@@ -436,8 +436,11 @@ def test_the_order_of_the_cases():
 
 
 def test_matrices_that_the_cache_does_not_keep_cost_tiled_more_than_prefetched():
-    """Of such, a launch brings every line from DRAM once: with 32 warps of T = 16 that decides whether fetching ahead
-    pays, and of T = 8 whether prefetched with 64 warps is faster than tiled with 32. The model has it so."""
+    """A launch brings every line from DRAM once; the model shows the two measured consequences.
+
+    With 32 warps of T = 16 it decides whether fetching ahead pays, and for T = 8 whether prefetched with 64 warps is
+    faster than tiled with 32.
+    """
     cached, brought = residency(16, 32, what="cached"), residency(16, 32)
     assert cached[1] < 1 < brought[1]
     assert cached[0] < brought[0] - 0.05
@@ -452,7 +455,7 @@ def test_matrices_that_the_cache_does_not_keep_cost_tiled_more_than_prefetched()
 
 
 def test_the_reasons_stand_beside_the_profilers():
-    """A line a kernel: the three largest, as sampled and as modelled."""
+    """Each kernel has a line with its three largest reasons, as sampled and as modelled."""
     rows = [r for r in JUDGED if r["what"] == "ladder"]
     table = reasons(rows)
     lines = repr(table).splitlines()

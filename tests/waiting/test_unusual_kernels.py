@@ -1,4 +1,4 @@
-"""Kernels that are no rung of the ladder: lowered as they are, or refused in a sentence that names the line."""
+"""Kernels outside the ladder: lowered as they are, or refused in a sentence that names the line."""
 
 import inspect
 import linecache
@@ -25,7 +25,7 @@ SQUARE = np.random.default_rng(1).random((32, 32), np.float32)
 
 
 def lowered(kernel, *arguments, out=None):
-    """The program of the one warp of a launch; its last argument is what it stores to."""
+    """Return the program of the one warp of a launch; the last argument is the array that it stores to."""
     out = np.zeros(1024, np.float32) if out is None else out
     trace = simulate(kernel, trace=True)[1, 32](*arguments, out).trace
     (program,) = programs(kernel, trace)
@@ -36,12 +36,12 @@ def lowered(kernel, *arguments, out=None):
 
 
 def kinds(kernel, *arguments, out=None):
-    """How many instructions of each kind it issues."""
+    """Return how many instructions of each kind the warp issues."""
     return Counter(i.kind for i in lowered(kernel, *arguments, out=out))
 
 
 def refused(kernel, text, message, *arguments, out=None):
-    """Is it refused, in one sentence that begins with the line on which `text` stands?"""
+    """Assert that a kernel is refused, in one sentence that begins with the line that contains `text`."""
     lines, first = inspect.getsourcelines(kernel.py_func)
     (line,) = (first + number for number, each in enumerate(lines) if text in each)
     with pytest.raises(ValueError, match=f"^line {line}: [^.]*{message}") as error:
@@ -87,7 +87,7 @@ def test_each_turn_of_a_while_loop_waits_for_what_its_test_loads():
     P[40:] = 0
     out = np.zeros(1024, np.int64)
     program = lowered(until_zero, P, out=out)
-    turns = int(out[:32].max()) - 31 + 31 + 1  # the lane that goes on longest begins at 0, or its neighbours end first
+    turns = int(out[:32].max()) - 31 + 31 + 1  # the lane that iterates longest begins at 0, or its neighbours end first
     loads = [n for n, i in enumerate(program) if i.kind == "load"]
     assert len(loads) == 41 + (turns > 41)
     decides = [i for i in program if i.arithmetic == "guard" and any(need in loads for need in i.needs)]
@@ -117,7 +117,7 @@ def test_a_test_between_barriers_loads_too():
 
 
 def source_of(kernel, line):
-    """A line of a kernel's source."""
+    """Return a line of a kernel's source."""
     lines, first = inspect.getsourcelines(kernel.py_func)
     return lines[line - first]
 
@@ -226,7 +226,7 @@ def with_a_name(A, C):
 
 @pytest.mark.parametrize("kernel", [with_equals, with_fma, with_a_product_returned, with_a_sum_returned, with_a_name])
 def test_a_product_that_is_added_is_one_instruction_however_it_is_written(kernel):
-    """Each with its two loads, and the one after the other: the sum is one of all of them."""
+    """Each has two loads, and depends on the one before: the sum is one of all of them."""
     program = lowered(kernel, X)
     assert sum(i.kind == "multiply-add" for i in program) == 32
     assert sum(i.kind == "load" for i in program) == 2 * 32
@@ -313,7 +313,7 @@ def given_to_a_function(A, C):
 
 
 def test_every_operation_of_floats_is_an_instruction():
-    """+, then - with its product, then + with the other; those of tuples and of arguments, too."""
+    """The kernel has +, then - with its product, then + with the other, also of tuples and of arguments."""
     assert kinds(sums_and_products, X) == {"load": 6, "multiply-add": 3, "store": 1}
     assert kinds(in_a_tuple, X) == {"load": 3, "multiply-add": 2, "store": 1}
     assert kinds(given_to_a_function, X) == {"load": 5, "multiply-add": 3, "store": 1}
@@ -534,7 +534,7 @@ def powers_in_one_row(A, C):
 
 
 def test_loads_pass_no_store_that_may_be_to_what_they_load():
-    """In global memory none at all, since names do not tell which arrays are one; of shared ones those of the same."""
+    """In global memory they pass none, since names do not exclude overlaps; in shared memory none to the same array."""
 
     def order(kernel, text):
         moved = [i for i in lowered(kernel, X) if i.kind.endswith(("load", "store"))]
@@ -679,7 +679,7 @@ def summed(A, C):
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "int32", "float32", "int64", "float64", "complex128"])
 def test_elements_of_any_size_are_moved(dtype):
-    """As many bytes as they have; as many sectors of global memory; wide ones in as many passes as they need."""
+    """Bytes are those of the elements, sectors those of global memory; wide elements take the passes that they need."""
     program = lowered(copied, X.astype(dtype), out=np.zeros(1024, dtype))
     size = np.dtype(dtype).itemsize
     assert Counter(i.kind for i in program) == {"load": 4, "store": 4}
@@ -754,7 +754,7 @@ def for_strided(A, n, C):
 
 
 def test_what_moves_in_a_while_loop_costs_index_arithmetic():
-    """As much as in the same for loop, which moves its variable itself."""
+    """It is as much as in the same for loop, which updates its variable itself."""
     indices = [Counter(i.arithmetic for i in lowered(kernel, X, 256)) for kernel in (while_strided, for_strided)]
     assert indices[0]["signed"] == indices[1]["signed"] == 2 * 8
     assert (indices[0]["add"], indices[1]["add"]) == (8, 0)
@@ -791,7 +791,7 @@ def elements(A, C):
 
 
 def test_loops_over_tuples_and_arrays():
-    """A literal tuple is written out; of any other loop each turn has its costs, and each element its load."""
+    """A loop over a literal tuple is unrolled; any other has costs in each iteration, and a load for each element."""
     assert kinds(halving, X) == {"load": 5, "multiply-add": 5, "store": 1}
     assert Counter(i.arithmetic for i in lowered(halving_by_name, X))["loop"] >= 5
     program = lowered(elements, X[:8])
@@ -812,7 +812,7 @@ def sum_of_squares(A, n):
 
 
 def calling(function):
-    """A kernel that calls a function by the name of a variable of its closure."""
+    """Return a kernel that calls a function by the name of a variable of its closure."""
 
     @cuda.jit
     def calls(A, n, C):
@@ -1044,7 +1044,7 @@ def kernel(A, n, C):
 
 
 def named(name, folder):
-    """The kernel of TEMPLATE with this name for its sum."""
+    """Return the kernel of TEMPLATE with this name for its sum."""
     path = folder / f"{name}.py"
     path.write_text(TEMPLATE.format(name=name))
     scope = {"cuda": cuda, "float32": float32}
@@ -1053,7 +1053,7 @@ def named(name, folder):
 
 
 def program_of(kernel):
-    """What a warp issues of it, for a matrix of 64 columns."""
+    """Return the program of a warp, for a matrix of 64 columns."""
     trace = simulate(kernel, trace=True, strict=False)[1, 32](np.ones((32, 64), np.float32), 32, X.copy()).trace
     return programs(kernel, trace)[0]
 
@@ -1080,7 +1080,7 @@ def sum_that_changes(A, n, C):
 
 
 def test_a_sum_is_made_anew_when_a_name_in_it_changes():
-    """Compared with a bound that moves no further, the second `k + i` is another number than the first."""
+    """It is compared with a constant bound; the second `k + i` is another number than the first."""
     program = [i for i in lowered(sum_that_changes, X, 4) if i.turn == 2]
     lines = Counter(source_of(sum_that_changes, i.line).strip() for i in program if i.kind == "integer")
     compared, sum_of_both, stored = 2, 2, lines["C[k + i] = tile[i]"]
@@ -1143,7 +1143,7 @@ def test_a_variable_that_is_tested_is_compared():
 
 
 def test_only_what_chooses_values_is_no_branch():
-    """A break is one, and so is an else that loads."""
+    """A break is a branch, and so is an else that loads."""
     for kernel in (breaks, otherwise_adds):
         branches = [i for i in lowered(kernel, X, 8) if i.kind == "branch"]
         tested = [i for i in branches if source_of(kernel, i.line).strip() == "if k > 5:"]
@@ -1175,7 +1175,7 @@ def test_the_trace_is_one_of_the_kernel():
 
 
 def made(text, folder, name="cell", **names):
-    """What a cell of this text defines, in which these names stand for what they stand for."""
+    """Return what a cell of this text defines, with these names in its namespace."""
     path = folder / f"{name}.py"
     path.write_text(text)
     linecache.checkcache(str(path))
@@ -1185,7 +1185,7 @@ def made(text, folder, name="cell", **names):
 
 
 def of_turns(n, table=STEPS):
-    """A kernel of a factory."""
+    """Return a kernel of a factory."""
 
     @cuda.jit
     def of_these_turns(A, C):
@@ -1199,7 +1199,7 @@ def of_turns(n, table=STEPS):
 
 
 def test_the_trace_is_one_of_a_kernel_of_the_same_values():
-    """Those in its closure; arrays and functions count as equal where they are."""
+    """They are those in its closure; equal arrays and functions count as the same."""
     table = np.ones(2, np.float32)
     trace = simulate(of_turns(4), trace=True)[1, 32](X, X.copy()).trace
     assert sum(i.kind == "load" for i in programs(of_turns(4, tuple([*STEPS])), trace)[0]) == 4
@@ -1257,7 +1257,7 @@ def test_a_function_may_be_defined_again_if_it_is_the_same(tmp_path):
 
 
 def test_what_a_compiler_assumes_is_near_what_the_machine_takes():
-    """The compiler's table stands in the model of the compiler; it fits the machine that was measured."""
+    """The compiler's table belongs to the model of the compiler; it fits the measured machine."""
     assert pytest.approx(H200.multiply_add, rel=0.1) == MULTIPLY_ADD
     assert pytest.approx(H200.integer, rel=0.05) == UNIT["integer"][1]
     assert pytest.approx(H200.request, rel=0.05) == UNIT["load"][1]

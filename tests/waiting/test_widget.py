@@ -1,4 +1,4 @@
-"""The model of waiting with sliders: its plan is the model's, it comes at once, and text and picture say the same."""
+"""The interactive model of waiting: its plan equals the model's, is fast, and text and picture agree."""
 
 import base64
 import html
@@ -28,13 +28,13 @@ SETTINGS = [(280, 1, 4, 1), (600, 4, 8, 2), (1200, 16, 16, 1), (40, 8, 16, 2)]
 
 @cache
 def planned(*setting):
-    """The plan of a setting, which tests look at and do not change."""
+    """Return the plan of a setting, which tests read and do not change."""
     return plan(H200, *setting)
 
 
 @pytest.mark.parametrize("latency, warps, tile_width, buffers", SETTINGS)
 def test_the_plan_is_what_the_model_plays(latency, warps, tile_width, buffers):
-    """A quarter of the measured multiprocessor's bandwidth, one scheduler, the reader's latency for all lines."""
+    """The plan has a quarter of the measured multiprocessor's bandwidth, one scheduler, one latency for all lines."""
     quarter = {level: rate / 4 for level, rate in H200.bytes_per_cycle.items()}
     latencies = {**H200.latency, "L2": latency}
     machine = replace(H200, schedulers=1, bytes_per_cycle=quarter, latency=latencies, spread=())
@@ -53,7 +53,7 @@ def test_the_plan_is_what_the_model_plays(latency, warps, tile_width, buffers):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_curve_holds_every_byte_in_flight(setting):
-    """Its area is the byte-cycles of the sectors on their way, as far as it is drawn."""
+    """Its area is the byte-cycles of the sectors in flight, as far as it is drawn."""
     chosen = planned(*setting)
     curve = chosen.in_flight()
     asked, arrived = np.minimum(np.array(chosen.play.fetches).T, SHOWN)
@@ -63,7 +63,7 @@ def test_the_curve_holds_every_byte_in_flight(setting):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_bytes_in_flight_are_latency_times_bandwidth(setting):
-    """Little's law holds, and no load is quicker than the latency that the reader chose."""
+    """Little's law holds, and no load is faster than the chosen latency."""
     chosen = planned(*setting)
     assert chosen.play.in_flight == pytest.approx(chosen.mean_latency * chosen.rate)
     assert chosen.mean_latency >= chosen.latency
@@ -71,7 +71,7 @@ def test_bytes_in_flight_are_latency_times_bandwidth(setting):
 
 
 def test_the_second_buffer_helps_a_few_warps_and_not_many():
-    """What the picture is there to show: two warps wait for global memory less; sixteen waited for it hardly at all."""
+    """Two warps wait less for global memory, as the picture should show; sixteen hardly waited before."""
     few, many = ([plan(H200, 600, warps, 8, buffers).play for buffers in (1, 2)] for warps in (2, 16))
     assert few[1].cycles < few[0].cycles
     assert few[1].share("global memory") < few[0].share("global memory")
@@ -103,7 +103,7 @@ def test_what_the_sliders_do_not_offer_is_refused(wrong, says):
 
 
 def test_text_and_picture_are_the_same_every_time():
-    """They say what the browser says, hold no address, and do not depend on what was dragged before."""
+    """They equal those of the browser, contain no address, and do not depend on earlier settings."""
     widget, other = Waiting(H200), Waiting(H200, 600, 8, 16, 2)
     other.latency, other.tile_width, other.warps, other.buffers = 280, 8, 2, 1
     data, _ = widget._repr_mimebundle_()
@@ -119,7 +119,7 @@ def test_text_and_picture_are_the_same_every_time():
 
 
 def test_in_a_box_of_the_readers_it_leaves_its_picture_and_text(monkeypatch):
-    """IPython is told to show boxes so; of a box with nothing of ours in it nothing is shown here."""
+    """IPython shows boxes in this way; of a box without our widgets nothing is shown here."""
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda data, raw, metadata=None: shown.append(data))
     widget = Waiting(H200)
@@ -135,7 +135,7 @@ def test_in_a_box_of_the_readers_it_leaves_its_picture_and_text(monkeypatch):
 
 @pytest.fixture(scope="module")
 def page():
-    """The state of a saved page; by day its grid of recorded plays is coarser, of 20 plays instead of 156."""
+    """Return the state of a saved page; the default run has a coarser grid, of 20 plays instead of 156."""
     with pytest.MonkeyPatch.context() as patch:
         if not NIGHTLY:
             patch.setattr("course_lib.waiting.widget.RECORDED_LATENCIES", (100,))
@@ -144,7 +144,7 @@ def page():
 
 
 def test_a_page_holds_a_play_of_every_setting_it_offers(page):
-    """Each is the model's own, the setting it was saved at among them, also where no slider's grid has it."""
+    """Each play is the model's own, including that of the setting at which the page was saved, on no slider's grid."""
     offers, plays = json.loads(page["_offers"]), json.loads(zlib.decompress(base64.b64decode(page["_plays"])))
     if NIGHTLY:
         assert offers["latencies"] == [100, 300, 340, 600, 900, 1200]
@@ -165,7 +165,7 @@ def test_a_page_holds_a_play_of_every_setting_it_offers(page):
 
 
 def test_a_saved_page_is_small_enough_to_send(page, tmp_path, monkeypatch):
-    """And asks for nothing: no element of it names another file. All its plays it holds in the nightly run."""
+    """No element of the page refers to another file. The nightly run has all plays of the page."""
     monkeypatch.setattr("course_lib.waiting.widget.recorded", lambda state: page)
     path = Waiting(H200, 340, 3, 4, 2).save(tmp_path / "page.html")
     assert page["_plays"] in path.read_text(encoding="utf-8")

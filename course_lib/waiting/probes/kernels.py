@@ -351,7 +351,7 @@ def unsigned_access(X, row, k):
 
 @cuda.jit(device=True)
 def guarded_access(X, row, k):
-    """Read an element if it lies inside, else 0."""
+    """Read an element if it is inside, else 0."""
     if row < X.shape[0] and k < X.shape[1]:
         return X[row, k]
     return X.dtype.type(0)

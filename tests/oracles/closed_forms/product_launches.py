@@ -1,9 +1,9 @@
 """Requests, sectors and wavefronts of every launch of `course_lib.products.multiplication`, exact for every plan.
 
 A plan's launches are copies into wider rows, tiles or `best`, and inner products; `steps` of that module lists them,
-with what each kernel is made of and the arrays it is given, and here is a form for each. In a kernel of inner products
-a warp meets the long operand in pieces of rows, and the short one in as many elements: both are the same in all blocks
-side by side, so they are counted along K once.
+with each kernel's parameters and arguments, and here is a formula for each. In a kernel of inner products a warp loads
+the long operand in pieces of rows, and the short one in as many elements: both are the same in all blocks of a grid
+row, so they are counted along K once.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .product_tiles import SECTOR, StoredMatrix, TileKernel, add_tickets, count_
 from .register_tiles import best
 from .requests import Count, Ints, Traffic
 
-#: As in `course_lib.products.inner_products`: warps of a block and its rows, and for the other way those and what a
-#: thread loads before it uses the first.
+#: As in `course_lib.products.inner_products`: warps of a block and its rows; for `across` also the rows that a thread
+#: loads before it uses the first.
 WARPS, ROWS = 8, 8
 WARPS_ACROSS, COLUMNS, AHEAD = 32, 32, 4
 
 
 class ProductStep(Protocol):
-    """What is asked of a `course_lib.products.multiplication.LaunchStep`; its docstring says what each is."""
+    """The attributes of a `course_lib.products.multiplication.LaunchStep` that are used here."""
 
     @property
     def kernel(self) -> str: ...
@@ -41,8 +41,8 @@ class ProductStep(Protocol):
 def product_traffic(steps: Iterable[ProductStep]) -> list[Traffic]:
     """Return {(space, op, array): Count} of each of `course_lib.products.multiplication.steps`, in order.
 
-    The names of arrays are the kernels' own. Only their shapes are looked at, so empty ones will do; all begin on a
-    sector. Counts are as written in the source; `tests/products/test_product.py` holds them to the simulator's.
+    The names of arrays are the kernels' own. Only their shapes are read, so empty arrays suffice; all begin on a
+    sector. Counts are as written in the source; `tests/products/test_product.py` compares them with the simulator's.
     """
     return [{key: count for key, count in FORMS[step.kernel](step).items() if count.requests} for step in steps]
 
@@ -81,24 +81,24 @@ def _pieces(X: StoredMatrix, rows: Ints, columns: int, width: int) -> Count:
 
 
 def _asked(elements: Ints, active: Any) -> Count:
-    """Count a request a row, of these elements, counted from a 32-byte boundary, in the lanes that are active."""
+    """Count one request per row, for these elements, counted from a 32-byte boundary, in the active lanes."""
     sectors = np.sort(np.where(active, elements // SECTOR, -1), axis=1)
     distinct = (sectors[:, 0] >= 0) + ((np.diff(sectors, axis=1) > 0) & (sectors[:, 1:] >= 0)).sum(axis=1)
     return Count(int(active.sum()), int(active.any(axis=1).sum()), int(distinct.sum()))
 
 
 def _at(S: StoredMatrix, k: Ints, c: int, along_k: bool) -> Ints:
-    """Return where the element of S for row or column c lies at k."""
+    """Return the position in S of the element of row or column c at k."""
     return c * S.columns + k if along_k else k * S.columns + c
 
 
 def _result(C: StoredMatrix, w: Ints, c: Any, flipped: bool) -> Ints:
-    """Return where the result of row or column w of the long operand with c of the short one lies."""
+    """Return the position of the result of row or column w of the long operand with c of the short one."""
     return np.asarray(c * C.columns + w if flipped else w * C.columns + c)
 
 
 def _stored(stored: Count, onto: bool) -> Traffic:
-    """Return the stores of C, and its loads where they add to it."""
+    """Return the stores of C, and its loads if they add to it."""
     return {("global", op, "C"): stored for op in (("load", "store") if onto else ("store",))}
 
 
@@ -157,7 +157,7 @@ def _across(step: ProductStep) -> Traffic:
     loads = asked = Count()
     for begin in range(0, parts * chunk, chunk):
         stop = min(begin + chunk, L.rows)
-        # The rows at which warps begin, as many as go round before the first comes round again left out.
+        # The rows at which warps begin, without the repetitions after the first round.
         start = np.arange(begin, begin + ceil_div(stop - begin, height) * height).reshape(-1, height)
         start = start[(start[:, 0] - begin) // groups % AHEAD == 0]
         here = start[:, None] + groups * np.arange(AHEAD)[:, None]

@@ -1,10 +1,10 @@
 """Requests, sectors and wavefronts of the tiles of `course_lib.products.multiplication`, exact for every size.
 
-A tile of C meets the rows of A and the columns of B that belong to it, unit after unit of K; so the requests for A are
-those of every row of tiles times those of every unit, and the same for B. The two are counted apart, as patterns
-against the 32-byte sectors, of which there are few, and a block's share of the units is a difference of two sums.
-What is more, by shape: where several blocks take turns on a multiprocessor the last unit is fetched twice, slices
-exchange sums through shared memory, and the blocks that share a tile write and read their parts of it.
+A tile of C uses its rows of A and its columns of B, unit after unit of K; so the requests for A are those of every row
+of tiles times those of every unit, and the same for B. The two are counted separately, as patterns against the 32-byte
+sectors, of which there are few, and a block's share of the units is a difference of two sums. Some shapes have further
+traffic: where several blocks share a multiprocessor the last unit is fetched twice, slices exchange sums through shared
+memory, and the blocks that share a tile write and read their parts of it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from course_lib.waiting.wavefronts import wavefronts_of
 from .register_tiles import LANE, narrow_request, wide_request
 from .requests import Count, Ints, Traffic
 
-#: float32 elements of a sector, and those that a warp asks for at once, in accesses of 16 bytes.
+#: float32 elements of a sector, and those that a warp requests at once, in accesses of 16 bytes.
 SECTOR = SECTOR_BYTES // 4
 AT_ONCE = 4 * WARP_SIZE
-#: Elements along K of a slice of one unit, and rows of tiles that blocks walk down before they turn: as in `tile`.
+#: Elements along K of a slice of one unit, and the height of a band of tiles in rows of tiles: as in `tile`.
 UNIT, BAND = 16, 8
-#: Vectors of partial sums that a thread asks for at once.
+#: Vectors of partial sums that a thread requests at once.
 LOADS = 16
 
 
 class Shape(Protocol):
-    """What is asked of a `course_lib.products.tile.Tile`; its properties say what each is."""
+    """The attributes of a `course_lib.products.tile.Tile` that are used here; its properties explain them."""
 
     rows: int
     columns: int
@@ -47,7 +47,7 @@ class Shape(Protocol):
 
 
 class Lies(Protocol):
-    """What is asked of a `course_lib.products.tile_loads.LoadForm`."""
+    """The attributes of a `course_lib.products.tile_loads.LoadForm` that are used here."""
 
     along_k: bool
     wide: bool
@@ -63,7 +63,7 @@ class StoredMatrix:
 
 @dataclass(frozen=True)
 class TileKernel:
-    """What `tile_kernel` made: its tile, the forms of A and B, and its choices, as described there."""
+    """The parameters of `tile_kernel`: its tile, the forms of A and B, and its options, as described there."""
 
     tile: Shape
     a_form: Lies
@@ -152,7 +152,7 @@ def _places(number: Ints, down: int, across: int) -> tuple[Ints, Ints]:
 
 
 def _moved_back(own: Ints, last: int, form: Lies) -> Ints:
-    """Return where tiles begin that would begin at `own`: no later than `last`, rounded up to loads of 16 bytes."""
+    """Return where tiles begin: at `own`, but at most at `last`, rounded up to loads of 16 bytes."""
     return np.maximum(0, np.minimum(own, ceil_div(last, 4) * 4 if form.wide and not form.along_k else last))
 
 
@@ -301,9 +301,9 @@ def _kept(form: Lies, width: int) -> Count:
 
 
 def _add_parts(counts: Traffic, tile: Shape, number: Ints) -> None:
-    """Add what the blocks of shared tiles do, given the tile of every part: store it, take a ticket, add up the parts.
+    """Add the traffic of the blocks of shared tiles, given the tile of every part: partial stores, tickets, the sum.
 
-    The last block reads all parts, a few at once, those beyond the last one again.
+    The last block reads all parts, a few at once; the last batch is filled up with the last part.
     """
     if not len(number):
         return
@@ -318,7 +318,7 @@ def _add_parts(counts: Traffic, tile: Shape, number: Ints) -> None:
 
 
 def add_tickets(counts: Traffic, blocks: int, warps: int) -> None:
-    """Add the tickets of so many blocks: one thread takes it, and all read it."""
+    """Add the tickets of `blocks` blocks: one thread takes it, and all read it."""
     counts["global", "atomic", "tickets"] = Count(1, 1, 1) * blocks
     counts["shared", "store", "ticket"] = Count(1, 1, 0, 1) * blocks
     counts["shared", "load", "ticket"] = Count(WARP_SIZE, 1, 0, 1) * (blocks * warps)

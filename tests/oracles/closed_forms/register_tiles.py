@@ -1,12 +1,12 @@
 """Requests, sectors and wavefronts of the rungs with several results per thread, exact for every size.
 
 Their blocks and tiles have fixed shapes, multiples of what a warp takes in one request. So the requests of all blocks
-together cut a matrix into equal patches, and a block that loads it again loads the same patches: every form is a
+together cut a matrix into equal patches, and a block that loads it again loads the same patches: every formula is a
 number of patches times the blocks that need them. Only the patches at the edges, and the phase at which a row of a
-ragged matrix meets the 32-byte sectors, make that a sum. Tiles in shared memory are whole wherever the matrix ends.
+ragged matrix meets the 32-byte sectors, need a sum. Tiles in shared memory are whole wherever the matrix ends.
 
-In the loop over a pair of tiles the words of a warp shift by whole rows from step to step, which turns the banks and
-changes no count of wavefronts: one step stands for all. Wavefronts are for elements of 4 bytes.
+In the loop over a pair of tiles the words of a warp shift by whole rows from step to step, which rotates the banks and
+changes no count of wavefronts: one step represents all. Wavefronts are for elements of 4 bytes.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def staged(M: int, N: int, K: int) -> Traffic:
 
 
 def software_pipelined(M: int, N: int, K: int) -> Traffic:
-    """Count fragments a step ahead: as staged, and those of one step more, which nothing uses."""
+    """Count fragments one step ahead: as staged, and those of one further step, which are not used."""
     return _four_at_a_time(M, N, K, (LANE // 4 * 4, LANE % 4 * 4), range(0, 32, 4), 16, buffers=2, ahead=1)
 
 
@@ -97,7 +97,7 @@ def large_tiles(M: int, N: int, K: int) -> Traffic:
 
 
 def _large_tiles_in_shared_memory(blocks: int, tiles: int) -> Traffic:
-    """Count what so many blocks do with tiles of 128×16 and 16×256: one pair more stored, one step more loaded."""
+    """Count the traffic of `blocks` blocks with tiles of 128×16 and 16×256: one pair more stored, one step loaded."""
     kept, steps = 8 * blocks * (1 + tiles), 8 * blocks * (1 + 16 * tiles)
     return {
         ("shared", "store", "A_tile"): narrow_request(LANE % 4 * 4 * 132 + LANE // 4) * (8 * kept),
@@ -110,7 +110,7 @@ def _large_tiles_in_shared_memory(blocks: int, tiles: int) -> Traffic:
 def whole_tiles(M: int, N: int, K: int) -> Traffic:
     """Count tiles inside, tiles across an edge, which are loaded element by element, and a few rows or columns."""
     grid_x, grid_y = _grid(M, N, 128, 256)
-    # Blocks of up to four columns, or else of up to four rows, take no tiles: what is left for the others.
+    # Blocks of up to four columns, or else of up to four rows, take no tiles: the number of other blocks.
     across = grid_x - (N - (grid_x - 1) * 256 <= 4)
     down = grid_y - (M - (grid_y - 1) * 128 <= 4)
     rows, columns, tiles = min(M, down * 128), min(N, across * 256), ceil_div(K, 16)
@@ -144,7 +144,7 @@ def whole_tiles(M: int, N: int, K: int) -> Traffic:
 
 
 def best(M: int, N: int, K: int) -> Traffic:
-    """Count the same: the order of the multiplications asks memory for nothing else."""
+    """Count the best kernel as whole_tiles: the order of the multiplications does not change the traffic."""
     return whole_tiles(M, N, K)
 
 
@@ -213,7 +213,7 @@ def _striped(rows: int, height: int) -> Ints:
 
 
 def _either(rows: int, columns: int, patch: tuple[int, int], elements: int) -> Count:
-    """Count the stores of a matrix's tiles of so many elements, patch by patch: of those inside, and of zeros outside.
+    """Count the stores of a matrix's tiles of `elements` elements, by patches: of those inside, and of zeros outside.
 
     A patch's words are consecutive, so each request is one wavefront; a patch across the edge takes two.
     """

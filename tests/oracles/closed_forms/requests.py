@@ -1,8 +1,8 @@
-"""What one warp instruction asks for: requests, 32-byte sectors, and wavefronts of shared memory.
+"""Requests of one warp instruction: 32-byte sectors, and wavefronts of shared memory.
 
-The building blocks of the closed forms. A warp's lanes touch a few pieces of matrix rows, each piece contiguous;
-their ends say which sectors they meet, so nothing is counted lane by lane. Matrices are C-ordered and begin on a
-sector boundary. Terms are those of Nsight Compute.
+The building blocks of the formulas. A warp's lanes access a few pieces of matrix rows, each piece contiguous; the ends
+of pieces determine their sectors, so nothing is counted lane by lane. Matrices are C-ordered and begin on a sector
+boundary. Terms are those of Nsight Compute.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from course_lib.simulator.wide_copies import wide_copy
 
 #: Positions, lanes or words.
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-#: Of a part of a warp: its row, and its first and past its last column.
+#: A piece of a warp's access: its row, and its first and past its last column.
 Piece = tuple[int, int, int]
 Pieces = list[Piece]
 #: The same for many positions of the warp at once, as arrays that broadcast.
@@ -29,7 +29,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Count:
-    """What one array is asked for: accesses per thread, requests per warp, 32-byte sectors, shared wavefronts."""
+    """Counts of one array: accesses per thread, requests per warp, 32-byte sectors, shared wavefronts."""
 
     accesses: int = 0
     requests: int = 0
@@ -60,9 +60,9 @@ def count_patches(
 ) -> Count:
     """Count one request per patch of a matrix with `pitch` elements per row.
 
-    rows and columns are the (first, end) of the part that is asked for. From each row of `tops` (by default, all rows
-    of the part) and each `width`-th column on, one warp takes the next `width` elements of the rows `offsets` below;
-    what lies beyond the part's end it leaves out.
+    rows and columns are the (first, end) of the part that is accessed. From each row of `tops` (by default, all rows of
+    the part) and each `width`-th column on, one warp takes the next `width` elements of the rows `offsets` below,
+    except those beyond the part's end.
     """
     tops = np.arange(*rows) if tops is None else tops
     lefts = np.arange(columns[0], columns[1], width)
@@ -141,7 +141,7 @@ def add_to(counts: Traffic, key: Key, count: Count) -> None:
 
 
 def clip(first: Ints | int, last: Ints | int, limit: int) -> tuple[Ints, Ints]:
-    """Return the part of columns first..last that lies below `limit`; empty as first == last."""
+    """Return the part of columns first..last below `limit`; an empty one has first == last."""
     return np.minimum(first, limit), np.minimum(last, limit)
 
 

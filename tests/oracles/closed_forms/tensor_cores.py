@@ -1,4 +1,4 @@
-"""The traffic of the kernels on tensor cores, in closed form; wavefronts as Nsight Compute counts those of ldmatrix."""
+"""Formulas for the traffic of the kernels on tensor cores; wavefronts of ldmatrix as Nsight Compute counts them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ WARPS = 4
 
 
 def tensor_cores(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
-    """Count the kernel of one mma a warp and step: a warp loads a row of a 32×32 tile, and no bank is asked twice.
+    """Count the kernel of one mma a warp and step: a warp loads a row of a 32×32 tile without bank conflicts.
 
-    Results lie among the lanes as mma leaves them, so a warp stores its 16×8 of them in four requests.
+    Results are distributed over the lanes as mma leaves them, so a warp stores its 16×8 of them in four requests.
     """
     T, A_pitch, B_pitch = SMALL, 36, 40
     grid_x, grid_y = max(1, ceil_div(N, T)), max(1, ceil_div(M, T))
@@ -34,7 +34,7 @@ def tensor_cores(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
         ("global", "store", "C"): _results(M, N, range(8), range(0, 8, 2), (8, 8), 1),
         ("shared", "store", "A_tile"): stored,
         ("shared", "store", "B_tile"): stored,
-        # The 4 items of A and the 2 of B lie in other rows and columns, which turns all banks alike.
+        # The other items of A (4) and of B (2) are in other rows and columns, which rotates all banks alike.
         ("shared", "load", "A_tile"): Count(WARP_SIZE, 1, 0, wavefronts_of(q * A_pitch + t)) * (4 * multiplications),
         ("shared", "load", "B_tile"): Count(WARP_SIZE, 1, 0, wavefronts_of(t * B_pitch + q)) * (2 * multiplications),
     }
@@ -71,8 +71,8 @@ def _tiled(
 ) -> Traffic:
     """Count blocks of 4 warps for 128×128 tiles of C: whole tiles are copied 16 bytes a lane, the others stored.
 
-    rows: the rows of A's tile that 32 elements are; fragments: what a warp loads of A and of B for one step. Beyond the
-    last tiles two more pairs are copied, these again; nobody loads them.
+    rows: the rows of A's tile that 32 elements are; fragments: what a warp loads of A and of B for one step. After the
+    last tiles two more pairs are copied, the same again; no thread loads them.
     """
     each = 16 // itemsize
     grid_x, grid_y = max(1, ceil_div(N, LARGE)), ceil_div(M, LARGE)
@@ -127,5 +127,5 @@ def _copies(K: int, N: int, depth: int, each: int, tops: Ints) -> tuple[Count, C
 
 
 def _tops(rows: Span, height: int) -> Ints:
-    """Return the first rows of requests of so many rows."""
+    """Return the first rows of requests of `rows` rows."""
     return np.arange(rows[0], rows[1], height)

@@ -1,7 +1,7 @@
 """Requests, sectors and wavefronts of every rung, exact for every size, tile width and element size.
 
-The kernels with one result per thread are here, those with several in `register_tiles`. Wavefronts are for elements
-of 4 bytes. `requests` has what the forms are made of.
+The kernels with one result per thread are here, those with several in `register_tiles`. Wavefronts are for elements of
+4 bytes. `requests` has the building blocks of the formulas.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .requests import (
     whole_and_edge,
 )
 
-#: The word at which an element of a tile lies, from its row and column.
+#: The word of an element in a tile, from its row and column.
 Word = Callable[[Any, Any], Any]
 
 
@@ -41,7 +41,7 @@ def traffic(name: str, M: int, N: int, K: int, **params: Any) -> Traffic:
 
 
 def counted(run: Any) -> Traffic:
-    """Return what a run of the simulator counted, as the closed forms have it: of global and of shared memory."""
+    """Return the counts of a run of the simulator in the form of `traffic`: of global and of shared memory."""
     counts: Traffic = {}
     for row in run.traffic.rows:
         if row.space != "local" and row.requests:
@@ -92,7 +92,7 @@ def uncoalesced(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4
 
 
 def per_row(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -> Traffic:
-    """Count the kernel of one thread per row: each of its warps goes through all columns."""
+    """Count the kernel of one thread per row: each of its warps reads all columns."""
     A = B = C = Count()
     for rows in warps_of_line(M, block_width):
         A += count_requests(rows * K, np.arange(K), itemsize) * N
@@ -102,7 +102,7 @@ def per_row(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -
 
 
 def per_column(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -> Traffic:
-    """Count the kernel of one thread per column: each of its warps goes through all rows."""
+    """Count the kernel of one thread per column: each of its warps reads all rows."""
     A = B = C = Count()
     for columns in warps_of_line(N, block_width):
         A += Count(len(columns), 1, 1) * (K * M)
@@ -155,7 +155,7 @@ def _square_tiles(M: int, N: int, K: int, T: int, itemsize: int, word: Word, dow
         k, column = (x, y) if down else (y, x)
         A += _stores(M, K, T, y, x, y * T + x) * max(1, ceil_div(N, T))
         B += _stores(K, N, T, k, column, word(k, column)) * max(1, ceil_div(M, T))
-        steps = ceil_div(K, T) * T * blocks  # of the inner products; a step turns all banks alike
+        steps = ceil_div(K, T) * T * blocks  # of the inner products; a step rotates all banks alike
         A_loads += Count(len(x), 1, 0, wavefronts_of(y * T)) * steps
         B_loads += Count(len(x), 1, 0, wavefronts_of(word(0, x))) * steps
     counts["shared", "store", "A_tile"], counts["shared", "store", "B_tile"] = A, B
@@ -167,12 +167,12 @@ def _stores(rows: int, columns: int, T: int, row: Ints, column: Ints, words: Int
     """Count how one warp stores its part of every tile: the elements inside the matrix, then the zeros outside.
 
     The if and the else are two store instructions: a warp that takes both makes two requests. Tiles inside the matrix
-    are all alike, so only those at the right and the bottom edge are looked at by themselves.
+    are all alike, so only those at the right and the bottom edge are counted separately.
 
-    copied: the words of global memory that asynchronous copies take the elements from, one lane of a bank at a time.
+    copied: the words of global memory from which asynchronous copies take the elements, one lane of a bank at a time.
     """
     total = Count()
-    none = [((0,), 0)]  # an empty result has one block still, and it stores zeros
+    none = [((0,), 0)]  # an empty result still has one block, which stores zeros
     for tops, height in whole_and_edge(rows, T) if rows else none:
         for lefts, width in whole_and_edge(columns, T) if columns else none:
             inside = (row < height) & (column < width)
@@ -229,8 +229,8 @@ def prefetched(M: int, N: int, K: int, tile_width: int = 16, itemsize: int = 4) 
 def pipelined(M: int, N: int, K: int, tile_width: int = 16, stages: int = 3, itemsize: int = 4) -> Traffic:
     """Count the pipelined kernel: a copy is a request to global memory and one to shared memory, as load and store.
 
-    The traffic is that of the tiled kernel, for any number of stages: what lies beyond the last tile is not copied.
-    But a copy of 4 bytes takes each lane's word from its bank, where a load takes it once for all lanes.
+    The traffic is that of the tiled kernel, for any number of stages: nothing after the last tile is copied. But a copy
+    of 4 bytes reads each lane's word from its bank, where a load reads it once for all lanes.
     """
     counts = tiled(M, N, K, tile_width, itemsize)
     counts = {(space, op, name.replace("_tile", "_tiles")): count for (space, op, name), count in counts.items()}
@@ -249,7 +249,7 @@ def pipelined(M: int, N: int, K: int, tile_width: int = 16, stages: int = 3, ite
 def _tile_traffic(M: int, N: int, K: int, T: int, itemsize: int, down_B: bool = False) -> Traffic:
     """Count the global traffic of blocks of T×T threads that load T×T tiles of A and B and store one of C.
 
-    down_B: x runs down the rows of B, so that a warp touches as many of them as it has different x.
+    down_B: x runs down the rows of B, so that a warp accesses as many of them as it has different x.
     """
     A = B = C = Count()
     grid_x, grid_y = max(1, ceil_div(N, T)), max(1, ceil_div(M, T))
@@ -274,7 +274,7 @@ def _inner_product(T: int) -> tuple[Count, Count]:
     for pieces in warps_of_block(T, T):
         lanes = sum(x1 - x0 for _, x0, x1 in pieces)
         rows = np.array([ty for ty, _, _ in pieces])
-        A += Count(lanes * T, T, 0, T * wavefronts_of(rows * T))  # moving by k turns all banks alike
+        A += Count(lanes * T, T, 0, T * wavefronts_of(rows * T))  # a step of k rotates all banks alike
         columns = np.unique(np.concatenate([np.arange(x0, x1) for _, x0, x1 in pieces]))
         B += Count(lanes * T, T, 0, T * wavefronts_of(columns))
     return A, B
