@@ -116,6 +116,8 @@ def _check_alignment(x: Context, node: ast.Assign, part: ast.expr) -> None:
 def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
     """The shape of a shared or local array, of what numba knows when it types the kernel."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if not parts:
+        refuse(node, f"a {space} array has at least one dimension; give it the shape 1")
     if not isinstance(node, ast.Tuple):
         value = x.expr(node)
         if isinstance(value.type, TupleType):

@@ -513,6 +513,8 @@ def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
             node,
             f"{text} is a plain Python function; decorate it with @cuda.jit(device=True) to call it from a kernel",
         )
+    if type(thing).__name__ == "ExternFunction":
+        refuse(node, f"{text} is only declared, and its code is in another language; write it in Python to run it here")
     if not callable(thing):
         refuse(node, f"{text} is no function, and cannot be called; leave out the ( )")
     owner = getattr(thing, "__self__", None)

@@ -10,7 +10,7 @@ from types import FunctionType
 from . import conditions, signatures, types
 from .context import Context
 from .names import Symbol, dtype_name
-from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, Static, after, once, settled, tuple_of
+from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, after, compile_time, once, settled, tuple_of
 from .operators import cast, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
@@ -347,10 +347,10 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     x.calls = True
     x.barriers = x.barriers or callee.barriers
     x.waits = x.waits or callee.waits
-    kept = [p for p in parameters if not isinstance(bound[p], Static)]
+    kept = [p for p in parameters if compile_time(bound[p]) is None]
     return CallDevice(
         function=callee,
-        args=tuple(v for v in values if not isinstance(v, Static)),
+        args=tuple(v for v in values if compile_time(v) is None),
         written=tuple(kept.index(p) for p in bound if p in kept),
         used=used,
         type=callee.result,
