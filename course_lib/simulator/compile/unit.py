@@ -67,7 +67,7 @@ class Unit:
             analysis, self.program = analyse(launch, source, arguments)
             module, template = generate(self.program, tracing, patient)
         self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
-        self.asks_grid = analysis.asks_grid
+        self.asks_grid, self._found = analysis.asks_grid, analysis.found
         self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(self.program, {})
         self.sites: list[tuple[int, str, int]] = []
@@ -120,25 +120,34 @@ class Unit:
             made.append(maker(own, [made[i] for i in instance.callees], instance.line))
         return made[-1]
 
+    @property
+    def holds(self) -> bool:
+        """Do all names outside the kernel stand for what they stood for when it was compiled?"""
+        return all(function(*arguments) is thing for function, arguments, thing in self._found)
+
     def may_write(self, argument: str) -> bool:
         """Can the kernel store to this argument?"""
         return self._written is None or argument in self._written
 
 
 class Units:
-    """Kernels as compiled for launches between which no global changes: once for those that differ in sizes alone."""
+    """Kernels as compiled for earlier launches, for those that differ from them in sizes alone; the latest are kept."""
+
+    MOST = 64
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Unit] = {}
 
     def of(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool) -> Unit:
         """The kernel, compiled for this launch or for one that asks for the same code."""
-        key = (source.function, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
+        key = (source, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
         known = self._known.get(key) or self._known.get((*key, launch.grid))
-        if known is not None:
+        if known is not None and known.holds:
             return known
         unit = Unit(launch, source, arguments, tracing, patient)
         if not unit.outside:  # arrays belong to one launch
+            if len(self._known) >= self.MOST:
+                del self._known[next(iter(self._known))]
             self._known[(*key, launch.grid) if unit.asks_grid else key] = unit
         return unit
 

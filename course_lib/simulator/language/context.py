@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -68,6 +69,7 @@ class Analysis:
         asks_grid: the size of the grid is in the program.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the device functions that are compiled, by what they were compiled for.
+        found: what names outside the kernel stood for: a function, its arguments, and what it gave.
     """
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
@@ -75,6 +77,7 @@ class Analysis:
         self.fences = self.copies = self.asks_grid = False
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
+        self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
 
 
 class Context(ABC):
@@ -169,9 +172,12 @@ class Context(ABC):
         if isinstance(owner, ModuleType):
             if not hasattr(owner, node.attr):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; look up how it is spelled")
+            self.analysis.found.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
             thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             return Symbol((), thing) if is_cuda_module(thing) else thing
-        return getattr(owner, node.attr, None)
+        thing = getattr(owner, node.attr, None)
+        self.analysis.found.append((getattr, (owner, node.attr, None), thing))
+        return thing
 
     def _refuse_unknown(self, node: ast.AST, module: object, name: str) -> None:
         """Refuse a name that numba.cuda has not, unless the simulator has something better to say of it."""
@@ -194,6 +200,7 @@ class Context(ABC):
                 node,
                 f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
             )
+        self.analysis.found.append((self.source.lookup, (node.id,), thing))
         thing = self.constants.value(node.id, thing, node.lineno)
         if is_cuda_module(thing):
             return Symbol((), thing)

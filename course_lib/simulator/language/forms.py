@@ -331,6 +331,7 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     if function in x.stack:
         refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")
     source = read(thing)
+    x.analysis.found.append((read, (thing,), source))
     parameters = source.parameters
     bound = _bound(x, node, function, parameters)
     values = [bound[p] for p in parameters]

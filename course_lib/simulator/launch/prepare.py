@@ -18,6 +18,10 @@ from .arguments import arrays_in, take
 MAX_THREADS = 2**28
 
 
+#: What all launches compile with that name no others.
+UNITS = Units()
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A launch that can run: its shape, the kernel's source, its arguments as the kernel sees them, and its code.
@@ -65,7 +69,7 @@ def prepare(
         arguments: NumPy arrays, numbers and tuples of them.
         dynamic_shared: bytes of dynamic shared memory.
         tracing: make code that reports statements and variables.
-        units: compile with these, which keep what they compiled; anew by default.
+        units: compile with these, which keep what they compiled; by default with those of the process.
         patient: run every block by itself, and let others go on while a thread waits in a loop.
 
     Raises:
@@ -80,7 +84,7 @@ def prepare(
         )
     source = read(kernel)
     values, variables = take(kernel, source, arguments)
-    compiled = (Unit if units is None else units.of)(launch, source, variables, tracing, patient)
+    compiled = (units or UNITS).of(launch, source, variables, tracing, patient)
     check_shared(launch, compiled)
     return Prepared(launch, source, values, compiled, patient)
 
