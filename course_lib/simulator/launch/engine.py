@@ -78,7 +78,8 @@ class Engine:
         self.updates = any(op == "atomic" for _, op, _ in self.unit.sites)
         listeners: dict[str, list[Any]] = {name: [] for name in HOOKS}
         for observer in observers:
-            for name in hooks_of(type(observer)):
+            kind: Any = type(observer)
+            for name in hooks_of(kind):
                 listeners[name].append(getattr(observer, name))
         self._listeners = listeners
 
