@@ -137,15 +137,18 @@ def test_a_function_beside_a_number_in_a_tuple():
         simulate(kernel)[1, 1](np.zeros(1))
 
 
-@pytest.mark.parametrize("space", ["shared", "local"])
-def test_an_array_without_dimensions(space):
-    memory = getattr(cuda, space)
+def shared_box(out):
+    box = cuda.shared.array((), float32)
+    out[0] = box[()]
 
-    def kernel(out):
-        box = memory.array((), float32)
-        box[()] = 1
-        out[0] = box[()]
 
+def local_box(out):
+    box = cuda.local.array((), float32)
+    out[0] = box[()]
+
+
+@pytest.mark.parametrize(("kernel", "space"), [(shared_box, "shared"), (local_box, "local")])
+def test_an_array_without_dimensions(kernel, space):
     with pytest.raises(UnsupportedKernelError, match=f"a {space} array has at least one dimension"):
         simulate(kernel)[1, 1](np.zeros(1))
 

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..arithmetic import cast as machine_cast
-from . import allocations, conditions, forms, intrinsics, refusals, types
+from . import allocations, conditions, forms, intrinsics, packages, refusals, types
 from .context import Context
 from .names import COORDINATES, Symbol, dtype_name
 from .nodes import Apply, Const, Elementwise, Expr, Operation, Static
@@ -59,7 +59,9 @@ class Row:
     def apply(self, x: Context, node: ast.Call) -> Expr:
         """The call ``node`` of this function."""
         given = x.arguments(node, self.arity, self.name)
-        result, wanted = self.rule(*(str(value.type) for value in given))
+        kinds = tuple(str(value.type) for value in given)
+        packages.check(self.name, kinds)
+        result, wanted = self.rule(*kinds)
         places = zip(given, node.args, wanted, strict=True)
         parts: list[tuple[Expr, ast.AST]] = [
             (value, place) for value, place, kind in places if kind in (*types.FLOATS, value.type)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from enum import Enum
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..geometry import Launch
 from . import operators, types, why
-from .constants import Constants
+from .constants import Constants, is_constant
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
 from .nodes import (
     Apply,
@@ -40,6 +41,8 @@ from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError,
 from .variables import Variables
 from .why import Part, Promotion, Reason, Why
 
+#: Of these objects outside a kernel numba knows the parts.
+KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
@@ -176,6 +179,13 @@ class Context(ABC):
             thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             return Symbol((), thing) if is_cuda_module(thing) else thing
         thing = getattr(owner, node.attr, None)
+        if is_constant(thing) and not isinstance(owner, KNOWN_OWNERS):
+            kind = "class" if isinstance(owner, type) else "object"
+            refuse(
+                node,
+                f"no kernel knows {ast.unparse(node.value)}, a Python {kind}; "
+                f"give the value of {ast.unparse(node)} a name of its own outside the kernel",
+            )
         self.analysis.found.append((getattr, (owner, node.attr, None), thing))
         return thing
 
@@ -205,6 +215,8 @@ class Context(ABC):
         if is_cuda_module(thing):
             return Symbol((), thing)
         known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
+        if known and getattr(thing, "__module__", "") == "numba.cuda.stubs":
+            refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
         return part_of_cuda((known,), thing) if known else thing
 
     def wrap(self, thing: object, node: ast.AST) -> Expr:

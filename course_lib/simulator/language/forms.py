@@ -101,6 +101,8 @@ def reduction(x: Context, node: ast.Call, used: bool) -> Expr:
     if isinstance(thing, Symbol):
         name = thing.path[-1]
     (value,) = x.arguments(node, (1,), f"cuda.{name}")
+    if not is_int(str(value.type)):
+        raise TypingError(f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})")
     x.barriers = True
     predicate = conditions.truth(x, value, node.lineno)
     return Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")

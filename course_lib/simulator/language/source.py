@@ -7,13 +7,13 @@ import ast
 import builtins
 import dis
 import inspect
+import linecache
 import os
 import time
 import weakref
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FunctionType
-from typing import Any
 
 from ..findings import UnsupportedKernelError
 from .regions import Regions, assigned_names
@@ -100,18 +100,23 @@ def edited(function: FunctionType) -> bool:
         return False
 
 
-def same_code(function: FunctionType, tree: ast.FunctionDef) -> bool:
-    """Does ``tree`` compile to the code of ``function``?"""
+def same_code(function: FunctionType, first: int) -> bool:
+    """Does the function in line ``first`` of the file compile to the code of ``function``?
+
+    The whole file is compiled: what a name means in the rest of it changes the code.
+    """
     code = function.__code__
-    bare = ast.FunctionDef(tree.name, tree.args, tree.body, [], tree.returns, lineno=1, col_offset=0)
-    outer = ast.parse(f"def outer({', '.join(code.co_freevars)}): pass")
-    assert isinstance(outer.body[0], ast.FunctionDef)
-    outer.body[0].body = [bare]
     future = code.co_flags & sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-    made: Any = compile(ast.fix_missing_locations(outer), code.co_filename, "exec", future, dont_inherit=True)
-    for name in ("outer", tree.name):
-        made = next(part for part in made.co_consts if isinstance(part, CodeType) and part.co_name == name)
-    return _instructions(made) == _instructions(code)
+    text = "".join(linecache.getlines(code.co_filename))
+    try:
+        found = [compile(text, code.co_filename, "exec", future, dont_inherit=True)]
+    except SyntaxError:
+        return False
+    for made in found:  # and what stands in it
+        found += (part for part in made.co_consts if isinstance(part, CodeType))
+        if (made.co_name, made.co_firstlineno) == (code.co_name, first) and _instructions(made) == _instructions(code):
+            return True
+    return False
 
 
 def _instructions(code: CodeType) -> list[tuple[str, str]]:
@@ -149,7 +154,7 @@ def read(kernel: object) -> Source:
         raise UnsupportedKernelError(f"the function in line {first + inside} is a lambda; write it with def")
     if not isinstance(tree, ast.FunctionDef) or tree.name != function.__code__.co_name:
         raise changed(function)
-    if edited(function) and not same_code(function, tree):
+    if edited(function) and not same_code(function, first + inside):
         raise changed(function)
     ast.increment_lineno(tree, first - 1)
     arguments = tree.args

@@ -82,6 +82,13 @@ def prepare(
         raise LaunchError(
             f"the launch has {threads:,} threads, and the simulator runs at most {MAX_THREADS:,}; use a smaller grid"
         )
+    bounds = getattr(kernel, "targetoptions", {}).get("launch_bounds")
+    most = bounds[0] if isinstance(bounds, tuple) else bounds
+    if most is not None and launch.threads_per_block > most:
+        raise LaunchError(
+            f"the launch has {launch.threads_per_block:,} threads a block, and the kernel's launch_bounds allow "
+            f"{most:,}; use smaller blocks, or raise the bounds"
+        )
     source = read(kernel)
     values, variables = take(kernel, source, arguments)
     compiled = (units or UNITS).of(launch, source, variables, tracing, patient)
