@@ -314,6 +314,13 @@ class Statements(Expressions):
     # --- assignments ---------------------------------------------------------------------------------------
 
     def _assignment(self, node: ast.Assign) -> None:
+        (target, *others), given = node.targets, node.value
+        if not others and isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple):
+            makes = any(allocations.space_of(self, part) for part in ast.walk(given))
+            if makes and not _names(target) & _names(given) and len(target.elts) == len(given.elts):
+                for one, part in zip(target.elts, given.elts, strict=True):
+                    self._assignment(ast.copy_location(ast.Assign([one], part), node))
+                return
         allocation = allocations.allocation(self, node)
         if allocation is not None:
             assert isinstance(node.targets[0], ast.Name)
@@ -547,6 +554,10 @@ class Statements(Expressions):
             used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
         )
         return after, settled, False
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def refuse_target(target: ast.expr) -> None:
