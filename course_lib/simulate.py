@@ -16,6 +16,7 @@ from .simulator.compile.unit import Units
 from .simulator.findings import KernelError, LaunchError
 from .simulator.lanes.arrays import Pattern
 from .simulator.lanes.loops import WaitsForOthers
+from .simulator.lanes.masks import DifferentArrays
 from .simulator.launch.engine import Engine
 from .simulator.launch.prepare import Prepared, prepare
 from .trace.record import TraceObserver
@@ -100,11 +101,11 @@ class Simulation:
             )
         prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer), self._units)
         before = (
-            [(array, array.storage().copy()) for array in prepared.may_write] if prepared.unit.program.waits else []
+            [(array, array.storage().copy()) for array in prepared.may_write] if prepared.unit.may_begin_anew else []
         )
         try:
             return self._observed(prepared, grid, block)
-        except WaitsForOthers:  # for a thread of another warp, or of another block: run them in turns
+        except (WaitsForOthers, DifferentArrays):  # of other warps or blocks: run each block by itself, in turns
             for array, values in before:
                 array.storage()[...] = values
             prepared = prepare(

@@ -144,6 +144,10 @@ class Trace:
     matrices: tuple[MatrixOperation, ...] = ()
     program: Function | None = field(default=None, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickled trace has no program: that holds functions, which belong to this process."""
+        return self.__dict__ | {"program": None}
+
     @cached_property
     def columns(self) -> Columns:
         """The same trace as columns."""

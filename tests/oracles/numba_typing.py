@@ -85,6 +85,18 @@ def _resolve(function, *argument_types):
         return None
 
 
+def compiles(kernel, argument_types):
+    """Does numba type and lower this kernel for these types?"""
+    from numba.cuda.compiler import compile_cuda
+
+    with _on_a_device():
+        try:
+            compile_cuda(kernel, types.void, tuple(argument_types), cc=_Device.compute_capability)
+        except NumbaError:
+            return False
+    return True
+
+
 @lru_cache(None)
 def oracle_call(function, *dtypes):
     """Return the dtype of function(*dtypes): an operator, a builtin, a math function. None: refused."""

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numba import cuda, float32
+from oracles.sources import import_module
 
-from course_lib import simulate
+from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.compile.unit import Units
 from course_lib.simulator.geometry import Launch
 from course_lib.simulator.language.infer import analyse
@@ -154,3 +155,31 @@ def test_arrays_from_outside_are_taken_for_each_launch():
     units = Units()
     first, second = (prepare(from_outside, 1, 4, (np.zeros(4, "f4"),), units=units).unit for _ in range(2))
     assert first is not second
+
+
+def test_a_kernel_is_compiled_anew_where_what_it_names_has_changed(tmp_path):
+    """Names, parts of modules and functions: the code of an earlier launch serves only while they stay."""
+    text = (
+        "import types\nfrom numba import cuda\n"
+        "@cuda.jit(device=True)\ndef f(x):\n    return x + 1\n"
+        "@cuda.jit(device=True)\ndef g(x):\n    return x + 2\n"
+        "home = types.ModuleType('home')\nhome.f = f\n"
+        "def kernel(out):\n    out[0] = f(10)\n    out[1] = home.f(20)\n"
+    )
+    module, out = import_module(text, tmp_path), np.zeros(2)
+
+    def launched():
+        simulate(module.kernel)[1, 1](out)
+        return out.tolist()
+
+    def unit():
+        return prepare(module.kernel, 1, 1, (out,)).unit
+
+    assert (launched(), unit()) == ([11, 21], unit())
+    module.f = module.g
+    assert launched() == [12, 21]
+    module.home.f = module.g
+    assert launched() == [12, 22]
+    module.g.py_func.__code__ = (lambda x: x + 3).__code__.replace(co_name="g")
+    with pytest.raises(UnsupportedKernelError, match="changed since it was imported"):
+        launched()

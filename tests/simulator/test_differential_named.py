@@ -246,8 +246,8 @@ def votes(x, out):
 @cuda.jit
 def counting_barriers(x, out):
     t = cuda.threadIdx.x
-    out[t, 0] = cuda.syncthreads_count(x[t] > 0)
-    out[t, 1] = cuda.syncthreads_and(x[t] > -99) + 2 * cuda.syncthreads_or(x[t] > 99)
+    out[t, 0] = cuda.syncthreads_count(int(x[t] > 0))
+    out[t, 1] = cuda.syncthreads_and(int(x[t] > -99)) + 2 * cuda.syncthreads_or(int(x[t] > 99))
 
 
 @cuda.jit

@@ -101,20 +101,18 @@ def test_a_kernel_a_device_function_and_their_names(cuda, types):
 
 
 def test_names_imported_one_by_one(cuda, types):
-    """``from numba.cuda import grid, shared, …`` and names that a kernel gives to parts of cuda."""
-    threadIdx, blockIdx, blockDim, grid, shared, syncthreads = (
-        getattr(cuda, name) for name in ("threadIdx", "blockIdx", "blockDim", "grid", "shared", "syncthreads")
-    )
+    """``from numba.cuda import grid, …`` and names that a kernel gives to parts of cuda."""
+    grid, syncthreads = cuda.grid, cuda.syncthreads
     float32 = types.float32
 
     @cuda.jit
     def kernel(out):
-        index = threadIdx
+        index, shared = cuda.threadIdx, cuda.shared
         s = shared.array(32, float32)
-        i = index.x + blockIdx.x * blockDim.x
+        i = grid(1)
         s[index.x] = i
         syncthreads()
-        out[grid(1)] = s[31 - threadIdx.x]
+        out[grid(1)] = s[31 - index.x]
 
     out = np.zeros(64)
     simulate(kernel)[2, 32](out)

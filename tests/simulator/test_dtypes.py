@@ -369,3 +369,22 @@ def test_a_uint64_moves_between_lanes_as_a_float64():
     x, out = np.arange(32, dtype=np.uint64) + np.uint64(2**60), np.zeros(32)
     simulate(kernel)[1, 32](x, out)
     assert out.tolist() == [float(2**60)] * 32
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
+@pytest.mark.parametrize("name", ["add", "sub", "max", "nanmin"])
+def test_atomics_where_all_lanes_meet(name, dtype, tmp_path):
+    """Each lane gets what the lanes before it left, worked out one by one in the type of the array."""
+    update = {"add": np.add, "sub": np.subtract, "max": np.maximum, "nanmin": np.fmin}[name]
+    body = f"    i = cuda.grid(1)\n    if i % 3:\n        old[i] = cuda.atomic.{name}(total, 0, x[i])\n"
+    kernel = import_kernel(f"from numba import cuda\ndef kernel(x, total, old):\n{body}", tmp_path)
+    x = (np.random.default_rng(7).random(100) * 2e9).astype(dtype)
+    total, old = np.array([3], dtype), np.zeros(100, dtype)
+    simulate(kernel)[4, 25](x, total, old)  # a warp a block: they go in the order of the threads
+    state, want = np.array([3], dtype), np.zeros(100, dtype)
+    for i in range(100):
+        if i % 3:
+            want[i] = state[0]
+            update(state, x[i : i + 1], out=state)
+    np.testing.assert_array_equal(old, want)
+    np.testing.assert_array_equal(total, state)

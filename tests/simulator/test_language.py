@@ -364,9 +364,9 @@ def test_other_shuffles_and_votes():
         out[3, i] = cuda.all_sync(0xFFFFFFFF, v >= 0)
         out[4, i] = cuda.any_sync(0xFFFFFFFF, v == 63)
         out[5, i] = cuda.ballot_sync(0xFFFFFFFF, v % 2 == 1)
-        out[6, i] = cuda.syncthreads_count(v > 40)
-        out[7, i] = cuda.syncthreads_or(v > 62)
-        out[8, i] = cuda.syncthreads_and(v > 0)
+        out[6, i] = cuda.syncthreads_count(int(v > 40))
+        out[7, i] = cuda.syncthreads_or(int(v > 62))
+        out[8, i] = cuda.syncthreads_and(int(v > 0))
 
     a, out = np.arange(64), np.zeros((9, 64), np.int64)
     simulate(exchange)[1, 64](a, out)

@@ -124,8 +124,8 @@ def refuse_choice_from_mixed_tuple(a):
     a[0] = pair[cuda.threadIdx.x % 2]  # here
 
 
-def refuse_order_of_tuples(a):
-    a[0] = (1, 2) < (1, 3)  # here
+def refuse_order_of_a_tuple_and_a_number(a):
+    a[0] = (1, 2) < 3  # here
 
 
 def refuse_product_of_tuple(a):
@@ -189,7 +189,7 @@ def refuse_lambda(a):
 
 
 def refuse_unknown_cuda(a):
-    cuda.nanosleep(10)  # here
+    cuda.cg.this_grid().sync()  # here
 
 
 def refuse_unknown_math(a):
@@ -228,8 +228,8 @@ def refuse_argument_given_twice(a):
     a[0] = scaled(1, x=3)  # here
 
 
-def refuse_unpacked_arguments(a):
-    a[0] = scaled(*(1, 2))  # here
+def refuse_unpacked_array(a):
+    a[0] = scaled(*a)  # here
 
 
 def refuse_tuple_index_of_atomic(a):

@@ -166,6 +166,39 @@ def lock_of_every_thread(count, mutex):
     cuda.atomic.exch(mutex, 0, 0)
 
 
+@cuda.jit
+def by_device(count, mutex):
+    if cuda.threadIdx.x % 32 == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+            pass
+        cuda.threadfence()
+        count[0] += 1
+        cuda.threadfence()
+        cuda.atomic.exch(mutex, 0, 0)
+
+
+@cuda.jit
+def by_system(count, mutex):
+    if cuda.threadIdx.x % 32 == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+            pass
+        cuda.threadfence_system()
+        count[0] += 1
+        cuda.threadfence_system()
+        cuda.atomic.exch(mutex, 0, 0)
+
+
+@cuda.jit
+def by_block(count, mutex):
+    if cuda.threadIdx.x % 32 == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+            pass
+        cuda.threadfence_block()
+        count[0] += 1
+        cuda.threadfence_block()
+        cuda.atomic.exch(mutex, 0, 0)
+
+
 def ints(count):
     return np.zeros(count, np.int32)
 
@@ -191,6 +224,20 @@ def test_lock_in_a_device_function(kernel):
 def test_lock_without_a_fence_is_a_race():
     run = simulate(counted_without_a_fence, strict=False)[8, 32](ints(1), ints(1))
     assert {(f.kind, f.array) for f in run.findings} == {("race", "count")}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "between_blocks", "races"),
+    [(by_device, True, False), (by_system, True, False), (by_block, True, True)]
+    + [(kernel, False, False) for kernel in (by_device, by_system, by_block)],
+)
+def test_the_scope_of_the_fences_around_a_lock(kernel, between_blocks, races):
+    """A fence of the block orders what its threads do under a lock, and nothing that other blocks do."""
+    count = ints(1)
+    grid, block = (6, 32) if between_blocks else (1, 192)
+    run = simulate(kernel, strict=False)[grid, block](count, ints(1))
+    assert count[0] == 6
+    assert {(f.kind, f.array) for f in run.findings} == ({("race", "count")} if races else set())
 
 
 def test_blocks_are_served_in_the_order_of_their_tickets():

@@ -77,7 +77,7 @@ def test_variables_and_barriers_that_return_a_value():
     def kernel(out):
         i = cuda.threadIdx.x
         half = float32(i) * float32(0.5)
-        many = cuda.syncthreads_count(i > 10)
+        many = cuda.syncthreads_count(int(i > 10))
         out[i] = half + many
 
     out = np.zeros(40, "f4")

@@ -441,7 +441,7 @@ def added_atomically(A, C):
 @cuda.jit
 def counted(A, C):
     i = cuda.threadIdx.x
-    n = cuda.syncthreads_count(i < 3)  # unknown
+    n = cuda.syncthreads_count(int(i < 3))  # unknown
     if n == 3:
         C[i] = A[i]
 

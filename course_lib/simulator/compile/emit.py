@@ -58,7 +58,8 @@ def write(module: Module, template: Template) -> None:
             start.append("h = False")
         if out.own_arrays:
             start.append(f"w.drop_local({', '.join(map(str, out.own_arrays))})")
-    head = f"    def {template.name}({', '.join(('w', 'm', 'path', *parameters))}):\n"
+    branch = ["b"] if function.barriers and not function.kernel else []
+    head = f"    def {template.name}({', '.join(('w', 'm', 'path', *branch, *parameters))}):\n"
     body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
     if not function.kernel:
         body += f"        return {'result, h' if function.partial else 'result'}\n"

@@ -39,6 +39,9 @@ from ..language.program import CallDevice
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
 from .writer import Code, Writer
 
+#: Longer code gets a name: Python takes 200 parentheses in each other.
+LONG = 1000
+
 
 def expr(out: Writer, node: Expr) -> Code:
     """Write what has an effect; return the code of the value."""
@@ -67,7 +70,7 @@ def local(out: Writer, node: Local) -> Code:
 
 
 def apply(out: Writer, node: Apply) -> Code:
-    operands = [text(out, a) for a in node.args]
+    operands = [code if len(code) < LONG else out.keep(code).text for code in (text(out, a) for a in node.args)]
     told = out.module.tracing and node.text and not out.function.foreign
     if told:
         operands = [out.keep(operand).text for operand in operands]
@@ -193,7 +196,8 @@ def call_device(out: Writer, node: CallDevice) -> Code:
         out.callees[key] = f"g{len(out.template.calls)}"
         out.template.calls.append(key)
     arguments = "".join(f", {codes[i]}" for i in range(len(node.args)))
-    call = f"{out.callees[key]}(w, {out.mask}, {out.place()}{arguments})"
+    branch = f", {out.branch()}" if node.function.barriers else ""
+    call = f"{out.callees[key]}(w, {out.mask}, {out.place()}{branch}{arguments})"
     if out.module.yields(node.function):
         call = f"(yield from {call})"
     if not node.function.partial:
@@ -246,7 +250,7 @@ def meet(out: Writer, node: Meet) -> Code:
     reduction = "None"
     if node.predicate is not None:
         reduction = f"({node.reduction!r}, {text(out, node.predicate)})"
-    branch = out.branches[-1] if out.branches else None
+    branch = out.branch()
     code = f"(yield Barrier({out.place()}, {out.at(node.line)}, {branch}, {out.mask}, {reduction}))"
     if node.predicate is not None:
         return out.keep(code)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import arithmetic
+from ..findings import UnsupportedKernelError
 from ..lanes import elementwise, loops, masks, view
 from ..lanes.barrier import Barrier
 from ..language.constants import Change
@@ -22,6 +25,10 @@ from .writes import written
 
 if TYPE_CHECKING:
     from ..geometry import Launch
+
+
+#: Frames of Python that the analysis of a kernel may need: some five for each level of an expression.
+MOST_FRAMES = 20_000
 
 
 @dataclass(frozen=True)
@@ -56,10 +63,11 @@ class Unit:
     """
 
     def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool):
-        analysis, self.program = analyse(launch, source, arguments)
+        with deep_recursion(source):
+            analysis, self.program = analyse(launch, source, arguments)
+            module, template = generate(self.program, tracing, patient)
         self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
-        self.asks_grid = analysis.asks_grid
-        module, template = generate(self.program, tracing, patient)
+        self.asks_grid, self._found = analysis.asks_grid, analysis.found
         self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(self.program, {})
         self.sites: list[tuple[int, str, int]] = []
@@ -71,9 +79,14 @@ class Unit:
         self.instances: list[Instance] = []
         self._known: dict[tuple[Template, int], int] = {}
         self._instantiate(template, source.tree.lineno)
+        #: may a launch begin anew, block by block, as threads wait for others or blocks choose between arrays?
+        self.may_begin_anew = self.program.waits or module.chooses
         self.text = "".join(t.text for t in module.templates.values())
         self._scope = {**SCOPE, **module.constants}
-        exec(compile(self.text, "<simulated kernel>", "exec"), self._scope)
+        try:
+            exec(compile(self.text, "<simulated kernel>", "exec"), self._scope)
+        except SyntaxError:  # Python takes 100 levels of indentation
+            raise too_deep(source.name, source.tree.lineno) from None
 
     def _instantiate(self, template: Template, line: int) -> int:
         """The number of the instance of ``template`` for calls on ``line``."""
@@ -107,27 +120,57 @@ class Unit:
             made.append(maker(own, [made[i] for i in instance.callees], instance.line))
         return made[-1]
 
+    @property
+    def holds(self) -> bool:
+        """Do all names outside the kernel stand for what they stood for when it was compiled?"""
+        return all(function(*arguments) is thing for function, arguments, thing in self._found)
+
     def may_write(self, argument: str) -> bool:
         """Can the kernel store to this argument?"""
         return self._written is None or argument in self._written
 
 
 class Units:
-    """Kernels as compiled for launches between which no global changes: once for those that differ in sizes alone."""
+    """Kernels as compiled for earlier launches, for those that differ from them in sizes alone; the latest are kept."""
+
+    MOST = 64
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Unit] = {}
 
     def of(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool) -> Unit:
         """The kernel, compiled for this launch or for one that asks for the same code."""
-        key = (source.function, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
+        key = (source, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
         known = self._known.get(key) or self._known.get((*key, launch.grid))
-        if known is not None:
+        if known is not None and known.holds:
             return known
         unit = Unit(launch, source, arguments, tracing, patient)
         if not unit.outside:  # arrays belong to one launch
+            if len(self._known) >= self.MOST:
+                del self._known[next(iter(self._known))]
             self._known[(*key, launch.grid) if unit.asks_grid else key] = unit
         return unit
+
+
+def too_deep(name: str, line: int) -> UnsupportedKernelError:
+    return UnsupportedKernelError(
+        f"the statements of {name} are nested too deeply for the simulator (an elif is one level deeper than the if "
+        "before it); look values up in an array, or move a part into a device function",
+        line,
+    )
+
+
+@contextmanager
+def deep_recursion(source: Source) -> Iterator[None]:
+    """Long sums and chains of elif are deep trees."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, MOST_FRAMES))
+    try:
+        yield
+    except RecursionError:
+        raise too_deep(source.name, source.tree.lineno) from None
+    finally:
+        sys.setrecursionlimit(before)
 
 
 #: What the generated code calls.

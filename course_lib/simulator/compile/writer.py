@@ -54,6 +54,7 @@ class Module:
         self.templates: dict[Function, Template] = {}
         self.unwritten: list[Template] = []  # whose text is still to be written
         self.outside: dict[tuple[str, int], tuple[ConstantArray, str]] = {}
+        self.chooses = False  # may threads choose between arrays?
         self.arrays = 0  # shared and local arrays, which are numbered
         self._by_value: dict[tuple[str, bytes], str] = {}
 
@@ -128,6 +129,10 @@ class Writer:
     def own(self, line: int) -> int | None:
         return None if self.function.foreign else line
 
+    def branch(self) -> str:
+        """Code of the line of the innermost if or loop around; in a function, of the one around its call, or None."""
+        return self.branches[-1] if self.branches else "None" if self.function.kernel else "b"
+
     def version(self, name: str, kind: Type) -> str:
         """The Python variable that holds the version of ``name`` that has type ``kind``, which is to exist."""
         version = f"v_{name}_{tag(kind)}"
@@ -164,6 +169,7 @@ class Writer:
         """Code of ``new`` in the lanes of ``mask`` and ``old`` in the others, both of type ``kind``."""
         if kind in SCALARS:
             return f"blend({mask}, {new}, {old})"
+        self.module.chooses = True
         return f"choose({mask}, {new}, {old}, {self.at(line)})"
 
     def cast(self, code: str, have: Type, want: Type) -> str:

@@ -136,19 +136,28 @@ class Array:
             return self.dtype.type(0)
         by_key = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.r_[True, np.diff(keys[by_key]) != 0])
+        if len(starts) == 1 and operation in in_place:  # all lanes meet in one word
+            with np.errstate(all="ignore"):
+                states = in_place[operation].accumulate(np.r_[data[keys[:1]], values[0]], dtype=self.dtype)
+            data[keys[0]] = states[-1]
+            return self._by_lane(states[:-1], mask, order)
         rank = np.empty(len(keys), np.int64)
         rank[by_key] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
         old = np.empty(len(keys), self.dtype)
         rounds = np.argsort(rank, kind="stable")
         edges = np.r_[0, np.cumsum(np.bincount(rank))]
-        for a, b in zip(edges[:-1], edges[1:], strict=True):
-            lanes = rounds[a:b]
-            old[lanes] = data[keys[lanes]]
-            with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
+            for a, b in zip(edges[:-1], edges[1:], strict=True):
+                lanes = rounds[a:b]
+                old[lanes] = data[keys[lanes]]
                 data[keys[lanes]] = ATOMIC[operation](old[lanes], *(v[lanes] for v in values))
-        result = np.zeros(shape, self.dtype)
-        back = np.empty(len(keys), self.dtype)
-        back[order] = old
+        return self._by_lane(old, mask, order)
+
+    def _by_lane(self, values: np.ndarray, mask: np.ndarray, order: Ints) -> np.ndarray:
+        """``values`` of the lanes of ``mask``, given in the ``order`` of their threads, in each lane's place."""
+        result = np.zeros(mask.shape, self.dtype)
+        back = np.empty(len(values), self.dtype)
+        back[order] = values
         result[mask] = back
         return result
 

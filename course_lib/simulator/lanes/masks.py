@@ -25,6 +25,14 @@ Mask = Any
 Vector = Any
 
 
+class DifferentArrays(UnsupportedKernelError):
+    """One variable stands for different arrays in the lanes of one vector: of one warp, if a block runs by itself."""
+
+    def __init__(self, what: str, line: int) -> None:
+        advice = "the simulator needs one array for all of them: use one array with an index that differs"
+        super().__init__(f"{what}; {advice}", line)
+
+
 def widened(value: Vector, shape: tuple[int, ...]) -> np.ndarray:
     """``value`` broadcast to ``shape``, to be read: NumPy takes some 5 µs even where nothing is to be done."""
     return value if type(value) is np.ndarray and value.shape == shape else np.broadcast_to(value, shape)
@@ -92,11 +100,7 @@ def choose(mask: Mask, new: Any, old: Any, line: int) -> Any:
         return blend(mask, new, old)
     if hasattr(new, "blended"):  # a part of an array, whose bounds may differ between lanes
         return new.blended(mask, old, line)
-    raise UnsupportedKernelError(
-        "threads of one warp choose different arrays for one variable; the simulator needs "
-        "one array for all of them: use one array with an index that differs",
-        line,
-    )
+    raise DifferentArrays("threads of one warp choose different arrays for one variable", line)
 
 
 def both(left: Vector, right: Vector) -> Mask:

@@ -18,16 +18,19 @@ class Printed:
 
     def __init__(self) -> None:
         self._lines: list[tuple[int, str]] = []
-        self._dropped = 0
+        self._dropped = False
 
     def add(self, vector: LaneVector, parts: tuple[Any, ...], mask: Mask) -> None:
         """The active lanes print a line of texts and numbers."""
+        if len(self._lines) >= MOST_LINES:
+            self._dropped = True
+            return
         here = vector.full(mask)
         ids = vector.ids[here]
         columns = [p if isinstance(p, str) else np.broadcast_to(p, vector.shape)[here] for p in parts]
         for place in np.argsort(ids, kind="stable"):
             if len(self._lines) >= MOST_LINES:
-                self._dropped += len(ids)
+                self._dropped = True
                 return
             line = " ".join(c if isinstance(c, str) else written(c[place]) for c in columns)
             self._lines.append((int(ids[place]), line))

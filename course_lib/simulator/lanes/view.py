@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..findings import KernelError, UnsupportedKernelError
+from ..findings import KernelError
 from .access import Site
 from .arrays import Array
-from .masks import Mask, Vector, blend
+from .masks import DifferentArrays, Mask, Vector, blend
 
 
 class View:
@@ -70,11 +70,9 @@ class View:
         return View(self.base, tuple(places), tuple(sizes))
 
 
-def different_arrays(line: int) -> UnsupportedKernelError:
-    return UnsupportedKernelError(
-        "threads of one warp choose parts of different arrays, or of different form, for one variable; the simulator "
-        "needs one form for all of them: use one array with indices that differ",
-        line,
+def different_arrays(line: int) -> DifferentArrays:
+    return DifferentArrays(
+        "threads of one warp choose parts of different arrays, or of different form, for one variable", line
     )
 
 

@@ -18,12 +18,10 @@ from .types import DTYPE, NONE, ArrayType, TupleType, describe_type, is_int
 
 def allocation(x: Context, node: ast.Assign) -> Expr | None:
     """``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``, or None for other assignments."""
-    if not isinstance(node.value, ast.Call):
+    space = space_of(x, node.value)
+    if space is None:
         return None
-    thing = x.constant_object(node.value.func)
-    if not isinstance(thing, Symbol) or thing.path not in (("shared", "array"), ("local", "array")):
-        return None
-    space = thing.path[0]
+    assert isinstance(node.value, ast.Call)
     target = node.targets[0]
     if len(node.targets) != 1 or not isinstance(target, ast.Name):
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
@@ -44,6 +42,12 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
     if min(shape) < 1:
         refuse(node, f"the {space} array {target.id!r} has shape {shape}; every dimension must be at least 1")
     return Allocate(space=space, name=target.id, shape=shape, type=ArrayType(dtype, len(shape)), line=node.lineno)
+
+
+def space_of(x: Context, node: ast.AST) -> str | None:
+    """ "shared" or "local" if ``node`` is a call that makes such an array."""
+    thing = x.constant_object(node.func) if isinstance(node, ast.Call) else None
+    return thing.path[0] if isinstance(thing, Symbol) and thing.path[1:] == ("array",) else None
 
 
 def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str) -> Expr:
@@ -116,6 +120,8 @@ def _check_alignment(x: Context, node: ast.Assign, part: ast.expr) -> None:
 def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
     """The shape of a shared or local array, of what numba knows when it types the kernel."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    if not parts:
+        refuse(node, f"a {space} array has at least one dimension; give it the shape 1")
     if not isinstance(node, ast.Tuple):
         value = x.expr(node)
         if isinstance(value.type, TupleType):

@@ -20,10 +20,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..arithmetic import cast as machine_cast
-from . import allocations, conditions, forms, intrinsics, refusals, types
+from . import allocations, conditions, forms, intrinsics, packages, refusals, types
 from .context import Context
 from .names import COORDINATES, Symbol, dtype_name
-from .nodes import Apply, Const, Elementwise, Expr, Operation, Static
+from .nodes import Apply, Const, Elementwise, Expr, Operation, Select, Static, once, tuple_of
 from .operators import cast, function_of
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, TypingError, describe_type, is_int, plural
@@ -59,7 +59,9 @@ class Row:
     def apply(self, x: Context, node: ast.Call) -> Expr:
         """The call ``node`` of this function."""
         given = x.arguments(node, self.arity, self.name)
-        result, wanted = self.rule(*(str(value.type) for value in given))
+        kinds = tuple(str(value.type) for value in given)
+        packages.check(self.name, kinds)
+        result, wanted = self.rule(*kinds)
         places = zip(given, node.args, wanted, strict=True)
         parts: list[tuple[Expr, ast.AST]] = [
             (value, place) for value, place, kind in places if kind in (*types.FLOATS, value.type)
@@ -83,15 +85,11 @@ def _math(name: str) -> Callable[[str], Signature]:
     return rule
 
 
-#: What numba converts to float32 where a function has no loop but those of float32 and float64.
-_SMALL = ("bool", "int8", "int16", "uint8")
-
-
 def _narrow(count: int) -> Callable[..., Signature]:
     """Of ``count`` numbers: float32 if each fits in one, where the other functions of math go to float64."""
 
     def rule(*given: str) -> Signature:
-        if all(a in _SMALL for a in given):
+        if all(a in types.SMALL for a in given):
             return "float32", ("float32",) * count
         return _math("")(*given) if count == 1 else _math2(*given)
 
@@ -108,7 +106,7 @@ def _math2(a: str, b: str) -> Signature:
 
 
 def _pow(a: str, b: str) -> Signature:
-    if (a in (*_SMALL, "float32") and b in (*_SMALL, "int32")) or (a, b) in (
+    if (a in (*types.SMALL, "float32") and b in (*types.SMALL, "int32")) or (a, b) in (
         ("float16", "int32"),
         ("float32", "uint16"),
     ):
@@ -116,8 +114,13 @@ def _pow(a: str, b: str) -> Signature:
     return _math2(a, b)
 
 
+def _ldexp(a: str, exponent: str) -> Signature:
+    kind = "float32" if a in (*types.SMALL, "float16", "float32") else "float64"
+    return kind, (kind, "int32")
+
+
 def _fma(*args: str) -> Signature:
-    kind = "float32" if all(a in (*_SMALL, "float16", "float32") for a in args) else "float64"
+    kind = "float32" if all(a in (*types.SMALL, "float16", "float32") for a in args) else "float64"
     return kind, (kind,) * 3
 
 
@@ -265,7 +268,10 @@ MATH |= {
     name: Row(f"math.{name}", (1,), _math(""), f"{name}({{0}})", widened="math of")
     for name in ("erf", "erfc", "gamma", "lgamma")
 }
+MATH["ldexp"] = Row("math.ldexp", (2,), _ldexp, "np.ldexp({0}, {1})", widened="math of")
 MATH["pow"] = Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of")
+#: Those that give a tuple.
+PARTS = {"frexp": forms.mantissa_and_exponent, "modf": forms.fraction_and_whole}
 #: The functions of math by NumPy's (or SciPy's) that do the same, for the advice.
 MATH_OF_NUMPY = {known: name for name, known in _IN_NUMPY.items()} | {n: n for n in ("erf", "erfc", "gamma")}
 
@@ -328,10 +334,21 @@ _WARP |= {
     for name, way in {"shfl_sync": "at", "shfl_up_sync": "up", "shfl_down_sync": "down", "shfl_xor_sync": "xor"}.items()
 }
 
+
+def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``cuda.match_all_sync(mask, value)``: (the mask, True) if all lanes have one value, else (0, False)."""
+    members, value = (once(part) for part in x.arguments(node, (2,), "cuda.match_all_sync"))
+    _members(str(members.type))
+    vote = Apply(operation=_WARP["eq_sync"].operation, args=(members, value), type="bool", line=node.lineno)
+    same, zero = once(vote), cast(x.number(0), "int32")
+    return tuple_of((Select(test=same, yes=cast(members, "int32"), no=zero, type="int32", line=node.lineno), same))
+
+
 #: The functions of numba.cuda, and the forms.
 CUDA: dict[str, Row | forms.Form] = {
     **_WARP,
     **{f"fp16.{name}": row for name, row in _HALF.items()},
+    "match_all_sync": match_all,
     "activemask": Row(
         "cuda.activemask",
         (0,),
@@ -362,6 +379,7 @@ CUDA: dict[str, Row | forms.Form] = {
     "gridsize": forms.gridsize,
     "syncthreads": forms.syncthreads,
     "syncwarp": forms.syncwarp,
+    "nanosleep": forms.pause,
     "threadfence": forms.fence,
     "threadfence_block": forms.block_fence,
     "threadfence_system": forms.fence,
@@ -373,7 +391,7 @@ CUDA: dict[str, Row | forms.Form] = {
 ROUND = Row("round", (1, 2), _round, "cast(np.rint({0}), {dtype})")
 ROUND_TO = Row("round", (1, 2), _round_to, "rounded({0}, {1})", widened="math of")
 #: These have no value: they are statements.
-STATEMENTS = ("syncthreads", "syncwarp", "threadfence", "threadfence_block", "threadfence_system")
+STATEMENTS = ("syncthreads", "syncwarp", "nanosleep", "threadfence", "threadfence_block", "threadfence_system")
 
 #: Python's own functions.
 BUILTINS: dict[Any, Row | forms.Form] = {
@@ -492,6 +510,8 @@ def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
 
 
 def _math_call(x: Context, node: ast.Call, name: str) -> Expr:
+    if name in PARTS:
+        return PARTS[name](x, node, True)
     if name not in MATH:
         advice = refusals.MATH.get(name, "write it out with arithmetic and other functions of math")
         refuse(node, f"the simulator does not run math.{name}; {advice}")
@@ -513,6 +533,8 @@ def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
             node,
             f"{text} is a plain Python function; decorate it with @cuda.jit(device=True) to call it from a kernel",
         )
+    if type(thing).__name__ == "ExternFunction":
+        refuse(node, f"{text} is only declared, and its code is in another language; write it in Python to run it here")
     if not callable(thing):
         refuse(node, f"{text} is no function, and cannot be called; leave out the ( )")
     owner = getattr(thing, "__self__", None)

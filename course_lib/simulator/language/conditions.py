@@ -90,6 +90,8 @@ def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) 
     if isinstance(left.type, TupleType) and isinstance(right.type, TupleType) and name in ("Eq", "NotEq"):
         result = _equal(x, node, left, right)
         return result if name == "Eq" else negated(result, node.lineno)
+    if isinstance(left.type, TupleType) and isinstance(right.type, TupleType) and name in STRICT:
+        return _ordered(x, node, name, left, right)
     for value in (left, right):
         if not value.is_scalar:
             refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
@@ -98,6 +100,22 @@ def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) 
         left, right = cast(left, kind), cast(right, kind)
     result = applied(operators.COMPARISONS[name], (left, right), "bool", node.lineno)
     return replace(result, text=ast.unparse(node)) if isinstance(result, Apply) else result
+
+
+#: The comparisons that order, by the one that decides where two items differ.
+STRICT = {"Lt": "Lt", "LtE": "Lt", "Gt": "Gt", "GtE": "Gt"}
+
+
+def _ordered(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
+    """``left < right`` of tuples: the first items that differ decide, and after them the lengths."""
+    sides = settled(left), settled(right)
+    a, b = map(tuples.items, sides)
+    lengths = (x.number(len(part), literal=False) for part in (a, b))
+    result = applied(operators.COMPARISONS[name], tuple(lengths), "bool", node.lineno)
+    for one, other in reversed(list(zip(a, b, strict=False))):
+        rest = applied(operators.AND, (_equal(x, node, one, other), result), "bool", node.lineno)
+        result = applied(operators.OR, (compared(x, node, STRICT[name], one, other), rest), "bool", node.lineno)
+    return after(sides, result)
 
 
 def _equal(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:

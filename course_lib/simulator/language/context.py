@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import Enum
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from ..geometry import Launch
 from . import operators, types, why
-from .constants import Constants
+from .constants import Constants, is_constant
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
 from .nodes import (
     Apply,
@@ -39,6 +41,8 @@ from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError,
 from .variables import Variables
 from .why import Part, Promotion, Reason, Why
 
+#: Of these objects outside a kernel numba knows the parts.
+KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
@@ -68,6 +72,7 @@ class Analysis:
         asks_grid: the size of the grid is in the program.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the device functions that are compiled, by what they were compiled for.
+        found: what names outside the kernel stood for: a function, its arguments, and what it gave.
     """
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
@@ -75,6 +80,7 @@ class Analysis:
         self.fences = self.copies = self.asks_grid = False
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
+        self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
 
 
 class Context(ABC):
@@ -169,9 +175,19 @@ class Context(ABC):
         if isinstance(owner, ModuleType):
             if not hasattr(owner, node.attr):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; look up how it is spelled")
+            self.analysis.found.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
             thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             return Symbol((), thing) if is_cuda_module(thing) else thing
-        return getattr(owner, node.attr, None)
+        thing = getattr(owner, node.attr, None)
+        if is_constant(thing) and not isinstance(owner, KNOWN_OWNERS):
+            kind = "class" if isinstance(owner, type) else "object"
+            refuse(
+                node,
+                f"no kernel knows {ast.unparse(node.value)}, a Python {kind}; "
+                f"give the value of {ast.unparse(node)} a name of its own outside the kernel",
+            )
+        self.analysis.found.append((getattr, (owner, node.attr, None), thing))
+        return thing
 
     def _refuse_unknown(self, node: ast.AST, module: object, name: str) -> None:
         """Refuse a name that numba.cuda has not, unless the simulator has something better to say of it."""
@@ -194,10 +210,13 @@ class Context(ABC):
                 node,
                 f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
             )
+        self.analysis.found.append((self.source.lookup, (node.id,), thing))
         thing = self.constants.value(node.id, thing, node.lineno)
         if is_cuda_module(thing):
             return Symbol((), thing)
         known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
+        if known and getattr(thing, "__module__", "") == "numba.cuda.stubs":
+            refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
         return part_of_cuda((known,), thing) if known else thing
 
     def wrap(self, thing: object, node: ast.AST) -> Expr:

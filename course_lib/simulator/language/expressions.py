@@ -152,6 +152,8 @@ class Expressions(Context):
             return Apply(operation=SIZE, args=(array,), type="int64", line=node.lineno)
         if node.attr == "ndim":
             return after((array,), self.number(kind.ndim))
+        if node.attr == "itemsize":
+            return after((array,), self.number(DTYPE[kind.dtype].itemsize, literal=False))
         if node.attr == "dtype":
             return after((array,), Static(thing=DTYPE[kind.dtype]))
         if node.attr == "T":
@@ -160,8 +162,8 @@ class Expressions(Context):
         refuse(
             node,
             f"the simulator does not run .{node.attr} of an array in a kernel; "
-            "it knows shape, size, ndim, dtype, T and fill, elements such as A[i, j], and parts such as A[i] and "
-            "A[1:, ::2]",
+            "it knows shape, size, ndim, itemsize, dtype, T and fill, elements such as A[i, j], and parts such as "
+            "A[i] and A[1:, ::2]",
         )
 
     # --- why a result is float64 --------------------------------------------------------------------------------

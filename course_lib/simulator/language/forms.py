@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
 
-from . import conditions, signatures, types
+from . import conditions, signatures, tuples, types
 from .context import Context
 from .names import Symbol, dtype_name
-from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, Static, after, once, settled, tuple_of
+from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, after, compile_time, once, settled, tuple_of
 from .operators import cast, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
@@ -54,6 +54,14 @@ ABSOLUTE = Operation("abs", "np.abs({0})", uniform)
 MAGNITUDE = Operation("abs of complex", "magnitude({0})", scalars)
 CONJUGATE = Operation("conjugate", "np.conjugate({0})", uniform)
 COMPLEX_OF = Operation("complex", "complex_of({0}, {1})", scalars)
+
+
+NANOSLEEP = Operation("nanosleep", "{0}", lambda args, result: is_int(str(args[0])) and result == NONE, effect=True)
+FREXP = [
+    Operation(f"frexp[{i}]", f"cast(np.frexp({{0}})[{i}], {{dtype}})", lambda args, result: is_float(str(args[0])))
+    for i in range(2)
+]
+MODF = [Operation(f"modf[{i}]", f"np.modf({{0}})[{i}]", uniform) for i in range(2)]
 
 
 def at_most(node: ast.Call, count: int) -> None:
@@ -101,6 +109,8 @@ def reduction(x: Context, node: ast.Call, used: bool) -> Expr:
     if isinstance(thing, Symbol):
         name = thing.path[-1]
     (value,) = x.arguments(node, (1,), f"cuda.{name}")
+    if not is_int(str(value.type)):
+        raise TypingError(f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})")
     x.barriers = True
     predicate = conditions.truth(x, value, node.lineno)
     return Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")
@@ -124,6 +134,12 @@ def block_fence(x: Context, node: ast.Call, used: bool) -> Expr:
     at_most(node, 0)
     x.analysis.fences = True
     return Apply(operation=BLOCK_FENCE, args=(), type=NONE, line=node.lineno)
+
+
+def pause(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``cuda.nanosleep(nanoseconds)``."""
+    (value,) = x.arguments(node, (1,), "cuda.nanosleep")
+    return Apply(operation=NANOSLEEP, args=(cast(value, "uint32"),), type=NONE, line=node.lineno)
 
 
 # --- atomics ----------------------------------------------------------------------------------------------------------
@@ -265,6 +281,30 @@ def length(x: Context, node: ast.Call, used: bool) -> Expr:
     )
 
 
+def _parts(x: Context, node: ast.Call, operations: list[Operation], kind: str, second: str) -> Expr:
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func))
+    reason = x.reason(node, kind, [(value, node.args[0])], "math of")
+    number = once(cast(value, kind))
+    kinds = zip(operations, (kind, second), (reason, reason if second == kind else None), strict=True)
+    return tuple_of(tuple(Apply(operation=o, args=(number,), type=k, line=node.lineno, why=w) for o, k, w in kinds))
+
+
+def mantissa_and_exponent(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``math.frexp(x)``."""
+    kind = "float32" if _type_of_one(x, node) in (*types.SMALL, "float16", "float32") else "float64"
+    return _parts(x, node, FREXP, kind, "int32")
+
+
+def fraction_and_whole(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``math.modf(x)``."""
+    kind = "float32" if _type_of_one(x, node) == "float32" else "float64"
+    return _parts(x, node, MODF, kind, kind)
+
+
+def _type_of_one(x: Context, node: ast.Call) -> str:
+    return str(x.arguments(node, (1,), ast.unparse(node.func))[0].type)
+
+
 def power(x: Context, node: ast.Call, used: bool) -> Expr:
     if len(node.args) != 2 or node.keywords:
         refuse(node, "pow() takes two numbers without names; for a remainder write a ** b % c")
@@ -331,6 +371,7 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     if function in x.stack:
         refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")
     source = read(thing)
+    x.analysis.found.append((read, (thing,), source))
     parameters = source.parameters
     bound = _bound(x, node, function, parameters)
     values = [bound[p] for p in parameters]
@@ -347,10 +388,10 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     x.calls = True
     x.barriers = x.barriers or callee.barriers
     x.waits = x.waits or callee.waits
-    kept = [p for p in parameters if not isinstance(bound[p], Static)]
+    kept = [p for p in parameters if compile_time(bound[p]) is None]
     return CallDevice(
         function=callee,
-        args=tuple(v for v in values if not isinstance(v, Static)),
+        args=tuple(v for v in values if compile_time(v) is None),
         written=tuple(kept.index(p) for p in bound if p in kept),
         used=used,
         type=callee.result,
@@ -359,12 +400,23 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     )
 
 
+def _unpacked(x: Context, argument: ast.expr) -> Sequence[ast.expr | Expr]:
+    """An argument as written, or the items of a tuple after a star."""
+    if not isinstance(argument, ast.Starred):
+        return [argument]
+    value = x.expr(argument.value)
+    if not isinstance(value.type, TupleType):
+        refuse(argument, f"{ast.unparse(argument)} unpacks {describe_type(value.type)}; only a tuple's items are known")
+    return tuples.items(settled(value) if value.does else value)
+
+
 def _bound(x: Context, node: ast.Call, function: FunctionType, parameters: list[str]) -> dict[str, Expr]:
     """The arguments of a call by parameter, as written: by position, by name or by default."""
     name = function.__name__
-    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-        refuse(node, f"* cannot unpack in a kernel; write out the arguments of {name}")
-    parts = dict(zip(parameters, node.args, strict=False))
+    if any(k.arg is None for k in node.keywords):
+        refuse(node, f"** cannot unpack in a kernel; write out the arguments of {name}")
+    given = [part for argument in node.args for part in _unpacked(x, argument)]
+    parts: dict[str, ast.expr | Expr] = dict(zip(parameters, given, strict=False))
     for keyword in node.keywords:
         assert keyword.arg is not None
         if keyword.arg in parts or keyword.arg not in parameters:
@@ -377,14 +429,14 @@ def _bound(x: Context, node: ast.Call, function: FunctionType, parameters: list[
     defaults = function.__defaults__ or ()
     absent = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
     missing = [p for p in parameters if p not in parts and p not in absent]
-    if missing or len(node.args) > len(parameters):
+    if missing or len(given) > len(parameters):
         refuse(
             node,
             f"{name} takes {len(parameters)} arguments ({', '.join(parameters)}), not "
-            f"{len(node.args) + len(node.keywords)}",
+            f"{len(given) + len(node.keywords)}",
         )
     values = {
-        p: x.expr(parts[p]) if p in parts else x.wrap(absent[p], node)
+        p: x.wrap(absent[p], node) if p not in parts else part if isinstance(part := parts[p], Expr) else x.expr(part)
         for p in (*parts, *(p for p in parameters if p not in parts))
     }
     return values

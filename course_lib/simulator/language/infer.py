@@ -18,7 +18,7 @@ from . import allocations, conditions, forms, tuples
 from .calls import call
 from .context import Analysis
 from .expressions import Expressions
-from .nodes import Const, Expr, MakeTuple, Nothing, Saved, Static, Store, once
+from .nodes import Const, Expr, MakeTuple, Nothing, Saved, Static, Store, compile_time, once
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .refusals import UnknownShape, refuse, refused_statement
 from .source import Source
@@ -36,7 +36,7 @@ from .types import (
     is_int,
     unify_types,
 )
-from .variables import Known, Numbers, Variable, Variables, merge, merge_all
+from .variables import Numbers, Variable, Variables, merge, merge_all
 from .verify import verify
 from .why import Part, Why, meeting, of_parts
 
@@ -57,14 +57,24 @@ def known_integers(value: Expr) -> np.generic | Numbers | None:
     return None
 
 
+def identity(thing: object) -> object:
+    """What tells apart the objects that exist only while a kernel is compiled."""
+    return tuple(map(identity, thing)) if isinstance(thing, tuple) else id(thing)
+
+
+def refuse_mixed(name: str, value: Expr) -> None:
+    """Refuse a tuple of values and of what exists only while the kernel is compiled."""
+    if isinstance(value.type, TupleType) and COMPILE_TIME in value.type.items:
+        raise TypingError(f"{name} holds a function, a module or a type beside values; give each a name of its own")
+
+
 def _argument(value: Expr, by_value: bool) -> Variable:
     """What a device function knows of an argument; ``by_value``: the numbers of literals, too."""
-    const: Known | None = None
-    if isinstance(value, Static):
-        const = (value.thing,)
-    elif by_value:
-        const = known_integers(value)
-    return Variable(value.type, value.why, const)
+    thing = compile_time(value)
+    if thing is not None:
+        return Variable(COMPILE_TIME, None, thing)
+    refuse_mixed("an argument", value)
+    return Variable(value.type, value.why, known_integers(value) if by_value else None)
 
 
 @dataclass
@@ -147,7 +157,7 @@ class Statements(Expressions):
     ) -> Function:
         analysis = self.analysis
         variables = [_argument(v, by_value) for v in values]
-        known = (id(v.const[0]) if isinstance(v.const, tuple) else v.const for v in variables)
+        known = (identity(v.const) if isinstance(v.const, tuple) else v.const for v in variables)
         key = (source.function, *((v.type, v.why) for v in variables), *known)
         if key not in analysis.functions:
             arguments = dict(zip(source.parameters, variables, strict=True))
@@ -283,6 +293,7 @@ class Statements(Expressions):
                 refuse(node, "a kernel cannot return a value; write it to an array")
         elif node.value is not None:
             value = self.expr(node.value)
+            refuse_mixed("the result", value)
         self.results.append(Part(value.type, value.why))
         self.out.append(Return(value, node.lineno))
         return True
@@ -303,6 +314,13 @@ class Statements(Expressions):
     # --- assignments ---------------------------------------------------------------------------------------
 
     def _assignment(self, node: ast.Assign) -> None:
+        (target, *others), given = node.targets, node.value
+        if not others and isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple):
+            makes = any(allocations.space_of(self, part) for part in ast.walk(given))
+            if makes and not _names(target) & _names(given) and len(target.elts) == len(given.elts):
+                for one, part in zip(target.elts, given.elts, strict=True):
+                    self._assignment(ast.copy_location(ast.Assign([one], part), node))
+                return
         allocation = allocations.allocation(self, node)
         if allocation is not None:
             assert isinstance(node.targets[0], ast.Name)
@@ -372,9 +390,11 @@ class Statements(Expressions):
             self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
 
     def assign_name(self, name: str, value: Expr) -> None:
-        if isinstance(value, Static):  # another name for cuda.threadIdx, a device function, a type
-            self.env[name] = Variable(COMPILE_TIME, None, (value.thing,))
+        thing = compile_time(value)
+        if thing is not None:  # another name for cuda.threadIdx, a device function, a type, or a tuple of them
+            self.env[name] = Variable(COMPILE_TIME, None, thing)
             return
+        refuse_mixed(name, value)
         self.out.append(Assign(name, value, self.line, self.source.regions.home.get(name)))
         known = value.value if isinstance(value, Const) and value.literal else known_integers(value)
         self.env[name] = Variable(value.type, value.why, known)
@@ -534,6 +554,10 @@ class Statements(Expressions):
             used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
         )
         return after, settled, False
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def refuse_target(target: ast.expr) -> None:

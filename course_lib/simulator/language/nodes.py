@@ -386,6 +386,16 @@ def once(value: Expr) -> Expr:
     return Saved(value=value, type=value.type, why=value.why)
 
 
+def compile_time(value: Expr) -> tuple[object] | None:
+    """The object that ``value`` stands for if it exists only while the kernel is compiled, or the tuple of them."""
+    if isinstance(value, Static):
+        return (value.thing,)
+    if isinstance(value, MakeTuple) and value.items:
+        things = [thing for item in value.items if (thing := compile_time(item)) is not None]
+        return (tuple(thing for (thing,) in things),) if len(things) == len(value.items) else None
+    return None
+
+
 def after(first: Iterable[Expr], value: Expr) -> Expr:
     """``value``, and before it what ``first`` does."""
     doing = tuple(part for part in first if part.does)

@@ -79,9 +79,6 @@ MATH = {
     "isqrt": "write int(math.sqrt(x))",
     "isclose": "write abs(a - b) < tolerance",
     "remainder": "use math.fmod",
-    "ldexp": "write x * 2.0 ** n",
-    "modf": "use math.trunc(x) and x - math.trunc(x)",
-    "frexp": "use math.floor(math.log2(x))",
 }
 NUMPY = {
     "absolute": "abs",
@@ -109,7 +106,6 @@ CUDA = {
     "fp16": "use float32",
     "random": "draw the random numbers on the host, and pass them in an array",
     "const": "write cuda.const.array_like(ARRAY)",
-    "nanosleep": "leave it out: it computes nothing",
     "cg": "end the kernel, and launch the next one",
     "match_all_sync": "use all_sync of a comparison",
     "clock": "leave it out: the simulator counts, and knows no time",

@@ -1,15 +1,19 @@
 """From a kernel object to its syntax tree, with lines numbered as the student sees them."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
+import dis
 import inspect
-import textwrap
+import linecache
+import os
+import time
 import weakref
 from dataclasses import dataclass
 from functools import cached_property
-from types import FunctionType
+from types import CodeType, FunctionType
 
 from ..findings import UnsupportedKernelError
 from .regions import Regions, assigned_names
@@ -62,7 +66,9 @@ class Source:
         return vars(builtins)[name]
 
 
-_parsed: weakref.WeakKeyDictionary[FunctionType, Source] = weakref.WeakKeyDictionary()
+_parsed: weakref.WeakKeyDictionary[FunctionType, tuple[CodeType, Source]] = weakref.WeakKeyDictionary()
+#: When this module was loaded: what was written later may not be what was imported.
+_LOADED = time.time()
 
 
 def python_function(kernel: object) -> FunctionType:
@@ -79,11 +85,51 @@ def python_function(kernel: object) -> FunctionType:
     )
 
 
+def changed(function: FunctionType) -> UnsupportedKernelError:
+    return UnsupportedKernelError(
+        f"the file of {function.__name__!r} has changed since it was imported; import it anew (in a notebook, restart "
+        "its kernel)"
+    )
+
+
+def edited(function: FunctionType) -> bool:
+    """Was the function's file written after this module was loaded?"""
+    try:
+        return os.stat(function.__code__.co_filename).st_mtime > _LOADED
+    except OSError:  # a notebook's cell
+        return False
+
+
+def same_code(function: FunctionType, first: int) -> bool:
+    """Does the function in line ``first`` of the file compile to the code of ``function``?
+
+    The whole file is compiled: what a name means in the rest of it changes the code.
+    """
+    code = function.__code__
+    future = code.co_flags & sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+    text = "".join(linecache.getlines(code.co_filename))
+    try:
+        found = [compile(text, code.co_filename, "exec", future, dont_inherit=True)]
+    except SyntaxError:
+        return False
+    for made in found:  # and what stands in it
+        found += (part for part in made.co_consts if isinstance(part, CodeType))
+        if (made.co_name, made.co_firstlineno) == (code.co_name, first) and _instructions(made) == _instructions(code):
+            return True
+    return False
+
+
+def _instructions(code: CodeType) -> list[tuple[str, str]]:
+    """Operations and what they name; a code in the code is named by its address, which tells nothing."""
+    return [(i.opname, "" if isinstance(i.argval, CodeType) else i.argrepr) for i in dis.get_instructions(code)]
+
+
 def read(kernel: object) -> Source:
     """Parse the source of ``kernel``. Raises UnsupportedKernelError if there is none to read."""
     function = python_function(kernel)
-    if function in _parsed:
-        return _parsed[function]
+    code, known = _parsed.get(function, (None, None))
+    if known is not None and code is function.__code__:  # a reloader gives a function new code
+        return known
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -92,19 +138,24 @@ def read(kernel: object) -> Source:
             "not with exec or at a bare Python prompt"
         ) from None
     first = max(first, 1)
+    text = "".join(lines)
+    inside = text[:1].isspace()  # of an if, a function or a class, which stands before it here
     try:
-        module = ast.parse(textwrap.dedent("".join(lines)))
+        tree = ast.parse("if True:\n" * inside + text).body[0]
     except SyntaxError:
         raise UnsupportedKernelError(
             f"the source of {function.__name__!r} does not stand on its own; define the "
             "kernel with def on a line of its own"
         ) from None
-    tree = module.body[0]
+    if isinstance(tree, ast.If) and inside:
+        tree = tree.body[0]
+        first -= 1
+    if function.__code__.co_name == "<lambda>":
+        raise UnsupportedKernelError(f"the function in line {first + inside} is a lambda; write it with def")
     if not isinstance(tree, ast.FunctionDef) or tree.name != function.__code__.co_name:
-        raise UnsupportedKernelError(
-            f"{function.__name__!r} is not a def statement (a lambda, perhaps, or the file "
-            "changed since it was imported); define the kernel with def and import it anew"
-        )
+        raise changed(function)
+    if edited(function) and not same_code(function, first + inside):
+        raise changed(function)
     ast.increment_lineno(tree, first - 1)
     arguments = tree.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
@@ -112,7 +163,7 @@ def read(kernel: object) -> Source:
             "a kernel cannot take *args, **kwargs or keyword-only arguments; name each argument", tree.lineno
         )
     arguments.args, arguments.posonlyargs = arguments.posonlyargs + arguments.args, []
-    text = tuple((first + i, line.rstrip("\n")) for i, line in enumerate(lines))
-    source = Source(function, tree, text, function.__code__.co_filename)
-    _parsed[function] = source
+    numbered = tuple((first + inside + i, line.rstrip("\n")) for i, line in enumerate(lines))
+    source = Source(function, tree, numbered, function.__code__.co_filename)
+    _parsed[function] = function.__code__, source
     return source

@@ -188,6 +188,10 @@ def unify(a: str, b: str) -> str:
     return f"int{2 * bits(unsigned)}"
 
 
+#: What numba converts to float32 where a function has no loop but those of float32 and float64.
+SMALL = ("bool", "int8", "int16", "uint8")
+
+
 def math_result(a: str, name: str = "") -> str:
     """Result of a one-argument ``math`` function: float32 stays, everything else computes in float64.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,12 @@ class Engine:
         self.printed = Printed()
         self.arrays: Sequence[Array] = prepared.may_write
         self.updates = any(op == "atomic" for _, op, _ in self.unit.sites)
-        hooks = {type(o): hooks_of(type(o)) for o in observers}
-        self._listeners = {name: tuple(getattr(o, name) for o in observers if name in hooks[type(o)]) for name in HOOKS}
+        listeners: dict[str, list[Any]] = {name: [] for name in HOOKS}
+        for observer in observers:
+            kind: Any = type(observer)
+            for name in hooks_of(kind):
+                listeners[name].append(getattr(observer, name))
+        self._listeners = listeners
 
     # --- events ------------------------------------------------------------------------------------------------
 
@@ -251,6 +256,7 @@ class Engine:
         return dict.fromkeys(group, reply)
 
 
+@cache
 def hooks_of(kind: type[Observer]) -> frozenset[str]:
     """The hooks of which observers of this class have one of their own."""
     return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Observer, name))

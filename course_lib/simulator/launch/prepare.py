@@ -18,6 +18,10 @@ from .arguments import arrays_in, take
 MAX_THREADS = 2**28
 
 
+#: What all launches compile with that name no others.
+UNITS = Units()
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A launch that can run: its shape, the kernel's source, its arguments as the kernel sees them, and its code.
@@ -65,7 +69,7 @@ def prepare(
         arguments: NumPy arrays, numbers and tuples of them.
         dynamic_shared: bytes of dynamic shared memory.
         tracing: make code that reports statements and variables.
-        units: compile with these, which keep what they compiled; anew by default.
+        units: compile with these, which keep what they compiled; by default with those of the process.
         patient: run every block by itself, and let others go on while a thread waits in a loop.
 
     Raises:
@@ -78,9 +82,16 @@ def prepare(
         raise LaunchError(
             f"the launch has {threads:,} threads, and the simulator runs at most {MAX_THREADS:,}; use a smaller grid"
         )
+    bounds = getattr(kernel, "targetoptions", {}).get("launch_bounds")
+    most = bounds[0] if isinstance(bounds, tuple) else bounds
+    if most is not None and launch.threads_per_block > most:
+        raise LaunchError(
+            f"the launch has {launch.threads_per_block:,} threads a block, and the kernel's launch_bounds allow "
+            f"{most:,}; use smaller blocks, or raise the bounds"
+        )
     source = read(kernel)
     values, variables = take(kernel, source, arguments)
-    compiled = (Unit if units is None else units.of)(launch, source, variables, tracing, patient)
+    compiled = (units or UNITS).of(launch, source, variables, tracing, patient)
     check_shared(launch, compiled)
     return Prepared(launch, source, values, compiled, patient)
 

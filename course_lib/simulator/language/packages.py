@@ -1,0 +1,45 @@
+"""What the two packages that compile kernels for a GPU take where they differ: numba itself, and numba-cuda."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from .types import TypingError, is_float
+
+NUMBA, NUMBA_CUDA = "numba", "numba-cuda"
+#: The types that numba-cuda moves between lanes.
+MOVED = ("int32", "int64", "float32", "float64")
+SHUFFLES = [f"cuda.shfl_{way}sync" for way in ("", "up_", "down_", "xor_")]
+VOTES = [f"cuda.{name}_sync" for name in ("all", "any", "ballot")]
+#: By package and function: does it lack the function for arguments of these types, and what to write instead.
+LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
+    NUMBA: {"math.exp2": (lambda x: True, "write 2.0 ** x")},
+    NUMBA_CUDA: {
+        **dict.fromkeys(
+            SHUFFLES,
+            (
+                lambda mask, value, lane: value not in MOVED,
+                f"convert the value to {', '.join(MOVED[:-1])} or {MOVED[-1]}",
+            ),
+        ),
+        **dict.fromkeys(VOTES, (lambda mask, value: is_float(value), "compare the value, as in x != 0")),
+    },
+}
+
+
+def installed() -> str | None:
+    """The package that compiles the kernels of this process; None where numba is not loaded."""
+    cuda = sys.modules.get("numba.cuda")
+    if cuda is None:
+        return None
+    return NUMBA_CUDA if "numba_cuda" in str(getattr(cuda, "__file__", "")) else NUMBA
+
+
+def check(name: str, kinds: tuple[str, ...]) -> None:
+    """Raise TypingError if the installed package has no function ``name`` of arguments of these types."""
+    package = installed()
+    lacks, advice = LACKS.get(package or "", {}).get(name, (None, ""))
+    if lacks is not None and lacks(*kinds):
+        other = NUMBA if package == NUMBA_CUDA else NUMBA_CUDA
+        raise TypingError(f"{package} has no {name} of {' and '.join(kinds)} (but {other} has); {advice}")

@@ -1,0 +1,140 @@
+"""What a GPU's compiler refuses is refused here: by both packages, or by the one that is installed."""
+
+import enum
+from collections import namedtuple
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import cuda, types
+from numba.cuda import grid, shared, syncthreads, threadIdx
+from numba.np.numpy_support import from_dtype
+from oracles import numba_typing as oracle
+
+from course_lib import LaunchError, UnsupportedKernelError, simulate
+from course_lib.simulator.language import packages
+
+
+class Settings:
+    tile = 3
+
+
+class Colour(enum.Enum):
+    red = 3
+
+
+Point = namedtuple("Point", "x")
+POINT, SPACE = Point(3), SimpleNamespace(x=3)
+
+
+def counts_a_bool(x):
+    x[0] = cuda.syncthreads_count(x[0] > 1)
+
+
+def all_of_a_float(x):
+    x[0] = cuda.syncthreads_and(x[0])
+
+
+def any_of_a_bool(x):
+    x[0] = cuda.syncthreads_or(x[0] > 1)
+
+
+def attribute_of_a_class(x):
+    x[0] = Settings.tile
+
+
+def attribute_of_an_object(x):
+    x[0] = SPACE.x
+
+
+def imported_thread(x):
+    x[threadIdx.x] = 1
+
+
+def imported_array(x):
+    tile = shared.array(3, types.float32)
+    tile[0] = 1
+    x[0] = tile[0]
+
+
+def counts_an_int(x):
+    x[cuda.threadIdx.x] = cuda.syncthreads_count(int(x[0] > 1))
+
+
+def imported_functions(x):
+    syncthreads()
+    x[grid(1)] = 1
+
+
+def value_of_an_enumeration(x):
+    x[cuda.grid(1)] = Colour.red.value
+
+
+def item_of_a_named_tuple(x):
+    x[cuda.grid(1)] = POINT.x
+
+
+REFUSED = [
+    counts_a_bool, all_of_a_float, any_of_a_bool, attribute_of_a_class, attribute_of_an_object, imported_thread,
+    imported_array,
+]  # fmt: skip
+TAKEN = [counts_an_int, imported_functions, value_of_an_enumeration, item_of_a_named_tuple]
+
+
+@pytest.mark.parametrize("kernel", [*REFUSED, *TAKEN])
+def test_kernels_are_refused_as_the_compiler_refuses_them(kernel):
+    taken = oracle.compiles(kernel, [types.float32[::1]])
+    assert taken == (kernel in TAKEN)
+    if taken:
+        simulate(kernel)[1, 1](np.zeros(32, np.float32))
+    else:
+        with pytest.raises(UnsupportedKernelError, match=r"^line \d+: "):
+            simulate(kernel)[1, 1](np.zeros(32, np.float32))
+
+
+def moving():
+    def moves(x, out):
+        i = cuda.threadIdx.x
+        out[i] = cuda.shfl_sync(0xFFFFFFFF, x[i], 0)
+
+    return moves
+
+
+def voting():
+    def votes(x, out):
+        i = cuda.threadIdx.x
+        out[i] = cuda.any_sync(0xFFFFFFFF, x[i])
+
+    return votes
+
+
+@pytest.mark.parametrize("package", [packages.NUMBA, packages.NUMBA_CUDA])
+@pytest.mark.parametrize("make", [moving, voting])
+@pytest.mark.parametrize("dtype", "bool int8 uint16 int32 uint32 int64 uint64 float32 float64".split())
+def test_where_the_packages_differ_the_message_names_them(package, make, dtype, monkeypatch):
+    """numba-cuda moves four types between lanes, and votes on no float. Where it is installed, it is asked."""
+    kernel, asked = make(), packages.installed() == package
+    monkeypatch.setattr(packages, "installed", lambda: package)
+    lacks = package == packages.NUMBA_CUDA and (
+        dtype not in ("int32", "int64", "float32", "float64") if make is moving else dtype.startswith("float")
+    )
+    if asked:
+        assert oracle.compiles(kernel, [types.Array(from_dtype(np.dtype(dtype)), 1, "C"), types.float64[::1]]) != lacks
+    launch = simulate(kernel)[1, 32]
+    if lacks:
+        with pytest.raises(UnsupportedKernelError, match=r"numba-cuda has no .* \(but numba has\)"):
+            launch(np.ones(32, dtype), np.zeros(32))
+    else:
+        launch(np.ones(32, dtype), np.zeros(32))
+
+
+def test_more_threads_than_the_bounds_of_the_launch():
+    @cuda.jit(launch_bounds=32)
+    def kernel(x):
+        x[cuda.grid(1)] = 1
+
+    if "launch_bounds" not in kernel.targetoptions:
+        pytest.skip("this package takes no launch_bounds")
+    simulate(kernel)[2, 32](np.zeros(64))
+    with pytest.raises(LaunchError, match="64 threads a block, and the kernel's launch_bounds allow 32"):
+        simulate(kernel)[1, 64](np.zeros(64))
