@@ -222,13 +222,22 @@ def test_words_are_compared_by_the_reader(name):
         explain(name, exercise.model, found=(9,))
 
 
-def test_ticks_are_what_the_score_shows():
+def test_ticks_are_what_the_score_shows(monkeypatch):
     boxes = explain("forty-eight", EXERCISES["forty-eight"].model).ticks().children[1:]
     assert SCORE.points["forty-eight"] == (0, 2)
     for tick in boxes:
         tick.value = True
     boxes[0].value = False
     assert SCORE.points["forty-eight"] == (1, 2)
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(set(data)))
+    explain("forty-eight", EXERCISES["forty-eight"].model)._ipython_display_()
+    explain("forty-eight", "")._ipython_display_()
+    assert shown == [
+        {"text/plain", "text/html"},
+        {"application/vnd.jupyter.widget-view+json"},
+        {"text/plain", "text/html"},
+    ]
 
 
 # ---- how verdicts are found -----------------------------------------------------------------------------------
