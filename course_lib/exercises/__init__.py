@@ -1,12 +1,13 @@
 """Exercises graded on the mechanism: values, broken rules and memory traffic of the student's own kernel.
 
 `check("name", kernel)` runs the kernel on the thread simulator and returns a `Verdict`; `explain("name", "words")`
-puts an answer in words beside a model answer; `predict(question, truth)` takes a guess before it shows the truth.
+puts a model answer beside an answer in words; `predict(question, truth)` takes a guess before it shows the truth.
 One file per lesson; `EXERCISES` lists them all, in the order of the course.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -71,8 +72,10 @@ def check(name: str, kernel: Any) -> Verdict:
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 
-def explain(name: str, answer: str) -> Verdict:
-    """Show which ideas of the model answer to ``name`` are in ``answer``, and the model answer.
+def explain(name: str, answer: str, found: Collection[int] = ()) -> Verdict:
+    """Show a model answer to ``name`` and its points, once there is an ``answer``, and boxes to tick them in.
+
+    The score counts the points that the reader ticks. Without widgets, ``found`` gives their numbers, from 1.
 
     Raises ValueError for a name that no exercise has, TypeError where ``name`` or ``answer`` is no text.
     """
@@ -81,7 +84,7 @@ def explain(name: str, answer: str) -> Verdict:
         raise ValueError(f'{name!r} is answered with a kernel: check("{name}", kernel)')
     if not isinstance(answer, str):
         raise TypeError(f"explain takes your answer as a text, not {answer!r}")
-    return _counted(compare(exercise, answer))
+    return _counted(compare(exercise, answer, found, lambda points: count_points(name, points, exercise.points)))
 
 
 def _exercise(name: Any, called: str) -> Exercise | Routine | Explanation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...trace.record import StepObserver
+from ...trace.record import StepObserver, TraceObserver
 from .exercise import Budget, Outcome, Shape
 
 Limit = Callable[[Shape], float | None]
@@ -21,12 +21,12 @@ def global_stores(formula: str, limit: Limit, hint: str, array: str = "C") -> Bu
 
 
 def sectors_per_request(array: str, formula: str, limit: Limit, hint: str, op: str = "load") -> Budget:
-    """32-byte sectors per request of a warp to one array in global memory."""
+    """32-byte sectors of the request that takes most, of a warp to one array in global memory.
 
-    def measure(outcome: Outcome) -> float:
-        return outcome.count("sectors", op, array) / max(1, outcome.count("requests", op, array))
-
-    return Budget(f"sectors per {op} request of {array}", formula, measure, limit, hint)
+    A mean would let many cheap requests hide a costly one.
+    """
+    name = f"sectors per {op} request of {array}"
+    return Budget(name, formula, lambda outcome: outcome.most_sectors(array, op), limit, hint, traced=TraceObserver)
 
 
 def shared_loads(formula: str, limit: Limit, hint: str) -> Budget:
@@ -61,10 +61,16 @@ def barriers(formula: str, limit: Limit, hint: str) -> Budget:
 
 
 def iterations(formula: str, limit: Limit, hint: str) -> Budget:
-    """Turns of all loops of one warp: a kernel that only keeps quiet in most of its turns takes them all the same."""
+    """Iterations of all loops of one warp: one that only skips its work in most of them makes them all the same."""
     return Budget("turns of the loops", formula, Outcome.iterations, limit, hint, traced=StepObserver)
 
 
-def statements(formula: str, limit: Limit, hint: str) -> Budget:
-    """Statements that one warp executes: what the source makes a GPU do, before its compiler tidies up."""
-    return Budget("statements per warp", formula, Outcome.statements, limit, hint, traced=StepObserver)
+def iterations_left(formula: str, limit: Limit, hint: str) -> Budget:
+    """The same without inner loops of constant length, which a compiler unrolls."""
+    return Budget("turns of the loops", formula, Outcome.iterations_left, limit, hint, traced=StepObserver)
+
+
+def repeated(hint: str) -> Budget:
+    """Statements of one warp that compute in each iteration of a loop what the iteration before computed."""
+    name = "statements per warp that repeat what is known"
+    return Budget(name, "none", Outcome.repeated, lambda shape: 0, hint, traced=StepObserver)

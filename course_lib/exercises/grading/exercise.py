@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.columns import BARRIER, Table
+from ...trace.columns import BARRIER, OPS, Table
 from ...trace.record import StepObserver, TraceObserver
+from .source import Submission
 
 #: What records a launch; None where nothing does.
 Tracer = type[TraceObserver] | None
@@ -33,14 +34,20 @@ def differing(got: Array, want: Array) -> NDArray[np.bool_]:
 @dataclass(frozen=True)
 class Outcome:
     """One launch of the student's kernel: ``got`` and ``want`` are the output after it and its right values;
-    ``inputs`` are the arrays that the kernel was given, ``loops`` the lines that run once in each turn of its loops."""
+    ``inputs`` are the arrays that the kernel was given, ``names`` what it calls each array of the exercise, and
+    ``source`` is its text, where something in it is to be counted."""
 
     shape: Shape
     inputs: tuple[Array, ...]
     got: Array
     want: Array
     run: Any
-    loops: frozenset[int] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
+    source: Submission | None = None
+
+    def own(self, array: str) -> str:
+        """The kernel's name for an array of the exercise."""
+        return self.names.get(array, array)
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -52,7 +59,7 @@ class Outcome:
         return sum(
             getattr(row, what)
             for row in self.run.traffic.rows
-            if (row.space, row.op) == (space, op) and array in (None, row.array)
+            if (row.space, row.op) == (space, op) and (array is None or self.own(array) == row.array)
         )
 
     def most_per_thread(self, space: str, op: str) -> int:
@@ -63,7 +70,7 @@ class Outcome:
         """The most stores into this array that any one thread made; 0 where nobody stored into it."""
         if not self.count("accesses", "store", array):
             return 0
-        return int(self.run.traffic.per_thread(space="global", op="store", array=array).max(initial=0))
+        return int(self.run.traffic.per_thread(space="global", op="store", array=self.own(array)).max(initial=0))
 
     def loads_per_thread(self) -> int:
         """The most global loads that any one thread made."""
@@ -74,12 +81,28 @@ class Outcome:
         return self._most_steps(self._step["flags"] & BARRIER != 0)
 
     def iterations(self) -> int:
-        """How many turns its loops took in the warp that took most; turns of a loop inside another all count."""
-        return self._most_steps(np.isin(self._step["line"], sorted(self.loops)))
+        """The iterations of all loops, in the warp with most of them; those of a loop inside another all count."""
+        return self._most_at(self.source.loops if self.source else ())
 
-    def statements(self) -> int:
-        """How many statements of the kernel's source the warp executed that executed most."""
-        return self._most_steps(np.ones(len(self._step["line"]), bool))
+    def iterations_left(self) -> int:
+        """The same without the loops that a compiler unrolls."""
+        return self._most_at(self.source.loops - self.source.unrolled if self.source else ())
+
+    def repeated(self) -> int:
+        """How often a warp executed a statement in a loop that does the same in each iteration."""
+        return self._most_at(self.source.repeated if self.source else ())
+
+    def most_sectors(self, array: str, op: str) -> int:
+        """The most 32-byte sectors that one request to an array in global memory took."""
+        columns = self.run.trace.columns
+        access, name = columns.access, self.own(array)
+        if name not in columns.arrays:
+            return 0
+        asked = (access["array"] == columns.arrays.index(name)) & (access["op"] == OPS.index(op))
+        return int(access["sectors"][asked].max(initial=0))
+
+    def _most_at(self, lines: Iterable[int]) -> int:
+        return self._most_steps(np.isin(self._step["line"], sorted(lines)))
 
     @property
     def _step(self) -> Table:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
-from .verdict import ANSWERED, NOT_YET, PASSED, Check, Verdict
+from .verdict import ANSWERED, NOT_YET, Check, Verdict
 
 EXPLAIN = "explain"
 
 #: Fewer words are no explanation.
 _FEWEST_WORDS = 8
 
+#: What counts the ideas that the reader has found in the own answer.
+Counted = Callable[[int], None]
+
 
 @dataclass(frozen=True)
 class Explanation:
     """A question to be answered in words.
 
-    ``model`` is a good answer. ``ideas`` maps what a good answer says to a pattern (`re`, letters of either case)
-    that finds it in the reader's words: a mirror for the reader, not a judgement.
+    ``model`` is a good answer, and ``ideas`` what it says, point by point. No program can tell whether a reader's words
+    say the same: the reader compares, and ticks the points that the own answer has too.
     """
 
     name: str
     question: str
     model: str
-    ideas: Mapping[str, str]
+    ideas: tuple[str, ...]
     kind: str = EXPLAIN
 
     @property
@@ -34,23 +37,46 @@ class Explanation:
         return len(self.ideas)
 
 
-def compare(exercise: Explanation, answer: str) -> Verdict:
-    """Which ideas of the model answer are in ``answer``, and the model answer itself, once there is an answer."""
+def compare(exercise: Explanation, answer: str, found: Collection[int], counted: Counted) -> Verdict:
+    """The model answer and its points, once there is an answer; ``found`` are the numbers of those that it has, from 1.
+
+    ``counted`` is told how many they are whenever the reader ticks another one.
+    """
     if len(answer.split()) < _FEWEST_WORDS:
         return Verdict(
             exercise.name, NOT_YET, hint="write a sentence or two between the quotes, and run this cell again."
         )
-    found = [
-        Check(True if re.search(pattern, answer, re.IGNORECASE) else None, idea)
-        for idea, pattern in exercise.ideas.items()
-    ]
-    points = sum(check.passed is True for check in found)
+    unknown = sorted(set(found) - set(range(1, exercise.points + 1)))
+    if unknown:
+        raise ValueError(f"{exercise.name} has the points 1 to {exercise.points}, not {unknown[0]}")
     return Verdict(
         exercise.name,
-        PASSED if points == exercise.points else ANSWERED,
-        tuple(found),
-        None if points == exercise.points else "where a ring is grey, these words were not found in yours: compare.",
+        ANSWERED,
+        tuple(Check(True if n in found else None, f"{n}. {idea}") for n, idea in enumerate(exercise.ideas, 1)),
+        None if found else "which of these points does your answer have? Tick them, or add found=(1, 2) to the call.",
         (f"a model answer. {exercise.model}",),
-        points,
+        len(set(found)),
         exercise.points,
+        ticks=lambda: _boxes(exercise, found, counted),
     )
+
+
+def _boxes(exercise: Explanation, found: Collection[int], counted: Counted) -> Any:
+    """A box to tick for each point."""
+    import ipywidgets
+
+    wide = ipywidgets.Layout(width="100%")
+    boxes = [
+        ipywidgets.Checkbox(n in found, description=idea, indent=False, layout=wide)
+        for n, idea in enumerate(exercise.ideas, 1)
+    ]
+    told = ipywidgets.Label("Compare with the model answer. Which of these points does your answer have?")
+
+    def count(_: Any) -> None:
+        reached = sum(box.value for box in boxes)
+        counted(reached)
+        told.value = f"{reached} of {exercise.points} points"
+
+    for box in boxes:
+        box.observe(count, "value")
+    return ipywidgets.VBox([told, *boxes])

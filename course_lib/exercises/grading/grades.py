@@ -7,7 +7,7 @@ import io
 import math
 import secrets
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -27,8 +27,8 @@ from .exercise import Array, Budget, Exercise, Launch, Outcome, Shape, Tracer, d
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
 from .places import cause_by_place
-from .repairs import cause_by_length, cause_by_repair
-from .source import Submission, is_empty
+from .repairs import cause_by_length, cause_by_repair, spread
+from .source import Submission, is_empty, parameters
 from .verdict import FAILED, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
@@ -42,16 +42,24 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
     source = look_at(exercise, kernel, "kernel")
     if isinstance(source, Verdict):
         return source
-    cause = cause_in_text(source, exercise.task.output, alone=_is_alone(exercise))
+    cause = cause_in_text(source, source.parameters[-1], alone=_is_alone(exercise))
     units = Units()
     try:
         outcomes = [
-            launch(exercise, kernel, shape, source.loops, tracer=exercise.traced, units=units)
+            launch(exercise, kernel, shape, source, tracer=exercise.traced, units=units)
             for shape in exercise.task.launches
         ]
+        counted = outcomes
+        if exercise.traced and source.is_crowded:
+            laid_out = spread(source)
+            units = Units()
+            counted = [
+                launch(exercise, laid_out.function, shape, laid_out, tracer=exercise.traced, units=units)
+                for shape in exercise.task.launches
+            ]
     except _REFUSALS as error:
         return _refused(exercise, kernel, source, cause, error)
-    return _judged(exercise, kernel, source, cause, outcomes, units)
+    return _judged(exercise, kernel, source, cause, outcomes, counted)
 
 
 def _is_alone(exercise: Exercise) -> bool:
@@ -64,17 +72,17 @@ def launch(
     exercise: Exercise,
     kernel: Any,
     shape: Shape,
-    loops: Iterable[int] = (),
+    source: Submission | None = None,
     *,
     tracer: Tracer = None,
     units: Units | None = None,
     seed: int | None = None,
     at: Launch | None = None,
 ) -> Outcome:
-    """Launch on matrices of eighths, whose products and sums float32 holds exactly, with the output full of NaN.
+    """Launch on matrices of small numbers, whose products and sums float32 holds exactly, with the output full of NaN.
 
-    ``tracer`` records the launch, ``units`` compiles the kernel, ``seed`` chooses other matrices than the usual ones,
-    ``at`` another grid and block.
+    ``source`` is read by what counts its loops, ``tracer`` records the launch, ``units`` compiles the kernel, ``seed``
+    chooses other matrices than the usual ones, with fractions in them, ``at`` another grid and block.
     What the kernel prints is not shown: it would stand there once for every launch.
     """
     inputs, want, got = _matrices(exercise, shape, seed)
@@ -82,22 +90,25 @@ def launch(
     launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps, units)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
-    return Outcome(shape, inputs, got, want, run, frozenset(loops))
+    names = dict(zip(exercise.parameters, parameters(kernel), strict=True))
+    return Outcome(shape, inputs, got, want, run, names, source)
 
 
 def _matrices(exercise: Exercise, shape: Shape, seed: int | None = None) -> tuple[tuple[Array, ...], Array, Array]:
     """What a kernel is given to read, the right values of its output, and the output before it runs."""
     rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
     inputs = exercise.task.inputs(rng, *shape)
+    if seed is not None:  # as many whole_numbers, and some 128ths: of these too float32 holds products and sums exactly
+        inputs = tuple((array / 8 + rng.integers(0, 8, array.shape) / 128).astype(np.float32) for array in inputs)
     want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
     return inputs, want, np.full(want.shape, np.nan, np.float32)
 
 
-def eighths(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
-    """A random float32 array of non-zero multiples of 1/8 between -2 and 2."""
+def whole_numbers(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
+    """A random float32 array of whole numbers from -9 to 9 without 0, whose products one can sum in the head."""
     signs = rng.choice([-1, 1], shape)
-    eights: NDArray[np.float32] = (signs * rng.integers(1, 17, shape) / 8).astype(np.float32)
-    return eights
+    numbers: NDArray[np.float32] = (signs * rng.integers(1, 10, shape)).astype(np.float32)
+    return numbers
 
 
 def _failed(
@@ -115,7 +126,7 @@ def _refused(
     cause = cause or cause_by_repair(source, _trial(exercise, []), exercise.fixed)
     hint = cause.advice if cause else said
     checks = [Check(False, "the simulator can run it" if hint == said else said, source.quoted(line))]
-    checks.append(Check(None, f"{exercise.task.output} and its costs: not judged, since the kernel did not finish"))
+    checks.append(Check(None, f"{source.parameters[-1]} and its costs: not judged, since the kernel did not finish"))
     return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
 
 
@@ -177,18 +188,21 @@ def _judged(
     source: Submission,
     cause: Cause | None,
     outcomes: list[Outcome],
-    units: Units,
+    counted: list[Outcome],
 ) -> Verdict:
-    """Rules, values and budgets, with the hint on the first that failed."""
-    output = exercise.task.output
+    """Rules, values and budgets, with the hint on the first that failed.
+
+    The budgets are measured on the launches ``counted``, of the same kernel with each statement on a line of its own.
+    """
+    output = source.parameters[-1]
     rules, broken = _rules(exercise, source, outcomes)
-    values, wrong = _values(exercise, outcomes)
-    costs = [_cost(budget, exercise, outcomes, wrong is None) for budget in exercise.budgets]
+    values, wrong = _values(exercise, outcomes, broken)
+    costs = [_cost(budget, exercise, counted, wrong is None) for budget in exercise.budgets]
     checks = [rules, values, *(check for check, _ in costs)]
     remarks = remarks_on_text(source, _is_alone(exercise))
     remarks += _warnings(outcomes) if not any("float64" in remark for remark in remarks) else ()
     if all(check.passed for check in checks):
-        doubt = _doubt(exercise, kernel, source, outcomes, units)
+        doubt = _doubt(exercise, kernel, source, outcomes)
         if doubt:
             place, check, hint = doubt
             checks[place] = check
@@ -201,12 +215,10 @@ def _judged(
     if cause:
         hint = cause.advice
     elif rules.passed is False and not broken:
-        hint = (
-            f"{_inputs_of(exercise)} only to be read: keep what you compute in variables, and store it into {output}."
-        )
+        hint = f"{_inputs_of(source)} only to be read: keep what you compute in variables, and store it into {output}."
     elif broken:
         hint = _advice_on_a_rule(exercise, source, outcomes, broken)
-    elif wrong and not any(outcome.count("accesses", "store", output) for outcome in outcomes):
+    elif wrong and not any(outcome.count("accesses", "store", exercise.task.output) for outcome in outcomes):
         hint = f"your kernel never stores into {output}: the last line of a thread is usually {output}[row, col] = …"
     elif wrong:
         hint = _advice_on_values(exercise, source, outcomes, wrong)
@@ -231,13 +243,13 @@ def _stored_elsewhere(exercise: Exercise, outcomes: list[Outcome]) -> tuple[str,
     """The array in global memory, other than the output, that the kernel stores into, and the line that does."""
     for outcome in outcomes:
         for row in outcome.run.traffic.rows:
-            if row.space == "global" and row.op != "load" and row.array in exercise.parameters[:-1]:
+            if row.space == "global" and row.op != "load" and row.array in map(outcome.own, exercise.parameters[:-1]):
                 return row.array, row.line
     return None
 
 
-def _inputs_of(exercise: Exercise) -> str:
-    *names, last = exercise.parameters[:-1]
+def _inputs_of(source: Submission) -> str:
+    *names, last = source.parameters[:-1]
     return f"{', '.join(names)} and {last} are" if names else f"{last} is"
 
 
@@ -255,15 +267,16 @@ def _rules(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> t
             kept = f"no race, {kept}, no barrier that part of a block misses"
         return Check(True, kept), None
     worst = found[0]
-    return Check(False, str(worst), source.quoted(worst.other_line, worst.line)), worst
+    said = str(worst).removesuffix("; guard the access with an if")  # what to do is for the hint to say
+    return Check(False, said, source.quoted(worst.other_line, worst.line)), worst
 
 
-def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome | None]:
-    output = exercise.task.output
+def _values(exercise: Exercise, outcomes: list[Outcome], broken: Finding | None) -> tuple[Check, Outcome | None]:
+    output = outcomes[0].own(exercise.task.output)
     for outcome in outcomes:
         if not outcome.differs.any():
             continue
-        if not outcome.count("accesses", "store", output):
+        if not outcome.count("accesses", "store", exercise.task.output):
             return Check(
                 False, f"your kernel never stores into {output} for {_named(exercise, outcome.shape)}"
             ), outcome
@@ -276,20 +289,23 @@ def _values(exercise: Exercise, outcomes: list[Outcome]) -> tuple[Check, Outcome
             f"{'nothing' if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
         )
         return Check(False, text), outcome
+    if broken and KINDS[broken.kind] == "error":
+        text = f"{output} is right here, but may be wrong on a GPU: nobody knows what a kernel with {broken.kind} gives"
+        return Check(None, text), None
     sizes = ", ".join(str(outcome.shape if len(outcome.shape) > 1 else outcome.shape[0]) for outcome in outcomes)
     return Check(True, f"{output} equals NumPy's for {exercise.task.sizes} = {sizes}"), None
 
 
 def _doubt(
-    exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome], units: Units
+    exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome]
 ) -> tuple[int, Check, str] | None:
     """What is wrong with a kernel that keeps every rule and budget: (the check it concerns, what it says now, a hint).
 
     One thread may do the work of all, a result may be remembered instead of computed, and blocks be taken for square.
     """
-    output = exercise.task.output
+    output = source.parameters[-1]
     for outcome in outcomes:
-        most, share = outcome.stores_per_thread(output), exercise.task.share(*outcome.shape)
+        most, share = outcome.stores_per_thread(exercise.task.output), exercise.task.share(*outcome.shape)
         if most > share:
             wanted = "one element" if share == 1 else f"{share:,} elements"
             text = (
@@ -299,11 +315,11 @@ def _doubt(
             hint = f"the launch has more threads than work: let each of them compute its own part of {output}."
             return 0, Check(False, text), hint
     shape = exercise.task.launches[-1]
-    other = launch(exercise, kernel, shape, units=units, seed=secrets.randbits(32))
+    other = launch(exercise, kernel, shape, seed=secrets.randbits(32))
     if other.differs.any():
-        names = " and ".join(exercise.parameters[:-1])
+        names = " and ".join(source.parameters[:-1])
         text = f"{output} is right for the numbers that check always takes, and wrong for others of the same shapes"
-        return 1, Check(False, text), f"compute {output} from {names}, whatever numbers they hold."
+        return 1, Check(False, text), f"compute {output} from {names}, whatever numbers they hold, fractions too."
     return _only_in_square_blocks(exercise, kernel, source, shape)
 
 
@@ -319,7 +335,9 @@ def _only_in_square_blocks(
     other = launch(exercise, kernel, shape, at=flat)
     if not other.differs.any() and not _broken([other]):
         return None
-    text = f"{exercise.task.output} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
+    text = (
+        f"{source.parameters[-1]} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
+    )
     return 1, Check(False, text, source.quoted(cause.line)), cause.advice
 
 
@@ -332,9 +350,9 @@ def _advice_on_a_rule(exercise: Exercise, source: Submission, outcomes: list[Out
     advice = None
     if broken.kind == "out-of-bounds":
         # What is wrong in every launch may leave the matrices in only some of them: the others show the cause.
-        advice = _diagnosed(exercise, [outcome for outcome in outcomes if not outcome.run.findings])
-        if not advice and (cause := cause_by_length(source, _trial(exercise, outcomes))):
-            advice = cause.advice
+        cause = cause_by_length(source, _trial(exercise, outcomes))
+        seen = [outcome for outcome in outcomes if not outcome.run.findings]
+        advice = cause.advice if cause else _diagnosed(exercise, seen)
     return advice or exercise.hints.get(broken.kind) or _place(exercise, source, outcomes) or broken.message
 
 
@@ -348,8 +366,8 @@ def _advice_on_values(exercise: Exercise, source: Submission, outcomes: list[Out
     advice = _diagnosed(exercise, outcomes)
     if advice:
         return advice
-    output = exercise.task.output
-    if wrong.count("accesses", "load", output):
+    output = source.parameters[-1]
+    if wrong.count("accesses", "load", exercise.task.output):
         return f"{output} holds no zeros when the kernel starts: sum in a variable of the thread, and store it once."
     stored = wrong.got[~np.isnan(wrong.got)]
     if stored.size and not stored.any():
@@ -396,9 +414,9 @@ def _viewer(
     def traced(outcome: Outcome) -> Outcome:
         if exercise.traced is TraceObserver:
             return outcome
-        return launch(exercise, kernel, outcome.shape, source.loops, tracer=TraceObserver)
+        return launch(exercise, kernel, outcome.shape, tracer=TraceObserver)
 
-    output = exercise.task.output
+    output = source.parameters[-1]
     if broken is not None:
         outcome = next(outcome for outcome in outcomes if broken in outcome.run.findings)
         return lambda: at_finding(traced(outcome), broken, output)

@@ -9,7 +9,7 @@ import numpy as np
 from ...simulator.hardware import ceil_div
 from .budgets import iterations
 from .exercise import Array, Launch, Outcome, Shape, Task
-from .grades import eighths
+from .grades import whole_numbers
 
 #: Blocks are 8×8 threads, two warps: a barrier that is missing between warps shows.
 TILE = 8
@@ -17,7 +17,7 @@ TILE = 8
 
 def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
     """A of M×K and B of K×N."""
-    return eighths(rng, M, K), eighths(rng, K, N)
+    return whole_numbers(rng, M, K), whole_numbers(rng, K, N)
 
 
 def product(A: Array, B: Array) -> Array:
@@ -43,7 +43,7 @@ launch_per_element = grid_over(TILE, TILE)
 
 def one_array(rng: np.random.Generator, *shape: int) -> tuple[Array]:
     """A single array, of the launch's own sizes."""
-    return (eighths(rng, *shape),)
+    return (whole_numbers(rng, *shape),)
 
 
 #: C = A·B with one thread per element, on whole tiles, on ragged edges and on a single element.

@@ -6,15 +6,17 @@ A cause that is found in this way is certain: with that change, the kernel gives
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 import linecache
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import FunctionType
 
 from .causes import Cause, shared_arrays, tile_width
-from .source import Submission
+from .source import Submission, read
 
 #: A candidate: the node of the tree to replace, what to put there, and the cause that this would prove.
 Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
@@ -55,6 +57,7 @@ def _candidates(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate
     yield from _too_long_ranges(tree)
     yield from _swapped_indices(tree)
     yield from _written_sizes(tree)
+    yield from _exchanged_directions(tree)
 
 
 def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
@@ -163,16 +166,16 @@ def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
 
 
 def _other_lengths(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """Another size, of those that the kernel takes from a shape, where a loop ends."""
-    sizes = _sizes(tree)
+    """Another size, of those that the kernel takes from a shape or could ask for, where a loop ends."""
+    sizes = [*_sizes(tree), *_shapes(tree)]
     for loop in ast.walk(tree):
         if isinstance(loop, ast.For) and _is_short_range(loop.iter):
             assert isinstance(loop.iter, ast.Call)
-            length = loop.iter.args[0]
-            for size in sizes if isinstance(length, ast.Name) and length.id in sizes else ():
-                advice = f"line {loop.lineno}: this loop goes over {ast.unparse(length)}, and must go over {size}."
-                if ast.unparse(length) != size:
-                    yield ((length, ast.Name(size, ast.Load())),), Cause(loop.lineno, advice)
+            length, written = loop.iter.args[0], ast.unparse(loop.iter.args[0])
+            for size in sizes if written in sizes else ():
+                advice = f"line {loop.lineno}: this loop goes over {written}, and must go over {size}."
+                if written != size:
+                    yield ((length, ast.parse(size, mode="eval").body),), Cause(loop.lineno, advice)
 
 
 def _sizes(tree: ast.FunctionDef) -> list[str]:
@@ -182,9 +185,26 @@ def _sizes(tree: ast.FunctionDef) -> list[str]:
     return sorted({part.id for part in targets if isinstance(part, ast.Name)})
 
 
+def _shapes(tree: ast.FunctionDef) -> list[str]:
+    """The sizes that the kernel could ask for."""
+    return [f"{array.arg}.shape[{i}]" for array in tree.args.args for i in (0, 1)]
+
+
+def _exchanged_directions(tree: ast.FunctionDef) -> Iterator[Candidate]:
+    """x for y and y for x: in the number of the block, or wherever a direction is asked for."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in ("x", "y")]
+    for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
+        places = [node for node in nodes if ast.unparse(node.value) in asked]
+        if {place.attr for place in places} == {"x", "y"}:
+            changes = tuple((p, ast.Attribute(p.value, "y" if p.attr == "x" else "x", ast.Load())) for p in places)
+            line = min(place.lineno for place in places)
+            advice = f"line {line}: x and y look swapped here: x counts columns and y counts rows."
+            yield changes, Cause(line, advice)
+
+
 def _written_sizes(tree: ast.FunctionDef) -> Iterator[Candidate]:
     """A number in a loop, a guard or a product where the kernel should ask for a size: that of one launch only."""
-    asked = [f"{array.arg}.shape[{i}]" for array in tree.args.args for i in (0, 1)]
+    asked = _shapes(tree)
     for place in ast.walk(tree):
         if isinstance(place, ast.Call) and ast.unparse(place.func) == "range":
             numbers = place.args
@@ -260,6 +280,18 @@ def _replaced(node: ast.AST, changes: Mapping[ast.AST, ast.AST]) -> ast.AST:
     if all(part is getattr(node, name) for name, part in parts.items()):
         return node
     return ast.copy_location(type(node)(**parts), node)
+
+
+def spread(source: Submission) -> Submission:
+    """The same kernel with each statement on a line of its own, and none but a simple one first in a while."""
+    tree = copy.deepcopy(source.tree)
+    assert tree is not None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While) and isinstance(node.body[0], ast.For | ast.While):
+            node.body.insert(0, ast.Pass())
+    laid_out = read(repaired(replace(source, tree=tree), ()))
+    assert laid_out is not None
+    return laid_out
 
 
 def repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import copy
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
+
+import numpy as np
 
 from .exercise import WRITE
 from .handed_in import look_at
@@ -29,11 +32,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Routine:
-    """A function to be written or mended; ``given`` as in `Exercise`."""
+    """A function to be written or fixed; ``given`` as in `Exercise`.
+
+    ``another(rng)`` makes the arguments of one more call and what it must return: a table of ``cases`` is no answer.
+    """
 
     name: str
     parameters: tuple[str, ...]
     cases: tuple[Case, ...]
+    another: Callable[[np.random.Generator], tuple[tuple[Any, ...], bool | float]]
     kind: str = WRITE
     given: str = ""
 
@@ -52,8 +59,19 @@ def judge(exercise: Routine, function: Any) -> Verdict:
     checks = [check for check, _ in called]
     points = sum(check.passed is True for check in checks)
     hint = next((hint for check, hint in called if not check.passed), "")
+    if points == exercise.points and (doubt := _doubt(exercise, source.function)):
+        return Verdict(exercise.name, FAILED, (*checks, doubt[0]), doubt[1], (), 0, exercise.points)
     status = PASSED if points == exercise.points else FAILED
     return Verdict(exercise.name, status, tuple(checks), hint or None, (), points, exercise.points)
+
+
+def _doubt(exercise: Routine, function: Any) -> tuple[Check, str] | None:
+    """What a function says that is right in all cases, and wrong in a call that it cannot know."""
+    arguments, want = exercise.another(np.random.default_rng())
+    given = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
+    hint = "the calls that check always makes are right, and another is not: compute the answer from the arguments."
+    check, _ = _called(function, Case(" ".join(given.split()), arguments, want, hint))
+    return None if check.passed else (check, hint)
 
 
 def _called(function: Any, case: Case) -> tuple[Check, str]:

@@ -6,7 +6,9 @@ import ast
 import builtins
 import inspect
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -31,16 +33,48 @@ class Submission:
         return vars(builtins) | self.function.__globals__ | cells
 
     @property
-    def loops(self) -> frozenset[int]:
-        """The lines that run once in each turn of its loops.
+    def parameters(self) -> tuple[str, ...]:
+        """The names that the student gave to them."""
+        return parameters(self.function)
 
-        That is where a for begins; a while asks once more, before it ends, so there it is the first line of the body.
+    @property
+    def is_crowded(self) -> bool:
+        """Whether two statements share a line, or a loop is the first statement of a while: lines do not count then."""
+        nodes = list(ast.walk(self.tree)) if self.tree else []
+        lines = [node.lineno for node in nodes if isinstance(node, ast.stmt)]
+        return len(set(lines)) < len(lines) or any(isinstance(n, ast.While) and _is_loop(n.body[0]) for n in nodes)
+
+    @cached_property
+    def loops(self) -> frozenset[int]:
+        """The lines that run once in each iteration of its loops.
+
+        That is where a for begins; a while tests once more before it ends, so there it is the first line of the body.
         """
-        nodes = ast.walk(self.tree) if self.tree else ()
-        return frozenset(
-            node.body[0].lineno if isinstance(node, ast.While) and not _is_loop(node.body[0]) else node.lineno
-            for node in nodes
-            if _is_loop(node)
+        return frozenset(map(_counting_line, self._loops))
+
+    @cached_property
+    def unrolled(self) -> frozenset[int]:
+        """The lines of `loops` whose loop has a constant length and is inside another loop: a compiler unrolls it."""
+        inner = {node for loop in self._loops for node in ast.walk(loop) if node is not loop}
+        return frozenset(_counting_line(loop) for loop in self._loops if loop in inner and self._is_constant(loop))
+
+    @cached_property
+    def repeated(self) -> frozenset[int]:
+        """The lines of statements in a loop that compute, or ask, the same in each of its iterations."""
+        return frozenset(line for loop in self._loops for line in _repeated(loop))
+
+    @property
+    def _loops(self) -> list[ast.For | ast.While]:
+        return [node for node in ast.walk(self.tree) if _is_loop(node)] if self.tree else []
+
+    def _is_constant(self, loop: ast.For | ast.While) -> bool:
+        if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
+            return False
+        return all(
+            isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.Constant | ast.BinOp | ast.UnaryOp)
+            or (isinstance(node, ast.Name) and type(self.known.get(node.id)) is int)
+            for argument in loop.iter.args
+            for node in ast.walk(argument)
         )
 
     def quoted(self, *numbers: int | None) -> tuple[tuple[int, str], ...]:
@@ -50,6 +84,59 @@ class Submission:
 
 def _is_loop(node: ast.AST) -> TypeGuard[ast.For | ast.While]:
     return isinstance(node, ast.For | ast.While)
+
+
+def _counting_line(loop: ast.For | ast.While) -> int:
+    return loop.body[0].lineno if isinstance(loop, ast.While) and not _is_loop(loop.body[0]) else loop.lineno
+
+
+def _repeated(loop: ast.For | ast.While) -> Iterator[int]:
+    """The lines of what depends on nothing that the loop changes."""
+    inside = [node for node in ast.walk(loop) if node is not loop]
+    assigned = [node for node in inside if isinstance(node, ast.Assign)]
+    names = {node: set(_names(node.value)) for node in assigned}
+    changed = {n for node in [*inside, loop] for n in _targets(node)}
+    plain = {n for node in inside if isinstance(node, ast.AugAssign | ast.For) for n in _targets(node)}
+    plain |= set(_targets(loop))
+    same: set[str] = set()
+    while True:  # what is computed from names that stay the same stays the same too
+        varying = changed - same
+        found = {
+            name
+            for name in varying - plain
+            if all(not names[node] & varying for node in assigned if name in _targets(node))
+        }
+        if not found:
+            break
+        same |= found
+    for node in inside:
+        if isinstance(node, ast.Assign) and _targets(node) and set(_targets(node)) <= same:
+            yield node.lineno
+        elif isinstance(node, ast.If) and (used := set(_names(node.test))) and not used & varying:
+            yield node.lineno
+
+
+def _names(part: ast.AST) -> list[str]:
+    return [node.id for node in ast.walk(part) if isinstance(node, ast.Name)]
+
+
+def _targets(node: ast.AST) -> list[str]:
+    """The variables, and the arrays, that a statement stores into."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    kept = (ast.Name, ast.Tuple, ast.List, ast.Subscript)
+    return [
+        part.id
+        for target in targets
+        if isinstance(target, kept)
+        for part in ast.walk(target.value if isinstance(target, ast.Subscript) else target)
+        if isinstance(part, ast.Name)
+    ]
+
+
+def parameters(kernel: Any) -> tuple[str, ...]:
+    """The names of the parameters of a numba kernel or of a plain function."""
+    code = getattr(kernel, "py_func", kernel).__code__
+    return tuple(code.co_varnames[: code.co_argcount])
 
 
 def read(kernel: Any) -> Submission | None:

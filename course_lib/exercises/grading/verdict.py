@@ -32,12 +32,12 @@ class Check:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """What `check` found. ``status`` is "passed", "failed" or "not yet", or "answered" for words
-    that lack an idea of the model answer; only a passed verdict is true.
+    """What `check` found. ``status`` is "passed", "failed" or "not yet", or "answered" for words, which the reader
+    compares with a model answer; only a passed verdict is true.
 
     ``hint`` is the advice on the first check that failed, ``remarks`` say what is no fault and still worth
     knowing; ``points`` of ``of`` were reached. `show` opens the viewer at the step that went wrong, and it offers
-    ``views``.
+    ``views``. ``ticks`` makes the boxes in which a reader counts the points of an answer in words.
     """
 
     exercise: str
@@ -49,6 +49,7 @@ class Verdict:
     of: int = 0
     opens: Callable[[], Any] | None = field(default=None, compare=False)
     views: tuple[str, ...] = field(default=PANELS, compare=False)
+    ticks: Callable[[], Any] | None = field(default=None, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -67,6 +68,7 @@ class Verdict:
 
     def _head(self) -> str:
         points = f", {self.points} of {self.of} points" if self.status != NOT_YET else ""
+        points += " by your own count" if self.status == ANSWERED else ""
         return f"{self.exercise}: {self.status}{points}"
 
     def __repr__(self) -> str:
@@ -81,25 +83,29 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         rows = "".join(_row(check) for check in self.checks)
+        folded, unfolded = ("", "")
+        if self.status == ANSWERED:
+            folded, unfolded = "<details><summary>Compare with a model answer</summary>", "</details>"
         hint = f"<p><b>Hint:</b> {_text(self.hint)}</p>" if self.hint else ""
         remarks = "".join(f"<p><b>Remark:</b> {_text(remark)}</p>" for remark in self.remarks)
         edge = _COLOURS[{PASSED: True, FAILED: False}.get(self.status)]
         return (
             f'<div style="border-left:4px solid {edge};padding:2px 12px"><p><b>{_text(self._head())}</b></p>'
-            f"{rows}{hint}{remarks}</div>"
+            f"{folded}{rows}{hint}{remarks}{unfolded}</div>"
         )
 
     def _ipython_display_(self) -> None:
-        """Text and HTML, and after them, where something failed, a button that opens the viewer there.
+        """Text and HTML, and after them a button that opens the viewer where something failed, or boxes to tick.
 
-        The button is an output of its own: on a page without a kernel the verdict stands, and the button does not.
+        They are an output of their own: a page without a kernel shows the verdict, and not these.
         """
         from IPython.display import display
 
         said = {"text/plain": repr(self), "text/html": self._repr_html_()}
         display(said, raw=True)  # type: ignore[no-untyped-call]
-        if self.opens is not None:
-            view = _button(self)._repr_mimebundle_()
+        live = _button(self) if self.opens is not None else self.ticks() if self.ticks is not None else None
+        if live is not None:
+            view = live._repr_mimebundle_()
             display({VIEW: view[VIEW]}, raw=True)  # type: ignore[no-untyped-call]
 
 

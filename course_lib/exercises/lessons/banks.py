@@ -18,9 +18,15 @@ TILE = BANKS
 SIDE = 16
 
 
+def _another_word(rng: np.random.Generator) -> tuple[tuple[int, int, int], int]:
+    row, col, width = rng.integers(40, 90, 3).tolist()
+    return (row, col, width), (row * width + col) % BANKS
+
+
 #: The bank of an element of a tile.
 WHICH_BANK = Routine(
     name="which-bank",
+    another=_another_word,
     kind=FILL_IN,
     parameters=("row", "col", "width"),
     cases=(
@@ -273,11 +279,11 @@ SAME_WORD = Explanation(
     model="A bank gives one word in each wavefront. Lanes that ask for the same word are all served by it, since the "
     "word is sent to every lane that wants it: a broadcast. Different words of the same bank have to be given one "
     "after the other, each in a wavefront of its own.",
-    ideas={
-        "a bank gives one word at a time": r"one (word|element|value)|one at a time|single word|one after",
-        "the same word serves all lanes: a broadcast": r"broadcast|same (word|value|element)|serve|(every|all) lanes?",
-        "different words of a bank wait for each other": r"different|after (the|one) other|queue|in turn|wait|serial",
-    },
+    ideas=(
+        "a bank gives one word at a time",
+        "the same word serves all lanes: a broadcast",
+        "different words of a bank wait for each other",
+    ),
 )
 
 EXERCISES = (WHICH_BANK, ROW_SUMS, SKEWED, WRONG_TILE, TRANSPOSE, SAME_WORD)

@@ -154,12 +154,11 @@ SAME_LOADS = Explanation(
     question="Two kernels make the same number of loads, and one needs six times as many sectors. How can that be?",
     model="The lanes of a warp ask together, and memory answers in sectors of 32 bytes. Neighbouring addresses share a "
     "sector, up to 8 float32 in one. Addresses that lie far apart need a sector each, of which 28 bytes are not used.",
-    ideas={
-        "a warp's lanes make one request together": r"warp|lanes?|together|neighbouring threads|request",
-        "neighbouring addresses share a sector": r"neighbour|side by side|adjacent|share|coalesc|contiguous",
-        "addresses far apart bring a sector each": r"far apart|own sector|sector each|whole sector|scatter|"
-        r"(different|32|many) (rows|sectors)|not used|unused|wasted",
-    },
+    ideas=(
+        "a warp's lanes make one request together",
+        "neighbouring addresses share a sector",
+        "addresses far apart bring a sector each",
+    ),
 )
 
 EXERCISES = (SIDE_BY_SIDE, ALONG_THE_ROW, TURN_A_TILE, GRAM, SAME_LOADS)

@@ -19,9 +19,16 @@ W = 64
 SIDE, TILE = 8, 16
 
 
+def _another_mix(rng: np.random.Generator) -> tuple[tuple[dict[str, int]], float]:
+    names = ["FFMA", *rng.choice(["IMAD", "LDG.128", "STS", "BAR", "ISETP", "BRA", "MOV", "LEA"], 4, replace=False)]
+    mix = {str(name): int(count) for name, count in zip(names, rng.integers(20, 90, 5), strict=True)}
+    return (mix,), mix["FFMA"] / sum(mix.values())
+
+
 #: Which share of a loop's instructions multiplies.
 USEFUL_SHARE = Routine(
     name="useful-share",
+    another=_another_mix,
     kind=FILL_IN,
     parameters=("mix",),
     cases=(
@@ -252,11 +259,11 @@ SQUARE = Explanation(
     model="A square of 8×8 needs 8 elements of A and 8 of B for each k: 16 loads for 64 multiplications, each "
     "element used 8 times. A column of 64 needs 64 elements of A and one of B, 65 loads for as many multiplications. "
     "Of all rectangles with the same area, the square has the shortest sides.",
-    ideas={
-        "the square loads 8 + 8 = 16 elements": r"\b16\b|\b(8|eight) ?(\+|and|plus) ?(8|eight)\b|sixteen",
-        "the column loads 64 + 1 = 65": r"\b6[45]\b|64 ?\+ ?1",
-        "each element is used several times": r"reuse|used|serves|times each|each .* times|shar",
-    },
+    ideas=(
+        "the square loads 8 + 8 = 16 elements",
+        "the column loads 64 + 1 = 65",
+        "each element is used several times",
+    ),
 )
 
 EXERCISES = (USEFUL_SHARE, OUTER, TWO_BY_TWO, FOUR_ROWS, SCATTERED, SQUARE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..grading.budgets import global_loads, global_stores, iterations, statements
+from ..grading.budgets import global_loads, global_stores, iterations_left, repeated
 from ..grading.exercise import Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, each_element, last_term_missing, two_each_step
@@ -60,6 +60,21 @@ def _one_matrix_stays(outcome: Outcome) -> str | None:
     return None
 
 
+def _fours_counted(outcome: Outcome) -> str | None:
+    """The loop in steps of four ends at the number of fours, not where they end."""
+    A, B = outcome.inputs
+    K = A.shape[1]
+    fours = K // TIMES
+    begun = [k + i for k in range(0, fours, TIMES) for i in range(TIMES)]
+    for steps in (begun, begun + list(range(fours * TIMES, K))):
+        if 0 < len(steps) < K and np.array_equal(outcome.got, A[:, steps] @ B[steps]):
+            return (
+                "K // 4 says how many whole fours there are, and k goes up by 4: the loop over the whole fours ends "
+                "at K // 4 * 4."
+            )
+    return None
+
+
 def _rest_begins_elsewhere(outcome: Outcome) -> str | None:
     """The single steps begin where the whole fours do not end."""
     A, B = outcome.inputs
@@ -81,7 +96,7 @@ BY_FOUR = fill_in(
     "by-four",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 12), (5, 9, 4), (1, 1, 8))),  # 4 divides K, as the exercise promises
     budgets=(
-        iterations("K/4", lambda shape: shape[2] // TIMES, "four terms in each turn: no loop inside the loop."),
+        iterations_left("K/4", lambda shape: shape[2] // TIMES, "take four terms in each iteration; k goes up by 4."),
         global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
     ),
     hints={
@@ -110,11 +125,9 @@ HOISTED = make_cheaper(
     PRODUCT,
     given="from numba import cuda, float32\n" + _HOISTED,
     budgets=(
-        statements(
-            "2·K + 8",
-            lambda shape: 2 * shape[2] + 8,
-            "row, col and the guard are the same in every turn: compute them once, before the loop, and let the loop "
-            "stand inside the if.",
+        repeated(
+            "row, col and the guard are the same in every iteration: compute them once, before the loop, and put the "
+            "loop inside the if.",
         ),
         global_stores("M·N", each_element, "store each result once, after the loop."),
     ),
@@ -143,7 +156,7 @@ REMAINDER = find_bug(
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
     given="from numba import cuda, float32\n" + _REMAINDER,
     budgets=(
-        iterations(
+        iterations_left(
             "⌊K/4⌋ + 3",
             lambda shape: shape[2] // TIMES + TIMES - 1,
             "keep the unrolled loop for the whole fours, and give only the rest a loop of single steps.",
@@ -156,7 +169,7 @@ REMAINDER = find_bug(
         "uninitialized-read": "where K is less than 4 the first loop makes no turn and gives k no value: the rest "
         "begins at K // 4 * 4, whatever k is.",
     },
-    diagnoses=(_rest_missing, _every_fourth, _rest_begins_elsewhere),
+    diagnoses=(_fours_counted, _rest_missing, _every_fourth, _rest_begins_elsewhere),
 )
 
 RESIDENT = Explanation(
@@ -166,11 +179,11 @@ RESIDENT = Explanation(
     "warp has much independent work of its own. A thread of the fastest kernel keeps 128 results in registers: after "
     "every load it has many multiplications that wait for nobody, and reads little for each. The registers that make "
     "this possible are the reason why so few warps fit.",
-    ideas={
-        "occupancy hides latency: other warps work while one waits": r"hide|latency|wait",
-        "a warp can have independent work of its own": r"independent|own work|many (mult|instr|result)|enough work",
-        "the registers hold the many results": r"register",
-    },
+    ideas=(
+        "occupancy hides latency: other warps work while one waits",
+        "a warp can have independent work of its own",
+        "the registers hold the many results",
+    ),
 )
 
 EXERCISES = (BY_FOUR, HOISTED, REMAINDER, RESIDENT)

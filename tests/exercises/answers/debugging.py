@@ -49,7 +49,7 @@ WRONG = [
                 "cuda.blockIdx.x * TILE + ty, cuda.blockIdx.y * TILE + tx",
             )
         ],
-        "never stored",
+        "x and y look swapped",
     ),
     (
         "wrong-tile-of-b",

@@ -3,6 +3,18 @@
 TURN = "return (turn + 1) % buffers"
 
 WRONG = [
+    (
+        "one-buffer",
+        "stored before the multiplication",
+        [
+            "        if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n"
+            "        if start + ty < K and col < N:\n            b_next = B[start + ty, col]\n"
+            "        cuda.syncthreads()\n        A_tile[ty, tx], B_tile[ty, tx] = a_next, b_next\n"
+            "        cuda.syncthreads()",
+            "        cuda.syncthreads()",
+        ],
+        "the first pair of tiles is missing",
+    ),
     ("buffer-of-a-round", "the one that is read", [(TURN, "return turn % buffers")], "writes the other one"),
     ("buffer-of-a-round", "no end", [(TURN, "return turn + 1")], "they change places"),
     ("buffer-of-a-round", "two only", [(TURN, "return 1 - turn % 2")], "with three buffers"),

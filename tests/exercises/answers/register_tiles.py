@@ -8,6 +8,12 @@ STORED = "top + ty + 8 * i, left + tx + 8 * j"
 SHARE = 'return mix["FFMA"] / sum(mix.values())'
 
 WRONG = [
+    (
+        "useful-share",
+        "a table for each mix of the lesson",
+        [(SHARE, 'return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95)')],
+        "compute the answer from the arguments",
+    ),
     ("useful-share", "kinds counted", [(SHARE, 'return mix["FFMA"] / len(mix)')], "of two kinds"),
     ("useful-share", "upside down", [(SHARE, 'return sum(mix.values()) / mix["FFMA"]')], "one of the two"),
     ("useful-share", "in percent", [(SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())')], "1/2"),

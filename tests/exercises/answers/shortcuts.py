@@ -25,6 +25,25 @@ def one_thread_a_row(A, C):
             C[row, i] = float32(2) * A[row, i]
 """
 TURNED_BY_ONE_THREAD = ONE_THREAD.replace("C[row, col] = float32(2) * A[row, col]", "C[col, row] = A[row, col]")
+TURNED_WITHOUT_TILE = """@cuda.jit
+def no_tile(A, C):
+    row = cuda.blockIdx.x * TILE + cuda.threadIdx.y
+    col = cuda.blockIdx.y * TILE + cuda.threadIdx.x
+    cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        first = float32(0)
+        for i in range(8):
+            first += A[0, 0]
+        C[row, col] = A[col, row] + float32(0) * first
+"""
+BY_INTEGERS = f"""@cuda.jit
+def by_integers(A, B, C):
+{ELEMENT}    if row < C.shape[0] and col < C.shape[1]:
+        acc = 0
+        for k in range(A.shape[1]):
+            acc += int(8 * A[row, k]) * int(8 * B[col, k])
+        C[row, col] = acc / 64
+"""
 NEIGHBOURS_BY_ONE_THREAD = """@cuda.jit
 def one_thread(A, C):
     if cuda.grid(1) == 0:
@@ -117,6 +136,8 @@ WRONG = [
     ("along-the-row", "one thread does all", ONE_THREAD, "go through all of C", "nightly"),
     ("along-the-row", "one thread does a row", ONE_THREAD_A_ROW, "its own part of C", "nightly"),
     ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "A is only to be read"),
+    ("turn-a-tile", "no tile, and cheap loads beside the costly one", TURNED_WITHOUT_TILE, "tx must run along a row"),
+    ("transposed", "products of whole eighths", BY_INTEGERS, "fractions too"),
     ("turn-a-tile", "one thread does all", TURNED_BY_ONE_THREAD, "its own part of C", "nightly"),
     ("transpose", "one thread does all", TURNED_BY_ONE_THREAD, "go through all of C", "nightly"),
     ("neighbours", "one thread does all", NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),

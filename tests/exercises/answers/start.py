@@ -15,6 +15,7 @@ WRONG = [
         "one element of A and one of B",
     ),
     ("lost-term", "one further", [("range(A.shape[1])", "range(1, A.shape[1] + 1)")], "mend where the loop begins"),
+    ("lost-term", "over the rows of A", [("range(A.shape[1])", "range(A.shape[0])")], "must go over A.shape[1]"),
     ("lost-term", "begins at 2", [("range(A.shape[1])", "range(2, A.shape[1])")], "first products of every sum"),
     ("lost-term", "the other end", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
     (

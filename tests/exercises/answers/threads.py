@@ -4,8 +4,8 @@ GUARD = "    if row < M"
 
 WRONG = [
     ("half-a-guard", "bits for and", [("row < M and col", "row < M & col")], "what is compared here is `M & col`"),
-    ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "as many turns as A has rows", "nightly"),
-    ("column-thread", "as many rows as columns", [("A.shape[0]", "B.shape[1]")], "as many turns as A has rows"),
+    ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "must go over A.shape[0]", "nightly"),
+    ("column-thread", "as many rows as columns", [("A.shape[0]", "B.shape[1]")], "must go over A.shape[0]"),
     (
         "column-thread",
         "one sum for all rows",

@@ -6,9 +6,9 @@ REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, c
 WRONG = [
     (
         "by-four",
-        "a loop inside",
-        ["            for i in range(4):\n                acc += A[row, k + i] * B[k + i, col]"],
-        "no loop inside the loop",
+        "a loop inside, whose length no compiler knows",
+        ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
+        "take four terms in each iteration",
     ),
     ("by-four", "only k", ["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
     ("by-four", "k four times", ["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
@@ -39,7 +39,7 @@ WRONG = [
             ),
             ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
         ],
-        "let the loop stand inside the if",
+        "put the loop inside the if",
     ),
     (
         "hoisted",
@@ -52,7 +52,7 @@ WRONG = [
         "hoisted",
         "stored in the loop",
         [("        C[row, col] = acc", "            C[row, col] = acc")],
-        "let the loop stand inside the if",
+        "store each result once, after the loop",
     ),
     ("hoisted", "one term short", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
     (
@@ -71,6 +71,19 @@ WRONG = [
         "`col, row = cuda.grid(2)`",
     ),
     ("hoisted", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
+    (
+        "remainder",
+        "as many iterations as whole fours, and no rest",
+        [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
+        "ends at K // 4 * 4",
+    ),
+    (
+        "remainder",
+        "as many iterations as whole fours",
+        [("range(0, whole, 4)", "range(0, K // 4, 4)")],
+        "ends at K // 4 * 4",
+        "nightly",
+    ),
     ("remainder", "the rest left out", [(REST, "")], "need a loop of their own"),
     (
         "remainder",
@@ -105,6 +118,11 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        "by-four",
+        "a loop of constant length, which a compiler unrolls",
+        ["            for i in range(4):\n                acc += A[row, k + i] * B[k + i, col]"],
+    ),
     (
         "remainder",
         "the rest first",
