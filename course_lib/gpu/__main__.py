@@ -29,6 +29,7 @@ WHAT = {
     "product-counts": "requests, sectors and wavefronts of the launches of `course_lib.kernels.product` on small sizes",
     "product": "`course_lib.kernels.product`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
     "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
+    "wgmma": "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
     "mistake": "launches timed without synchronising, beside the true times",
     "ceilings": "copy bandwidth and float32 rate of the GPU",
     "conflicts": "shared memory read with 1-way to 32-way bank conflicts",
@@ -140,7 +141,12 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     if what == "tensor":
         from .tensor import SQUARES, tensor
 
-        return tensor(names, (options.size,) if options.size else SQUARES, repeats, progress)
+        return tensor(names, (options.size[0],) if options.size else SQUARES, repeats, progress)
+    if what == "wgmma":
+        from . import wgmma
+
+        squares = (options.size[0],) if options.size else wgmma.SQUARES
+        return wgmma.wgmma(names, squares, repeats, progress)
     if what == "product-counts":
         return profile.product_counters()
     if what == "exact":
@@ -241,11 +247,11 @@ def judge_the_model(folder: Path | None) -> int:
 
 def verify_all(names: Names) -> Results:
     """Verify every rung on fresh random rectangles; return one result for each."""
-    from ..kernels import LADDER, TENSOR_CORES
+    from ..kernels import LADDER, TENSOR_CORES, WGMMA
     from .verification import verify
 
     results = []
-    rungs = [r for r in (*LADDER, *TENSOR_CORES) if not names or r.name in names]
+    rungs = [r for r in (*LADDER, *TENSOR_CORES, *WGMMA) if not names or r.name in names]
     for r in progress(rungs, lambda r: r.name):
         for M, N, K in ((257, 129, 65), (64, 132, 100), (31, 17, 32), (1, 1, 1), (3, 2, 0)):
             try:

@@ -38,6 +38,7 @@ from ..simulator.language.nodes import (
     Saved,
     Select,
     StartCopy,
+    StartProduct,
     Static,
     Store,
 )
@@ -385,6 +386,8 @@ class _Line:
                 self._unknown(f"cuda.atomic.{node.operation}")
             case CallWarp():
                 self._unknown(node.name)
+            case StartProduct():
+                self._unknown("products of warpgroups")
             case Elementwise():
                 self._unknown("assignments to all elements of an array at once")
             case Meet():
@@ -492,7 +495,7 @@ def _does_more(function: Function) -> bool:
     Nor may it have loops, unless the compiler writes them out.
     """
     for node in expressions(function.body.body):
-        if isinstance(node, (Atomic, CallWarp, Elementwise, Frozen, Meet, StartCopy)):
+        if isinstance(node, (Atomic, CallWarp, Elementwise, Frozen, Meet, StartCopy, StartProduct)):
             return True
         if isinstance(node, Apply):
             arithmetic = node.type == KNOWN and node.operation.name not in FREE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
+from ..language.intrinsics import MATRIX_ROW_BYTES
 from ..language.nodes import (
     Allocate,
     Alternative,
@@ -33,6 +34,7 @@ from ..language.nodes import (
     Select,
     Slice,
     StartCopy,
+    StartProduct,
     Store,
 )
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
@@ -218,7 +220,17 @@ def copy(out: Writer, node: StartCopy) -> Code:
     target, place = text(out, node.target), tuple_text(out, node.place)
     array, index = text(out, node.array), tuple_text(out, node.index)
     load, store = (out.site(node.line, op, node.width) for op in ("load", "store"))
-    out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, {out.mask})")
+    inside = f", {text(out, node.inside)}" if node.inside else ""
+    out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, {out.mask}{inside})")
+    return Code("None")
+
+
+def product(out: Writer, node: StartProduct) -> Code:
+    results, a, b, add = (text(out, part) for part in node.operands)
+    width = MATRIX_ROW_BYTES // DTYPE[node.spec.dtype].itemsize
+    sites = f"({out.site(node.line, 'load')}, {out.site(node.line, 'matrices', width)})"
+    spec = out.module.named(node.spec)
+    out.emit(f"w.products.start({sites}, {spec}, {results}, {a}, {b}, {add}, {out.mask}, {out.at(node.line)})")
     return Code("None")
 
 
@@ -382,6 +394,7 @@ ROWS: dict[type[Expr], Callable[..., Code]] = {
     CallDevice: call_device,
     CallWarp: call_warp,
     StartCopy: copy,
+    StartProduct: product,
     Elementwise: elementwise,
     Meet: meet,
 }

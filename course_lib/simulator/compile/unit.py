@@ -49,7 +49,7 @@ class Unit:
         together: what a warp computes together, by line and name: its meaning in NumPy.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
-        fences: the kernel calls threadfence; copies: it starts asynchronous copies.
+        fences: the kernel calls threadfence; copies: it starts asynchronous copies; products: those of warpgroups.
         asks_grid: the code holds the size of the grid.
         text: the generated code.
     """
@@ -57,6 +57,7 @@ class Unit:
     def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool):
         analysis, self.program = analyse(launch, source, arguments)
         self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
+        self.products = analysis.products
         self.asks_grid = analysis.asks_grid
         module, template = generate(self.program, tracing)
         self.outside = tuple(array for array, _ in module.outside.values())

@@ -52,6 +52,7 @@ class Analysis:
     def __init__(self, launch: Launch, kernel: Source):
         self.launch, self.sources = launch, [kernel]
         self.fences = self.copies = False  # the kernel calls threadfence, and starts asynchronous copies
+        self.products = False  # of warpgroups
         self.asks_grid = False  # the size of the grid is in the program
         self.dynamic: str | None = None  # the element type of the dynamic shared memory
         self._device: dict[tuple[object, ...], Function] = {}

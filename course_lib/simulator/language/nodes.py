@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -393,11 +393,31 @@ class StartCopy(Expr):
     index: tuple[Expr, ...]
     line: int
     width: int
+    inside: Expr | None = None  # where not, zeros are copied
     type: Type = NONE
 
     @property
     def operands(self) -> tuple[Expr, ...]:
-        return (self.target, *self.place, self.array, *self.index)
+        return (self.target, *self.place, self.array, *self.index, *((self.inside,) if self.inside else ()))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StartProduct(Expr):
+    """Start a product of a warpgroup: ``results`` of the thread, descriptors or a tuple, and whether to add."""
+
+    acts: ClassVar[bool] = True
+
+    spec: Any
+    results: Expr
+    a: Expr
+    b: Expr
+    add: Expr
+    line: int
+    type: Type = NONE
+
+    @property
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.results, self.a, self.b, self.add)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compile.unit import Unit, Units
 from ..findings import LaunchError
-from ..hardware import SHARED_LIMIT
+from ..hardware import HOPPER_SHARED_LIMIT, SHARED_LIMIT
 from ..language import signatures
 from ..language.source import Source, read
 from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value
@@ -50,6 +50,11 @@ HOOKS = (
     "copy_started",
     "copied",
     "copy_arrived",
+    "product_started",
+    "product_finished",
+    "proxy_fence",
+    "register_fence",
+    "misplaced",
     "statement",
     "assigned",
     "tested",
@@ -133,10 +138,11 @@ class Engine:
     def _check_shared(self) -> None:
         arrays = {number: array for number, array in self.unit.static_shared.items() if number >= 0}
         used = sum(size for _, size, *_ in arrays.values())
-        if used + self.launch.dynamic_shared > SHARED_LIMIT and self.launch.dynamic_shared:
+        limit = HOPPER_SHARED_LIMIT if self.unit.products else SHARED_LIMIT
+        if used + self.launch.dynamic_shared > limit and self.launch.dynamic_shared:
             raise LaunchError(
                 f"the launch asks for {self.launch.dynamic_shared:,} bytes of dynamic shared memory a block, beside "
-                f"{used:,} of the kernel's own arrays; the limit is {SHARED_LIMIT:,} bytes (48 KiB): ask for less"
+                f"{used:,} of the kernel's own arrays; the limit is {limit:,} bytes ({limit // 1024} KiB): ask for less"
             )
         if used > SHARED_LIMIT:
             parts = ", ".join(f"{name} {size:,}" for name, size, *_ in self.unit.static_shared.values())
