@@ -67,7 +67,7 @@ HOPPER, NUMBA_CUDA = (9, 0), (0, 24)
 
 
 @dataclass(frozen=True)
-class Form:
+class Format:
     """What is multiplied: its name in the compiler's language, the type of its arrays, and their numbers as float32."""
 
     name: str
@@ -81,9 +81,9 @@ class Form:
 
 
 BF16, F16, TF32 = (
-    Form("bf16", "uint16", from_bfloat16),
-    Form("f16", "uint16", from_float16),
-    Form("tf32", "float32", cut_to_tf32),
+    Format("bf16", "uint16", from_bfloat16),
+    Format("f16", "uint16", from_float16),
+    Format("tf32", "float32", cut_to_tf32),
 )
 
 
@@ -99,10 +99,10 @@ def result_places(columns: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Products:
+class GroupProduct:
     """What `products` starts, in NumPy: the simulator runs it, a warp's 16 rows of every block at once."""
 
-    form: Form
+    form: Format
     columns: int
     registers: bool
 
@@ -274,7 +274,7 @@ def _with_results(builder, places, text, constraints, operands):
 
 
 @cache
-def products(form: Form, columns: int, registers: bool = False) -> Any:
+def products(form: Format, columns: int, registers: bool = False) -> Any:
     """Return `multiply(acc, a, b, add)`, which starts D = A B + D, of 64×depth by depth×columns; see above."""
     if columns not in range(8, 257, 8):
         raise ValueError(f"wgmma multiplies by 8, 16, ... or 256 columns, not by {columns}")
@@ -315,7 +315,7 @@ def products(form: Form, columns: int, registers: bool = False) -> Any:
 
         return types.none(acc, a, b, add), generate
 
-    multiply.__simulated_as__ = ("product", Products(form, columns, registers))
+    multiply.__simulated_as__ = ("product", GroupProduct(form, columns, registers))
     return multiply
 
 
