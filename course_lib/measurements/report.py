@@ -103,6 +103,8 @@ def wgmma_table(recording: Recording) -> str:
     results = [r for r in measured(recording) if "sum_error" in r or r.get("rung") == "cublas" and "inputs" not in r]
     sizes = [n for n in sorted({r["M"] for r in results}) if n % 1024 in (0, 1, 1023)]
     alone = {r["instruction"]: r["gflops"] / 1e3 for r in measured(recording) if "instruction" in r}
+    inputs = [r for r in measured(recording) if "inputs" in r and r["rung"] != "cublas"]
+    rates = [f"{r['gflops'] / 1e3:.0f} ({r['inputs']}, {median(r['clock_megahertz']):.0f} MHz)" for r in inputs]
     speed = {(r["rung"], r["format"], r["M"]): r["gflops"] for r in results}
     lines = [
         "Hopper's own instruction, wgmma, multiplies tiles that stay in shared memory, and numba-cuda compiles it for",
@@ -111,7 +113,9 @@ def wgmma_table(recording: Recording) -> str:
         "share of cuBLAS in the same format and the same run. The instruction alone reaches "
         f"{alone['wgmma_bf16']:.0f} in bfloat16 and",
         f"{alone['wgmma_tf32']:.0f} in TF32. Rows that begin off 128 bytes are padded for these kernels, and not for",
-        "cuBLAS.",
+        f"cuBLAS. What is multiplied counts, too: {_repeats(inputs)} launches of `{inputs[0]['rung']}` on end, "
+        f"n = {inputs[0]['M']}, reached",
+        f"{', '.join(rates)} TFLOP/s.",
         "",
         f"| kernel | multiplies | {' | '.join(map(str, sizes))} |",
         f"|---|---|{'---:|' * len(sizes)}",

@@ -1,9 +1,13 @@
 """Products of warpgroups: where a descriptor finds a tile, what one instruction does, and the rungs, simulated."""
 
+from importlib import metadata
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from nightly import at_night
 from numba import cuda, float32, uint16
+from numba.core import errors
 
 from course_lib import KernelError, UnsupportedKernelError, measurements, simulate
 from course_lib.gpu.wgmma import FORMS, OPERANDS, once
@@ -18,6 +22,7 @@ from course_lib.kernels.warpgroup import (
     fence_proxy,
     fence_registers,
     products,
+    require_hopper,
     result_places,
     swizzled,
     wait_for_products,
@@ -183,3 +188,21 @@ def test_a_swizzle_that_the_hardware_lacks_is_refused():
 def test_columns_that_the_hardware_lacks_are_refused():
     with pytest.raises(ValueError, match="not by 12"):
         products(BF16, 12)
+
+
+@pytest.mark.parametrize(
+    ("capability", "version", "words"),
+    [((8, 6), "0.30.4", "this one has 8.6"), ((10, 0), "0.30.4", "has 10.0"), ((9, 0), "0.22.1", "this is 0.22.1")],
+)
+def test_what_cannot_compile_it_says_so_in_a_sentence(monkeypatch, capability, version, words):
+    gpu = SimpleNamespace(compute_capability=capability)
+    monkeypatch.setattr(cuda, "get_current_device", lambda: gpu, raising=False)
+    monkeypatch.setattr(metadata, "version", lambda package: version)
+    with pytest.raises(errors.LoweringError, match=words):
+        require_hopper()
+
+
+def test_a_gpu_and_compiler_that_have_it_are_not_refused(monkeypatch):
+    monkeypatch.setattr(cuda, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)), raising=False)
+    monkeypatch.setattr(metadata, "version", lambda package: "0.30.4")
+    require_hopper()

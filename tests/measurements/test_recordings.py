@@ -29,6 +29,7 @@ WHAT = (
     "cached",
     "machine_code",
     "tensor",
+    "wgmma",
 )
 
 
