@@ -185,6 +185,16 @@ def test_a_swizzle_that_the_hardware_lacks_is_refused():
         simulate(kernel)[1, 128](np.zeros(1, np.uint64))
 
 
+def test_a_swizzled_tile_must_ask_for_its_alignment():
+    @cuda.jit
+    def kernel(C):
+        tile = cuda.shared.array(1024, uint16)
+        C[0] = descriptor(tile, 0, 0, 1024, 128)
+
+    with pytest.raises(KernelError, match="give cuda.shared.array the alignment 1024"):
+        simulate(kernel)[1, 128](np.zeros(1, np.uint64))
+
+
 def test_columns_that_the_hardware_lacks_are_refused():
     with pytest.raises(ValueError, match="not by 12"):
         products(BF16, 12)

@@ -11,7 +11,7 @@ EXPECTED = [("wrong-value", "product", None, None)]
 
 @cuda.jit
 def bug(A, B, C):
-    A_tile = cuda.shared.array(1024, uint16, 128)
+    A_tile = cuda.shared.array(1024, uint16, 256)
     B_tile = cuda.shared.array(128, uint16, 128)
     acc = cuda.local.array(4, float32)
     fill(A, B, A_tile, B_tile, 0)
@@ -29,7 +29,7 @@ def bug(A, B, C):
 
 @cuda.jit
 def twin(A, B, C):
-    A_tile = cuda.shared.array(1024, uint16, 128)
+    A_tile = cuda.shared.array(1024, uint16, 256)
     B_tile = cuda.shared.array(128, uint16, 128)
     acc = cuda.local.array(4, float32)
     fill(A, B, A_tile, B_tile, 0)

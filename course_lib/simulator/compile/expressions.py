@@ -174,7 +174,8 @@ def allocate(out: Writer, node: Allocate) -> Code:
     else:
         out.template.shared.append((number, node.name, size, elements, out.own(node.line)))
     dtype = out.module.dtype(node.type.dtype)
-    return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask})")
+    aligned = f", {node.alignment}" if node.space == "shared" and node.alignment else ""
+    return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask}{aligned})")
 
 
 def frozen(out: Writer, node: Frozen) -> Code:

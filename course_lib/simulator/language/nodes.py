@@ -334,6 +334,7 @@ class Allocate(Expr):
     shape: tuple[int, ...]
     line: int
     dynamic: bool = False  # of the size that the launch gives
+    alignment: int = 0  # bytes, as the kernel asks for them
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

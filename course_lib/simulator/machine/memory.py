@@ -231,6 +231,7 @@ class SharedArray(Array):
         self.chunk = chunk
         self.data = np.full((self.size, *chunk.shape), poison(self.dtype), dtype=self.dtype)
         self.address = 0  # of its first byte, in the block's shared memory
+        self.alignment = 0  # bytes, as the kernel asks for them
         self.places = chunk.places
 
     def gather(self, vector: WarpVector, pattern: Pattern, base: int) -> Any:

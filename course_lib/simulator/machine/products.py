@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .memory import LocalArray, SharedArray
     from .warp import WarpVector
 
+#: The bytes on whose multiple an array must begin, by the code of a descriptor's swizzle: eight of its rows.
+DESCRIPTOR_ALIGNMENT = {0: 16, 1: 1024, 2: 512, 3: 256}
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: The warps of a warpgroup, the boundary on which a descriptor begins, and a shared array where it is swizzled.
 WARPS, PIECE, ALIGNMENT = 4, 16, 1024

@@ -14,7 +14,7 @@ from .copies import Copies
 from .geometry import Chunk, WarpLanes
 from .masks import Mask, widened
 from .memory import LocalArray, SharedArray
-from .products import ALIGNMENT, Products
+from .products import ALIGNMENT, DESCRIPTOR_ALIGNMENT, Products
 
 if TYPE_CHECKING:
     from .access import Index, Site
@@ -96,11 +96,14 @@ class WarpVector:
             )
         return self._cache[key]
 
-    def shared_array(self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> SharedArray:
+    def shared_array(
+        self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask, alignment: int = 0
+    ) -> SharedArray:
         """The block's shared array of this declaration: all its warps, and all executions, mean the same one."""
         if number not in self._shared:
             array = SharedArray(name, dtype, shape, self.chunk)
             end = max((a.address + a.size * a.itemsize for a in self._shared.values()), default=0)
+            array.alignment = alignment
             array.address = ceil_div(end, ALIGNMENT) * ALIGNMENT
             self.engine.watch(array)
             self._shared[number] = array
@@ -242,6 +245,13 @@ class WarpVector:
         if array.space != "shared":
             raise KernelError(
                 f"a descriptor describes shared memory, and {array.name} is in {array.space} memory", line=line
+            )
+        needed = DESCRIPTOR_ALIGNMENT[code]
+        if array.alignment < needed:
+            raise KernelError(
+                f"the descriptor needs {array.name} to begin at a multiple of {needed} bytes, which nothing asks for; "
+                f"give cuda.shared.array the alignment {needed} as its third argument",
+                line=line,
             )
         address = array.address + np.asarray(place, np.int64) * array.itemsize
         if (address % 16).any():
