@@ -1,4 +1,4 @@
-"""bfloat16 as fast as the library: copies two tiles ahead, and the next products begin before the last have ended.
+"""Copies two tiles ahead, and products that begin before the last have ended: bfloat16 and float16.
 
 Idea: `wgmma_swizzled` copies, waits, multiplies and waits again. Here four pairs of tiles, 192 KiB of dynamic shared
 memory, take turns. While the tensor cores multiply pair k - 1, the threads start the products of pair k, then the
@@ -9,6 +9,9 @@ Launch: blocks of 256 threads, two warpgroups, one for each 128×256 tile of C, 
 shared memory. One block fills a multiprocessor.
 Edges: as `wgmma_swizzled`, whose tiles these are.
 Loads: K (1/128 + 1/256) elements of 2 bytes per element of C from global memory, in 16 bytes.
+Limit: nine tenths of cuBLAS at n = 8192 (course_lib/measurements/nvidia-h200/wgmma.json). The threads that start the
+products compute the addresses of the copies too, and nothing multiplies while a block stores its results. The bulk
+tensor copies of Hopper (TMA), which need neither threads nor addresses, are not used here.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma and cp.async; the schedule is derived here.
 """
 
@@ -45,7 +48,7 @@ def bring(A, B, tiles, pair, top, left):
     """Start to copy a pair of tiles to its place, zeros outside; beyond the last, nothing. A group of copies.
 
     Every 8 rows of A, or of B, a thread's pieces lie alike, so that only the first place is computed. Tiles inside of A
-    and B are copied without asking: with a test for each piece the kernel is a tenth slower.
+    and B are copied without a test for each piece.
     """
     start, first, thread = pair * DEPTH, pair % STAGES * PAIR, uint32(cuda.threadIdx.x)
     row, a = int32(thread // uint32(8)), int32(thread % uint32(8) * uint32(8))
