@@ -29,6 +29,7 @@ WHAT = {
     "product-counts": "requests, sectors and wavefronts of the launches of `course_lib.products` on small sizes",
     "product": "`course_lib.products.multiplication`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
     "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
+    "wgmma": "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
     "mistake": "launches timed without synchronising, beside the true times",
     "ceilings": "copy bandwidth and float32 rate of the GPU",
     "conflicts": "shared memory read with 1-way to 32-way bank conflicts",
@@ -133,7 +134,12 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     def tensor() -> Results:
         from .tensor import SQUARES, tensor
 
-        return tensor(names, sizes(SQUARES), repeats, progress)
+        return tensor(names, (options.size[0],) if options.size else SQUARES, repeats, progress)
+
+    def wgmma() -> Results:
+        from .wgmma import SQUARES, wgmma
+
+        return wgmma(names, (options.size[0],) if options.size else SQUARES, repeats, progress)
 
     def machine_code() -> Results:
         from ..waiting.probes.disassembly import machine_code
@@ -156,6 +162,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         "mistake": lambda: experiments.mistake(names, n, repeats, progress),
         "product": product,
         "tensor": tensor,
+        "wgmma": wgmma,
         "product-counts": profile.product_counters,
         "exact": lambda: profile.exact_counters(names),
         "patterns": lambda: profile.pattern_counters(names),
@@ -247,11 +254,11 @@ def judge_the_model(folder: Path | None) -> int:
 
 def verify_all(names: Names) -> Results:
     """Verify every rung on fresh random rectangles; return one result for each."""
-    from ..kernels import LADDER, TENSOR_CORES
+    from ..kernels import LADDER, TENSOR_CORES, WGMMA
     from .verification import verify
 
     results = []
-    rungs = [r for r in (*LADDER, *TENSOR_CORES) if not names or r.name in names]
+    rungs = [r for r in (*LADDER, *TENSOR_CORES, *WGMMA) if not names or r.name in names]
     for r in progress(rungs, lambda r: r.name):
         for M, N, K in ((257, 129, 65), (64, 132, 100), (31, 17, 32), (1, 1, 1), (3, 2, 0)):
             try:

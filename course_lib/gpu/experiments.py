@@ -77,7 +77,7 @@ def widest(r: Rung) -> dict[str, int]:
     return {key: 32 for key, width in r.params.items() if key in ("tile_width", "block_width") and width == 16}
 
 
-def resources(kernel: Any, block: Sequence[int]) -> Result:
+def resources(kernel: Any, block: Sequence[int], dynamic: int = 0) -> Result:
     """Return the resources of a compiled kernel: registers and local bytes per thread, shared bytes, occupancy.
 
     The driver says how many such blocks a multiprocessor holds at once; occupancy_percent is their share of the threads
@@ -89,12 +89,12 @@ def resources(kernel: Any, block: Sequence[int]) -> Result:
 
     gpu = require().get_current_device()
     compiled = next(iter(kernel.overloads.values()))
-    blocks = compiled.max_cooperative_grid_blocks(block) // gpu.MULTIPROCESSOR_COUNT
+    blocks = compiled.max_cooperative_grid_blocks(block, dynamic) // gpu.MULTIPROCESSOR_COUNT
     threads, most = blocks * prod(block), threads_per_multiprocessor(gpu)
     return {
         "registers": only(kernel.get_regs_per_thread()),
         "local_bytes": only(kernel.get_local_mem_per_thread()),
-        "shared_bytes": only(kernel.get_shared_mem_per_block()),
+        "shared_bytes": only(kernel.get_shared_mem_per_block()) + dynamic,
         "blocks_per_multiprocessor": blocks,
         "occupancy_percent": most and 100 * threads / most,
     }

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..kernels import Rung, rung
 from .device import require
+from .dynamic_shared import allow
 from .experiments import RAGGED, Problem, prepare, resources
 from .types import Progress, Result, Size
 from .verification import random_matrices, verify
@@ -74,18 +75,9 @@ def limited(
         return None
     room = min(room, most - static)
     compiled = next(iter(kernel.overloads.values()))
-    _allow(compiled, room)
+    allow(compiled, room)
     fit = compiled.max_cooperative_grid_blocks(block, room) // gpu.MULTIPROCESSOR_COUNT
     return (kernel, grid, block, room) if fit == blocks else None
-
-
-def _allow(compiled: Any, room: int) -> None:
-    """Let the kernel use `room` bytes of dynamic shared memory: more than 48 KiB needs a call of the driver."""
-    from numba.cuda.cudadrv.driver import binding, driver
-
-    function = compiled._codelibrary.get_cufunc()
-    attribute = binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    driver.cuKernelSetAttribute(attribute, room, function.handle, function.device.id)
 
 
 def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:

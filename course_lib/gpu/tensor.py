@@ -29,6 +29,7 @@ from ..kernels.rung import Rung
 from ..kernels.tensor_core import BF16, TF32, Mma, mma_bf16, mma_tf32
 from ..kernels.tensor_core_formats import round_to_tf32, to_bfloat16, to_tf32
 from .device import require
+from .dynamic_shared import configured
 from .experiments import RAGGED, prepare, resources
 from .timing import Timing, input_sets, time_calls
 from .types import Names, Progress, Result, Results
@@ -91,11 +92,13 @@ def measure_rung(r: Rung, params: dict[str, Any], form: str, sets: list[Any], re
     if not ragged.correct:
         return {**entry, "wrong": f"relative error {ragged.relative_error:.1e} at {RAGGED}"}
     own = [tuple(require().to_device(r.operand(X.copy_to_host())) for X in (A, B)) + (C,) for A, B, C in sets]
-    kernel[grid, block](*own[0])
+    dynamic = r.dynamic_bytes(**params)
+    launch = configured(kernel, grid, block, dynamic, own[0])
+    launch(*own[0])
     entry |= errors(sets[0], own[0][2].copy_to_host(), lambda X: r.multiplied(X, **params))
     if not entry["sum_error"] <= SUMS:
         return {**entry, "wrong": f"relative error of the sums {entry['sum_error']:.1e}"}
-    return {**entry, **timed(kernel[grid, block], own, n, repeats), **resources(kernel, block)}
+    return {**entry, **timed(launch, own, n, repeats), **resources(kernel, block, dynamic)}
 
 
 def errors(arrays: Any, C: np.ndarray, multiplied: Callable[..., Any] | None) -> Result:
@@ -115,19 +118,19 @@ def distance(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
     return float(np.linalg.norm(C - exact) / np.linalg.norm(exact))
 
 
-def measure_cublas(sets: list[Any], repeats: int) -> Results:
-    """Return the results of cuBLAS in float32, TF32 and bfloat16; none if PyTorch is missing."""
+def measure_cublas(sets: list[Any], repeats: int, forms: Sequence[str] = ("float32", "TF32", "bfloat16")) -> Results:
+    """Return the results of cuBLAS in these formats; none if PyTorch is missing."""
     try:
         import torch
     except ImportError:
         return []
     n = sets[0][0].shape[0]
     results = []
-    for form in ("float32", "TF32", "bfloat16"):
+    for form in forms:
         torch.backends.cuda.matmul.allow_tf32 = form == "TF32"
         own = [tuple(torch.as_tensor(X, device="cuda") for X in arrays) for arrays in sets]
-        if form == "bfloat16":  # the result is rounded to bfloat16, too
-            own = [tuple(X.bfloat16() for X in arrays) for arrays in own]
+        if form in ("bfloat16", "float16"):  # the result, too, is rounded
+            own = [tuple(X.to(getattr(torch, form)) for X in arrays) for arrays in own]
         entry = {"rung": "cublas", "title": f"cuBLAS through PyTorch {torch.__version__}", "format": form}
         multiply(*own[0])
         entry |= {"M": n, "N": n, "K": n, **errors(sets[0], own[0][2].float().cpu().numpy(), None)}
@@ -156,7 +159,7 @@ def timed(call: Callable[..., object], sets: list[Any], n: int, repeats: int) ->
 
 @contextmanager
 def clock() -> Iterator[Result]:
-    """Yield a dictionary; after the block it holds the multiprocessors' clock during the block, read by nvidia-smi.
+    """Yield a dictionary; after the block it holds the clock and power during the block, read by nvidia-smi.
 
     It stays empty if the block was too short for a reading, or if there is no nvidia-smi.
     """
@@ -165,7 +168,12 @@ def clock() -> Iterator[Result]:
     if program is None:
         yield found
         return
-    query = [program, "--query-gpu=clocks.sm", "--format=csv,noheader,nounits", f"--loop-ms={SAMPLES_MILLISECONDS}"]
+    query = [
+        program,
+        "--query-gpu=clocks.sm,power.draw",
+        "--format=csv,noheader,nounits",
+        f"--loop-ms={SAMPLES_MILLISECONDS}",
+    ]
     with subprocess.Popen(query, stdout=subprocess.PIPE, text=True) as reader:
         assert reader.stdout is not None
         with suppress(ValueError):
@@ -174,9 +182,10 @@ def clock() -> Iterator[Result]:
             yield found
         finally:
             reader.terminate()
-            samples = [int(line) for line in reader.stdout.read().split() if line.isdigit()]
+            samples = [line.split(", ") for line in reader.stdout.read().splitlines() if line.count(", ") == 1]
     if samples:
-        found["clock_megahertz"] = samples
+        found["clock_megahertz"] = [int(clock) for clock, _ in samples if clock.isdigit()]
+        found["power_watts"] = [float(power) for _, power in samples if power.replace(".", "").isdigit()]
 
 
 # --- the instructions alone ----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..kernels.rung import Rung
 from .device import l2_bytes, require
+from .dynamic_shared import configured
 from .verification import random_matrices
 
 MAX_SETS = 64
@@ -97,6 +98,7 @@ def time(
     require()
     params = {**rung.params, **params}
     grid, block = rung.launch(M, N, K, **params)
-    launch = rung.make(dtype=np.dtype(dtype).type, **params)[grid, block]
+    kernel = rung.make(dtype=np.dtype(dtype).type, **params)
     sets = input_sets(M, N, K, dtype) if sets is None else sets
+    launch = configured(kernel, grid, block, rung.dynamic_bytes(**params), sets[0])
     return Timing(M, N, K, time_calls(launch, sets, repeats, warmups))

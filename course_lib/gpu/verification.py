@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels.rung import Rung
 from .device import require
+from .dynamic_shared import configured
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-13}
 
@@ -75,7 +76,7 @@ def verify(
     grid, block = rung.launch(M, N, K, **params)
     kernel = rung.make(dtype=np.dtype(dtype).type, **params)
     d_A, d_B, d_C = (cuda.to_device(X) for X in (rung.operand(A), rung.operand(B), C))
-    kernel[grid, block](d_A, d_B, d_C)
+    configured(kernel, grid, block, rung.dynamic_bytes(**params), (d_A, d_B, d_C))(d_A, d_B, d_C)
     cuda.synchronize()
     A, B = (rung.multiplied(X, **params).astype(np.float64) for X in (A, B))
     return judge(d_C.copy_to_host(), A @ B)

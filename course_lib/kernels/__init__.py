@@ -33,12 +33,24 @@ from . import (
     unrolled,
     vectorized,
     warp_tiled,
+    wgmma,
+    wgmma_staged,
+    wgmma_swizzled,
+    wgmma_tf32,
     whole_tiles,
 )
 from .async_copy import commit_copies, copy_async, wait_copies
-from .rung import Rung, ready_made
+from .rung import Rung, no_shared_memory, ready_made
 from .tensor_core import TF32, mma_tf32
-from .tensor_core_formats import cut_to_tf32, from_bfloat16, round_to_tf32, to_bfloat16
+from .tensor_core_formats import (
+    cut_to_tf32,
+    from_bfloat16,
+    from_float16,
+    round_to_tf32,
+    to_bfloat16,
+    to_float16,
+    with_whole_lines,
+)
 from .vector import element_or_zero, load4, store4
 
 
@@ -150,9 +162,69 @@ TENSOR_CORES = (
 )
 
 
+def _lines_of_bfloat16(X: Any) -> Any:
+    return with_whole_lines(to_bfloat16(X))
+
+
+def _lines_of_float16(X: Any) -> Any:
+    return with_whole_lines(to_float16(X))
+
+
+def _float16(X: Any, **params: Any) -> Any:
+    """Return the float32 numbers that a float32 matrix becomes in float16."""
+    return from_float16(to_float16(X))
+
+
+def _of_16_bits(name: str, title: str, module: Any, tile: tuple[int, int], **more: Any) -> Rung:
+    """Return the rung of a kernel with wgmma in bfloat16, or what `more` says."""
+    fields = {
+        "make": ready_made(getattr(module, name, None)),
+        "shared_bytes": getattr(module, "shared_bytes", no_shared_memory),
+        "operand": _lines_of_bfloat16,
+        "multiplied": _bfloat16,
+        **more,
+    }
+    return Rung(name, title, launch=module.launch, tile=lambda **params: tile, **fields, **_VECTORS)
+
+
+#: The rungs of Hopper's own instructions: they compile for compute capability 9.0 alone. Their operands have zeros
+#: behind the rows of A and B, so that each row begins on a 128-byte boundary.
+WGMMA = (
+    _of_16_bits("wgmma", "A warpgroup, bfloat16", wgmma, (64, 128)),
+    _of_16_bits("wgmma_swizzled", "Swizzled tiles", wgmma_swizzled, (128, 256)),
+    _of_16_bits(
+        "wgmma_staged",
+        "Copies two tiles ahead",
+        wgmma_staged,
+        (128, 256),
+        make=wgmma_staged.wgmma_staged,
+        dynamic_bytes=wgmma_staged.dynamic_bytes,
+    ),
+    _of_16_bits(
+        "wgmma_float16",
+        "The same in float16",
+        wgmma_staged,
+        (128, 256),
+        make=partial(wgmma_staged.wgmma_staged, form="float16"),
+        dynamic_bytes=wgmma_staged.dynamic_bytes,
+        operand=_lines_of_float16,
+        multiplied=_float16,
+    ),
+    _of_16_bits(
+        "wgmma_tf32",
+        "A warpgroup, TF32",
+        wgmma_tf32,
+        (256, 128),
+        dynamic_bytes=wgmma_tf32.dynamic_bytes,
+        operand=with_whole_lines,
+        multiplied=_tf32,
+    ),
+)
+
+
 def rung(name: str) -> Rung:
     """Return the rung called `name`; raise KeyError with the known names."""
-    rungs = (*LADDER, *TENSOR_CORES)
+    rungs = (*LADDER, *TENSOR_CORES, *WGMMA)
     for candidate in rungs:
         if candidate.name == name:
             return candidate
@@ -163,6 +235,7 @@ __all__ = [
     "LADDER",
     "TENSOR_CORES",
     "TF32",
+    "WGMMA",
     "Rung",
     "commit_copies",
     "copy_async",

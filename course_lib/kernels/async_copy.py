@@ -10,10 +10,11 @@ called like any function inside a kernel:
     wait_copies(pending)                                            # all but its last `pending` groups have arrived
 
 tile is two-dimensional, C-ordered and in shared memory, array two-dimensional, of the same element type, in global
-memory. The thread continues at once. The elements are in the tile only after `wait_copies`, and then for this thread
-alone: a barrier must follow before other threads read them. `pending` is a number fixed when compiling. Indices must
-not be negative and be inside, which nothing checks on a GPU; `copy4_async` and `copy8_async` need both addresses on
-16-byte boundaries, and C order.
+memory; either may have another number of dimensions, and as many indices. `copy4_async` and `copy8_async` take one
+more argument: where it is false, zeros are copied, and the array is not read. The thread continues at once. The
+elements are in the tile only after `wait_copies`, and then for this thread alone: a barrier must follow before other
+threads read them. `pending` is a number fixed when compiling. Indices must not be negative and be inside, which nothing
+checks on a GPU; `copy4_async` and `copy8_async` need both addresses on 16-byte boundaries, and C order.
 
 Without a GPU all five are ordinary Python: the copy is done at once, and the waits do nothing.
 Effect: no register holds data in flight, and the store to shared memory is no instruction of its own.

@@ -34,7 +34,8 @@ class Rung:
 
     make(dtype=, **params) returns the function to call as `kernel[grid, block](A, B, C)`.
     launch(M, N, K, **params) returns that grid and block, x first, and raises ValueError where the kernel
-    cannot hold matrices of that size. shared_bytes(itemsize=, **params) is its static shared memory per block.
+    cannot hold matrices of that size. shared_bytes(itemsize=, **params) is its static shared memory per block, and
+    dynamic_bytes(**params) the dynamic shared memory that each block is launched with.
     tile(**params) is the shape (rows, columns) of the tile of C for which a block loads A and B once, or None
     where every thread loads for itself. dtypes and orders name what element types and memory orders it takes.
 
@@ -50,6 +51,7 @@ class Rung:
     shared_bytes: Callable[..., int] = no_shared_memory
     dtypes: tuple[str, ...] = ("float32", "float64", "int32")
     orders: tuple[str, ...] = ("C", "F")
+    dynamic_bytes: Callable[..., int] = no_shared_memory
     tile: Callable[..., tuple[int, int] | None] = no_tile
     operand: Callable[..., Any] = as_given
     multiplied: Callable[..., Any] = as_given

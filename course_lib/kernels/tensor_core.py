@@ -65,6 +65,18 @@ def _towards_zero(x):
     return np.where(beyond, np.nextafter(rounded, np.float32(0)), rounded)
 
 
+def sums_of_products(A: Any, B: Any, C: Any) -> Any:
+    """Return A B + C, of arrays (…, rows, depth), (…, depth, columns) and (…, rows, columns), as tensor cores add."""
+    A, B, C = (X.astype(np.float64, copy=False) for X in (A, B, C))
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        A, B = A[..., :, None, :], B.swapaxes(-1, -2)[..., None, :, :]
+        terms = np.concatenate([A * B, C[..., None]], axis=-1)  # exact: 11 bits by 11, or 8 by 8
+        exponents = np.concatenate([_exponents(A) + _exponents(B) - 1, _exponents(C)[..., None]], axis=-1)
+        last_bit = exponents.max(axis=-1, keepdims=True).clip(LEAST_EXPONENT) - SUM_BITS
+        sums = np.ldexp(np.trunc(np.ldexp(terms, -last_bit)).sum(axis=-1), last_bit[..., 0])
+        return _towards_zero(np.where(np.isfinite(terms).all(axis=-1), sums, terms.sum(axis=-1)))
+
+
 @dataclass(frozen=True)
 class Mma:
     """One instruction: its name in the compiler's language, the type of a and b, and which lane holds which element.
@@ -97,13 +109,7 @@ class Mma:
         A[:, *self.a_places] = self.elements(np.stack(a, axis=1))
         B[:, *self.b_places] = self.elements(np.stack(b, axis=1))
         C[:, *C_PLACES] = np.stack(c, axis=1)
-        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            A, B = A[:, :, None, :], B.swapaxes(1, 2)[:, None, :, :]
-            terms = np.concatenate([A * B, C[..., None]], axis=-1)  # exact: 11 bits by 11, or 8 by 8
-            exponents = np.concatenate([_exponents(A) + _exponents(B) - 1, _exponents(C)[..., None]], axis=-1)
-            last_bit = exponents.max(axis=-1, keepdims=True).clip(LEAST_EXPONENT) - SUM_BITS
-            sums = np.ldexp(np.trunc(np.ldexp(terms, -last_bit)).sum(axis=-1), last_bit[..., 0])
-            D = _towards_zero(np.where(np.isfinite(terms).all(axis=-1), sums, terms.sum(axis=-1)))
+        D = sums_of_products(A, B, C)
         return tuple(D[:, *C_PLACES].swapaxes(0, 1))
 
     def check(self, items, a, b, c):

@@ -23,6 +23,8 @@ from numba.extending import intrinsic
 
 #: The bits of a float32's fraction that TF32 and bfloat16 lack.
 TF32_DROPPED, BFLOAT16_DROPPED = 13, 16
+#: The bytes of a line of a cache.
+LINE_BYTES = 128
 FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
 
 
@@ -54,6 +56,22 @@ def to_bfloat16(x: Any) -> Any:
 def from_bfloat16(bits: Any) -> Any:
     """Return the float32 values of the bfloat16 `bits` (uint16)."""
     return (np.asarray(bits, np.uint16).astype(np.uint32) << np.uint32(BFLOAT16_DROPPED)).view(np.float32)
+
+
+def to_float16(x: Any) -> Any:
+    """Return the bits (uint16) of the float16 nearest to each number of x; ties to the even neighbour."""
+    return np.asarray(x).astype(np.float16).view(np.uint16)
+
+
+def from_float16(bits: Any) -> Any:
+    """Return the float32 numbers that the float16 `bits` (uint16) are."""
+    return np.asarray(bits, np.uint16).view(np.float16).astype(np.float32)
+
+
+def with_whole_lines(X: Any) -> Any:
+    """Return the matrix X with zeros behind its rows, so that each begins on a 128-byte boundary."""
+    X = np.asarray(X)
+    return np.pad(X, ((0, 0), (0, -X.shape[1] % (LINE_BYTES // X.itemsize))))
 
 
 def _to_tf32(x):

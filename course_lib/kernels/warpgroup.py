@@ -33,10 +33,14 @@ p ^ r % 8. Without one (0), the 16 bytes of eight rows lie one after another, 12
 `products(form, columns, registers=True)` takes A from registers: a tuple of four float32 (TF32), as `mma_tf32` does,
 warp w having rows 16 w to 16 w + 15. They, too, must not change before the `wait`.
 
+The sums are those of mma.sync, bit for bit as compared on an H200 (course_lib/measurements/nvidia-h200/wgmma.json):
+all products of an instruction and D are cut off 25 bits below the largest of them, added exactly, and cut off again.
+
 A GPU without these instructions, or a numba-cuda that does not compile for them, is refused when a kernel is compiled.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma, its matrix descriptors and async proxies.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -50,6 +54,9 @@ from numba.cuda.cudadrv.error import CudaSupportError
 from numba.extending import intrinsic
 
 from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE
+from .tensor_core import TF32 as MMA_TF32
+from .tensor_core import sums_of_products
+from .tensor_core_formats import cut_to_tf32, from_bfloat16, from_float16
 
 FLOAT = ir.FloatType()
 #: The threads and warps of a warpgroup, and the rows of A and D.
@@ -63,11 +70,12 @@ HOPPER, NUMBA_CUDA = (9, 0), (0, 24)
 
 
 @dataclass(frozen=True)
-class Form:
-    """What is multiplied: its name in the compiler's language, and the type of the arrays that hold it."""
+class Format:
+    """What is multiplied: its name in the compiler's language, the type of its arrays, and their numbers as float32."""
 
     name: str
     dtype: str
+    numbers: Callable[[np.ndarray], np.ndarray]
 
     @property
     def depth(self) -> int:
@@ -75,7 +83,11 @@ class Form:
         return INSTRUCTION_BYTES // np.dtype(self.dtype).itemsize
 
 
-BF16, F16, TF32 = Form("bf16", "uint16"), Form("f16", "uint16"), Form("tf32", "float32")
+BF16, F16, TF32 = (
+    Format("bf16", "uint16", from_bfloat16),
+    Format("f16", "uint16", from_float16),
+    Format("tf32", "float32", cut_to_tf32),
+)
 
 
 def swizzled(address: Any, swizzle: int) -> Any:
@@ -87,6 +99,78 @@ def result_places(columns: int) -> tuple[np.ndarray, np.ndarray]:
     """Return row and column in D of each element of acc of each thread of the warpgroup: (columns / 2, 128)."""
     i, (warp, lane) = np.arange(columns // 2)[:, None], np.divmod(np.arange(THREADS), 32)
     return 16 * warp + lane // 4 + 8 * (i // 2 % 2), 8 * (i // 4) + 2 * (lane % 4) + i % 2
+
+
+@dataclass(frozen=True)
+class GroupProduct:
+    """What `products` starts, in NumPy: the simulator runs it, a warp's 16 rows of every block at once."""
+
+    form: Format
+    columns: int
+    registers: bool
+
+    @property
+    def dtype(self) -> str:
+        """The type of the elements of A and B."""
+        return self.form.dtype
+
+    @property
+    def by_rows(self) -> bool:
+        """Is B stored row by row?"""
+        return self.dtype == "uint16"
+
+    def a_bytes(self, descriptor: int, warp: int) -> np.ndarray:
+        """Return where the 32 pieces of 16 bytes of a warp's rows of A begin: 16 rows, then their second halves."""
+        half, row = np.divmod(np.arange(32), 16)
+        return _along_rows(descriptor, row + 16 * warp, PIECE * half)
+
+    def b_bytes(self, descriptor: int) -> np.ndarray:
+        """Return where the pieces of B begin: for eight columns after the other its 16 pieces, eight at a time."""
+        piece = np.arange(2 * self.columns)
+        group, half, eighth = piece // 16, piece // 8 % 2, piece % 8
+        if not self.by_rows:
+            return _along_rows(descriptor, 8 * group + eighth, PIECE * half)
+        start, leading, stride, swizzle = _fields(descriptor)
+        if not swizzle:
+            return start + group * stride + half * leading + eighth * PIECE
+        panel, within = np.divmod(group * PIECE, swizzle)
+        return swizzled(start + panel * leading + half * stride + eighth * swizzle + within, swizzle)
+
+    def product(self, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """Return D as the lanes hold it, (blocks, 32, items), for pieces of A (or its registers) and B, and C."""
+        blocks, depth = len(b), self.form.depth
+        row, col = (places[:, :32].T for places in result_places(self.columns))
+        B = self.form.numbers(np.ascontiguousarray(b)).reshape(blocks, self.columns // 8, 2, 8, depth // 2)
+        if self.by_rows:
+            B = B.transpose(0, 2, 3, 1, 4).reshape(blocks, depth, self.columns)
+        else:
+            B = B.transpose(0, 2, 4, 1, 3).reshape(blocks, depth, self.columns)
+        if self.registers:
+            A: Any = np.empty((blocks, 16, depth), np.float32)
+            A[:, *MMA_TF32.a_places] = self.form.numbers(a).swapaxes(1, 2)
+        else:
+            A = self.form.numbers(np.ascontiguousarray(a)).reshape(blocks, 2, 16, depth // 2)
+            A = A.swapaxes(1, 2).reshape(blocks, 16, depth)
+        d = np.empty_like(c)
+        for i in range(blocks):  # one after the other, to save memory
+            C = np.empty((16, self.columns))
+            C[row, col] = c[i]
+            d[i] = sums_of_products(A[i], B[i], C)[row, col]
+        return d
+
+
+def _fields(descriptor: int) -> tuple[int, int, int, int]:
+    """Return the first byte, the two distances in bytes and the swizzle of a descriptor."""
+    first, leading, stride = ((descriptor >> shift & 0x3FFF) << 4 for shift in (0, 16, 32))
+    return first, leading, stride, next(size for size, code in SWIZZLES.items() if code == descriptor >> 62)
+
+
+def _along_rows(descriptor: int, row: np.ndarray, byte: np.ndarray) -> np.ndarray:
+    """Return where a piece is of a matrix whose rows (of A; columns of B) are stored one by one."""
+    start, leading, stride, swizzle = _fields(descriptor)
+    if not swizzle:
+        return start + row // 8 * stride + row % 8 * PIECE + byte // PIECE * leading
+    return swizzled(start + row // 8 * stride + row % 8 * swizzle + byte, swizzle)
 
 
 def require_hopper() -> None:
@@ -193,7 +277,7 @@ def _with_results(builder, places, text, constraints, operands):
 
 
 @cache
-def products(form: Form, columns: int, registers: bool = False) -> Any:
+def products(form: Format, columns: int, registers: bool = False) -> Any:
     """Return `multiply(acc, a, b, add)`, which starts D = A B + D, of 64×depth by depth×columns; see above."""
     if columns not in range(8, 257, 8):
         raise ValueError(f"wgmma multiplies by 8, 16, ... or 256 columns, not by {columns}")
@@ -234,6 +318,7 @@ def products(form: Form, columns: int, registers: bool = False) -> Any:
 
         return types.none(acc, a, b, add), generate
 
+    multiply.__simulated_as__ = ("product", GroupProduct(form, columns, registers))
     return multiply
 
 
@@ -255,4 +340,11 @@ def wait_for_products(columns: int) -> Any:
 
         return types.none(acc, pending), generate
 
+    wait.__simulated_as__ = ("wait products",)
     return wait
+
+
+descriptor.__simulated_as__ = ("descriptor", SWIZZLES)
+commit_products.__simulated_as__ = ("commit products",)
+fence_proxy.__simulated_as__ = ("fence proxy",)
+fence_registers.__simulated_as__ = ("fence registers",)

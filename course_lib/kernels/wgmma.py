@@ -1,11 +1,11 @@
 """Tensor cores of Hopper: a warpgroup, four warps, multiplies tiles that stay in shared memory.
 
 Idea: mma.sync multiplies what lies in the registers of a warp. wgmma reads both tiles from shared memory itself: no
-loads of fragments, no registers for them, and 64×128 by 128×... in a few instructions. Here a block, one warpgroup,
-computes 64×128 results: four instructions, each 16 deep, multiply 64×64 elements of A by 64×128 of B. The instructions
-only begin the work, so three things are needed that mma.sync did without: `fence_proxy` after the tiles were stored,
-for the tensor cores read shared memory on a way of their own; `fence_registers` before the first product; and `wait`
-before the tiles are overwritten, or a result is read.
+loads of fragments, and no registers for them. Here a block, one warpgroup, computes 64×128 results: four instructions,
+each 16 deep, multiply 64×64 elements of A by 64×128 of B. The instructions only begin the work, so three things are
+needed that mma.sync did without: `fence_proxy` after the tiles were stored, for the tensor cores read shared memory on
+a way of their own; `fence_registers` before the first product; and `wait` before the tiles are overwritten, or a result
+is read.
 The tiles are in the plain layout: pieces of 16 bytes, eight of them below each other in a row of A (or beside each
 other in a row of B) make 128 bytes, a core matrix.
 A and B come as uint16, the bits of bfloat16 (`to_bfloat16`), for NumPy has no such type; C is float32.
@@ -54,7 +54,7 @@ def wgmma(A, B, C):
     B_tile = cuda.shared.array(B_ELEMENTS, uint16, 128)
     acc = cuda.local.array(RESULTS, float32)
     top, left = cuda.blockIdx.y * ROWS, cuda.blockIdx.x * COLUMNS
-    for start in range(0, B.shape[0], DEPTH):
+    for start in range(0, max(1, B.shape[0]), DEPTH):
         for i in range(cuda.threadIdx.x, ROWS * DEPTH, THREADS):
             row, k = i // DEPTH, i % DEPTH
             A_tile[place_in_A(row, k)] = bits_or_zero(A, top + row, start + k)
@@ -74,7 +74,7 @@ def wgmma(A, B, C):
     store_results(C, top, left, acc, COLUMNS)
 
 
-def launch(M, N, K):
+def launch(M, N, K, **params):
     """Return (grid, block) for an M×N result: one warpgroup per 64×128 tile of C."""
     return (max(1, -(-N // COLUMNS)), max(1, -(-M // ROWS))), (THREADS, 1)
 

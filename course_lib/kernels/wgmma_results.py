@@ -5,7 +5,7 @@ from numba import cuda, uint64
 from .tensor_core_loads import store2
 
 #: Rows of tiles of C that are worked through side by side.
-BAND = 16
+BAND = 8
 THREADS = 256
 
 

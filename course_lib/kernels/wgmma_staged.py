@@ -1,4 +1,4 @@
-"""bfloat16 as fast as the library: copies two tiles ahead, and the next products begin before the last have ended.
+"""Copies two tiles ahead, and products that begin before the last have ended: bfloat16 and float16.
 
 Idea: `wgmma_swizzled` copies, waits, multiplies and waits again. Here four pairs of tiles, 192 KiB of dynamic shared
 memory, take turns. While the tensor cores multiply pair k - 1, the threads start the products of pair k, then the
@@ -9,12 +9,15 @@ Launch: blocks of 256 threads, two warpgroups, one for each 128×256 tile of C, 
 shared memory. One block fills a multiprocessor.
 Edges: as `wgmma_swizzled`, whose tiles these are.
 Loads: K (1/128 + 1/256) elements of 2 bytes per element of C from global memory, in 16 bytes.
+Limit: nine tenths of cuBLAS at n = 8192 (course_lib/measurements/nvidia-h200/wgmma.json). The threads that start the
+products compute the addresses of the copies too, and nothing multiplies while a block stores its results. The bulk
+tensor copies of Hopper (TMA), which need neither threads nor addresses, are not used here.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma and cp.async; the schedule is derived here.
 """
 
 from functools import cache
 
-from numba import cuda, float32, uint16
+from numba import cuda, float32, int32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
 from .tensor_cores_bf16 import bits_or_zero
@@ -41,35 +44,40 @@ FORMS = {"bfloat16": BF16, "float16": F16}
 
 
 @cuda.jit(device=True)
-def start_copies(A, B, tiles, first, top, left, start):
-    """Start to copy the tiles at `start` to the pair at `first`, 16 bytes at a time, zeros outside."""
-    row, k = cuda.threadIdx.x // 8, cuda.threadIdx.x % 8 * 8
-    for i in range(0, ROWS, 32):
-        inside = top + row + i < A.shape[0] and start + k < A.shape[1]
-        copy8_async(tiles, first + place_in_A(row + i, k), A, top + row + i, start + k, inside)
-    k, col = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32 * 8
-    for i in range(0, DEPTH, 8):
-        inside = start + k + i < B.shape[0] and left + col < B.shape[1]
-        copy8_async(tiles, first + B_START + place_in_B(k + i, col), B, start + k + i, left + col, inside)
+def bring(A, B, tiles, pair, top, left):
+    """Start to copy a pair of tiles to its place, zeros outside; beyond the last, nothing. A group of copies.
+
+    Every 8 rows of A, or of B, a thread's pieces lie alike, so that only the first place is computed. Tiles inside of A
+    and B are copied without a test for each piece.
+    """
+    start, first, thread = pair * DEPTH, pair % STAGES * PAIR, uint32(cuda.threadIdx.x)
+    row, a = int32(thread // uint32(8)), int32(thread % uint32(8) * uint32(8))
+    k, b = int32(thread // uint32(32)), int32(thread % uint32(32) * uint32(8))
+    to_a, to_b = first + place_in_A(row, a), first + B_START + place_in_B(k, b)
+    if start + DEPTH <= B.shape[0] and top + ROWS <= A.shape[0] and left + COLUMNS <= B.shape[1]:
+        for i in range(4):
+            copy8_async(tiles, to_a + 32 * 64 * i, A, top + row + 32 * i, start + a)
+        for i in range(8):
+            copy8_async(tiles, to_b + 8 * 64 * i, B, start + k + 8 * i, left + b)
+    elif start < B.shape[0]:
+        for i in range(4):
+            inside = top + row + 32 * i < A.shape[0] and start + a < A.shape[1]
+            copy8_async(tiles, to_a + 32 * 64 * i, A, top + row + 32 * i, start + a, inside)
+        for i in range(8):
+            inside = start + k + 8 * i < B.shape[0] and left + b < B.shape[1]
+            copy8_async(tiles, to_b + 8 * 64 * i, B, start + k + 8 * i, left + b, inside)
+    commit_copies()
 
 
 @cuda.jit(device=True)
-def store_tiles(A, B, tiles, first, top, left, start):
-    """Store the tiles at `start` to the pair at `first` element by element, zeros outside."""
+def store_tiles(A, B, tiles, top, left, start):
+    """Store the tiles at `start` to the first pair element by element, zeros outside."""
     for i in range(cuda.threadIdx.x, ROWS * DEPTH, 2 * THREADS):
         row, k = i // DEPTH, i % DEPTH
-        tiles[first + place_in_A(row, k)] = bits_or_zero(A, top + row, start + k)
+        tiles[place_in_A(row, k)] = bits_or_zero(A, top + row, start + k)
     for i in range(cuda.threadIdx.x, DEPTH * COLUMNS, 2 * THREADS):
         k, col = i // COLUMNS, i % COLUMNS
-        tiles[first + B_START + place_in_B(k, col)] = bits_or_zero(B, start + k, left + col)
-
-
-@cuda.jit(device=True)
-def bring(A, B, tiles, pair, top, left):
-    """Start to copy a pair of tiles to its place; beyond the last, nothing. Either is a group of copies."""
-    if pair * DEPTH < B.shape[0]:
-        start_copies(A, B, tiles, pair % STAGES * PAIR, top, left, pair * DEPTH)
-    commit_copies()
+        tiles[B_START + place_in_B(k, col)] = bits_or_zero(B, start + k, left + col)
 
 
 @cache
@@ -80,11 +88,11 @@ def wgmma_staged(dtype=float32, form="bfloat16"):
     @cuda.jit(device=True)
     def multiply_pair(tiles, first, rows, acc, later):
         """Start the products of the pair of tiles at `first` as one group; `later` is 0 for the first pair."""
+        a = descriptor(tiles, first + rows * DEPTH, 0, 1024, 128)
+        b = descriptor(tiles, first + B_START, 2 * PANEL, 1024, 128)
         fence_registers()
-        for k in range(0, DEPTH, 16):
-            a = descriptor(tiles, first + rows * DEPTH + k, 0, 1024, 128)
-            b = descriptor(tiles, first + B_START + k * 64, 2 * PANEL, 1024, 128)
-            multiply(acc, a, b, later + k > 0)
+        for i in range(4):  # 16 columns of A, 16 rows of B: in units of 16 bytes, as descriptors count
+            multiply(acc, a + uint64(2 * i), b + uint64(128 * i), later + i > 0)
         commit_products()
 
     @cuda.jit
@@ -95,25 +103,28 @@ def wgmma_staged(dtype=float32, form="bfloat16"):
         top, left = corner_of_tile(ROWS, COLUMNS)
         if top >= C.shape[0]:
             return
-        rows = cuda.threadIdx.x // THREADS * 64
-        if A.shape[1] % 8 == 0 and B.shape[1] % 8 == 0:
+        rows = int32(uint32(cuda.threadIdx.x) // uint32(THREADS)) * 64
+        if B.shape[0] > 0 and A.shape[1] % 8 == 0 and B.shape[1] % 8 == 0:
             bring(A, B, tiles, 0, top, left)
             bring(A, B, tiles, 1, top, left)
+            wait_copies(1)
+            fence_proxy()
+            cuda.syncthreads()
             pair = 0
             while True:  # at least once: the results then stay in their registers, which no instruction copies
-                wait_copies(1)
-                fence_proxy()
-                cuda.syncthreads()  # this pair of tiles is there for all, and the pair before the last is read
                 multiply_pair(tiles, pair % STAGES * PAIR, rows, acc, pair)
                 bring(A, B, tiles, pair + AHEAD, top, left)
+                wait_copies(1)
+                fence_proxy()
                 wait(acc, 1)
+                cuda.syncthreads()  # the next pair of tiles is there for all, and the one before this is read
                 pair += 1
                 if pair * DEPTH >= B.shape[0]:
                     break
             wait(acc, 0)
         else:
-            for start in range(0, B.shape[0], DEPTH):
-                store_tiles(A, B, tiles, 0, top, left, start)
+            for start in range(0, max(1, B.shape[0]), DEPTH):
+                store_tiles(A, B, tiles, top, left, start)
                 fence_proxy()
                 cuda.syncthreads()
                 multiply_pair(tiles, 0, rows, acc, start)

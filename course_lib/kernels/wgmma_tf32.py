@@ -13,7 +13,7 @@ Loads: K (1/128 + 1/256) per element of C from global memory, in 16 bytes; from 
 Source: NVIDIA, "Parallel Thread Execution ISA", the section on wgmma; the layout is derived here.
 """
 
-from numba import cuda, float32
+from numba import cuda, float32, int32, uint32, uint64
 
 from .async_copy import commit_copies, copy4_async, wait_copies
 from .tensor_core_loads import load2
@@ -53,17 +53,27 @@ def place_in_B(k, col):
 
 @cuda.jit(device=True)
 def bring(A, B, tiles, pair, top, left):
-    """Start to copy a pair of tiles to its place, zeros outside; beyond the last, nothing. A group of copies."""
-    start, first = pair * DEPTH, pair % STAGES * PAIR
-    if start < B.shape[0]:
-        row, k = cuda.threadIdx.x // 8, cuda.threadIdx.x % 8 * 4
-        for i in range(0, ROWS, 32):
-            inside = top + row + i < A.shape[0] and start + k < A.shape[1]
-            copy4_async(tiles, first + place_in_A(row + i, k), A, top + row + i, start + k, inside)
-        k, col = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32 * 4
-        for i in range(0, DEPTH, 8):
-            inside = start + k + i < B.shape[0] and left + col < B.shape[1]
-            copy4_async(tiles, first + B_START + place_in_B(k + i, col), B, start + k + i, left + col, inside)
+    """Start to copy a pair of tiles to its place, zeros outside; beyond the last, nothing. A group of copies.
+
+    Every 8 rows of A, or 4 of B, a thread's pieces lie alike, so that only the first place is computed. Tiles inside of
+    A and B are copied without asking.
+    """
+    start, first, thread = pair * DEPTH, pair % STAGES * PAIR, uint32(cuda.threadIdx.x)
+    row, a = int32(thread // uint32(8)), int32(thread % uint32(8) * uint32(4))
+    k, b = int32(thread // uint32(32)), int32(thread % uint32(32) * uint32(4))
+    to_a, to_b = first + place_in_A(row, a), first + B_START + place_in_B(k, b)
+    if start + DEPTH <= B.shape[0] and top + ROWS <= A.shape[0] and left + COLUMNS <= B.shape[1]:
+        for i in range(8):
+            copy4_async(tiles, to_a + 32 * DEPTH * i, A, top + row + 32 * i, start + a)
+        for i in range(4):
+            copy4_async(tiles, to_b + 8 * COLUMNS * i, B, start + k + 8 * i, left + b)
+    elif start < B.shape[0]:
+        for i in range(8):
+            inside = top + row + 32 * i < A.shape[0] and start + a < A.shape[1]
+            copy4_async(tiles, to_a + 32 * DEPTH * i, A, top + row + 32 * i, start + a, inside)
+        for i in range(4):
+            inside = start + k + 8 * i < B.shape[0] and left + b < B.shape[1]
+            copy4_async(tiles, to_b + 8 * COLUMNS * i, B, start + k + 8 * i, left + b, inside)
     commit_copies()
 
 
@@ -81,11 +91,12 @@ def store_tiles(A, B, tiles, top, left, start):
 @cuda.jit(device=True)
 def load_fragments(tiles, first, b):
     """Load the warp's 16 columns of B of a pair of tiles, of which neighbours are eight rows apart in B^T."""
-    warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
-    col, k = 16 * warp + lane // 4 * 2, lane % 4
+    thread = uint32(cuda.threadIdx.x)
+    col = int32(thread // uint32(32) * uint32(16) + thread % uint32(32) // uint32(4) * uint32(2))
+    place = first + B_START + place_in_B(int32(thread % uint32(4)), col)
     for step in range(DEPTH // 8):
-        x = load2(tiles, first + B_START + place_in_B(8 * step + k, col))
-        y = load2(tiles, first + B_START + place_in_B(8 * step + k + 4, col))
+        x = load2(tiles, place + 8 * COLUMNS * step)
+        y = load2(tiles, place + 8 * COLUMNS * step + 4 * COLUMNS)
         b[step, 0], b[step, 1], b[step, 2], b[step, 3] = x[0], x[1], y[0], y[1]
 
 
@@ -93,22 +104,22 @@ def load_fragments(tiles, first, b):
 def multiply_pair(tiles, first, b, acc, later):
     """Start the products of the pair of tiles at `first` as one group; `later` is 0 for the first pair."""
     load_fragments(tiles, first, b)
+    a = descriptor(tiles, first, 0, 1024, 128)
     fence_registers()
-    for step in range(DEPTH // 8):
-        a = descriptor(tiles, first + 8 * step, 0, 1024, 128)
-        multiply(acc, (b[step, 0], b[step, 1], b[step, 2], b[step, 3]), a, later + step > 0)
+    for i in range(DEPTH // 8):  # 8 columns of A: 2 units of 16 bytes, as descriptors count
+        multiply(acc, (b[i, 0], b[i, 1], b[i, 2], b[i, 3]), a + uint64(2 * i), later + i > 0)
     commit_products()
 
 
 @cuda.jit(device=True)
 def advance(A, B, tiles, pair, b, acc, top, left):
     """Start the products of a pair of tiles and the copies of a later one; then wait for the products before."""
-    wait_copies(1)
-    fence_proxy()
-    cuda.syncthreads()  # this pair of tiles is there for all, and the pair before the last is read
     multiply_pair(tiles, pair % STAGES * PAIR, b, acc, pair)
     bring(A, B, tiles, pair + AHEAD, top, left)
+    wait_copies(1)
+    fence_proxy()
     wait(acc, 1)
+    cuda.syncthreads()  # the next pair of tiles is there for all, and the one before this is read
 
 
 @cuda.jit(device=True)
@@ -131,9 +142,12 @@ def wgmma_tf32(A, B, C):
     top, left = corner_of_tile(ROWS, COLUMNS)
     if top >= C.shape[0]:
         return
-    if A.shape[1] % 4 == 0 and B.shape[1] % 4 == 0:
+    if B.shape[0] > 0 and A.shape[1] % 4 == 0 and B.shape[1] % 4 == 0:
         bring(A, B, tiles, 0, top, left)
         bring(A, B, tiles, 1, top, left)
+        wait_copies(1)
+        fence_proxy()
+        cuda.syncthreads()
         pair = 0
         while True:  # at least once: the results then stay in their registers, which no instruction copies
             advance(A, B, tiles, pair, b0, acc, top, left)
@@ -145,7 +159,7 @@ def wgmma_tf32(A, B, C):
                 break
         wait(acc, 0)
     else:
-        for start in range(0, B.shape[0], DEPTH):
+        for start in range(0, max(1, B.shape[0]), DEPTH):
             store_tiles(A, B, tiles, top, left, start)
             fence_proxy()
             cuda.syncthreads()
@@ -155,11 +169,11 @@ def wgmma_tf32(A, B, C):
     store_results(C, top, left, acc)
 
 
-def launch(M, N, K):
+def launch(M, N, K, **params):
     """Return (grid, block) for an M×N result: two warpgroups per 256×128 tile of C."""
     return launch_tiles(M, N, ROWS, COLUMNS)
 
 
-def dynamic_bytes():
+def dynamic_bytes(**params):
     """Return the bytes of dynamic shared memory per block: four pairs of tiles."""
     return STAGES * PAIR * 4

@@ -81,7 +81,7 @@ def tensor_table(recording: Recording) -> str:
         f"Beyond float32, tensor cores multiply numbers of fewer digits; n = {n}, medians of {_repeats(results)}",
         "launches after a pause. The error is relative to the float64 product of the matrices as they were.",
         f"The instruction alone, mma.sync from registers, reaches {alone['mma_tf32'] / 1e3:.0f} TFLOP/s in TF32 and",
-        f"{alone['mma_bf16'] / 1e3:.0f} in bfloat16; cuBLAS takes wgmma, which only code for sm_90a may contain.",
+        f"{alone['mma_bf16'] / 1e3:.0f} in bfloat16; cuBLAS takes wgmma, as the kernels of the next table do.",
         "",
         "| kernel | multiplies | TFLOP/s | of cuBLAS | of mma.sync | error |",
         "|---|---|---:|---:|---:|---:|",
@@ -94,6 +94,39 @@ def tensor_table(recording: Recording) -> str:
         of_mma = f"{result['gflops'] / alone[instruction]:.1%}" if instruction else ""
         error = f"{result['relative_error']:.1e}"
         lines.append(f"| {name} | {result['format']} | {speed} | {share} | {of_mma} | {error} |")
+    return "\n".join(lines)
+
+
+def wgmma_table(recording: Recording) -> str:
+    """Return the rungs with wgmma, and cuBLAS in their formats, as a Markdown table: TFLOP/s by size."""
+    results = [r for r in measured(recording) if "sum_error" in r or r.get("rung") == "cublas" and "inputs" not in r]
+    sizes = [n for n in sorted({r["M"] for r in results}) if n % 1024 in (0, 1, 1023)]
+    alone = {r["instruction"]: r["gflops"] / 1e3 for r in measured(recording) if "instruction" in r}
+    inputs = [r for r in measured(recording) if "inputs" in r and r["rung"] != "cublas"]
+    rates = [f"{r['gflops'] / 1e3:.0f} ({r['inputs']}, {median(r['clock_megahertz']):.0f} MHz)" for r in inputs]
+    speed = {(r["rung"], r["format"], r["M"]): r["gflops"] for r in results}
+    lines = [
+        "Hopper's own instruction, wgmma, multiplies tiles that stay in shared memory, and numba-cuda compiles it for",
+        "compute capability 9.0. Random normal numbers, TFLOP/s by n, medians of "
+        f"{_repeats(results)} launches; in parentheses the",
+        "share of cuBLAS in the same format and the same run. The instruction alone reaches "
+        f"{alone['wgmma_bf16']:.0f} in bfloat16 and",
+        f"{alone['wgmma_tf32']:.0f} in TF32. Rows that begin off 128 bytes are padded for these kernels, and not for",
+        f"cuBLAS. What is multiplied counts, too: {_repeats(inputs)} launches of `{inputs[0]['rung']}` on end, "
+        f"n = {inputs[0]['M']}, reached",
+        f"{', '.join(rates)} TFLOP/s.",
+        "",
+        f"| kernel | multiplies | {' | '.join(map(str, sizes))} |",
+        f"|---|---|{'---:|' * len(sizes)}",
+    ]
+    for rung, form in dict.fromkeys((r["rung"], r["format"]) for r in results):
+        cells = []
+        for n in sizes:
+            ours, theirs = speed[rung, form, n], speed["cublas", form.split(",")[0], n]
+            share = "" if rung == "cublas" else f" ({ours / theirs:.0%})"
+            cells.append(f"{ours / 1e3:.0f}{share}")
+        name = "cuBLAS" if rung == "cublas" else f"`{rung}`"
+        lines.append(f"| {name} | {form} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -127,7 +160,8 @@ def section() -> str:
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](docs/ladder.svg)"
     chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](docs/tensor.svg)"
     shapes = "![Speed of product on all its shapes, beside the fastest of cuBLAS and cuBLASLt](docs/product.svg)"
-    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, shapes)
+    groups = wgmma_table(load("wgmma"))
+    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups, shapes)
     return "\n".join([BEGIN, "\n\n".join(parts), END])
 
 

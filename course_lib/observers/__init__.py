@@ -12,6 +12,7 @@ from .constants import ConstantsObserver
 from .copies import CopiesObserver
 from .failures import FailuresObserver
 from .initialization import InitializationObserver
+from .products import ProductsObserver
 from .promotion import PromotionObserver
 from .races import RacesObserver
 from .traffic import Counter
@@ -24,6 +25,7 @@ JUDGES: tuple[type[Observer], ...] = (
     BoundsObserver,
     InitializationObserver,
     CopiesObserver,
+    ProductsObserver,
     RacesObserver,
     BarriersObserver,
     PromotionObserver,

@@ -16,6 +16,8 @@ KINDS = {
     "misaligned-access": "error",
     "barrier-divergence": "error",
     "unfinished-copy": "error",
+    "unfinished-product": "error",
+    "missing-fence": "error",
     "race": "error",
     "uninitialized-read": "error",
     "failed-assertion": "error",

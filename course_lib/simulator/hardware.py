@@ -19,6 +19,8 @@ MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 #: Bytes of a block's static shared memory, and of a thread's local memory.
 SHARED_LIMIT = 48 * 1024
+#: Bytes of shared memory that a block may ask for on Hopper, where a kernel calls wgmma.
+HOPPER_SHARED_LIMIT = 227 * 1024
 LOCAL_LIMIT = 512 * 1024
 
 

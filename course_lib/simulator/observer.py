@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .lanes.arrays import Array, Pattern, Watcher
     from .lanes.barrier import Barrier
     from .lanes.masks import Mask
+    from .lanes.products import PendingProduct
     from .lanes.warp import WarpVector
     from .launch.prepare import Prepared
 
@@ -103,6 +104,21 @@ class Observer:
 
     def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
         """Lanes waited for such a copy: the store to shared memory follows, as an access of ``site``."""
+
+    def product_started(self, site: Site, vector: WarpVector, product: PendingProduct) -> None:
+        """A warp started a product of its warpgroup; ``site`` reads what ``product.operands`` say."""
+
+    def product_finished(self, vector: WarpVector, product: PendingProduct, lanes: np.ndarray) -> None:
+        """``lanes`` waited for such a product."""
+
+    def proxy_fence(self, vector: WarpVector, mask: Mask) -> None:
+        """What lanes stored to shared memory is visible to the tensor cores from here on."""
+
+    def register_fence(self, vector: WarpVector, mask: Mask) -> None:
+        """What lanes did with registers comes before the products that follow."""
+
+    def misplaced(self, line: int, vector: WarpVector, array: Array, operand: str, element: int) -> None:
+        """The descriptor of operand "A" or "B" reaches ``element``, which ``array`` does not have."""
 
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
         """Lanes end in an assert that does not hold ("failed-assertion"), or in a raise: ``text`` is its source."""

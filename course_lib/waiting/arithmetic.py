@@ -37,6 +37,7 @@ from ..simulator.language.nodes import (
     Saved,
     Select,
     StartCopy,
+    StartProduct,
     Static,
     Store,
 )
@@ -124,13 +125,15 @@ class Computation:
     factors: bool = False
 
 
-def name_of_unknown(node: Atomic | CallWarp | Elementwise | Frozen) -> str:
+def name_of_unknown(node: Atomic | CallWarp | Elementwise | Frozen | StartProduct) -> str:
     """Return the name of an operation whose instructions the model does not know."""
     match node:
         case Atomic():
             return f"cuda.atomic.{node.operation}"
         case CallWarp():
             return node.name
+        case StartProduct():
+            return "products of warpgroups"
         case Elementwise():
             return "assignments to all elements of an array at once"
     return f"arrays that are constants of the kernel, such as {node.name}"
@@ -392,7 +395,7 @@ class _Line:
             case Logical():
                 self._source(node.parts[0])
                 self._go([Way()], self._in_turn([(part,) for part in node.parts[1:]]))
-            case Atomic() | CallWarp() | Elementwise() | Frozen():
+            case Atomic() | CallWarp() | Elementwise() | Frozen() | StartProduct():
                 self._unknown(name_of_unknown(node))
             case Meet():
                 self.made.meets = True
@@ -497,7 +500,7 @@ def _does_more(function: Function) -> bool:
     A loop counts as more, unless the compiler unrolls it.
     """
     for node in expressions(function.body.body):
-        if isinstance(node, (Atomic, CallWarp, Elementwise, Frozen, Meet, StartCopy)):
+        if isinstance(node, (Atomic, CallWarp, Elementwise, Frozen, Meet, StartCopy, StartProduct)):
             return True
         if isinstance(node, Apply):
             arithmetic = node.type == KNOWN and node.operation.name not in FREE

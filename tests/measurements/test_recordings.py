@@ -30,6 +30,7 @@ WHAT = (
     "cached",
     "machine_code",
     "tensor",
+    "wgmma",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
+from ..language.intrinsics import MATRIX_ROW_BYTES
 from ..language.nodes import (
     After,
     Allocate,
@@ -33,6 +34,7 @@ from ..language.nodes import (
     Select,
     Slice,
     StartCopy,
+    StartProduct,
     Store,
 )
 from ..language.program import CallDevice
@@ -182,7 +184,8 @@ def allocate(out: Writer, node: Allocate) -> Code:
     else:
         out.template.shared.append((number, node.name, size, elements, out.own(node.line)))
     dtype = out.module.dtype(node.type.dtype)
-    return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask})")
+    aligned = f", {node.alignment}" if node.space == "shared" and node.alignment else ""
+    return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask}{aligned})")
 
 
 def frozen(out: Writer, node: Frozen) -> Code:
@@ -229,7 +232,17 @@ def copy(out: Writer, node: StartCopy) -> Code:
     target, place = text(out, node.target), tuple_text(out, node.place)
     array, index = text(out, node.array), tuple_text(out, node.index)
     load, store = (out.site(node.line, op, node.width) for op in ("load", "store"))
-    out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, {out.mask})")
+    inside = f", {text(out, node.inside)}" if node.inside else ""
+    out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, {out.mask}{inside})")
+    return Code("None")
+
+
+def product(out: Writer, node: StartProduct) -> Code:
+    results, a, b, add = (text(out, part) for part in node.operands)
+    width = MATRIX_ROW_BYTES // DTYPE[node.spec.dtype].itemsize
+    sites = f"({out.site(node.line, 'load')}, {out.site(node.line, 'matrices', width)})"
+    spec = out.module.named(node.spec)
+    out.emit(f"w.products.start({sites}, {spec}, {results}, {a}, {b}, {add}, {out.mask}, {out.at(node.line)})")
     return Code("None")
 
 
@@ -394,6 +407,7 @@ ROWS: dict[type[Expr], Callable[..., Code]] = {
     CallDevice: call_device,
     CallWarp: call_warp,
     StartCopy: copy,
+    StartProduct: product,
     Elementwise: elementwise,
     Meet: meet,
 }

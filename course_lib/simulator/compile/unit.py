@@ -57,7 +57,7 @@ class Unit:
         together: what a warp computes together, by line and name: its meaning in NumPy.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
-        fences: the kernel calls threadfence; copies: it starts asynchronous copies.
+        fences: the kernel calls threadfence; copies: it starts asynchronous copies; products: those of warpgroups.
         asks_grid: the code holds the size of the grid.
         text: the generated code.
     """
@@ -68,6 +68,7 @@ class Unit:
             module, template = generate(self.program, tracing, patient)
         self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
         self.asks_grid, self._found = analysis.asks_grid, analysis.found
+        self.products = analysis.products
         self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(self.program, {})
         self.sites: list[tuple[int, str, int]] = []

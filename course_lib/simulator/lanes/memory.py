@@ -84,6 +84,8 @@ class SharedArray(Array):
         super().__init__(name, dtype, shape)
         self.chunk = chunk
         self.data = np.full((self.size, *chunk.shape), poison(self.dtype), dtype=self.dtype)
+        self.address = 0  # of its first byte, in the block's shared memory
+        self.alignment = 0  # bytes, as the kernel asks for them
         self.places = chunk.places
 
     def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..findings import KernelError
 from ..geometry import Chunk, WarpLanes
-from ..hardware import WARP_SIZE
+from ..hardware import WARP_SIZE, ceil_div
 from .access import Index, Site
 from .arrays import Array
 from .barrier import Pause
@@ -19,6 +19,7 @@ from .host import Host
 from .loops import WaitsForOthers
 from .masks import Mask
 from .memory import LocalArray, SharedArray
+from .products import ALIGNMENT, DESCRIPTOR_ALIGNMENT, Products
 from .vector import LaneVector
 
 
@@ -41,6 +42,7 @@ class WarpVector(LaneVector):
         """Let go of the local arrays, which know this vector: a cycle would keep them until the next collection."""
         self._cache.clear()
         self.__dict__.pop("copies", None)
+        self.__dict__.pop("products", None)
 
     # --- called by the generated code ------------------------------------------------------------------------
 
@@ -53,10 +55,15 @@ class WarpVector(LaneVector):
             )
         return self._cache[key]
 
-    def shared_array(self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> SharedArray:
+    def shared_array(
+        self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask, alignment: int = 0
+    ) -> SharedArray:
         """The block's shared array of this declaration: all its warps, and all executions, mean the same one."""
         if number not in self._shared:
             array = SharedArray(name, dtype, shape, self.chunk)
+            end = max((a.address + a.size * a.itemsize for a in self._shared.values()), default=0)
+            array.alignment = alignment
+            array.address = ceil_div(end, ALIGNMENT) * ALIGNMENT
             self.engine.watch(array)
             self._shared[number] = array
         return self._shared[number]
@@ -214,6 +221,47 @@ class WarpVector(LaneVector):
         """The asynchronous copies of this warp."""
         return Copies(self)
 
+    @cached_property
+    def products(self) -> Products:
+        """The products of this warp as a part of a warpgroup."""
+        return Products(self)
+
+    def shared_arrays(self) -> tuple[SharedArray, ...]:
+        """The shared arrays of the chunk's blocks that were declared so far."""
+        return tuple(self._shared.values())
+
+    def descriptor(self, array: Any, place: Any, leading: Any, stride: Any, code: int, line: int) -> Any:
+        """The 64 bits that describe a matrix in shared memory to wgmma, which begins at element ``place``."""
+        if array.space != "shared":
+            raise KernelError(
+                f"a descriptor describes shared memory, and {array.name} is in {array.space} memory", line=line
+            )
+        needed = DESCRIPTOR_ALIGNMENT[code]
+        if array.alignment < needed:
+            raise KernelError(
+                f"the descriptor needs {array.name} to begin at a multiple of {needed} bytes, which nothing asks for; "
+                f"give cuda.shared.array the alignment {needed} as its third argument",
+                line=line,
+            )
+        address = array.address + np.asarray(place, np.int64) * array.itemsize
+        if (address % 16).any():
+            raise KernelError(
+                f"a descriptor begins on a 16-byte boundary, and {array.name}[{int(np.max(place))}] does not", line=line
+            )
+        fields = ((address, 0), (leading, 16), (stride, 32))
+        bits: Any = np.uint64(code << 62)
+        for number, shift in fields:
+            bits = bits | ((np.asarray(number, np.int64) & 0x3FFFF) >> 4).astype(np.uint64) << np.uint64(shift)
+        return bits
+
+    def fence_proxy(self, mask: Mask) -> None:
+        """What the active lanes stored to shared memory is visible to the tensor cores."""
+        self.engine.tell("proxy_fence", self, mask)
+
+    def fence_registers(self, mask: Mask) -> None:
+        """What the active lanes did with registers comes before the products that follow."""
+        self.engine.tell("register_fence", self, mask)
+
     def vote(self, kind: str, predicate: Any, mask: Mask) -> Any:
         """all_sync, any_sync, eq_sync, ballot_sync and match_any_sync over the active lanes of each warp."""
         value, here = self._by_lane(predicate), self._by_lane(mask)
@@ -275,10 +323,24 @@ class WarpVector(LaneVector):
         return tuple(np.asarray(r).astype(dtype, copy=False)[()] for r, dtype in zip(results, dtypes, strict=True))
 
     def copy(
-        self, load: Site, store: Site, target: Array, place: Index, array: Array, index: Index, mask: Mask
+        self,
+        load: Site,
+        store: Site,
+        target: Array,
+        place: Index,
+        array: Array,
+        index: Index,
+        mask: Mask,
+        inside: Any = True,
     ) -> None:
-        """A copy from global to shared memory that is on its way from here on."""
-        value = load.load(array, index, mask)
+        """A copy from global to shared memory that is on its way from here on; of zeros where not ``inside``."""
+        if inside is True or np.all(inside):
+            value = load.load(array, index, mask)
+        else:
+            there = self.full(mask) & inside
+            zero = array.dtype.type(0)
+            loaded = load.load(array, index, there) if there.any() else (zero,) * load.width
+            value = tuple(np.where(there, x, zero) for x in (loaded if load.width > 1 else (loaded,)))
         started = self.copies.start(store, target, place, value, mask)
         if started is not None:
             self.engine.tell("copied", store, *started, array, index)

@@ -28,8 +28,7 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
     given = _array_arguments(node.value, space)
     shape = _static_shape(x, given["shape"], space)
     dtype = _static_dtype(x, given["dtype"])
-    if "alignment" in given:
-        _check_alignment(x, node, given["alignment"])
+    alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
     size = prod(shape) * DTYPE[dtype].itemsize
     if space == "local" and size > LOCAL_LIMIT:
         refuse(
@@ -38,10 +37,11 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
             f"{LOCAL_LIMIT:,}; use a smaller one",
         )
     if shape == (0,) and space == "shared":
-        return _dynamic(x, node, target.id, dtype)
+        return _dynamic(x, node, target.id, dtype, alignment)
     if min(shape) < 1:
         refuse(node, f"the {space} array {target.id!r} has shape {shape}; every dimension must be at least 1")
-    return Allocate(space=space, name=target.id, shape=shape, type=ArrayType(dtype, len(shape)), line=node.lineno)
+    kind = ArrayType(dtype, len(shape))
+    return Allocate(space=space, name=target.id, shape=shape, type=kind, line=node.lineno, alignment=alignment)
 
 
 def space_of(x: Context, node: ast.AST) -> str | None:
@@ -50,7 +50,7 @@ def space_of(x: Context, node: ast.AST) -> str | None:
     return thing.path[0] if isinstance(thing, Symbol) and thing.path[1:] == ("array",) else None
 
 
-def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str) -> Expr:
+def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int) -> Expr:
     """The dynamic shared memory, all of it, as an array; every such array is the same memory."""
     analysis = x.analysis
     count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
@@ -68,7 +68,9 @@ def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str) -> Expr:
         )
     analysis.dynamic = dtype
     kind = ArrayType(dtype, 1)
-    return Allocate(space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True)
+    return Allocate(
+        space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True, alignment=alignment
+    )
 
 
 def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
@@ -107,14 +109,16 @@ def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
     return given
 
 
-def _check_alignment(x: Context, node: ast.Assign, part: ast.expr) -> None:
+def _alignment(x: Context, node: ast.Assign, part: ast.expr) -> int:
+    """The alignment that a kernel asks for, 0 for none."""
     value = x.expr(part)
     if value.type == NONE:
-        return
+        return 0
     if not (isinstance(value, Const) and is_int(str(value.type))):
         refuse(node, "the alignment must be a literal number of bytes, such as 16")
     if int(value.value) < 1 or int(value.value) & (int(value.value) - 1):
         refuse(node, "the alignment must be a power of two, such as 16")
+    return int(value.value)
 
 
 def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:

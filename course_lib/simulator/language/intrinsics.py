@@ -24,9 +24,18 @@ numba's intrinsics write machine code, which the simulator cannot read. One that
 
 ``("copy", n)``
     ``f(tile, *place, array, *index)`` starts to copy n neighbouring elements from a global to a shared array.
+    One more argument, where n > 1, says where zeros are copied instead: where it is false.
 ``("commit",)``, ``("wait",)``
     ``f()`` makes a group of the copies that the thread started since the last one; ``f(pending)`` waits until all of
     its groups but the last ``pending``, a constant, have arrived.
+
+``("descriptor", codes)``
+    ``f(tile, place, leading, stride, swizzle)`` describes a matrix in shared memory in a uint64.
+``("product", spec)``, ``("commit products",)``, ``("wait products",)``
+    ``f(acc, a, b, add)`` starts a product of a warpgroup (:class:`~..lanes.products.Spec`); ``f()`` makes a group of
+    those that were started, and ``f(acc, pending)`` waits for all groups but the last ``pending``, a constant.
+``("fence proxy",)``, ``("fence registers",)``
+    ``f()`` orders stores to shared memory, or accesses to registers, before the products that follow.
 
 A further kind is a function that finds the meaning of a call, and a row of ``KINDS``; what the machine does then is a
 node of the typed program (:mod:`program`) or an :class:`~.nodes.Operation` whose code calls a method of the warp.
@@ -43,7 +52,7 @@ import numpy as np
 
 from . import tuples, types
 from .context import Context
-from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, Store
+from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store
 from .refusals import refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -170,7 +179,8 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
         refuse(node, f"{what} takes a shared array as its first argument; pass the array, then its indices")
     count = 1 + target.type.ndim
     array = x.expr(node.args[count]) if len(node.args) > count else target
-    if not isinstance(array.type, ArrayType) or len(node.args) != count + 1 + array.type.ndim:
+    whole = count + 1 + array.type.ndim if isinstance(array.type, ArrayType) else 0
+    if not isinstance(array.type, ArrayType) or len(node.args) not in (whole, whole + (width > 1)):
         refuse(node, f"{what} takes a shared array, its indices, a global array and its indices")
     if array.type.dtype != target.type.dtype:
         refuse(
@@ -180,9 +190,10 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
     x.analysis.copies = True
     place, index = (
         tuple(x.integer_index(node, part, x.scalar(part)) for part in parts)
-        for parts in (node.args[1:count], node.args[count + 1 :])
+        for parts in (node.args[1:count], node.args[count + 1 : whole])
     )
-    return StartCopy(target=target, place=place, array=array, index=index, line=node.lineno, width=width)
+    inside = x.scalar(node.args[whole]) if len(node.args) > whole else None
+    return StartCopy(target=target, place=place, array=array, index=index, line=node.lineno, width=width, inside=inside)
 
 
 COMMIT = Operation("commit", "w.commit_copies({mask}, {line})", lambda args, result: result == NONE, effect=True)
@@ -204,6 +215,64 @@ def _wait(x: Context, node: ast.Call) -> Expr:
     return Apply(operation=WAIT, args=(pending,), type=NONE, line=node.lineno)
 
 
+def _instruction(name: str, code: str) -> Callable[..., Expr]:
+    """What finds the meaning of a call without arguments, of which the machine has a method."""
+    operation = Operation(name, code, lambda args, result: result == NONE, effect=True)
+
+    def call_of(x: Context, node: ast.Call) -> Expr:
+        if node.args or node.keywords:
+            refuse(node, f"{ast.unparse(node.func)} takes no arguments; leave them out")
+        return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
+
+    return call_of
+
+
+DESCRIPTOR = Operation(
+    "descriptor", "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})", lambda args, result: result == "uint64", effect=True
+)
+WAIT_PRODUCTS = Operation(
+    "wait for products", "w.products.wait({0}, {1}, {mask})", lambda args, result: result == NONE, effect=True
+)
+
+
+def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
+    what = ast.unparse(node.func)
+    if node.keywords or len(node.args) != 5:
+        refuse(node, f"{what} takes a shared array, a place in it, two distances in bytes and a swizzle, without names")
+    array, *numbers = (x.expr(part) for part in node.args)
+    if not isinstance(array.type, ArrayType) or array.type.ndim != 1 or array.type.view:
+        refuse(node, f"{what} takes a whole shared array of one dimension first; declare it so")
+    swizzle = numbers.pop()
+    if not (isinstance(swizzle, Const) and swizzle.literal and int(swizzle.value) in codes):
+        refuse(node, f"the swizzle of {what} is one of the literal numbers {', '.join(map(str, codes))}")
+    fields = [x.integer_index(node, part, number) for part, number in zip(node.args[1:4], numbers, strict=True)]
+    code = x.number(codes[int(swizzle.value)])
+    return Apply(operation=DESCRIPTOR, args=(array, *fields, code), type="uint64", line=node.lineno)
+
+
+def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
+    what = ast.unparse(node.func)
+    if node.keywords or len(node.args) != 4:
+        refuse(node, f"{what} takes the results, A, B and whether to add, without names")
+    results, a, b, add = (x.expr(part) for part in node.args)
+    wanted: Type = TupleType(("float32",) * 4) if spec.registers else "uint64"
+    if results.type != ArrayType("float32", 1):
+        refuse(node, f"{what} takes a local array of float32 for its results; declare it with cuda.local.array")
+    for name, value, kind in (("A", a, wanted), ("B", b, "uint64")):
+        if value.type != kind:
+            refuse(node, f"{what} takes {describe_type(kind)} for {name}, not {describe_type(value.type)}")
+    x.analysis.products = True
+    return StartProduct(spec=spec, results=results, a=a, b=b, add=add, line=node.lineno)
+
+
+def _wait_products(x: Context, node: ast.Call) -> Expr:
+    values = [x.expr(part) for part in node.args]
+    pending = values[1] if len(values) == 2 and not node.keywords else None
+    if not (isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type))):
+        refuse(node, f"{ast.unparse(node.func)} takes the results and how many groups may be on their way, a literal")
+    return Apply(operation=WAIT_PRODUCTS, args=tuple(values), type=NONE, line=node.lineno)
+
+
 def _names(kind: Type) -> Any:
     return tuple(map(_names, kind.items)) if isinstance(kind, TupleType) else kind
 
@@ -218,4 +287,10 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "warp": _warp,
     "lane": _lane,
     "matrices": _matrices,
+    "descriptor": _descriptor,
+    "product": _product,
+    "wait products": _wait_products,
+    "commit products": _instruction("commit products", "w.products.commit({mask})"),
+    "fence proxy": _instruction("fence proxy", "w.fence_proxy({mask})"),
+    "fence registers": _instruction("fence registers", "w.fence_registers({mask})"),
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -299,6 +299,7 @@ class Allocate(Expr):
     shape: tuple[int, ...]
     line: int
     dynamic: bool = False  # of the size that the launch gives
+    alignment: int = 0  # bytes, as the kernel asks for them
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -337,6 +338,22 @@ class StartCopy(Expr):
     index: tuple[Expr, ...]
     line: int
     width: int
+    inside: Expr | None = None  # where not, zeros are copied
+    type: Type = NONE
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StartProduct(Expr):
+    """Start a product of a warpgroup: ``results`` of the thread, descriptors or a tuple, and whether to add."""
+
+    acts: ClassVar[bool] = True
+
+    spec: Any
+    results: Expr
+    a: Expr
+    b: Expr
+    add: Expr
+    line: int
     type: Type = NONE
 
 

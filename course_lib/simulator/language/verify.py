@@ -30,6 +30,7 @@ from .nodes import (
     Select,
     Slice,
     StartCopy,
+    StartProduct,
     Static,
     Store,
 )
@@ -136,6 +137,7 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
         _element(n.target, n.place) and _element(n.array, n.index) and n.target.type.dtype == n.array.type.dtype
     ),
     CallWarp: lambda n: n.type != COMPILE_TIME,
+    StartProduct: lambda n: n.results.type == ArrayType("float32", 1) and n.b.type == "uint64",
     Select: lambda n: n.test.type == "bool" and n.type == n.yes.type == n.no.type,
     Logical: lambda n: {n.type, *(p.type for p in n.parts)} == {"bool"},
     Choice: lambda n: n.type in SCALARS,

@@ -9,7 +9,7 @@ from typing import Any
 from ..compile.unit import Unit, Units
 from ..findings import LaunchError
 from ..geometry import Launch
-from ..hardware import SHARED_LIMIT
+from ..hardware import HOPPER_SHARED_LIMIT, SHARED_LIMIT
 from ..lanes.memory import GlobalArray
 from ..language.source import Source, read
 from .arguments import arrays_in, take
@@ -100,10 +100,11 @@ def check_shared(launch: Launch, unit: Unit) -> None:
     """Refuse a launch whose shared arrays do not fit in a block's shared memory."""
     arrays = {number: array for number, array in unit.static_shared.items() if number >= 0}
     used = sum(size for _, size, *_ in arrays.values())
-    if used + launch.dynamic_shared > SHARED_LIMIT and launch.dynamic_shared:
+    limit = HOPPER_SHARED_LIMIT if unit.products else SHARED_LIMIT
+    if used + launch.dynamic_shared > limit and launch.dynamic_shared:
         raise LaunchError(
             f"the launch asks for {launch.dynamic_shared:,} bytes of dynamic shared memory a block, beside "
-            f"{used:,} of the kernel's own arrays; the limit is {SHARED_LIMIT:,} bytes (48 KiB): ask for less"
+            f"{used:,} of the kernel's own arrays; the limit is {limit:,} bytes ({limit // 1024} KiB): ask for less"
         )
     if used > SHARED_LIMIT:
         parts = ", ".join(f"{name} {size:,}" for name, size, *_ in unit.static_shared.values())

@@ -1,0 +1,238 @@
+"""Products of warpgroups: results and tiles that are touched while they are on their way, and missing fences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..simulator.findings import Finding
+from ..simulator.lanes.memory import LocalArray, SharedArray
+from ..simulator.lanes.products import WARPS
+from ..simulator.observer import Observer
+
+
+class ProductsObserver(Observer):
+    """Keeps, for each word of the shared arrays, how many products read it, and the store that no fence followed."""
+
+    def start(self, engine: Any) -> None:
+        super().start(engine)
+        self.used = engine.unit.products
+        self._forget()
+
+    def _forget(self) -> None:
+        self.readers: dict[Any, np.ndarray] = {}  # how many products on their way read a word
+        self.reading: dict[Any, np.ndarray] = {}  # the line of the latest of them
+        self.unfenced: dict[Any, np.ndarray] = {}  # the line of the store that was not fenced; 0 for none
+        self.stored: dict[Any, list[tuple[Any, np.ndarray, np.ndarray]]] = {}  # by vector: array, words, lanes
+        self.touched: dict[tuple[Any, Any], tuple[int, str]] = {}  # by vector and results: line of the last access
+        self.fenced: set[Any] = set()  # vectors
+        self.arrivals: dict[Any, dict[int, np.ndarray]] = {}  # by chunk and warpgroup: products of each warp
+
+    def watch(self, array: Any) -> Callable[..., None] | None:
+        if not self.used:
+            return None
+        if isinstance(array, SharedArray):
+            for table in (self.readers, self.reading, self.unfenced):
+                table[array] = np.zeros(array.words(), np.int64)
+            return self._tile_accessed
+        if isinstance(array, LocalArray) and array.ndim == 1 and array.dtype == np.float32:
+            return self._results_accessed
+        return None
+
+    # --- shared memory ------------------------------------------------------------------------------------------
+
+    def _words(self, site: Any, pattern: Any, base: int) -> tuple[np.ndarray, np.ndarray]:
+        """The words of the lanes that take part, and these."""
+        vector = site.vector
+        keys = np.broadcast_to(pattern.array.keys(vector, pattern, base), vector.shape)
+        lanes = vector.full(pattern.mask)
+        return keys[lanes], lanes
+
+    def copy_started(self, site: Any, pattern: Any, base: int, values: tuple[Any, ...]) -> None:
+        if pattern.array in self.readers:
+            for element in range(pattern.width):
+                self._overwrites(site, pattern, base + element)
+
+    def _tile_accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
+        if site.op == "load":
+            return
+        self._overwrites(site, pattern, base)
+        keys, lanes = self._words(site, pattern, base)
+        self.unfenced[pattern.array][keys] = site.line
+        self.stored.setdefault(site.vector, []).append((pattern.array, keys, lanes))
+
+    def _overwrites(self, site: Any, pattern: Any, base: int) -> None:
+        keys, lanes = self._words(site, pattern, base)
+        array, vector = pattern.array, site.vector
+        busy = self.readers[array][keys] > 0
+        if not busy.any():
+            return
+        where = np.zeros(vector.shape, bool)
+        where[lanes] = busy
+        first, thread = vector.first_lane(where), vector.first_thread(where)
+        index, line = pattern.index_at(base, first), int(self.reading[array][keys[busy][0]])
+        self._report(
+            "unfinished-product",
+            site.line,
+            f"{self.name(thread)} writes {array.element_name(index)} while the product that line {line} started may "
+            "still read it; wait for the product's group first, then synchronize",
+            line,
+            array,
+            index,
+            thread,
+            int(busy.sum()),
+        )
+
+    def proxy_fence(self, vector: Any, mask: Any) -> None:
+        here = vector.full(mask)
+        left = []
+        for array, keys, lanes in self.stored.pop(vector, []):
+            done = here[lanes]
+            self.unfenced[array][keys[done]] = 0
+            if not done.all():
+                rest = lanes.copy()
+                rest[lanes] = ~done
+                left.append((array, keys[~done], rest))
+        if left:
+            self.stored[vector] = left
+
+    # --- products -----------------------------------------------------------------------------------------------
+
+    def product_started(self, site: Any, vector: Any, product: Any) -> None:
+        self._fenced(site, vector, product)
+        lanes = product.on_its_way.any(axis=(0, 1)).reshape(-1)
+        for operand in product.operands:
+            array, keys = operand.array, self._keys(operand, lanes)
+            missing = self.unfenced[array][keys]
+            if missing.any():
+                self._unfenced(site, vector, product, array, keys, missing)
+            self.readers[array][keys] += 1
+            self.reading[array][keys] = site.line
+            quarter = vector.warp % WARPS
+            for number, pattern in enumerate(operand.requests(vector, product.on_its_way)):
+                for element in range(pattern.width):
+                    for watch in array.watchers:
+                        watch(site, pattern, element, None)
+                if len(operand.patterns) == 1 or number % WARPS == quarter:
+                    pattern.tally = {0: 1}
+                    vector.engine.tell("tallied", site, pattern)
+        group = self.arrivals.setdefault((vector.chunk, vector.warp // WARPS), {})
+        group.setdefault(site.line, np.zeros((WARPS, len(lanes)), np.int64))[vector.warp % WARPS] += lanes
+
+    def product_finished(self, vector: Any, product: Any, lanes: np.ndarray) -> None:
+        done = lanes.any(axis=(0, 1)).reshape(-1)
+        for operand in product.operands:
+            self.readers[operand.array][self._keys(operand, done)] -= 1
+
+    def _keys(self, operand: Any, blocks: np.ndarray) -> np.ndarray:
+        elements: np.ndarray = operand.elements.reshape(-1, 1) * operand.array.chunk.count
+        return (elements + np.flatnonzero(blocks)).reshape(-1)
+
+    def _unfenced(self, site: Any, vector: Any, product: Any, array: Any, keys: Any, missing: np.ndarray) -> None:
+        at = int(np.flatnonzero(missing)[0])
+        index, line, thread = array.index_of_key(keys[at]), int(missing[at]), vector.first_thread(product.on_its_way)
+        self._report(
+            "missing-fence",
+            site.line,
+            f"the product reads {array.element_name(index)}, which line {line} stored, and no fence_proxy() of the "
+            "storing thread came in between; call it after the stores (of copies: after their wait), before the "
+            "barrier",
+            line,
+            array,
+            index,
+            thread,
+            int(np.count_nonzero(missing)),
+        )
+
+    # --- results ------------------------------------------------------------------------------------------------
+
+    def register_fence(self, vector: Any, mask: Any) -> None:
+        self.fenced.add(vector)
+        for key in [key for key in self.touched if key[0] is vector]:
+            del self.touched[key]
+
+    def _fenced(self, site: Any, vector: Any, product: Any) -> None:
+        line, does = self.touched.get((vector, product.acc), (0, ""))
+        if vector in self.fenced and not line:
+            return
+        thread = vector.first_thread(product.on_its_way)
+        before = f"line {line} {does} {product.acc.name}" if line else "this is the first product"
+        self._report(
+            "missing-fence",
+            site.line,
+            f"{before}, and no fence_registers() came before the product; call it before the products of a group",
+            line or None,
+            product.acc,
+            None,
+            thread,
+            1,
+        )
+
+    def _results_accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
+        array, vector = pattern.array, site.vector
+        does = "reads" if site.op == "load" else "writes"
+        self.touched[vector, array] = site.line, does
+        for product in vector.products.started if "products" in vector.__dict__ else ():
+            if product.acc is not array:
+                continue
+            lanes = product.on_its_way & vector.full(pattern.mask)
+            if lanes.any():
+                thread, index = vector.first_thread(lanes), pattern.index_at(base, vector.first_lane(lanes))
+                self._report(
+                    "unfinished-product",
+                    site.line,
+                    f"{self.name(thread)} {does} {array.element_name(index)} while the product that line "
+                    f"{product.line} started may be on its way; wait for the product's group first",
+                    product.line,
+                    array,
+                    index,
+                    thread,
+                    int(np.count_nonzero(lanes)),
+                )
+                return
+
+    # --- the rest -----------------------------------------------------------------------------------------------
+
+    def misplaced(self, line: int, vector: Any, array: Any, operand: str, element: int) -> None:
+        thread = vector.first_thread(True)
+        self._report(
+            "out-of-bounds",
+            line,
+            f"the descriptor of {operand} reaches element {element} of {array.name}, which has {array.size}; look at "
+            "its place, its two distances and the swizzle",
+            None,
+            array,
+            (element,),
+            thread,
+            1,
+        )
+
+    def end_of_chunk(self, vectors: Any) -> None:
+        for (chunk, group), lines in self.arrivals.items():
+            if chunk is not vectors[0].chunk:
+                continue
+            for line, counts in lines.items():
+                late = np.argwhere(counts < counts.max(axis=0))
+                if len(late):
+                    vector = vectors[WARPS * group + int(late[0, 0])]
+                    thread = vector.first_thread(True)
+                    self._report(
+                        "barrier-divergence",
+                        line,
+                        f"warp {vector.warp} starts fewer products here than other warps of its warpgroup; all four "
+                        "must arrive: take the condition away, or let it be the same for all 128 threads",
+                        None,
+                        None,
+                        None,
+                        thread,
+                        len(late),
+                    )
+        self._forget()
+
+    def _report(
+        self, kind: str, line: int, text: str, other: int | None, array: Any, index: Any, thread: Any, count: int
+    ) -> None:
+        name = None if array is None else array.name
+        self.add(Finding(kind, line, text, other_line=other, array=name, index=index, threads=(thread,), count=count))

@@ -1,0 +1,209 @@
+"""Products of a warpgroup that are on their way: wgmma, which reads its operands from shared memory itself.
+
+A GPU may read the tiles, and write the results, at any time between the instruction and the wait for its group. Here
+the tiles are read where the product starts, and the results come as late as they can, at the wait, so that whoever
+reads them before finds what was there before. Each warp computes its own 16 rows, and is said to read its rows of A and
+all of B; of the passes that B takes of shared memory a quarter is counted for each of the four warps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..findings import KernelError
+from ..hardware import WARP_SIZE
+from .arrays import Pattern
+from .memory import LocalArray, SharedArray
+
+#: The bytes on whose multiple an array must begin, by the code of a descriptor's swizzle: eight of its rows.
+DESCRIPTOR_ALIGNMENT = {0: 16, 1: 1024, 2: 512, 3: 256}
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+#: The warps of a warpgroup, the boundary on which a descriptor begins, and a shared array where it is swizzled.
+WARPS, PIECE, ALIGNMENT = 4, 16, 1024
+
+
+class Spec(Protocol):
+    """What an intrinsic says of its products; addresses are bytes of shared memory, from those in a descriptor.
+
+    ``a_bytes(descriptor, warp)`` and ``b_bytes(descriptor)`` are where the pieces of 16 bytes begin, (pieces,), in the
+    order in which the tensor cores read them, eight at a time. ``product(a, b, c)`` is D for these pieces, each as
+    elements (blocks, pieces, 16 bytes' worth), or A's registers, and C (blocks, 32 lanes, items); D likewise.
+    """
+
+    columns: int
+    dtype: str
+    registers: bool
+
+    def a_bytes(self, descriptor: int, warp: int) -> Ints: ...
+    def b_bytes(self, descriptor: int) -> Ints: ...
+    def product(self, a: Any, b: Any, c: Any) -> Any: ...
+
+
+@dataclass(eq=False)
+class Operand:
+    """The part of a shared array that a warp reads of one operand: its elements, and as requests of 32 pieces each."""
+
+    array: SharedArray
+    elements: Ints
+    patterns: list[Pattern]
+
+    def requests(self, vector: Any, lanes: np.ndarray) -> list[Pattern]:
+        """The requests of these lanes, whole warps of some or all blocks."""
+        if lanes.all():
+            return self.patterns
+        return [Pattern(self.array, vector, p.offsets, lanes, p.width) for p in self.patterns]
+
+
+@dataclass(eq=False)
+class PendingProduct:
+    """One instruction of a warp: its line, its results' array, what it reads, and in which lanes it is not waited for.
+
+    ``group`` is the number of each lane's group, counted from its first commit.
+    """
+
+    line: int
+    acc: LocalArray
+    operands: tuple[Operand, ...]
+    group: np.ndarray
+    on_its_way: np.ndarray
+
+
+class Products:
+    """The products of one warp vector."""
+
+    def __init__(self, vector: Any) -> None:
+        self.vector = vector
+        self.started: list[PendingProduct] = []
+        self.results: dict[LocalArray, Any] = {}  # of products on their way: (items, lanes, blocks)
+        self.group = np.zeros(vector.shape, np.int64)
+        self.operands: dict[Any, Operand] = {}
+
+    def start(self, sites: Any, spec: Spec, acc: Any, a: Any, b: Any, add: Any, mask: Any, line: int) -> None:
+        """Start D = A B + D, or D = A B where ``add`` is 0."""
+        vector = self.vector
+        if vector.launch.threads_per_block % (WARPS * WARP_SIZE):
+            raise KernelError(
+                f"wgmma is done by the {WARPS * WARP_SIZE} threads of a warpgroup together, and this block has "
+                f"{vector.launch.threads_per_block}; launch a multiple of {WARPS * WARP_SIZE} threads",
+                line=line,
+            )
+        here = vector.full(mask)
+        absent = here.any(axis=(0, 1)) & ~here
+        if absent.any():
+            vector.engine.tell("misled", line, vector, absent, "absent")
+        if acc.ndim != 1 or acc.size < spec.columns // 2 or acc.space != "local":
+            raise KernelError(
+                f"the results of {spec.columns} columns are {spec.columns // 2} elements of a thread, and {acc.name} "
+                f"is {acc.space} and has {acc.size}; give it cuda.local.array({spec.columns // 2}, float32)",
+                line=line,
+            )
+        blocks = here.any(axis=(0, 1)).reshape(-1)
+        added = self._lanes(add).any(axis=0) & blocks
+        results = self._current(acc, spec.columns // 2, added, sites[0])
+        parts: list[Operand] = []
+        shared = [
+            self._operands(sites, spec, d, i, blocks, line) for i, d in ((0, a), (1, b)) if i or not spec.registers
+        ]
+        for places in self._alike(shared, blocks):
+            operands = [of[places[0]] for of in shared]
+            if any(operand is None for operand in operands):
+                continue
+            parts += operands
+            values = [o.array.data.reshape(o.array.size, -1)[:, places][o.elements] for o in operands]
+            values = [np.moveaxis(v, -1, 0) for v in values]
+            if spec.registers:
+                values.insert(0, np.stack([self._lanes(x)[:, places].T for x in a], axis=-1))
+            c = np.where(added[places], results[:, :, places], np.float32(0)).transpose(2, 1, 0)
+            results[:, :, places] = spec.product(values[0], values[1], c).transpose(2, 1, 0)
+        self.results[acc] = results
+        product = PendingProduct(line, acc, tuple(dict.fromkeys(parts)), self.group, here.copy())
+        self.started.append(product)
+        vector.engine.tell("product_started", sites[1], vector, product)
+
+    def commit(self, mask: Any) -> None:
+        """What each lane started since its last call is one group."""
+        self.group = self.group + self.vector.full(mask)
+
+    def wait(self, acc: Any, pending: int, mask: Any) -> None:
+        """Let the results of all groups of the lanes arrive, but of their last ``pending`` ones."""
+        here = self.vector.full(mask)
+        for product in self.started:
+            done = product.on_its_way & here & (product.group < self.group - int(pending))
+            if done.any():
+                product.on_its_way &= ~done
+                self.vector.engine.tell("product_finished", self.vector, product, done)
+                last = not any(p.acc is product.acc and (p.on_its_way & done).any() for p in self.started)
+                if last:
+                    self._arrive(product.acc, done)
+        self.started = [product for product in self.started if product.on_its_way.any()]
+
+    def _arrive(self, acc: LocalArray, lanes: np.ndarray) -> None:
+        pattern = Pattern(acc, self.vector, None, True if lanes.all() else lanes)
+        if acc.cells is not None and lanes.all():
+            pattern.mask = acc.anchor
+        for item, values in enumerate(self.results[acc]):
+            acc.scatter(self.vector, pattern, item, values.reshape(self.vector.shape))
+        if not any(p.acc is acc and p.on_its_way.any() for p in self.started):
+            del self.results[acc]
+
+    def _lanes(self, value: Any) -> np.ndarray:
+        """``value`` as (lanes, blocks)."""
+        return np.broadcast_to(value, self.vector.shape).reshape(WARP_SIZE, -1)
+
+    def _current(self, acc: LocalArray, items: int, added: np.ndarray, site: Any) -> np.ndarray:
+        """The results so far, (items, lanes, blocks); of blocks that add to them, what nobody wrote is reported."""
+        if acc in self.results:
+            return np.array(self.results[acc])
+        vector, missing = self.vector, None
+        wanted = np.broadcast_to(added.reshape(vector.chunk.shape), vector.shape)
+        pattern = Pattern(acc, vector, None, wanted)
+        values = [np.array(self._lanes(acc.gather(vector, pattern, item)), np.float32) for item in range(items)]
+        if added.any():
+            missing = next((m for i in range(items) if (m := acc.unwritten(vector, pattern, i)) is not False), None)
+        if missing is not None:
+            vector.engine.tell("unwritten", site, pattern, 0, missing)
+        return np.stack(values)
+
+    def _alike(self, shared: list[list[Operand | None]], blocks: np.ndarray) -> list[Ints]:
+        """The numbers of the blocks that take part, those with the same operands together."""
+        groups: dict[Any, list[int]] = {}
+        for block in np.flatnonzero(blocks).tolist():
+            groups.setdefault(tuple(id(of[block]) for of in shared), []).append(block)
+        return [np.array(places) for places in groups.values()]
+
+    def _operands(
+        self, sites: Any, spec: Spec, descriptor: Any, which: int, blocks: np.ndarray, line: int
+    ) -> list[Operand | None]:
+        """The operand that each block's descriptor describes, None where it does not lie in one array."""
+        given = self._lanes(descriptor)
+        if (given != given[:1])[:, blocks].any():
+            raise KernelError(
+                "a descriptor must be the same in all threads of a warp; compute it from the warp's", line=line
+            )
+        known = {int(d): self._operand(sites, spec, int(d), which) for d in np.unique(given[0, blocks])}
+        return [known.get(int(d)) if taking else None for d, taking in zip(given[0], blocks, strict=True)]
+
+    def _operand(self, sites: Any, spec: Spec, descriptor: int, which: int) -> Operand | None:
+        vector = self.vector
+        key = spec, descriptor, which
+        if key in self.operands:
+            return self.operands[key]
+        first = (descriptor & 0x3FFF) * PIECE
+        array = next(a for a in vector.shared_arrays() if a.address <= first < a.address + a.size * a.itemsize)
+        pieces = spec.b_bytes(descriptor) if which else spec.a_bytes(descriptor, vector.warp % WARPS)
+        width = PIECE // array.itemsize
+        at = (pieces - array.address) // array.itemsize
+        if at.min() < 0 or at.max() + width > array.size:
+            beyond = int(np.where(at < 0, at, at + width - 1)[(at < 0) | (at + width > array.size)][0])
+            vector.engine.tell("misplaced", sites[1].line, vector, array, "AB"[which], beyond)
+            return None
+        patterns = []
+        for start in range(0, len(at), WARP_SIZE):
+            lanes = at[np.arange(start, start + WARP_SIZE) % len(at)].reshape(*vector.lanes.shape, 1, 1)
+            patterns.append(Pattern(array, vector, lanes, True, width))
+        operand = Operand(array, at[:, None] + np.arange(width), patterns)
+        self.operands[key] = operand
+        return operand

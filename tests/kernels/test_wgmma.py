@@ -1,0 +1,218 @@
+"""Products of warpgroups: where a descriptor finds a tile, what one instruction does, and the rungs, simulated."""
+
+from importlib import metadata
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from nightly import at_night
+from numba import cuda, float32, uint16
+from numba.core import errors
+
+from course_lib import KernelError, UnsupportedKernelError, measurements, simulate
+from course_lib.gpu.wgmma import FORMS, OPERANDS, once
+from course_lib.gpu.wgmma import operands as random_operands
+from course_lib.kernels import WGMMA, rung
+from course_lib.kernels.tensor_core import sums_of_products
+from course_lib.kernels.tensor_core_formats import with_whole_lines
+from course_lib.kernels.warpgroup import (
+    BF16,
+    commit_products,
+    descriptor,
+    fence_proxy,
+    fence_registers,
+    products,
+    require_hopper,
+    result_places,
+    swizzled,
+    wait_for_products,
+)
+
+SIZES = [(37, 70, 18), (3, 2, 0), at_night((130, 136, 72))]
+
+
+def launch(r, M, N, K):
+    grid, block = r.launch(M, N, K, **r.params)
+    return grid, block, 0, r.dynamic_bytes(**r.params)
+
+
+def multiply(r, A, B):
+    """Run a rung on the simulator; return C and the run."""
+    (M, K), N = A.shape, B.shape[1]
+    C = np.full((M, N), np.nan, np.float32)
+    return C, simulate(r.make(**r.params))[launch(r, M, N, K)](r.operand(A), r.operand(B), C)
+
+
+@pytest.mark.parametrize("r", WGMMA, ids=lambda r: r.name)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_a_rung_is_right_and_breaks_no_rule(r, size):
+    """Sizes that no tile divides, and none; integers of few bits, whose sums are exact."""
+    M, N, K = size
+    rng = np.random.default_rng(3)
+    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    C, run = multiply(r, A, B)
+    np.testing.assert_array_equal(C, A @ B)
+    assert run.findings == ()
+
+
+@pytest.mark.parametrize("name", ["wgmma_staged", "wgmma_tf32"])
+def test_rows_off_sixteen_bytes_are_stored_one_by_one(name):
+    r, rng = rung(name), np.random.default_rng(4)
+    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((5, 19), (19, 7)))
+    a, b = (r.operand(X)[:, : X.shape[1]].copy() for X in (A, B))
+    C = np.zeros((5, 7), np.float32)
+    run = simulate(r.make(**r.params))[launch(r, 5, 7, 19)](a, b, C)
+    np.testing.assert_array_equal(C, A @ B)
+    assert run.findings == ()
+
+
+def test_shared_memory_is_passed_as_nsight_compute_counted():
+    """On an H200 64×256×16 took 16 + 64 passes: 20,971,520 for 262,144 of them, of 21,495,808 bank reads / 32."""
+    _, run = multiply(rung("wgmma_staged"), np.ones((128, 64), np.float32), np.ones((64, 256), np.float32))
+    reads = run.traffic.select(space="shared", op="load")
+    assert (reads.wavefronts, reads.bank_conflicts) == (4 * 2 * (16 + 64), 0)
+
+
+def test_plain_tiles_are_stored_with_conflicts_and_swizzled_ones_without():
+    ones = np.ones((128, 64), np.float32), np.ones((64, 256), np.float32)
+    plain, turned = (multiply(rung(name), *ones)[1].traffic for name in ("wgmma", "wgmma_swizzled"))
+    assert plain.select(space="shared", op="store").bank_conflicts > 0
+    assert turned.select(space="shared", op="store").bank_conflicts == 0
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("case", [OPERANDS[i] for i in (1, 5, 7)], ids=str)
+def test_one_instruction_simulated_is_the_sum_that_was_compared_with_the_gpu(name, case):
+    A, B, C = random_operands(name, case, 2)
+    D = np.zeros_like(C)
+    simulate(once(name))[2, 128](A, B, C, D)
+    numbers = FORMS[name].numbers
+    np.testing.assert_array_equal(
+        D, np.stack([sums_of_products(numbers(a), numbers(b), c) for a, b, c in zip(A, B, C, strict=True)])
+    )
+
+
+def test_recorded_bits_are_all_those_of_the_meaning():
+    """At least 256,000 results of each form and kind of operands were compared on an H200, the special values too."""
+    compared = [r for r in measurements.load("wgmma").results if "compared" in r]
+    assert {(r["instruction"], str(r["operands"])) for r in compared} == {(f, str(o)) for f in FORMS for o in OPERANDS}
+    assert all(r["compared"] >= 256_000 and r["different"] == 0 for r in compared)
+
+
+def test_recorded_rungs_were_right_and_spilled_nothing():
+    results = [r for r in measurements.load("wgmma").results if "sum_error" in r]
+    assert {r["rung"] for r in results} == {r.name for r in WGMMA}
+    assert all(r["sum_error"] < 1e-4 and r["local_bytes"] == 0 for r in results)
+
+
+def swizzled_copy(swizzle, B_swizzle):
+    """Return a kernel that multiplies 64×16 by 16×64 tiles whose rows of `swizzle` bytes are swizzled."""
+    do, wait = products(BF16, 64), wait_for_products(64)
+    row_a, row_b = swizzle // 2, B_swizzle // 2
+
+    @cuda.jit
+    def kernel(A, B, C):
+        A_tile = cuda.shared.array(4096, uint16, 1024)
+        B_tile = cuda.shared.array(1024, uint16, 1024)
+        acc = cuda.local.array(32, float32)
+        t = cuda.threadIdx.x
+        for i in range(t, 4096, 128):
+            A_tile[i] = 0
+        cuda.syncthreads()
+        for i in range(t, 1024, 128):
+            byte = i // 16 * swizzle + i % 16 * 2
+            A_tile[(byte ^ byte // 128 % (swizzle // 16) * 16) // 2] = A[i // 16, i % 16]
+            k, n = i // 64, i % 64
+            byte = n // row_b * 16 * B_swizzle + k * B_swizzle + n % row_b * 2
+            B_tile[(byte ^ byte // 128 % (B_swizzle // 16) * 16) // 2] = B[k, n]
+        fence_proxy()
+        cuda.syncthreads()
+        a = descriptor(A_tile, 0, 0, 16 * row_a, swizzle)
+        b = descriptor(B_tile, 0, 16 * B_swizzle, 8 * B_swizzle, B_swizzle)
+        fence_registers()
+        do(acc, a, b, 0)
+        commit_products()
+        wait(acc, 0)
+        for i in range(32):
+            C[t // 32 * 16 + t % 32 // 4 + i // 2 % 2 * 8, t % 4 * 2 + i // 4 * 8 + i % 2] = acc[i]
+
+    return kernel
+
+
+@pytest.mark.parametrize("swizzle", [32, 64, 128])
+def test_every_swizzle_finds_what_the_formula_placed(swizzle):
+    rng = np.random.default_rng(5)
+    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((64, 16), (16, 64)))
+    C = np.zeros((64, 64), np.float32)
+    operand = rung("wgmma").operand
+    run = simulate(swizzled_copy(swizzle, swizzle))[1, 128](operand(A)[:, :16].copy(), operand(B), C)
+    np.testing.assert_array_equal(C, A @ B)
+    assert run.findings == ()
+
+
+def test_a_swizzle_is_its_own_inverse_and_keeps_rows_apart():
+    addresses = np.arange(4096)
+    for swizzle in (32, 64, 128):
+        assert (swizzled(swizzled(addresses, swizzle), swizzle) == addresses).all()
+    assert (swizzled(addresses, 0) == addresses).all()
+
+
+def test_every_result_has_one_place():
+    for columns in (8, 64, 256):
+        places = set(zip(*(p.reshape(-1).tolist() for p in result_places(columns)), strict=True))
+        assert len(places) == 64 * columns
+
+
+def test_padding_begins_each_row_on_a_line():
+    X = np.arange(15, dtype=np.float32).reshape(3, 5)
+    assert with_whole_lines(X).shape == (3, 32)
+    np.testing.assert_array_equal(with_whole_lines(X)[:, :5], X)
+
+
+def test_a_block_of_half_a_warpgroup_is_refused():
+    A, B, C = random_operands("wgmma_bf16", OPERANDS[0], 1)
+    with pytest.raises(KernelError, match="launch a multiple of 128 threads"):
+        simulate(once("wgmma_bf16"))[1, 64](A, B, C, C.copy())
+
+
+def test_a_swizzle_that_the_hardware_lacks_is_refused():
+    @cuda.jit
+    def kernel(C):
+        tile = cuda.shared.array(1024, uint16, 1024)
+        C[0] = descriptor(tile, 0, 0, 1024, 256)
+
+    with pytest.raises(UnsupportedKernelError, match="one of the literal numbers 0, 128, 64, 32"):
+        simulate(kernel)[1, 128](np.zeros(1, np.uint64))
+
+
+def test_a_swizzled_tile_must_ask_for_its_alignment():
+    @cuda.jit
+    def kernel(C):
+        tile = cuda.shared.array(1024, uint16)
+        C[0] = descriptor(tile, 0, 0, 1024, 128)
+
+    with pytest.raises(KernelError, match="give cuda.shared.array the alignment 1024"):
+        simulate(kernel)[1, 128](np.zeros(1, np.uint64))
+
+
+def test_columns_that_the_hardware_lacks_are_refused():
+    with pytest.raises(ValueError, match="not by 12"):
+        products(BF16, 12)
+
+
+@pytest.mark.parametrize(
+    ("capability", "version", "words"),
+    [((8, 6), "0.30.4", "this one has 8.6"), ((10, 0), "0.30.4", "has 10.0"), ((9, 0), "0.22.1", "this is 0.22.1")],
+)
+def test_what_cannot_compile_it_says_so_in_a_sentence(monkeypatch, capability, version, words):
+    gpu = SimpleNamespace(compute_capability=capability)
+    monkeypatch.setattr(cuda, "get_current_device", lambda: gpu, raising=False)
+    monkeypatch.setattr(metadata, "version", lambda package: version)
+    with pytest.raises(errors.LoweringError, match=words):
+        require_hopper()
+
+
+def test_a_gpu_and_compiler_that_have_it_are_not_refused(monkeypatch):
+    monkeypatch.setattr(cuda, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)), raising=False)
+    monkeypatch.setattr(metadata, "version", lambda package: "0.30.4")
+    require_hopper()

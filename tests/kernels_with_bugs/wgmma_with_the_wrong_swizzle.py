@@ -1,0 +1,52 @@
+"""The tiles are stored plainly, and the descriptor of A says that rows of 32 bytes were swizzled."""
+
+from numba import cuda, float32, uint16
+from oracles.warpgroups import corner, fill, matrices, multiply, product, wait
+
+from course_lib.kernels.warpgroup import commit_products, descriptor, fence_proxy, fence_registers
+
+GRID, BLOCK = 1, 128
+EXPECTED = [("wrong-value", "product", None, None)]
+
+
+@cuda.jit
+def bug(A, B, C):
+    A_tile = cuda.shared.array(1024, uint16, 256)
+    B_tile = cuda.shared.array(128, uint16, 128)
+    acc = cuda.local.array(4, float32)
+    fill(A, B, A_tile, B_tile, 0)
+    fence_proxy()
+    cuda.syncthreads()
+    a, b = descriptor(A_tile, 0, 0, 256, 32), descriptor(B_tile, 0, 128, 256, 0)
+    fence_registers()
+    multiply(acc, a, b, 0)  # <- product
+    commit_products()
+    wait(acc, 0)
+    row, col = corner()
+    for i in range(4):
+        C[row + i // 2 * 8, col + i % 2] = acc[i]
+
+
+@cuda.jit
+def twin(A, B, C):
+    A_tile = cuda.shared.array(1024, uint16, 256)
+    B_tile = cuda.shared.array(128, uint16, 128)
+    acc = cuda.local.array(4, float32)
+    fill(A, B, A_tile, B_tile, 0)
+    fence_proxy()
+    cuda.syncthreads()
+    a, b = descriptor(A_tile, 0, 1024, 128, 0), descriptor(B_tile, 0, 128, 256, 0)
+    fence_registers()
+    multiply(acc, a, b, 0)
+    commit_products()
+    wait(acc, 0)
+    row, col = corner()
+    for i in range(4):
+        C[row + i // 2 * 8, col + i % 2] = acc[i]
+
+
+def arguments(rng):
+    return matrices(rng, 16)
+
+
+answer = product
