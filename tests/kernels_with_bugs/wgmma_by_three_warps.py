@@ -19,29 +19,15 @@ def bug(A, B, C):
     fence_proxy()
     cuda.syncthreads()
     a, b = descriptor(A_tile, 0, 1024, 128, 0), descriptor(B_tile, 0, 128, 256, 0)
-    if cuda.threadIdx.x < 96:
-        fence_registers()
-        multiply(acc, a, b, 0)  # <- product
-        commit_products()
-        wait(acc, 0)
-    row, col = corner()
-    for i in range(4):
-        C[row + i // 2 * 8, col + i % 2] = acc[i]
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tile = cuda.shared.array(1024, uint16, 128)
-    B_tile = cuda.shared.array(128, uint16, 128)
-    acc = cuda.local.array(4, float32)
-    fill(A, B, A_tile, B_tile, 0)
-    fence_proxy()
-    cuda.syncthreads()
-    a, b = descriptor(A_tile, 0, 1024, 128, 0), descriptor(B_tile, 0, 128, 256, 0)
-    fence_registers()
-    multiply(acc, a, b, 0)
-    commit_products()
-    wait(acc, 0)
+    if cuda.threadIdx.x < 96:  # bug
+        fence_registers()  # bug
+        multiply(acc, a, b, 0)  # bug  # <- product
+        commit_products()  # bug
+        wait(acc, 0)  # bug
+    # twin: fence_registers()
+    # twin: multiply(acc, a, b, 0)
+    # twin: commit_products()
+    # twin: wait(acc, 0)
     row, col = corner()
     for i in range(4):
         C[row + i // 2 * 8, col + i % 2] = acc[i]

@@ -15,38 +15,20 @@ def bug(A, B, C):
     B_tile = cuda.shared.array(128, uint16, 128)
     acc = cuda.local.array(4, float32)
     a, b = descriptor(A_tile, 0, 1024, 128, 0), descriptor(B_tile, 0, 128, 256, 0)
-    row, half, t = cuda.threadIdx.x // 2, cuda.threadIdx.x % 2, cuda.threadIdx.x
+    row, half, t = cuda.threadIdx.x // 2, cuda.threadIdx.x % 2, cuda.threadIdx.x  # bug
     for start in range(0, A.shape[1], 16):
-        for i in range(8):
-            A_tile[512 * half + 8 * row + i] = A[row, start + 8 * half + i]
-        B_tile[t] = B[start + t // 8, t % 8]  # <- store
+        for i in range(8):  # bug
+            A_tile[512 * half + 8 * row + i] = A[row, start + 8 * half + i]  # bug
+        B_tile[t] = B[start + t // 8, t % 8]  # bug  # <- store
+        # twin: fill(A, B, A_tile, B_tile, start)
         fence_proxy()
         cuda.syncthreads()
         fence_registers()
         multiply(acc, a, b, start)  # <- product
         commit_products()
+        # twin: wait(acc, 0)
         cuda.syncthreads()
-    wait(acc, 0)
-    row, col = corner()
-    for i in range(4):
-        C[row + i // 2 * 8, col + i % 2] = acc[i]
-
-
-@cuda.jit
-def twin(A, B, C):
-    A_tile = cuda.shared.array(1024, uint16, 128)
-    B_tile = cuda.shared.array(128, uint16, 128)
-    acc = cuda.local.array(4, float32)
-    a, b = descriptor(A_tile, 0, 1024, 128, 0), descriptor(B_tile, 0, 128, 256, 0)
-    for start in range(0, A.shape[1], 16):
-        fill(A, B, A_tile, B_tile, start)
-        fence_proxy()
-        cuda.syncthreads()
-        fence_registers()
-        multiply(acc, a, b, start)
-        commit_products()
-        wait(acc, 0)
-        cuda.syncthreads()
+    wait(acc, 0)  # bug
     row, col = corner()
     for i in range(4):
         C[row + i // 2 * 8, col + i % 2] = acc[i]
