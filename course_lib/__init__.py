@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .course_map import roadmap
     from .exercises import check, explain
     from .exercises.predict import predict, score
-    from .trace.reading import slacks, timeline_rows
     from .viewer.explore import explore
     from .viewer.stepper import Stepper
 
@@ -41,8 +40,6 @@ __all__ = [
     "roadmap",
     "score",
     "simulate",
-    "slacks",
-    "timeline_rows",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -50,7 +47,6 @@ __getattr__, __dir__ = lazily(
     {
         **dict.fromkeys(("check", "explain", "predict", "score"), ".exercises"),
         **dict.fromkeys(("Stepper", "explore"), ".viewer"),
-        **dict.fromkeys(("slacks", "timeline_rows"), ".trace.reading"),
         "roadmap": ".course_map",
         **{name: f".{name}" for name in ("figures", "look", "measurements", "model")},
     },

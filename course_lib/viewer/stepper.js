@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa8b655bd1c036fb bundle 2b5b1598123eb957 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources ebb8568985950a2d bundle 52ad4fe80597b6cb */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3714,7 +3714,8 @@ var Player = class {
     this.timer = null;
     this.speed = 2;
     this.unit = 0;
-    this.unsaved = UNSAVED.get(model) ?? { values: {} };
+    this.unsaved = UNSAVED.get(model) ?? { values: {}, views: 0 };
+    this.unsaved.views++;
     UNSAVED.set(model, this.unsaved);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
@@ -3746,6 +3747,7 @@ var Player = class {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
     this.pause();
+    if (!--this.unsaved.views) clearTimeout(this.unsaved.timer);
     this.sizes.disconnect();
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.repaint);

@@ -13,6 +13,7 @@ from ..lazy import lazily
 
 if TYPE_CHECKING:
     from ..model.machine import Machine
+    from ..trace.reading import slacks, timeline_rows
     from .drawing import draw
     from .instructions import programs
     from .judgement import reasons
@@ -33,6 +34,8 @@ __all__ = [
     "programs",
     "reasons",
     "register_bank_conflicts",
+    "slacks",
+    "timeline_rows",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -42,6 +45,7 @@ __getattr__, __dir__ = lazily(
         "programs": ".instructions",
         "reasons": ".judgement",
         "Machine": "..model.machine",
+        **dict.fromkeys(("slacks", "timeline_rows"), "..trace.reading"),
         **dict.fromkeys(("machine_programs", "register_bank_conflicts"), ".machine_code"),
         **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".plays"),
         **dict.fromkeys(("Waiting", "plan"), ".widget"),

@@ -378,5 +378,5 @@ def test_older_gpus_are_refused(monkeypatch):
 
     monkeypatch.setattr(tensor_core.cuda, "get_current_device", Turing)
     monkeypatch.setattr("numba.cuda.dispatcher.get_current_device", Turing)
-    with pytest.raises(errors.LoweringError, match=r"8\.0 \(Ampere\) or later, and this one has 7\.5; take a kernel"):
+    with pytest.raises(errors.LoweringError, match=r"8\.0 \(Ampere\) or later, and this one has 7\.5; use a kernel"):
         cuda.compile_ptx(rung("tensor_cores").make().py_func, (types.float32[:, ::1],) * 3, cc=(7, 5))

@@ -23,6 +23,7 @@ const SAVE_AFTER = 300; // ms without a change
 /**
  * @typedef {object} Unsaved  what readers have done that the kernel has not heard of, whichever view they did it in
  * @property {Record<string, unknown>} values
+ * @property {number} views how many show the model; the last one to go takes the timer with it
  * @property {ReturnType<typeof setTimeout>} [timer]
  */
 /** @type {WeakMap<Model, Unsaved>} */
@@ -48,7 +49,8 @@ export class Player {
     this.timer = null;
     this.speed = 2;
     this.unit = 0;
-    this.unsaved = UNSAVED.get(model) ?? { values: {} };
+    this.unsaved = UNSAVED.get(model) ?? { values: {}, views: 0 };
+    this.unsaved.views++;
     UNSAVED.set(model, this.unsaved);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
@@ -83,6 +85,7 @@ export class Player {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
     this.pause();
+    if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.repaint);
