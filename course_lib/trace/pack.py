@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from .trace import TraceArray
 WEIGHTS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
 
 
-class Update(NamedTuple):
+@dataclass(frozen=True)
+class Update:
     """The effect of an atomic operation, as lane vectors: the operands, what each lane found, and what each left."""
 
     operation: str
