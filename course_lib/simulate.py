@@ -12,7 +12,6 @@ from .observers.banks import wavefronts_by_block
 from .observers.coalescing import sectors_by_block
 from .observers.traffic import Key, TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
-from .simulator.compile.unit import Units
 from .simulator.findings import KernelError, LaunchError
 from .simulator.lanes.arrays import Pattern
 from .simulator.lanes.loops import WaitsForOthers
@@ -59,7 +58,7 @@ def simulate(
 class Simulation:
     """A kernel that waits for its grid and block.
 
-    ``tracer`` makes the observer that records its launches, if any; ``units`` compiles it, by default anew for each.
+    ``tracer`` makes the observer that records its launches, if any.
     """
 
     def __init__(
@@ -69,10 +68,9 @@ class Simulation:
         schedule: str | int,
         tracer: type[TraceObserver] | None,
         max_steps: int | None,
-        units: Units | None = None,
     ) -> None:
         self._kernel, self._strict, self._schedule = kernel, strict, schedule
-        self._tracer, self._max_steps, self._units = tracer, max_steps, units
+        self._tracer, self._max_steps = tracer, max_steps
 
     def __getitem__(self, configuration: Any) -> Callable[..., Run]:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -99,7 +97,7 @@ class Simulation:
                 f"{self._kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer), self._units)
+        prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer))
         before = (
             [(array, array.storage().copy()) for array in prepared.may_write] if prepared.unit.may_begin_anew else []
         )
@@ -108,9 +106,7 @@ class Simulation:
         except (WaitsForOthers, DifferentArrays):  # of other warps or blocks: run each block by itself, in turns
             for array, values in before:
                 array.storage()[...] = values
-            prepared = prepare(
-                self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer), self._units, patient=True
-            )
+            prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer), patient=True)
             return self._observed(prepared, grid, block)
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:

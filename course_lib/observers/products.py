@@ -16,12 +16,9 @@ from ..simulator.observer import Observer
 class ProductsObserver(Observer):
     """Keeps, for each word of the shared arrays, how many products read it, and the store that no fence followed."""
 
-    def start(self, engine: Any) -> None:
-        super().start(engine)
-        self.used = engine.unit.products
-        self._forget()
-
-    def _forget(self) -> None:
+    def start(self, prepared: Any) -> None:
+        super().start(prepared)
+        self.used = prepared.unit.products
         self.readers: dict[Any, np.ndarray] = {}  # how many products on their way read a word
         self.reading: dict[Any, np.ndarray] = {}  # the line of the latest of them
         self.unfenced: dict[Any, np.ndarray] = {}  # the line of the store that was not fenced; 0 for none
@@ -210,10 +207,9 @@ class ProductsObserver(Observer):
         )
 
     def end_of_chunk(self, vectors: Any) -> None:
-        for (chunk, group), lines in self.arrivals.items():
-            if chunk is not vectors[0].chunk:
-                continue
-            for line, counts in lines.items():
+        chunk = vectors[0].chunk  # others may still run, where blocks wait for each other
+        for group in [group for of, group in self.arrivals if of is chunk]:
+            for line, counts in self.arrivals.pop((chunk, group)).items():
                 late = np.argwhere(counts < counts.max(axis=0))
                 if len(late):
                     vector = vectors[WARPS * group + int(late[0, 0])]
@@ -229,7 +225,13 @@ class ProductsObserver(Observer):
                         thread,
                         len(late),
                     )
-        self._forget()
+        for array in [array for array in self.readers if array.chunk is chunk]:
+            del self.readers[array], self.reading[array], self.unfenced[array]
+        for vector in vectors:
+            self.stored.pop(vector, None)
+            self.fenced.discard(vector)
+        for key in [key for key in self.touched if key[0].chunk is chunk]:
+            del self.touched[key]
 
     def _report(
         self, kind: str, line: int, text: str, other: int | None, array: Any, index: Any, thread: Any, count: int

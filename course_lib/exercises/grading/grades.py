@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...simulate import Simulation
-from ...simulator.compile.unit import Units
 from ...simulator.findings import KINDS, RANK, Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
 from ...simulator.launch.engine import Engine
 from ...simulator.launch.prepare import prepare
@@ -43,18 +42,13 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
     if isinstance(source, Verdict):
         return source
     cause = cause_in_text(source, source.parameters[-1], alone=_is_alone(exercise))
-    units = Units()
     try:
-        outcomes = [
-            launch(exercise, kernel, shape, source, tracer=exercise.traced, units=units)
-            for shape in exercise.task.launches
-        ]
+        outcomes = [launch(exercise, kernel, shape, source, tracer=exercise.traced) for shape in exercise.task.launches]
         counted = outcomes
         if exercise.traced and source.is_crowded:
             laid_out = spread(source)
-            units = Units()
             counted = [
-                launch(exercise, laid_out.function, shape, laid_out, tracer=exercise.traced, units=units)
+                launch(exercise, laid_out.function, shape, laid_out, tracer=exercise.traced)
                 for shape in exercise.task.launches
             ]
     except _REFUSALS as error:
@@ -75,19 +69,18 @@ def launch(
     source: Submission | None = None,
     *,
     tracer: Tracer = None,
-    units: Units | None = None,
     seed: int | None = None,
     at: Launch | None = None,
 ) -> Outcome:
     """Launch on matrices of small numbers, whose products and sums float32 holds exactly, with the output full of NaN.
 
-    ``source`` is read by what counts its loops, ``tracer`` records the launch, ``units`` compiles the kernel, ``seed``
+    ``source`` is read by what counts its loops, ``tracer`` records the launch, ``seed``
     chooses other matrices than the usual ones, with fractions in them, ``at`` another grid and block.
     What the kernel prints is not shown: it would stand there once for every launch.
     """
     inputs, want, got = _matrices(exercise, shape, seed)
     grid, block = at or exercise.task.launch(*shape)
-    launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps, units)[grid, block]
+    launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
     names = dict(zip(exercise.parameters, parameters(kernel), strict=True))
@@ -145,13 +138,12 @@ def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -
 
     There, indices and values are looked at before anything is counted.
     """
-    units = Units()
     try:
-        if first is not None and not _gives_right_values(exercise, kernel, first.shape, units):
+        if first is not None and not _gives_right_values(exercise, kernel, first.shape):
             return False
         shapes = exercise.task.launches if first is None else (first.shape, *exercise.task.launches)
         for shape in dict.fromkeys(shapes):
-            outcome = launch(exercise, kernel, shape, units=units)
+            outcome = launch(exercise, kernel, shape)
             if outcome.differs.any() or _broken([outcome]) or _stored_elsewhere(exercise, [outcome]):
                 return False
     except _REFUSALS:
@@ -169,12 +161,12 @@ class _Inside(Observer):
         raise KernelError("an index is negative")
 
 
-def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape, units: Units) -> bool:
+def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape) -> bool:
     """Launch without counting, which takes half the time, and compare; KernelError at an index out of bounds."""
     inputs, want, got = _matrices(exercise, shape)
     arguments = (*(array.copy() for array in inputs), got)
     grid, block = exercise.task.launch(*shape)
-    prepared = prepare(kernel, grid, block, arguments, units=units)
+    prepared = prepare(kernel, grid, block, arguments)
     Engine(prepared, [_Inside()], max_steps=exercise.task.max_steps).run()
     return not differing(got, want).any()
 
