@@ -12,7 +12,6 @@ from pathlib import Path
 import nbformat
 import pytest
 from launches.decode import Payload
-from nightly import at_night
 
 from course_lib import export, slides
 from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
@@ -183,8 +182,9 @@ def nbconvert(path, *options, to="html"):
     return said, path.with_suffix(".slides.html" if to == "slides" else ".html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kept", ["as executed", at_night("without the widgets' states")])
-@pytest.mark.parametrize("to", ["html", at_night("slides")])
+@pytest.mark.parametrize("kept", ["as executed", "without the widgets' states"])
+@pytest.mark.parametrize("to", ["html", "slides"])
+@pytest.mark.nightly
 def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
     """The page has the picture of the stepper and of the explorer, with its text; the slider is unchanged."""
     nbformat.write(notebook if kept == "as executed" else without_states(notebook), tmp_path / "lesson.ipynb")

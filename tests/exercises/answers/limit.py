@@ -103,6 +103,7 @@ WRONG = [
         "all with b[0]",
         [("b[1]", "b[0]"), ("b[2]", "b[0]"), ("b[3]", "b[0]")],
         "all four results of a thread are the same",
+        "nightly",
     ),
     ("wide", "= for +=", [("] += a", "] = a")], "forgets the sum so far", "nightly"),
     (
@@ -110,6 +111,7 @@ WRONG = [
         "the tile's column in B",
         [("load4(B, start + ty, col)", "load4(B, start + ty, n)")],
         "the first 32 columns",
+        "nightly",
     ),
     ("wide", "one barrier", [("b[3]\n        cuda.syncthreads()", "b[3]")], "both barriers must stay", "nightly"),
     (

@@ -25,6 +25,7 @@ WRONG = [
         "loads twice",
         [("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])")],
         "each tile, once",
+        "nightly",
     ),
     (
         "one-buffer",
@@ -58,7 +59,7 @@ WRONG = [
     ("last-round", "no question", [("if start < K", "if True")], "nothing to store"),
     ("last-round", "barrier outside", [("            cuda.syncthreads()", "        cuda.syncthreads()")], "can go too"),
     ("last-round", "no barrier", [("            cuda.syncthreads()", "")], "must also wait", "nightly"),
-    ("one-buffer", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
+    ("one-buffer", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`", "nightly"),
 ]
 
 RIGHT = [

@@ -33,6 +33,7 @@ WRONG = [
         "the thread's number for its column",
         [("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N")],
         "look at `b = B[start + k, thread]",
+        "nightly",
     ),
     (
         "outer",
@@ -91,7 +92,13 @@ WRONG = [
         "stand in the wrong places",
         "nightly",
     ),
-    ("two-by-two", "nothing added", ["        for k in range(8):\n            pass"], "no product reaches the sum"),
+    (
+        "two-by-two",
+        "nothing added",
+        ["        for k in range(8):\n            pass"],
+        "no product reaches the sum",
+        "nightly",
+    ),
     (
         "two-by-two",
         "i and j exchanged",
@@ -156,7 +163,13 @@ WRONG = [
         "stand in the wrong places",
         "nightly",
     ),
-    ("scattered", "i and j exchanged", [(STORED, "top + ty + 8 * j, left + tx + 8 * i")], "stand in the wrong places"),
+    (
+        "scattered",
+        "i and j exchanged",
+        [(STORED, "top + ty + 8 * j, left + tx + 8 * i")],
+        "stand in the wrong places",
+        "nightly",
+    ),
     (
         "scattered",
         "results that touch",
