@@ -69,6 +69,7 @@ class Analysis:
     Attributes:
         sources: the kernel's source, and those of device functions in its file.
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
+        groups: it calls syncwarp with a mask that may name a part of the warp.
         asks_grid: the size of the grid is in the program.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the device functions that are compiled, by what they were compiled for.
@@ -77,7 +78,7 @@ class Analysis:
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
-        self.fences = self.copies = self.products = self.asks_grid = False
+        self.fences = self.groups = self.copies = self.products = self.asks_grid = False
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
