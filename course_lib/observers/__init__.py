@@ -1,6 +1,6 @@
-"""What watches a launch, one observer a file. Each overrides only the hooks it needs.
+"""Observers of a launch, one a file; each overrides only the hooks that it needs.
 
-A new observer is a file here, and its class stands in one of the two lists: that is all that :func:`simulate` looks at.
+To add an observer, write a file here and add its class to one of the two lists, which :func:`simulate` reads.
 """
 
 from ..simulator.observer import Observer
@@ -17,10 +17,10 @@ from .promotion import PromotionObserver
 from .races import RacesObserver
 from .traffic import Counter
 
-#: Those that count, besides the traffic itself: ``columns()`` gives each count by its name in
+#: Observers that count, besides the traffic itself: ``columns()`` returns each count by its name in
 #: :class:`~course_lib.run.TrafficRow`.
 COUNTERS: tuple[type[Counter], ...] = (CoalescingObserver, BanksObserver)
-#: Those that find what is wrong, and report it with ``add``.
+#: Observers that find violations, and report them with ``add``.
 JUDGES: tuple[type[Observer], ...] = (
     BoundsObserver,
     InitializationObserver,

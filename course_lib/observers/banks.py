@@ -1,17 +1,17 @@
 """Wavefronts and bank conflicts of shared memory.
 
-Shared memory has 32 banks of 4 bytes; word w lies in bank w mod 32. A wavefront takes one word from each bank,
-for as many lanes as ask for that word, so up to 4 bytes a lane a request needs as many wavefronts as the busiest
-bank has distinct words.
+Shared memory has 32 banks of 4 bytes; word w is in bank w mod 32. A wavefront serves one word from each bank, for any
+number of lanes that access this word. So with up to 4 bytes a lane, the wavefronts of a request are the number of
+distinct words in the busiest bank.
 
-Wider accesses are served in groups of lanes that ask for 128 bytes: half a warp at 8 bytes a lane, a quarter at
-16. Neighbouring groups are served two by two as one if throughout the warp every lane asks for the same words as
-lane ^ 1, or every lane for the same as lane ^ 2; otherwise each group needs the wavefronts of its own busiest bank. An
-idle lane agrees with any partner. The rule was found by, and agrees with, every access pattern that was measured on
-an H200 (``course_lib/measurements/nvidia-h200/patterns.json``), 180 of them with idle lanes. Bank conflicts are the
-wavefronts beyond one for a merged pair and one for each group otherwise, as Nsight Compute counts them.
+Wider accesses are served in groups of lanes that access 128 bytes together: half a warp at 8 bytes a lane, a quarter at
+16. Neighbouring groups are merged in pairs if in the whole warp every lane accesses the same words as lane ^ 1, or
+every lane the same as lane ^ 2; otherwise each group needs the wavefronts of its own busiest bank. An idle lane matches
+any partner. The rule was derived from, and agrees with, every access pattern that was measured on an H200
+(``course_lib/measurements/nvidia-h200/patterns.json``), 180 of them with idle lanes. Bank conflicts are the wavefronts
+in excess of one for each merged pair or single group, as Nsight Compute counts them.
 
-A load of matrices (ldmatrix) serves the quarters of a warp, a matrix each, one after the other and none together.
+A load of matrices (ldmatrix) serves the four quarters of a warp, one matrix each, separately.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class BanksObserver(Counter):
             return
         needed = extra = 0
         for phase, times in pattern.tally.items():
-            # whole words move all banks round together, so only the place within a word can matter
+            # a shift by whole words rotates all banks alike, so only the position within a word has an effect
             within = phase % WORD_BYTES
             if within not in pattern.memo:
                 pattern.memo[within] = wavefronts(pattern, within, site.in_pairs)
@@ -61,7 +61,7 @@ class BanksObserver(Counter):
         self.conflicts[key] = self.conflicts.get(key, 0) + extra
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
-        """Count what a copy needs beyond a store of the same places: it waits for where it takes from as well."""
+        """Count the wavefronts that a copy needs in addition to a store to the same words, because it also reads."""
         to, of, active = copied_places(site, pattern, base, array, index)
         needed, _ = self.copies.of(to, of, active, pattern.access_bytes)
         beyond = needed - wavefronts(pattern, 0)[0]
@@ -108,13 +108,13 @@ def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> 
 
 
 def agree(word: np.ndarray, partner: int) -> np.ndarray:
-    """For each column: does every lane ask for the same as its lane ^ partner? Idle lanes agree with all."""
+    """For each column: does every lane access the same word as lane ^ partner? Idle lanes match any."""
     other = word[np.arange(len(word)) ^ partner]
     return ((word == other) | (word == NOBODY) | (other == NOBODY)).all(axis=0)
 
 
 def busiest(word: np.ndarray, words_each: int) -> np.ndarray:
-    """Distinct words in the busiest bank, for each column; a lane takes ``words_each`` words from ``word`` on."""
+    """Distinct words in the busiest bank, for each column; a lane accesses ``words_each`` words from ``word`` on."""
     columns = word.shape[1]
     if not len(word):
         return np.zeros(columns, np.int64)

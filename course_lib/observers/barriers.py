@@ -1,4 +1,4 @@
-"""Barriers that only a part of a block reaches, and warp operations that name absent lanes."""
+"""Barriers that only some threads of a block reach, and warp operations whose mask is wrong."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class BarriersObserver(Observer):
-    """Reports who did not come to a barrier, and why: returned, waiting elsewhere, or on another path."""
+    """Reports threads that did not reach a barrier, and why: returned, at another barrier, or on another path."""
 
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
         self._paths: dict[
             tuple[int, int], dict[int, np.ndarray]
-        ] = {}  # (branch, barrier) lines -> who missed that barrier on another path
+        ] = {}  # (branch, barrier) lines -> masks of the threads that missed that barrier, on another path
 
     def divergence(
         self,
@@ -80,9 +80,9 @@ class BarriersObserver(Observer):
         )
 
     def _barrier_of_the_other_path(self, barrier: Barrier, arrivals: Arrivals) -> int | None:
-        """The line of the barrier on the branch's other path, where those who are here now were missed before.
+        """The line of the barrier on the branch's other path that the threads which are now here have missed.
 
-        One finding with both lines then takes the place of the first.
+        One finding with both lines then replaces the first one.
         """
         for (branch, line), absentees in self._paths.items():
             if branch == barrier.branch and line != barrier.line:
@@ -108,5 +108,5 @@ class BarriersObserver(Observer):
 
 
 def blocks_of(missing: dict[int, np.ndarray]) -> np.ndarray:
-    """The blocks in which somebody is missing, as a mask over (1, 1, block rows, block columns)."""
+    """The blocks with missing threads, as a mask over (1, 1, block rows, block columns)."""
     return np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)[None, None]

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class BoundsObserver(Observer):
-    """Reports accesses that missed the array (they are not performed) and negative indices (they wrap)."""
+    """Reports accesses outside an array (they are not performed) and negative indices (they wrap)."""
 
     def __init__(self) -> None:
         super().__init__()
-        #: An index, and the lanes in which one of its numbers was negative.
+        #: The latest index with a negative number, and the lanes in which it was reported.
         self._wrapped: tuple[Index | None, Mask] = (None, False)
 
     def _first(self, site: Site, index: Index, lanes: Mask) -> tuple[tuple[int, ...], Thread, int]:
@@ -77,7 +77,7 @@ class BoundsObserver(Observer):
         numbers, thread, count = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]
         full, (known, before) = site.vector.full(lanes), self._wrapped
-        if known is index:  # another number of the same index: a thread counts once
+        if known is index:  # another dimension of the same index: a thread is counted once
             count = int(np.count_nonzero(full & ~before))
             full = full | before
         self._wrapped = index, full

@@ -1,9 +1,9 @@
-"""Sectors per request: how many 32-byte pieces of global memory one warp-level access touches.
+"""Sectors: the number of 32-byte pieces of global memory that a request of a warp accesses.
 
-A request of a warp is split into the distinct 32-byte sectors that its active lanes touch (Nsight Compute's
+They are the distinct 32-byte sectors of its active lanes (Nsight Compute's
 ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld`` over ``…_requests_…``): 4 for 32 neighbouring floats, 32 for a
-column of a wide matrix, 1 where all lanes read the same word. Asynchronous copies of 16 bytes are counted in another
-way, see :mod:`copy_passes`.
+column of a wide matrix, 1 if all lanes read the same word. Asynchronous copies of 16 bytes are counted
+differently, see :mod:`copy_passes`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class CoalescingObserver(Counter):
-    """Counts distinct sectors, once for each pattern and each byte phase of its base."""
+    """Counts distinct sectors, computed once for each pattern and each position of its base in a sector."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class CoalescingObserver(Counter):
         self.sectors[key] = self.sectors.get(key, 0) + total
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
-        """Count the sectors of a copy of 16 bytes as the GPU does, where it has counted a load's until here."""
+        """Correct the sectors of a copy of 16 bytes, which was counted as a load so far."""
         if pattern.access_bytes != WIDE_BYTES:
             return
         to, of, active = copied_places(site, pattern, base, array, index)
@@ -75,15 +75,16 @@ def sectors_by_block(pattern: Pattern, phase: int) -> np.ndarray:
 
 
 def distinct(numbers: np.ndarray, mask: Mask) -> np.ndarray:
-    """How many distinct ``numbers`` the active lanes have, for each column of the last two axes."""
+    """The number of distinct ``numbers`` in the active lanes, for each column of the last two axes."""
     always, steps, blocks = starts(numbers, mask)
     return always + np.count_nonzero(steps, axis=0).reshape(blocks)
 
 
 def starts(numbers: np.ndarray, mask: Mask) -> tuple[int, np.ndarray, tuple[int, ...]]:
-    """Where each distinct number begins, when those of a column of the last two axes are in order.
+    """Sort the numbers of each column of the last two axes, and mark where a new number begins.
 
-    Returns (always, steps, shape of the columns): a column has ``always`` numbers, and one for each step that is not 0.
+    Returns (always, steps, shape of the columns): a column has ``always`` distinct numbers, plus one for each nonzero
+    step.
     """
     if mask is True:
         blocks = numbers.shape[2:]

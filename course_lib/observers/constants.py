@@ -1,4 +1,4 @@
-"""Globals that changed after the kernel was compiled: the code keeps what they were."""
+"""Globals that changed after the kernel was compiled; the code keeps their old values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..simulator.observer import Observer
 
 
 class ConstantsObserver(Observer):
-    """Turns the compiler's list of changed names into warnings."""
+    """Converts the compiler's list of changed globals to warnings."""
 
     def warnings(self, unit: Unit) -> None:
         for change in unit.changes.values():

@@ -1,4 +1,4 @@
-"""Shared memory that is read, or written, while an asynchronous copy to it may be on its way."""
+"""Accesses to shared memory while an asynchronous copy to it may not have arrived."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..simulator.observer import Observer
 
 
 class CopiesObserver(Observer):
-    """Keeps, for each word of the shared arrays, the line of the copy that nobody has waited for; 0 for none."""
+    """Stores, for each word of the shared arrays, the line of the copy not yet waited for; 0 for none."""
 
     def start(self, prepared: Any) -> None:
         super().start(prepared)

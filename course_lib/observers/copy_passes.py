@@ -1,22 +1,22 @@
-"""What an asynchronous copy from global to shared memory costs: its wavefronts and its sectors.
+"""The cost of an asynchronous copy from global to shared memory: its wavefronts and its sectors.
 
-A copy takes its elements out of the first-level cache, which lies in the same 32 banks, and so waits for two places at
-once. The rules were found by, and agree with, the access patterns that were measured on an H200
+A copy reads its elements from the first-level cache, which uses the same 32 banks, so it occupies two banks at once.
+The rules were derived from, and agree with, the access patterns that were measured on an H200
 (``course_lib/measurements/nvidia-h200/patterns.json``, the names that begin with "copied"):
 
-- Copies of 4 and 8 bytes, the latter half a warp at a time: a lane must go alone among all those that come from its
-  bank or go to its bank, and the lane with the most such neighbours says how many wavefronts there are. It is as if
-  a bank were taken or filled once in each wavefront, even with the same word, and nobody passed a lane that waits.
-- Copies of 16 bytes pass by the cache and move sectors of 32 bytes. One wavefront moves sectors from one line of 128
-  bytes to one line, each to another sector, in any order that keeps two things alike for all of them: whether they
-  change between even and odd sectors, and whether their halves are exchanged (the lowest two bits of a place, counted
-  in copies, change alike). It moves the same halves of all of them. Their sectors are counted where they go to, once
-  for each line that they come from.
+- Copies of 4 and 8 bytes (the latter half a warp at a time): in one wavefront, a bank is read once and written once,
+  even for the same word. So the number of wavefronts is the largest number of lanes that read from, or write to, the
+  bank of any one lane, as if no lane could overtake a waiting one.
+- Copies of 16 bytes bypass the cache and move sectors of 32 bytes. One wavefront moves sectors from one line of 128
+  bytes to one line, each to a different sector. For all of them two things must be the same: whether they change
+  between even and odd sectors, and whether their halves are exchanged (the lowest two bits of an address, in units of
+  16 bytes, change alike). It moves the same halves of all of them. Sectors are counted at the target, once for each
+  source line.
 
-379 of those 380 patterns are counted exactly so. In one, where two sectors of a line go to two neighbouring sectors
-each, the GPU needs 16 wavefronts and this rule says 8. The kernels on tensor cores, which turn the places of 16 bytes
-by exclusive or and take them from rows that begin anywhere in a line, are counted exactly, too (``exact.json`` and
-``counters.json``, beside the patterns).
+The rules are exact for 379 of those 380 patterns. In the other one, in which two sectors of a line go to two
+neighbouring sectors each, the GPU needs 16 wavefronts and the rule says 8. They are exact, too, for the kernels on
+tensor cores, which swizzle the addresses of 16 bytes by exclusive or and read them from rows that begin anywhere in a
+line (``exact.json`` and ``counters.json``, beside the patterns).
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from ..simulator.lanes.access import Site
     from ..simulator.lanes.arrays import Pattern
 
-#: Where a lane goes to and comes from, counted in copies.
+#: (target, source) of each lane, as addresses in units of the copy's size.
 Places = Sequence[tuple[int, int]]
 
 
 class CopyPasses:
-    """Remembers what patterns of places cost, whatever lines of 128 bytes they begin in."""
+    """Computes the costs of copies, with a cache by pattern relative to the 128-byte lines."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[int, bytes], tuple[int, int]] = {}
 
     def of(self, to: np.ndarray, of: np.ndarray, active: np.ndarray, size: int) -> tuple[int, int]:
-        """Return (wavefronts, sectors), summed over the columns: arrays (lanes, blocks) of places counted in copies.
+        """Return (wavefronts, sectors), summed over blocks; `to` and `of` are (lanes, blocks), in units of the size.
 
-        Sectors are those of copies of 16 bytes, and 0 for others, which are counted like any load.
+        Sectors are 0 unless copies have 16 bytes: the others are counted like loads.
         """
         in_line = LINE_BYTES // size
         columns = []
@@ -70,7 +70,7 @@ class CopyPasses:
 
 
 def copied_places(site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> tuple[np.ndarray, ...]:
-    """Return where the lanes of a copy go to and come from, and who takes part: arrays (lanes, blocks)."""
+    """Return the targets and sources of a copy's lanes, and which lanes take part: arrays (lanes, blocks)."""
     vector, size = site.vector, pattern.access_bytes
 
     def flat(elements: Any, itemsize: int) -> np.ndarray:
@@ -83,7 +83,7 @@ def copied_places(site: Site, pattern: Pattern, base: int, array: Any, index: An
 
 
 def narrow(lanes: Places, size: int) -> int:
-    """Return the wavefronts of a copy of 4 or 8 bytes a lane; places below 0 are lanes that take no part."""
+    """Return the wavefronts of a copy of 4 or 8 bytes a lane; a lane with a target below 0 copies nothing."""
     in_line = LINE_BYTES // size
     group = WARP_SIZE * WORD_BYTES // size
     total = 0

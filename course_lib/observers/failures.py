@@ -1,4 +1,4 @@
-"""Assertions that do not hold, and exceptions that threads raise: a GPU ends the thread there, and says nothing."""
+"""Failed assertions and raised exceptions; a GPU ends the thread there without a message."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class FailuresObserver(Observer):
             Finding(
                 kind,
                 line,
-                f"{self.name(thread)} {what} at {text}; without debug=True a GPU ends the thread there without a word: "
-                "look at the values that it has, with print or in the stepper",
+                f"{self.name(thread)} {what} at {text}; without debug=True a GPU ends the thread there silently: "
+                "look at its values, with print or in the stepper",
                 threads=(thread,),
                 count=int(np.count_nonzero(lanes)),
             )

@@ -1,4 +1,4 @@
-"""Shared and local words, variables and registers that are read before they were written."""
+"""Shared and local words, variables and registers that are read before they are written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class InitializationObserver(Observer):
-    """Keeps, for each shared array, the words that have been written; local arrays keep it themselves."""
+    """Stores which words of the shared arrays have been written; local arrays store it themselves."""
 
     def watch(self, array: Array) -> Watcher | None:
         if isinstance(array, SharedArray):
@@ -67,7 +67,7 @@ class InitializationObserver(Observer):
 
 
 class SharedInitialization:
-    """The written words of one shared array: one flag a word while all blocks agree, else one a word and block."""
+    """The written words of one shared array: one flag a word as long as all blocks agree, else one a word and block."""
 
     def __init__(self, observer: InitializationObserver, array: SharedArray) -> None:
         self.observer, self.array = observer, array

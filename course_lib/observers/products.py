@@ -1,4 +1,4 @@
-"""Products of warpgroups: results and tiles that are touched while they are on their way, and missing fences."""
+"""Errors with products of warpgroups: accesses to results and tiles before the wait, and missing fences."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..simulator.observer import Observer
 
 
 class ProductsObserver(Observer):
-    """Keeps, for each word of the shared arrays, how many products read it, and the store that no fence followed."""
+    """Stores, for each word of the shared arrays, how many unfinished products read it, and the last unfenced store."""
 
     def start(self, prepared: Any) -> None:
         super().start(prepared)
         self.used = prepared.unit.products
-        self.readers: dict[Any, np.ndarray] = {}  # how many products on their way read a word
+        self.readers: dict[Any, np.ndarray] = {}  # how many unfinished products read a word
         self.reading: dict[Any, np.ndarray] = {}  # the line of the latest of them
         self.unfenced: dict[Any, np.ndarray] = {}  # the line of the store that was not fenced; 0 for none
         self.stored: dict[Any, list[tuple[Any, np.ndarray, np.ndarray]]] = {}  # by vector: array, words, lanes
@@ -41,7 +41,7 @@ class ProductsObserver(Observer):
     # --- shared memory ------------------------------------------------------------------------------------------
 
     def _words(self, site: Any, pattern: Any, base: int) -> tuple[np.ndarray, np.ndarray]:
-        """The words of the lanes that take part, and these."""
+        """The words of the active lanes, and these lanes."""
         vector = site.vector
         keys = np.broadcast_to(pattern.array.keys(vector, pattern, base), vector.shape)
         lanes = vector.full(pattern.mask)
@@ -133,8 +133,8 @@ class ProductsObserver(Observer):
         self._report(
             "missing-fence",
             site.line,
-            f"the product reads {array.element_name(index)}, which line {line} stored, and no fence_proxy() of the "
-            "storing thread came in between; call it after the stores (of copies: after their wait), before the "
+            f"the product reads {array.element_name(index)}, which line {line} stored, and the storing thread called "
+            "no fence_proxy() in between; call it after the stores (of copies: after their wait), before the "
             "barrier",
             line,
             array,
@@ -207,7 +207,7 @@ class ProductsObserver(Observer):
         )
 
     def end_of_chunk(self, vectors: Any) -> None:
-        chunk = vectors[0].chunk  # others may still run, where blocks wait for each other
+        chunk = vectors[0].chunk  # if blocks wait for each other, others may still run
         for group in [group for of, group in self.arrivals if of is chunk]:
             for line, counts in self.arrivals.pop((chunk, group)).items():
                 late = np.argwhere(counts < counts.max(axis=0))
@@ -218,7 +218,7 @@ class ProductsObserver(Observer):
                         "barrier-divergence",
                         line,
                         f"warp {vector.warp} starts fewer products here than other warps of its warpgroup; all four "
-                        "must arrive: take the condition away, or let it be the same for all 128 threads",
+                        "must arrive: remove the condition, or make it the same for all 128 threads",
                         None,
                         None,
                         None,

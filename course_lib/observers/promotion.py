@@ -1,4 +1,4 @@
-"""Arithmetic that became float64 by accident: many times slower on most GPUs, and easy to overlook."""
+"""Arithmetic that is in float64 by accident: many times slower on most GPUs, and easy to overlook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PromotionObserver(Observer):
-    """Turns the compiler's list of promotions into warnings that name the operand."""
+    """Converts the compiler's list of promotions to warnings that name the operand."""
 
     def warnings(self, unit: Unit) -> None:
         for promotion in unit.promotions.values():

@@ -1,9 +1,9 @@
 """Accesses and requests, by line, array, space and operation, and per thread.
 
-What the source accesses as one element counts as one access of the element's size: a complex64 is one of 8 bytes, a
-complex128 one of 16. Numba loads and stores the two parts of a complex number one by one. In global memory an H200
-executes them as two accesses of half the size, and so counts two requests, each over the same sectors; in shared
-memory the compiler joins them, to one access of 16 bytes for a complex128.
+An element in the source is one access of its size: 8 bytes for a complex64, 16 for a complex128. Numba loads and stores
+the two parts of a complex number one by one. In global memory an H200 executes them as two accesses of half the size,
+and counts two requests with the same sectors; in shared memory the compiler joins them to one access, of 16 bytes for
+a complex128.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Tally:
 
     accesses: int = 0
     requests: int = 0
-    #: (warp, chunk) -> accesses of each of its threads, where all of them took part
+    #: (warp, chunk) -> accesses of each thread, if all lanes took part
     whole: dict[tuple[int, Chunk], int] = field(default_factory=dict)
-    #: id(mask) -> [vector, mask, times], where only a part did; folded into ``dense`` at the end of a chunk
+    #: id(mask) -> [vector, mask, times], if only some did; added to ``dense`` at the end of a chunk
     partial: dict[int, Any] = field(default_factory=dict)
     dense: np.ndarray | None = None
 
@@ -46,7 +46,7 @@ class Counter(Observer):
     """An observer that counts."""
 
     def columns(self) -> dict[str, dict[Key, int]]:
-        """The counts, each by its name in a row of traffic and by the row's key."""
+        """The counts by name of the column and key of the row of traffic."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Arithmetic of the compiled kernels that NumPy has not, or does otherwise than numba on a GPU."""
+"""Operations of compiled kernels that NumPy lacks, or does differently from numba on a GPU."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .lanes.masks import Mask, Vector
 def cast(value: Vector, dtype: np.dtype) -> Vector:
     """``value`` converted as a GPU does: ints wrap, floats go to ints towards zero and stop at the ends of their range.
 
-    That is PTX's ``cvt.rzi``, which has no 8-bit form: those are the low bits of a 16-bit conversion. NaN gives 0, or
-    the highest bit alone where a side has 64 bits. From float16 numba converts with ``cvt.rni`` instead: to the
-    nearest integer, an even one in the middle, and straight to 8 bits.
+    That is PTX's ``cvt.rzi``. It has no 8-bit form: an 8-bit result is the low bits of a 16-bit conversion. NaN gives
+    0, or only the highest bit set if one of the types has 64 bits. From float16 numba uses ``cvt.rni``: to the nearest
+    integer, ties to even, and directly to 8 bits.
     """
     if dtype.kind not in "iu" or value.dtype.kind != "f":
         return value.astype(dtype)
@@ -46,7 +46,7 @@ def quotient(a: Vector, b: Vector) -> Vector:
 
 
 def power(a: Vector, b: Vector) -> Vector:
-    """``a ** b``; integers to negative powers are what a GPU makes of 1 / a: 0, but for -1, 0 and 1."""
+    """``a ** b``; an integer to a negative power is 1 / a as a GPU computes it: 0, except for a of -1, 0 and 1."""
     if np.asarray(a).dtype.kind == "f":
         result = np.power(a, b)
         if np.any(b == 0.5):  # NumPy takes the square root, which differs at -inf and at -0.0
@@ -60,7 +60,7 @@ def power(a: Vector, b: Vector) -> Vector:
 
 
 def raised(a: Vector, exponent: int) -> Vector:
-    """``a ** exponent`` of a float and a literal: squared and multiplied, rounding each time, as numba's code does."""
+    """``a ** exponent`` of a float and a literal, by repeated squaring, rounded at each step as in numba's code."""
     value, left = a.dtype.type(1), abs(int(exponent))
     while left:
         if left & 1:
@@ -73,8 +73,8 @@ def raised(a: Vector, exponent: int) -> Vector:
 def rounded(x: Vector, digits: Vector) -> Vector:
     """``round(x, digits)`` of a float: scaled, rounded to the nearest integer (half to even) and scaled back.
 
-    It is numba's code, step by step, in double precision. The integer has 64 bits, as a GPU converts it, so what has
-    more digits than those stops at the ends of their range.
+    The steps are those of numba's code, in double precision. The rounded integer has 64 bits, as on a GPU, so larger
+    values become the ends of that range.
     """
     value, digits = x.astype(np.float64), np.asarray(digits)
     up, large = digits >= 0, digits > 22
@@ -94,17 +94,17 @@ def dim(array: Any, axis: int) -> np.int64:
 
 
 def smaller(a: Vector, b: Vector) -> Vector:
-    """``min(a, b)``; where one is NaN the other, as CUDA's fmin."""
+    """``min(a, b)``; if one is NaN, the other one, like CUDA's fmin."""
     return np.fmin(a, b)
 
 
 def larger(a: Vector, b: Vector) -> Vector:
-    """``max(a, b)``; where one is NaN the other, as CUDA's fmax."""
+    """``max(a, b)``; if one is NaN, the other one, like CUDA's fmax."""
     return np.fmax(a, b)
 
 
 def fused(a: Vector, b: Vector, c: Vector) -> Vector:
-    """``a * b + c`` rounded once: through float64; float64 through the platform's long double."""
+    """``a * b + c`` rounded once: computed in float64, or for float64 in the platform's long double."""
     kind = np.asarray(a).dtype
     wide = np.float64 if kind.itemsize < 8 else np.longdouble
     return (a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(kind)
@@ -126,7 +126,7 @@ def erfc(x: Vector) -> Vector:
 
 
 def gamma(x: Vector) -> Vector:
-    """The gamma function as CUDA's tgamma: infinite at zeros, by their sign, and on overflow; nan at other poles."""
+    """The gamma function like CUDA's tgamma: infinite on overflow and at zero (with its sign), NaN at other poles."""
 
     def one(x: Vector) -> float:
         try:
@@ -140,7 +140,7 @@ def gamma(x: Vector) -> Vector:
 
 
 def lgamma(x: Vector) -> Vector:
-    """The logarithm of gamma's absolute value, as CUDA's lgamma: inf at a pole, and where it overflows."""
+    """The logarithm of gamma's absolute value, like CUDA's lgamma: inf at a pole and on overflow."""
 
     def one(x: Vector) -> float:
         try:
@@ -213,11 +213,11 @@ def product(a: Vector, b: Vector) -> Vector:
 
 
 def complex_quotient(a: Vector, b: Vector, full: Callable[[Any], Any], mask: Mask, line: int) -> Vector:
-    """``a / b``: CPython's way, which is numba's. Raises KernelError where an active lane divides by zero."""
+    """``a / b`` by CPython's algorithm, which numba uses. Raises KernelError if an active lane divides by zero."""
     if np.any(b == 0) and (full(b == 0) & full(mask)).any():
         raise KernelError(
-            "a complex number is divided by zero; numba ends such a thread there, in the middle of the kernel and "
-            "without a word: check the divisor first",
+            "a complex number is divided by zero; numba ends such a thread there, in the middle of the kernel, without "
+            "a message: check the divisor first",
             line=line,
         )
     by_real = np.abs(b.real) >= np.abs(b.imag)
@@ -230,7 +230,7 @@ def complex_quotient(a: Vector, b: Vector, full: Callable[[Any], Any], mask: Mas
 
 
 def complex_power(a: Vector, b: Vector) -> Vector:
-    """``a ** b`` in polar form, as numba compiles it for a GPU; 0 where both real parts are 0, but b is not."""
+    """``a ** b`` in polar form, as numba compiles it for a GPU; 0 if both real parts are 0 and b is not 0."""
     kind = a.dtype.type
     size, angle = np.hypot(a.real, a.imag), np.arctan2(a.imag, a.real)
     length, phase = np.power(size, b.real), angle * b.real

@@ -1,4 +1,4 @@
-"""What a launch can break, and the errors that say so."""
+"""The kinds of findings, `Finding`, and the simulator's errors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ Coordinates = tuple[int, int, int]
 #: A thread: (bx, by, bz) of its block and (tx, ty, tz) in it.
 Thread = tuple[Coordinates, Coordinates]
 
-#: Every kind of finding, with its severity: an error makes a strict launch raise. In the order in which a reader looks
-#: at them, for the first kinds are the causes of the later ones.
+#: The severity of each kind of finding: an error makes a strict launch raise. Causes come before their consequences,
+#: which is also the order in which findings are shown.
 KINDS = {
     "out-of-bounds": "error",
     "misaligned-access": "error",
@@ -26,7 +26,7 @@ KINDS = {
     "float64": "warning",
     "changed-constant": "warning",
 }
-#: What ``Finding.count`` counts, where it is not accesses of threads.
+#: The unit of ``Finding.count``, if it is not accesses.
 COUNTED = {
     "race": "instruction",
     "float64": "operand",
@@ -38,7 +38,7 @@ RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 
 
 class FindingKey(NamedTuple):
-    """What two findings have in common that are one: a broken rule is reported once for each of these."""
+    """The identity of a finding: findings with the same key are reported once, and counted."""
 
     kind: str
     line: int
@@ -48,19 +48,19 @@ class FindingKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """One broken rule, reported once for each pair of source lines and array.
+    """A violation of one rule, reported once for each pair of source lines and array.
 
     Attributes:
         kind: one of ``KINDS``, which gives its severity.
-        line: the line that broke the rule, as numbered in the student's file or notebook cell.
+        line: the line that violates the rule, as numbered in the student's file or notebook cell.
         message: one sentence: what, where, what to do.
         other_line: the other line that takes part (the earlier access of a race, the return that keeps a
             thread from a barrier), or None.
         array: the kernel's own name for the array, or None.
         index: the element of the first occurrence, one number per dimension, or None.
         threads: the threads of the first occurrence, each ``((bx, by, bz), (tx, ty, tz))``.
-        count: how many times threads broke the rule at these lines; for a race, how often an instruction was
-            seen to race; for "float64", how many operands did it.
+        count: how many times threads violated the rule at these lines; for a race, how many instructions raced; for
+            "float64", how many operands were promoted.
     """
 
     kind: str
@@ -93,7 +93,7 @@ class Finding:
 
     @property
     def rank(self) -> tuple[bool, int, int, str]:
-        """Sorts findings for a reader: errors first, then line by line, and causes before what follows from them."""
+        """Sort key for display: errors first, then by line, then causes before their consequences."""
         return self.severity != "error", self.line, RANK[self.kind], self.array or ""
 
     def __str__(self) -> str:
@@ -106,10 +106,10 @@ class Finding:
 
 
 class SimulatorError(Exception):
-    """Base of the errors a user can cause. In a notebook only the message is shown, no internal frames.
+    """Base class of the errors that a user can cause. A notebook shows only the message, no internal frames.
 
-    ``line`` is the line of the kernel that caused it, if one did. ``text`` says what is wrong, and ``option`` what else
-    whoever called ``simulate`` can do or may want to know; the message is all three.
+    The message consists of ``line``, the line of the kernel that caused the error, if any; ``text``, what is wrong; and
+    ``option``, advice for the caller of ``simulate``.
     """
 
     def __init__(self, text: str, line: int | None = None, option: str = ""):
@@ -117,7 +117,7 @@ class SimulatorError(Exception):
         super().__init__(self.without_option() + option)
 
     def without_option(self) -> str:
-        """The message for whoever does not call ``simulate`` himself."""
+        """Return the message without the advice for the caller of ``simulate``."""
         return self.text if self.line is None else f"line {self.line}: {self.text}"
 
     def _render_traceback_(self) -> list[str]:
@@ -125,9 +125,9 @@ class SimulatorError(Exception):
 
 
 class KernelError(SimulatorError):
-    """A strict launch broke a rule. ``findings`` holds what was found, ``run`` the whole :class:`Run`.
+    """A strict launch violated a rule. ``findings`` holds what was found, ``run`` the whole :class:`Run`.
 
-    Both are empty where the launch could not go on: a loop that never ends, a step of 0.
+    Both are empty if the launch had to stop: a loop that never ends, a step of 0.
     """
 
     def __init__(

@@ -89,9 +89,9 @@ class Launch:
         return tuple(WarpLanes(self, w) for w in range(self.warps_per_block))
 
     def chunks(self, edges: tuple[bool, bool] = (False, False), most: int = LANES_PER_VECTOR) -> Iterator[Chunk]:
-        """Cut the grid into rectangles of blocks of about LANES_PER_VECTOR lanes a warp, at ``most`` so many blocks.
+        """Divide the grid into rectangles of at ``most`` so many blocks, with about LANES_PER_VECTOR lanes a vector.
 
-        ``edges`` (x, y): give the last column, or the last row, of the grid chunks of its own. Where a matrix is
+        ``edges`` (x, y): put the last column, or the last row, of the grid into separate chunks. If a matrix is
         no multiple of the block, guards cut only there, and all other blocks run without masks.
         """
         lanes = min(WARP_SIZE, self.threads_per_block)
@@ -179,7 +179,7 @@ class Chunk:
 
     @property
     def places(self) -> np.ndarray:
-        """The number of each block in the chunk, as the last two axes of a vector."""
+        """The index of each block in the chunk, as the last two axes of a vector."""
         return np.arange(self.count).reshape(1, 1, *self.shape)
 
 

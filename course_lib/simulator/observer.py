@@ -1,4 +1,4 @@
-"""The base class of everything that watches a launch."""
+"""The base class of observers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Override the hooks you need; the engine calls no other. See :mod:`course_lib.observers`.
+    """Receives the events of a launch: override the hooks you need. The engine calls only those.
 
-    A hook that sees every access in order costs time on every access: ask for it with :meth:`watch`. The other hooks
-    are called once for a pattern, a barrier, a broken rule, a chunk of blocks or a launch, and only when tracing for
-    each statement. ``vector`` is a :class:`~course_lib.simulator.lanes.warp.WarpVector`, and ``lanes`` a mask over
-    it; ``site``, ``pattern`` and ``base`` say what was accessed, see :mod:`course_lib.simulator.lanes.access`.
+    To see every access in order, which costs time on every access, override :meth:`watch`. The other hooks are called
+    once for a pattern, a barrier, a violation, a chunk of blocks or a launch; when tracing, also for each statement.
+    ``vector`` is a :class:`~course_lib.simulator.lanes.warp.WarpVector`, and ``lanes`` a mask over it; ``site``,
+    ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.lanes.access`.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Observer:
         self.launch = prepared.launch
 
     def warnings(self, unit: Unit) -> None:
-        """The place for warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
+        """Report warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
 
     def watch(self, array: Array) -> Watcher | None:
         """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
@@ -53,10 +53,10 @@ class Observer:
         """In ``lanes`` (a mask) an index was negative, and numba wraps it."""
 
     def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
-        """In ``lanes`` (a mask) an index missed the array; the access was left out."""
+        """In ``lanes`` (a mask) an index was outside the array; the access was skipped."""
 
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
-        """In ``lanes`` (a mask) the address of a vector access was no multiple of its size."""
+        """In ``lanes`` (a mask) the address of a vector access was not a multiple of its size."""
 
     def updated(
         self, site: Site, pattern: Pattern, base: int, operation: str, values: tuple[Any, ...], old: Any
@@ -70,7 +70,7 @@ class Observer:
         """In ``lanes`` a variable, or another lane's register, was read before it had a value."""
 
     def unreturned(self, function: str, line: int, vector: WarpVector, lanes: Mask) -> None:
-        """In ``lanes`` the result of a device function is used that returned nothing there."""
+        """In ``lanes`` the result of a device function is used, but the function returned nothing there."""
 
     def barrier(self, arrivals: Arrivals, complete: bool) -> None:
         """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete``: every thread of the chunk came."""
@@ -83,50 +83,50 @@ class Observer:
         missing: dict[int, np.ndarray],
         waiting: dict[int, Barrier],
     ) -> None:
-        """In some blocks of the chunk, only a part of the threads reached ``barrier``.
+        """In some blocks of the chunk, only some of the threads reached ``barrier``.
 
-        ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that came; ``missing`` are the masks of the
-        others, by warp. ``waiting`` holds the :class:`~course_lib.simulator.lanes.barrier.Barrier` at which a
-        warp stands.
+        ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that arrived; ``missing`` holds the masks of the
+        other threads, by warp. ``waiting`` holds the :class:`~course_lib.simulator.lanes.barrier.Barrier` at which each
+        warp waits.
         """
 
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
         """Lanes passed a ``threadfence`` or ``threadfence_system``, or, ``block_only``, a ``threadfence_block``."""
 
     def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
-        """An asynchronous copy to shared memory is on its way from here on; ``pattern`` and ``base`` say where to.
+        """An asynchronous copy to shared memory was started; ``pattern`` and ``base`` are its target.
 
-        ``values`` are what it brings, one for each element of a lane's access.
+        ``values`` are the copied values, one for each element of a lane's access.
         """
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Array, index: Any) -> None:
-        """The same, with the ``index`` of the global ``array`` that it copies from, once it is counted."""
+        """An asynchronous copy was counted: as `copy_started`, with the source, ``index`` of the global ``array``."""
 
     def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
-        """Lanes waited for such a copy: the store to shared memory follows, as an access of ``site``."""
+        """Lanes waited for an asynchronous copy; its store to shared memory follows, as an access of ``site``."""
 
     def product_started(self, site: Site, vector: WarpVector, product: PendingProduct) -> None:
-        """A warp started a product of its warpgroup; ``site`` reads what ``product.operands`` say."""
+        """A warp started a product of its warpgroup; ``site`` reads ``product.operands``."""
 
     def product_finished(self, vector: WarpVector, product: PendingProduct, lanes: np.ndarray) -> None:
-        """``lanes`` waited for such a product."""
+        """``lanes`` waited for a product of their warpgroup."""
 
     def proxy_fence(self, vector: WarpVector, mask: Mask) -> None:
-        """What lanes stored to shared memory is visible to the tensor cores from here on."""
+        """Lanes made their stores to shared memory visible to the tensor cores."""
 
     def register_fence(self, vector: WarpVector, mask: Mask) -> None:
-        """What lanes did with registers comes before the products that follow."""
+        """Lanes ordered their accesses to registers before the products that follow."""
 
     def misplaced(self, line: int, vector: WarpVector, array: Array, operand: str, element: int) -> None:
-        """The descriptor of operand "A" or "B" reaches ``element``, which ``array`` does not have."""
+        """The descriptor of operand "A" or "B" includes ``element``, which is outside ``array``."""
 
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
-        """Lanes end in an assert that does not hold ("failed-assertion"), or in a raise: ``text`` is its source."""
+        """Lanes end in a failed assert (``kind`` "failed-assertion") or in a raise; ``text`` is its source."""
 
     def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         """The mask that a warp operation names is wrong for ``lanes``.
 
-        ``what`` is "absent" where they are named and did not arrive, "stray" where they arrived and are not named.
+        ``what`` is "absent" if it names them but they did not arrive, "stray" if they arrived but are not named.
         """
 
     def statement(self, vector: WarpVector, line: int, mask: Mask) -> None:
@@ -136,13 +136,13 @@ class Observer:
         """A variable was assigned (only when tracing)."""
 
     def tested(self, vector: WarpVector, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
-        """``left`` and ``right`` were compared in the lanes of ``mask``, as ``text`` says (only when tracing)."""
+        """The comparison ``text`` was evaluated in the lanes of ``mask``: ``truth`` (only when tracing)."""
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         """All warps of a chunk have finished."""
 
     def name(self, thread: Thread) -> str:
-        """``thread (3, 1) of block (0, 2)``; only ``thread 3 of block 0`` in a launch of one dimension."""
+        """Name a thread: ``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""
 
         def place(coordinates: Coordinates, sizes: Coordinates) -> int | tuple[int, ...]:
             dims = max([1, *(d + 1 for d in range(3) if sizes[d] > 1)])
@@ -156,6 +156,6 @@ class Observer:
         return tuple(self._findings.values())
 
     def add(self, finding: Finding) -> None:
-        """Keep the first finding of its kind at these lines and array; add the later ones to its count."""
+        """Store a finding; if its key is known, only add to the count of the first one."""
         first = self._findings.get(finding.key)
         self._findings[finding.key] = finding if first is None else replace(first, count=first.count + finding.count)

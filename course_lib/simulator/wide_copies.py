@@ -1,7 +1,7 @@
 """What one asynchronous copy of 16 bytes a lane costs: wavefronts and sectors.
 
-The observers count with it what a launch did, and the closed forms of `model` what one will do.
-`course_lib.observers.copy_passes` has the measurements behind the rule.
+Used by the observers for launches that ran, and by the formulas of `model`.
+`course_lib.observers.copy_passes` has the measurements that support the rule.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ WIDE_BYTES = 16
 
 
 def wide_copy(lanes: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return (wavefronts, sectors) of a copy of 16 bytes a lane; `lanes` say where each goes to and comes from.
+    """Return (wavefronts, sectors) of a copy of 16 bytes a lane; `lanes` holds each lane's (target, source).
 
-    Places are counted in copies; those below 0 are lanes that take no part.
+    Both are addresses divided by 16 bytes; a target below 0 means that the lane copies nothing.
     """
     in_sector, in_line = SECTOR_BYTES // WIDE_BYTES, LINE_BYTES // SECTOR_BYTES
     moves: dict[tuple[int, int, int], set[int]] = {}  # sector from, sector to, what changes in a place -> its halves

@@ -87,7 +87,7 @@ def test_a_file_that_was_edited_after_its_import(tmp_path):
     with open(path, "w") as file:
         file.write("def kernel(out):\n    out[0] = 2\n")
     os.utime(path, (2e9, 2e9))
-    with pytest.raises(UnsupportedKernelError, match=r"has changed since it was imported; import it anew"):
+    with pytest.raises(UnsupportedKernelError, match=r"has changed since it was imported; import it again"):
         simulate(module.kernel)[1, 1](np.zeros(1))
 
 

@@ -99,7 +99,7 @@ def cooperative_groups(a):
     [
         (wrong_type, "takes float32, not int64"),
         (an_array, "takes numbers and tuples of numbers"),
-        (of_no_kind, "'teleport', of which the simulator knows nothing"),
+        (of_no_kind, "'teleport', which the simulator does not know"),
         (complex_math, "cmath.*real and .imag"),
         (random_numbers, "random numbers.*pass them in an array"),
         (cooperative_groups, "end the kernel, and launch the next one"),

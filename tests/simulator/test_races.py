@@ -501,7 +501,7 @@ def test_without_release_and_acquire_it_is_a_race(kernel):
 def test_the_message_says_where_the_fence_must_stand():
     found, *_ = tickets(fence_before_the_store)
     (race,) = [f for f in found if f.array == "partial"]
-    assert "threadfence() orders them only if it stands between the first and an atomic" in race.message
+    assert "threadfence() orders them only if it is between the first and an atomic" in race.message
 
 
 @pytest.mark.parametrize("blocks", [1, 2])

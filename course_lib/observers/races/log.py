@@ -1,4 +1,4 @@
-"""The accesses to shared memory, judged once for each barrier interval."""
+"""A log of the accesses to shared memory, checked for races once for each barrier interval."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ...simulator.lanes.arrays import Pattern
     from ...simulator.lanes.memory import SharedArray
 
-#: A log is replayed early when it holds so many accesses, or so many bytes of offsets, masks and values.
+#: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
 
 
 class Judge(Reporter, Protocol):
-    """Who is told of races, and knows how often the blocks of a chunk have met."""
+    """Receives the races, and counts the barriers of a chunk's blocks."""
 
     each: bool  # see Shadow
 
@@ -28,7 +28,7 @@ class Judge(Reporter, Protocol):
 
 
 def size(*parts: Any) -> int:
-    """Bytes of those parts of an access that are arrays."""
+    """Bytes of the arrays among ``parts``."""
     return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
 
 
@@ -38,7 +38,7 @@ class SharedLog:
     def __init__(self, observer: Judge, array: SharedArray) -> None:
         self.observer, self.array = observer, array
         self.entries: list[Access] = []
-        self.patterns: set[int] = set()  # ids of those that the entries keep alive
+        self.patterns: set[int] = set()  # ids of the patterns that the entries keep alive
         self.writes = self.bytes = 0
         self.room = LOG_ENTRIES
         self.shadow: Shadow | None = None
@@ -57,7 +57,7 @@ class SharedLog:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Forget repeated reads of the same words by the same warp; replay the log if that is not enough."""
+        """Drop repeated reads of the same words by the same warp; replay the log if that is not enough."""
         if not self.writes:
             self.entries = list({(id(e.pattern), e.base, id(e.order)): e for e in self.entries}.values())
         if self.writes or self.bytes > LOG_BYTES // 2 or len(self.entries) > 16 * LOG_ENTRIES:
@@ -66,7 +66,7 @@ class SharedLog:
         self.room = 2 * len(self.entries) + LOG_ENTRIES
 
     def settle(self, complete: bool) -> None:
-        """A barrier (of all blocks of the chunk, if ``complete``), or the end: judge the interval."""
+        """Check the interval for races, at a barrier (of all blocks of the chunk if ``complete``) or at the end."""
         if self.dirty or not complete or not self._harmless():
             self._replay()
             self.dirty = not complete
@@ -97,7 +97,7 @@ class SharedLog:
         return self._each_once(writers)
 
     def _each_once(self, writers: list[Access]) -> bool:
-        """Is no word of any block written twice?"""
+        """Is each word written at most once in each block?"""
         if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
             words = np.concatenate(
                 [np.broadcast_to(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]

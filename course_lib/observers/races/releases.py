@@ -1,14 +1,14 @@
-"""The order that a fence and an atomic make: release and acquire, between any two threads of a launch.
+"""Order by fences and atomics: release and acquire, between any two threads of a launch.
 
-A thread that passes a ``threadfence`` has made visible what it did before, and what a barrier ordered before. Its next
-atomic on a word of global or shared memory *releases* that, and whoever updates the same word atomically afterwards
-*acquires* it: what it does from then on is ordered after all of it, and after what the releasing thread had itself
-acquired before its fence. A ``threadfence_block`` does so for the threads of its own block alone. The threads of a
-block share what one of them fenced or acquired once a barrier has passed. Source: the release and acquire patterns of
-the PTX memory model; as the programs in NVIDIA's samples do, an atomic acquires without a fence of its own.
+A ``threadfence`` makes visible what its thread did before, and what a barrier ordered before that. The thread's next
+atomic on a word of global or shared memory *releases* this, and a thread that updates the same word atomically later
+*acquires* it: its later accesses are ordered after all of it, and after what the releasing thread itself had
+acquired before its fence. A ``threadfence_block`` does this only for the threads of its block. After a barrier, all
+threads of a block share what one of them fenced or acquired. Source: the release and acquire patterns of the PTX memory
+model; as in NVIDIA's samples, an atomic acquires without an additional fence.
 
-Fences and releases are numbered, so that what a thread does after its fence is not taken for what it did before: an
-access carries the number of fences that its thread had passed (``stamps``).
+Fences and releases are numbered, to separate what a thread does after its fence from what it did before: an access
+carries the number of fences that its thread had passed (``stamps``).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ import numpy as np
 
 Stamps = np.ndarray[Any, np.dtype[np.int32]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-#: A word of memory: its array, and the number of the element.
+#: A word of memory: its array, and the key of the element.
 Word = tuple[object, int]
-#: For each word, how many of its releases were acquired: those that came first.
+#: For each word, how many of its releases were acquired (always the first ones).
 Heard = dict[Word, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What an atomic released of its own block: the accesses of each thread before its fence, and of the whole
-    block before the barrier that preceded that; and what was heard before those fences."""
+    """The accesses of its own block that an atomic released: those of each thread before its fence, and those of the
+    whole block before the barrier that preceded it; and what was acquired before those fences."""
 
-    fences: Stamps  # by thread of the block, the fences that count; an access with a smaller stamp came before
-    barriers: int  # accesses of any thread of the block with fewer barriers passed came before
+    fences: Stamps  # for each thread of the block: accesses with a smaller stamp are released
+    barriers: int  # accesses of any thread of the block that had passed fewer barriers are released
     heard: Heard
 
     def covers(self, thread: int, stamp: int, barriers: int) -> bool:
@@ -41,13 +41,13 @@ class Reach:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What grows with each release that says something new."""
+        """A key that grows with each release of something new."""
         return int(self.fences.sum()), self.barriers
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One atomic after a fence: what it released to its own block, and what to all."""
+    """One atomic after a fence: what it released to its own block, and to all blocks."""
 
     position: int  # among the releases on this word
     to_block: Reach
@@ -66,7 +66,7 @@ class Fences:
         self.heard: dict[int, dict[int, Heard]] = {}  # by block and thread, before the fence
 
     def reach(self, block: int, own: int, threads: int, now: int) -> Reach | None:
-        """What the thread may release: behind its own fence, or behind a fence and a barrier of its block."""
+        """What the thread can release: what is before its own fence, or before a fence and a barrier of its block."""
         here = slice(block * threads, (block + 1) * threads)
         passed = self.barriers[here]
         counts = (passed >= 0) & (passed < now)
@@ -81,14 +81,14 @@ class Fences:
 
 
 def join(heard: Heard, more: Heard) -> None:
-    """Add to what was heard."""
+    """Add ``more`` to the acquired releases ``heard``."""
     for word, length in more.items():
         heard[word] = max(length, heard.get(word, 0))
 
 
 @dataclass(slots=True)
 class Acquired:
-    """What the threads of a block know of other threads."""
+    """The releases that the threads of a block have acquired."""
 
     by_all: Heard = field(default_factory=dict)  # acquired before the latest barrier
     by_one: dict[int, Heard] = field(default_factory=dict)  # since then, by thread
@@ -110,7 +110,7 @@ class Releases:
         self.acquired: dict[int, Acquired] = {}  # by block
 
     def fence(self, threads: Ints, barriers: Ints, block_only: bool) -> None:
-        """These threads, which have passed so many barriers, pass a fence, which may be one for their block only."""
+        """Let threads that have passed ``barriers`` pass a fence, ``block_only`` or for all threads."""
         self.fenced = True
         self.stamps[threads] += 1
         for fences in (self.of_block,) if block_only else (self.of_block, self.of_device):
@@ -122,7 +122,7 @@ class Releases:
                     fences.heard.setdefault(block, {})[own] = self.heard(block, own, int(barriers[i]))
 
     def update(self, array: object, keys: Ints, threads: Ints, barriers: Ints) -> None:
-        """These threads update words atomically, one after another in their order in the grid."""
+        """Let threads update words atomically, one after another in their order in the grid."""
         if not self.fenced:
             return
         for i in np.argsort(threads, kind="stable"):
@@ -140,13 +140,13 @@ class Releases:
             return
         thread, released = block * self.threads + own, (to_block.key, None if to_all is None else to_all.key)
         if self.latest.get((word, thread)) == released:
-            return  # a thread that waits in a loop releases nothing new
+            return  # nothing new, as in each iteration of a waiting loop
         self.latest[word, thread] = released
         self.log.setdefault(word, {}).setdefault(block, []).append(Release(length, to_block, to_all))
         self.length[word] = length + 1
 
     def _known_in(self, block: int, now: int) -> Acquired:
-        """What the block has acquired; a barrier since the last look tells all its threads."""
+        """What the block has acquired; after a barrier, all its threads share it."""
         known = self.acquired.setdefault(block, Acquired())
         if known.barriers < now:
             for heard in known.by_one.values():
@@ -161,16 +161,16 @@ class Releases:
         return {**known.by_all, **known.by_one.get(own, {})}
 
     def ordered(self, thread: int, stamp: int, barriers: int, later: int, now: int) -> bool:
-        """Was an access released to the thread ``later``, which has passed ``now`` barriers?
+        """Was an access of ``thread`` released to the thread ``later``, which has passed ``now`` barriers?
 
-        Its thread had passed ``barriers`` barriers then, and ``stamp`` fences.
+        At the access, ``thread`` had passed ``barriers`` barriers and ``stamp`` fences.
         """
         block, own = divmod(thread, self.threads)
         mine, reader = divmod(later, self.threads)
         if mine not in self.acquired:
             return False
         waiting = [(mine, *entry) for entry in self.heard(mine, reader, now).items()]
-        seen: dict[tuple[int, Word], int] = {}  # by the block that heard
+        seen: dict[tuple[int, Word], int] = {}  # by the block that acquired
         while waiting:
             hearer, word, length = waiting.pop()
             before = seen.get((hearer, word), 0)

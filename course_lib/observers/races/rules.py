@@ -1,4 +1,4 @@
-"""Which accesses race, and what to say of them; the rules themselves are in the package's docstring."""
+"""Find races and report them; the package's docstring states the rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
 
 
 class RacesObserver(Observer):
-    """Finds races; see the module's rules."""
+    """Finds races."""
 
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
@@ -49,18 +49,18 @@ class RacesObserver(Observer):
             self.logs[array] = log = SharedLog(self, array)
             return log
         if isinstance(array, SharedArray) or (isinstance(array, GlobalArray) and self.unit.may_write(array.name)):
-            return self._at_once  # where fences order accesses, it matters which came between two of them
+            return self._at_once  # fences order accesses, so the position of each access is needed
         return None
 
     def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
-        """An asynchronous copy may store from here on; that it arrives later is an access of its own."""
+        """Treat the start of an asynchronous copy as a store, since it may arrive at once; so is its arrival."""
         array = pattern.array
         assert isinstance(array, SharedArray)
         watcher = self.logs.get(array, self._at_once)
         for element, value in enumerate(values):
             watcher(site, pattern, base + element, value)
 
-    # --- accesses that are judged one by one --------------------------------------------------------------------
+    # --- accesses that are checked one by one -------------------------------------------------------------------
 
     def _at_once(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         array = pattern.array
@@ -114,7 +114,7 @@ class RacesObserver(Observer):
         other: tuple[int, int, int],
         same_value: bool,
     ) -> None:
-        """``one`` and ``other`` are (thread id, line, kind) of two accesses that race, in any order."""
+        """Report two accesses that race, ``one`` and ``other``: (thread id, line, kind), in any order."""
         (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
             [one, other], key=lambda access: (access[1], access[0])
         )
@@ -125,7 +125,7 @@ class RacesObserver(Observer):
         size = self.launch.threads_per_block
         if threads[0][0] != threads[1][0] and self.unit.fences:
             cure = (
-                "threadfence() orders them only if it stands between the first and an atomic on a word that the other "
+                "threadfence() orders them only if it is between the first and an atomic on a word that the other "
                 "thread updates too, before the second; threadfence_block() orders the threads of one block only"
             )
         elif threads[0][0] != threads[1][0]:
@@ -149,7 +149,7 @@ class RacesObserver(Observer):
             index=index,
             threads=threads,
         )
-        # of several races of two lines the one is shown that a syncwarp does not cure, and no equal values excuse
+        # of several races of two lines, show one that a syncwarp does not fix and in which the values differ
         gravity = cure is not WITHIN_WARP, not same_value
         first = self._findings.get(finding.key)
         if first is not None and gravity > self.gravity[finding.key]:

@@ -1,4 +1,4 @@
-"""For each word of an array, the accesses that a later one can still race with."""
+"""The shadow of an array: for each word, the accesses with which a later one can still race."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...simulator.lanes.warp import WarpVector
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-#: Which lanes, as a boolean array of a whole vector.
+#: A mask as a boolean array of a whole vector.
 Lanemask = np.ndarray[Any, np.dtype[np.bool_]]
 
 READ, WRITE, ATOMIC = 0, 1, 2
@@ -30,17 +30,17 @@ SLOTS = ("latest", "other_lane", "other_warp", "other_block")
 
 
 class Reporter(Protocol):
-    """Whoever is told of a race; ``one`` and ``other`` are (thread id, line, kind) of two accesses, in any order.
+    """Receives races; ``one`` and ``other`` are (thread id, line, kind) of two accesses, in any order.
 
-    ``reported`` lists what was told since somebody emptied it: the finding, and whether another report of it can
-    still change more than its count.
+    ``reported`` lists the reports since it was last emptied: the key of the finding, and whether another report of it
+    can change more than its count.
     """
 
     launch: Launch
     reported: list[tuple[FindingKey, bool]]
 
     def repeat(self, key: FindingKey, times: int) -> None:
-        """The race was seen so many times again."""
+        """Count a known race ``times`` more."""
 
     def report(
         self, array: Any, word: int, one: tuple[int, int, int], other: tuple[int, int, int], same_value: bool
@@ -49,7 +49,7 @@ class Reporter(Protocol):
 
 @dataclass(slots=True)
 class Access:
-    """One logged access: everything the replay needs."""
+    """One logged access, with all data for a replay."""
 
     line: int
     kind: int
@@ -57,7 +57,7 @@ class Access:
     pattern: Pattern
     base: int
     order: tuple[Any, Any]  # see WarpVector.order
-    value: Any = None  # what was written
+    value: Any = None  # the written value
 
     @classmethod
     def at(cls, site: Site, pattern: Pattern, base: int, value: Any) -> Access:
@@ -85,11 +85,11 @@ class ActiveLanes:
 
     @property
     def barriers(self) -> Ints:
-        """How many its block had passed."""
+        """The number of barriers that each lane's block had passed."""
         return np.asarray(self.when >> CLOCK_BITS)
 
     def take(self, chosen: Ints) -> ActiveLanes:
-        """These lanes only."""
+        """Select lanes."""
         some = object.__new__(ActiveLanes)
         some.access, some.mask, some.known = self.access, self.mask, self.known
         for name in ("thread", "block", "who", "when", "place"):
@@ -98,7 +98,7 @@ class ActiveLanes:
         return some
 
     def knows(self, threads: Ints, whens: Ints, first: int) -> np.ndarray:
-        """Has each lane met, in a syncwarp, the access that a lane of its own warp made earlier?
+        """Did a syncwarp order the earlier accesses (``threads``, ``whens``) of its own warp before each lane's?
 
         ``first`` is the thread of lane 0, relative to the block.
         """
@@ -107,20 +107,20 @@ class ActiveLanes:
             return np.asarray(clock < (self.when & CLOCK_MASK))
         threads_per_block = self.access.vector.launch.threads_per_block
         origin = self.block * threads_per_block + first
-        lanes = np.clip(threads - origin, 0, self.known.shape[1] - 1)  # of other warps: not looked at
+        lanes = np.clip(threads - origin, 0, self.known.shape[1] - 1)  # results for other warps are not used
         return np.asarray(self.known[self.thread - origin, lanes, self.place] >= clock)
 
 
-#: A slot packs a thread and a line into one number, and a block's barriers and a lane's syncwarps into another.
+#: A slot packs thread and line into one number, and barriers of the block and syncwarps of the lane into another.
 LINE_BITS, CLOCK_BITS = 20, 32
 LINE_MASK, CLOCK_MASK = (1 << LINE_BITS) - 1, (1 << CLOCK_BITS) - 1
 
 
 class Slot:
-    """One access of each word: ``who`` (thread + 1 and line; 0 for nobody) and ``when`` (barriers and syncwarps).
+    """One access of each word: ``who`` (thread + 1 and line; 0 for none) and ``when`` (barriers and syncwarps).
 
-    ``stamp`` holds the fences that the thread had passed, in kernels that have fences. Zeros, so that the words that
-    nobody touches take no memory.
+    ``stamp`` holds the fences that the thread had passed, in kernels with fences. The arrays are made by np.zeros, so
+    words without an access need no memory.
     """
 
     def __init__(self, words: int, stamped: bool) -> None:
@@ -185,7 +185,7 @@ class Crowd:
 
 @dataclass(slots=True, eq=False)
 class Transition:
-    """What an access did to a state of the words: the next state, and the races that it added to the count of."""
+    """The effect of an access on a state of the words: the next state, and the races that it counted."""
 
     state: int
     found: list[FindingKey]
@@ -193,37 +193,37 @@ class Transition:
 
 
 class Memory:
-    """Accesses that a loop repeats, and what they did to the few words that they touch.
+    """A cache of the effects of accesses that a loop repeats, on the few words that they access.
 
-    What an access does depends on what the slots hold of its words. A loop such as ``a[0] += 1`` leads from one such
-    state to another and back, so each step is worked out once (some 40 µs) and looked up afterwards (2 µs).
+    The effect of an access depends on the contents of its words' slots. A loop such as ``a[0] += 1`` alternates between
+    few such states, so each step is computed once (about 40 µs) and then looked up (2 µs).
     """
 
     WORDS, KEYS, TIMES = 1024, 16, 3
 
     def __init__(self) -> None:
-        self.order: object = None  # of the accesses, and the barriers passed: with others, everything differs
+        self.order: object = None  # of the accesses, like epoch; if one changes, the cache is invalid
         self.epoch: object = None
-        self.seen: dict[tuple[Any, ...], int] = {}  # how often; cleared where there are too many to be a loop's
-        self.words: Ints = np.zeros(0, np.int64)  # that a state speaks of
+        self.seen: dict[tuple[Any, ...], int] = {}  # how often; cleared if there are too many for a loop
+        self.words: Ints = np.zeros(0, np.int64)  # the words of a state
         self.states: dict[bytes, int] = {}
-        self.state: int | None = None  # None: not known
+        self.state: int | None = None  # None: unknown
         self.steps: dict[tuple[int | None, tuple[Any, ...]], Transition] = {}
         self.written: dict[tuple[Any, ...], Access] = {}  # looked-up writes, whose values are not in the shadow yet
 
     def recognises(self, key: tuple[Any, ...]) -> bool:
-        """Does this access look like one of a loop's?"""
+        """Has this access been seen several times, as in a loop?"""
         if len(self.seen) > self.KEYS:
             self.seen.clear()
         self.seen[key] = self.seen.get(key, 0) + 1
         return self.seen[key] > self.TIMES
 
     def state_after(self, keys: Ints, slots: dict[tuple[int, str], Slot]) -> int | None:
-        """The number of the state that the words are in; None where they are too many."""
+        """The number of the words' present state; None if there are too many words."""
         words = np.union1d(self.words, keys)
         if words.size > self.WORDS:
             return None
-        if words.size > self.words.size:  # states of fewer words say too little
+        if words.size > self.words.size:  # states of fewer words are incomplete
             self.words = words
             self.states.clear()
             self.state = None
@@ -232,14 +232,13 @@ class Memory:
 
 
 class Shadow:
-    """For each word, who read it, wrote it and updated it atomically, as far as that can still race.
+    """For each word, the threads that read it, wrote it and updated it atomically, if they can still race.
 
-    Of the threads that read a word (or updated it), four are kept: the latest, and one that differs from it in its
+    Of the threads that read a word (or updated it), four are stored: the latest, and one that differs from it in its
     lane (same warp, nothing between them), in its warp (same block, no barrier between them) and in its block.
-    Whatever thread comes next, if it races with any earlier one, it races with one of these, as long as only barriers
-    and whole warps order threads. ``each``: where a release, or a syncwarp of a part of a warp, may order some of the
-    readers and not others, all are kept. A write is ordered after all that it does not race with, so only the latest
-    writer is kept.
+    If a later thread races with any earlier one, it races with one of these, as long as only barriers and whole warps
+    order threads. With ``each`` all readers are stored: a release, or a syncwarp of a part of a warp, may order some
+    of them. A write is ordered after all accesses with which it does not race, so only the latest writer is stored.
     """
 
     def __init__(
@@ -253,12 +252,12 @@ class Shadow:
         self.threads = observer.launch.threads_per_block
         self.crowds = {kind: Crowd(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)} if each else {}
         self.words = array.words()
-        self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); one that is never needed is missing
-        self.values: np.ndarray | None = None  # what was last written, to say when two writers agreed
+        self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
+        self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
         self.memory = None if each else Memory()
 
     def see(self, access: Access, epoch: Ints) -> None:
-        """:meth:`apply`, or what it did to the same words in the same state before."""
+        """:meth:`apply` an access, or look up its effect if the same words were in the same state before."""
         memory = self.memory
         if memory is None:
             self.apply(access, epoch)
@@ -289,7 +288,7 @@ class Shadow:
             memory.state = None
 
     def forget(self) -> None:
-        """Write down what was only remembered."""
+        """Store the values and counts of the looked-up accesses, and clear the cache."""
         if self.memory is None:
             return
         self._save_values()
@@ -299,7 +298,7 @@ class Shadow:
         self.memory.steps.clear()
 
     def _save_values(self) -> None:
-        """What the remembered writes wrote, the latest last."""
+        """Store the values of the looked-up writes, in order."""
         if self.memory is None or self.values is None:
             return
         for access in self.memory.written.values():
@@ -336,7 +335,7 @@ class Shadow:
             self.releases.update(self.array, keys, me.thread, me.barriers)
 
     def _put(self, keys: Ints, me: ActiveLanes, pattern: Pattern) -> None:
-        """Enter the lanes in the slots."""
+        """Enter the lanes into the slots."""
         if "meetings" not in pattern.memo:  # it does not depend on the base
             pattern.memo["meetings"] = meetings(keys, me)
         meet = pattern.memo["meetings"]
@@ -407,7 +406,7 @@ class Shadow:
         return np.broadcast_to(np.asarray(me.access.value), me.mask.shape)[me.mask]
 
     def _write(self, keys: Ints, me: ActiveLanes, meet: list[Ints] | None) -> None:
-        """The latest writer of each word; what came before is ordered before it, or was reported."""
+        """Store the writer of each word and drop its older accesses, which are ordered before it or were reported."""
         values = self._values(me)
         if meet is not None:
             self._collide(keys, me, values)
@@ -420,7 +419,7 @@ class Shadow:
                 slot.who[keys] = 0
 
     def _collide(self, keys: Ints, me: ActiveLanes, values: np.ndarray) -> None:
-        """Lanes that write one word in the same instruction."""
+        """Report lanes that write one word in the same instruction."""
         order = np.lexsort((me.thread, keys))
         twice = np.flatnonzero(np.diff(keys[order]) == 0)
         a, b = order[twice], order[twice + 1]
@@ -433,7 +432,7 @@ class Shadow:
         )
 
     def _enter(self, keys: Ints, me: ActiveLanes, kind: int) -> None:
-        """One accessor a word: move the slots on."""
+        """Enter one access of each word into the slots."""
         latest = self._slot(kind, "latest")
         who, when, _ = latest.at(keys)
         known = who > 0
@@ -462,9 +461,9 @@ class Shadow:
 
 
 def meetings(keys: Ints, me: ActiveLanes) -> list[Ints] | None:
-    """Which lanes to enter, one a word at a time, where lanes of one instruction meet in a word; None if none do.
+    """Lanes to enter into the slots one after another, if several access one word in one instruction; else None.
 
-    Of each word, these are the first thread, the first of the last block, and the last: they fill all slots that
+    For each word, these are the first thread, the first of the last block, and the last: they fill all slots that
     can be filled.
     """
     low = int(keys.min(initial=0))

@@ -1,6 +1,6 @@
-"""From a typed program to Python source over lane vectors, in one pass.
+"""Generate Python source over lane vectors from a typed program, in one pass.
 
-Every warp runs the generated function as a generator that is suspended at barriers. Control flow turns into
+Every warp runs the generated function as a generator that is suspended at barriers. Control flow becomes
 masks: an ``if`` runs the branches that have active lanes, a loop runs while it has any. The generated code of
 ``if row < M: acc = acc + A[row, k]``, in a loop whose mask is m6, is::
 
@@ -13,15 +13,15 @@ masks: an ``if`` runs the branches that have active lanes, a loop runs while it 
 Its names are m for masks, t for values, v for versions of variables (the name, and the type in short), k for
 constants, S for the sites of accesses (:mod:`~course_lib.simulator.lanes.access`), g for device functions, l for the
 lanes that are still in a loop and n for its iterations. ``a`` is the mask at the start of the region outside which a
-variable is not read (:mod:`~course_lib.simulator.language.regions`): where all of its lanes take part, the old value is
-needed no more, and nothing is blended. ``L`` is the line of the call, to which all that a function of another file
-does belongs.
+variable is not read (:mod:`~course_lib.simulator.language.regions`): if all of its lanes take part, the old value is no
+longer needed, and nothing is blended. ``L`` is the line of the call: the events of a function of another file are
+reported there.
 
-Whatever has an effect (a load, a call, an atomic) is a statement of its own, in order and under the mask of the lanes
-that evaluate it; what is left as an expression is pure arithmetic. What the generated code calls is in
+Each operation with an effect (a load, a call, an atomic) is a separate statement, in order and under the mask of the
+lanes that evaluate it; expressions are pure arithmetic. The functions that the generated code calls are in
 :mod:`~course_lib.simulator.lanes`: masks, loops, arithmetic, warp and access.
 
-:mod:`expressions` and :mod:`statements` say what is written for each node, with a :class:`~.writer.Writer` for each
+:mod:`expressions` and :mod:`statements` generate the code of each node, with a :class:`~.writer.Writer` for each
 function.
 """
 
@@ -33,7 +33,7 @@ from .writer import Module, Template, Writer
 
 
 def generate(kernel: Function, tracing: bool, patient: bool) -> tuple[Module, Template]:
-    """The module of a kernel and of the device functions that it calls, and the kernel's place in it."""
+    """Generate the module of a kernel and the device functions that it calls; also return the kernel's template."""
     module = Module(tracing, patient)
     template = module.template(kernel)
     while module.unwritten:

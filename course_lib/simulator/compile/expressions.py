@@ -1,4 +1,4 @@
-"""Expressions of the typed program, as text: a function a node, and ``ROWS`` says which."""
+"""The code of the typed program's expressions: ``ROWS`` has a function for each kind of node."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from ..language.program import CallDevice
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
 from .writer import Code, Writer
 
-#: Longer code gets a name: Python takes 200 parentheses in each other.
+#: Longer code gets a name, because Python allows 200 nested parentheses.
 LONG = 1000
 
 
 def expr(out: Writer, node: Expr) -> Code:
-    """Write what has an effect; return the code of the value."""
+    """Write the statements of the node's effects; return the code of its value."""
     return ROWS[type(node)](out, node)
 
 
@@ -292,7 +292,7 @@ def logical(out: Writer, node: Logical) -> Code:
     first, *rest = node.parts
     left = expr(out, first)
     for part in rest:
-        if not part.effect and not out.module.tracing:  # a trace tells only what a lane evaluates
+        if not part.effect and not out.module.tracing:  # a trace records only what a lane evaluates
             left = Code(f"{combine}({left.text}, {text(out, part)})")
             continue
         mask, result = out.fresh("m"), out.fresh("t")
@@ -328,8 +328,8 @@ def decide(
 ) -> tuple[str | None, str | None]:
     """Evaluate ``node`` under the mask; return the masks of the lanes where it is true and where it is false.
 
-    Each value that can be the result goes to ``parts`` with its mask. The masks that the generated code makes on
-    the way go to ``names``: the caller sets them to False first, as not all of it runs.
+    Each value that can be the result is appended to ``parts`` with its mask. The masks that the generated code may
+    assign are appended to ``names``: the caller sets them to False first, since some of that code may not run.
     """
     if isinstance(node, Alternative):
         return alternative(out, node, parts, names)

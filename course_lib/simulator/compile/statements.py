@@ -1,4 +1,4 @@
-"""Statements of the typed program, as text: a function a node, and ``ROWS`` says which."""
+"""The code of the typed program's statements: ``ROWS`` has a function for each kind of node."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def block(out: Writer, node: Block) -> None:
 
 
 def statements(out: Writer, body: list[Stmt], region: int) -> None:
-    """Write statements of ``region``; what follows one that lanes may leave by is for the lanes that stay."""
+    """Write statements of ``region``; after one by which lanes may leave, only for the lanes that stay."""
     for i, statement in enumerate(body):
         ROWS[type(statement)](out, statement)
         if i + 1 < len(body) and exits([statement], LEAVING):
             if not exits([statement], (Break, Continue)):
-                # lanes that returned read nothing any more: what is left is the whole of this region
+                # lanes that returned read nothing later, so the others are the whole region
                 out.anchors[region] = out.fresh("a")
                 out.emit(f"{out.anchors[region]} = {out.mask}")
             out.emit(f"if {out.mask} is not False:")
@@ -53,7 +53,7 @@ def statements(out: Writer, body: list[Stmt], region: int) -> None:
 
 
 def mark(out: Writer, node: Mark) -> None:
-    if out.module.tracing and not out.function.foreign:  # a line of another file is nobody's to see
+    if out.module.tracing and not out.function.foreign:  # lines of another file are not shown
         out.emit(f"w.statement({node.line}, {out.mask})")
 
 
@@ -82,7 +82,7 @@ def convert(out: Writer, node: Convert) -> None:
     old, new = out.version(node.name, node.have), out.version(node.name, node.want)
     code = out.cast(old, node.have, node.want)
     blended = out.blended(out.mask, code, new, node.want, node.line)
-    # nothing is to convert where no lane is left, or where none has assigned the version
+    # nothing to convert if no lane is left, or if none has assigned the version
     out.emit(f"if {out.mask} is not False and {old} is not None: {new} = {blended}")
 
 
@@ -132,7 +132,7 @@ def return_statement(out: Writer, node: Return) -> None:
 
 
 def iterated(out: Writer, node: Iterable, live: str, whole: bool) -> str:
-    """Code of the iterator of a for loop over the lanes of ``live``; ``whole``: none leaves before its end."""
+    """Code of a for loop's iterator for the lanes of ``live``; ``whole``: no lane leaves before the end."""
     match node:
         case Range():
             start, stop, step = (text(out, part) for part in (node.start, node.stop, node.step))
@@ -205,7 +205,7 @@ def loop(out: Writer, node: Loop) -> None:
 
 
 def head_of_while(out: Writer, node: Loop, test: Expr, live: str, counter: str) -> None:
-    """Write what begins an iteration of a while loop: its budget and its test."""
+    """Write the start of a while loop's iteration: the budget and the test."""
     out.emit(f"w.steps.spend({out.at(node.line)}, {counter})")
     out.emit(f"{out.mask} = {live}[0]")
     mark(out, Mark(node.line))
@@ -215,7 +215,7 @@ def head_of_while(out: Writer, node: Loop, test: Expr, live: str, counter: str) 
 
 
 def orelse(out: Writer, node: Block, lanes: str, line: int) -> None:
-    """Write what the lanes do that ran a loop to its end."""
+    """Write the ``else`` of a loop, for the lanes that did not break."""
     before, mask = out.mask, out.fresh("m")
     leaves = exits(node.body, LEAVING)
     with out.under(mask) as lines:
@@ -234,7 +234,7 @@ def orelse(out: Writer, node: Block, lanes: str, line: int) -> None:
 
 
 def exits(body: list[Stmt], kinds: tuple[type, ...]) -> bool:
-    """Does ``body`` hold a return, or a break or continue that leaves ``body`` itself?"""
+    """Does ``body`` contain one of ``kinds`` that leaves ``body`` itself?"""
     for statement in body:
         match statement:
             case Return() | Break() | Continue():

@@ -1,4 +1,4 @@
-"""The compiled kernel of one launch: what the engine needs of it, and nothing else."""
+"""The compiled kernel, as the engine uses it, and the cache of compiled kernels."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ..geometry import Launch
 
 
-#: Frames of Python that the analysis of a kernel may need: some five for each level of an expression.
+#: Recursion limit for the analysis of a kernel: about five frames for each level of an expression.
 MOST_FRAMES = 20_000
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A function made for a line of call: its sites are those of this number and the next, its callees instances."""
+    """A function for one line of call: ``first_site`` is its first site, ``callees`` are numbers of instances."""
 
     template: Template
     first_site: int
@@ -44,22 +44,22 @@ class Instance:
 class Unit:
     """A kernel, compiled for a launch and the types of its arguments.
 
-    The engine makes a site for each of ``sites``, (line, op, elements a lane), and calls :meth:`make` with them, once a
-    warp; what it gets is a generator function of (warp vector, mask, place in program order, *arguments) that yields
-    a :class:`~course_lib.simulator.lanes.barrier.Barrier` wherever the warp meets the others.
+    For each warp, the engine makes a site for each of ``sites``, (line, op, elements a lane), and calls :meth:`make`
+    with them. The result is a generator function of (warp vector, mask, place in program order, *arguments) that yields
+    a :class:`~course_lib.simulator.lanes.barrier.Barrier` when the warp arrives at one.
 
     Attributes:
         program: the kernel's typed program.
         sources: the kernel's source, and those of the device functions that share its file.
-        promotions: what is computed in float64 by accident, by line and operand.
+        promotions: arithmetic that is in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
-        outside: the arrays from outside that it reads, frozen.
-        together: what a warp computes together, by line and name: its meaning in NumPy.
+        outside: the global arrays of the program that it reads, as constants.
+        together: the NumPy function of each operation of whole warps, by line and name.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
         fences: the kernel calls threadfence; copies: it starts asynchronous copies; products: those of warpgroups.
         groups: it calls syncwarp with a mask that may name a part of the warp.
-        asks_grid: the code holds the size of the grid.
+        asks_grid: the code contains the size of the grid.
         text: the generated code.
     """
 
@@ -81,7 +81,7 @@ class Unit:
         self.instances: list[Instance] = []
         self._known: dict[tuple[Template, int], int] = {}
         self._instantiate(template, source.tree.lineno)
-        #: may a launch begin anew, block by block, as threads wait for others or blocks choose between arrays?
+        #: may a launch start again block by block, because threads wait for others or blocks choose between arrays?
         self.may_begin_anew = self.program.waits or module.chooses
         self.text = "".join(t.text for t in module.templates.values())
         self._scope = {**SCOPE, **module.constants}
@@ -113,7 +113,7 @@ class Unit:
         return self._known[key]
 
     def make(self, sites: list[Any]) -> Callable[..., Any]:
-        """The kernel's function, of these sites."""
+        """Return the kernel's generator function with these sites."""
         made: list[Callable[..., Any]] = []
         for instance in self.instances:
             maker = self._scope[f"make_{instance.template.name}"]
@@ -124,7 +124,7 @@ class Unit:
 
     @property
     def holds(self) -> bool:
-        """Do all names outside the kernel stand for what they stood for when it was compiled?"""
+        """Do all global names still have the values that they had when the kernel was compiled?"""
         return all(function(*arguments) is thing for function, arguments, thing in self._found)
 
     def may_write(self, argument: str) -> bool:
@@ -133,7 +133,7 @@ class Unit:
 
 
 class Units:
-    """Kernels as compiled for earlier launches, for those that differ from them in sizes alone; the latest are kept."""
+    """The cache of the latest compiled kernels: launches that differ only in sizes share one."""
 
     MOST = 64
 
@@ -141,13 +141,13 @@ class Units:
         self._known: dict[tuple[object, ...], Unit] = {}
 
     def of(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool) -> Unit:
-        """The kernel, compiled for this launch or for one that asks for the same code."""
+        """Return the kernel compiled for this launch, or for an earlier one with the same code."""
         key = (source, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
         known = self._known.get(key) or self._known.get((*key, launch.grid))
         if known is not None and known.holds:
             return known
         unit = Unit(launch, source, arguments, tracing, patient)
-        if not unit.outside:  # arrays belong to one launch
+        if not unit.outside:  # its arrays belong to one launch
             if len(self._known) >= self.MOST:
                 del self._known[next(iter(self._known))]
             self._known[(*key, launch.grid) if unit.asks_grid else key] = unit
@@ -164,7 +164,7 @@ def too_deep(name: str, line: int) -> UnsupportedKernelError:
 
 @contextmanager
 def deep_recursion(source: Source) -> Iterator[None]:
-    """Long sums and chains of elif are deep trees."""
+    """Raise the recursion limit: long sums and chains of elif are deep trees."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, MOST_FRAMES))
     try:
@@ -175,7 +175,7 @@ def deep_recursion(source: Source) -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-#: What the generated code calls.
+#: The names that generated code uses.
 SCOPE: dict[str, object] = {"np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
     name: thing
     for module in (arithmetic, elementwise, loops, masks, view)

@@ -1,4 +1,4 @@
-"""What writes the code of one function, line by line, and the module that all of them stand in."""
+"""The writer of one function's code, and the generated module of all functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..language.types import DTYPE, SCALARS, ArrayType, TupleType, Type
 
 
 class Code(NamedTuple):
-    """Code of a value; ``name``: it is a name, and ``kept``: one that keeps its value."""
+    """Code of a value; ``name``: it is a single name; ``kept``: that name is never assigned again."""
 
     text: str
     name: bool = False
@@ -25,11 +25,11 @@ class Code(NamedTuple):
 
 @dataclass(eq=False)
 class Template:
-    """The code of one function. Its sites, and the functions it calls, are given when it is made for a line of call.
+    """The code of one function; its sites and the functions that it calls are supplied for each line of call.
 
     ``sites`` are (line, op, elements a lane), ``calls`` (template, line), ``shared`` (number, name, bytes, elements,
-    line) and ``together`` (line, name, meaning) of what a warp computes together; a line that is None is that of the
-    call. ``local_bytes`` is what its local arrays take in each thread.
+    line) and ``together`` (line, name, function) the operations of whole warps; a line of None means that of the
+    call. ``local_bytes`` is the size of its local arrays in each thread.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Template:
 class Module:
     """The generated module of a launch: the code of its functions, and the constants they name.
 
-    ``patient``: each iteration of a while loop without barriers lets other warps go on.
+    ``patient``: after each iteration of a while loop without barriers, other warps can run.
     """
 
     def __init__(self, tracing: bool, patient: bool = False):
@@ -59,20 +59,20 @@ class Module:
         self._by_value: dict[tuple[str, bytes], str] = {}
 
     def constant(self, value: np.generic) -> str:
-        """The name under which the generated code finds a NumPy scalar."""
+        """The name of a NumPy scalar in the generated code."""
         key = (value.dtype.name, value.tobytes())
         if key not in self._by_value:
             self._by_value[key] = self.named(value)
         return self._by_value[key]
 
     def named(self, thing: object) -> str:
-        """A name under which the generated code finds an object."""
+        """Give an object a name in the generated code."""
         name = f"k{len(self.constants)}"
         self.constants[name] = thing
         return name
 
     def frozen(self, node: Frozen) -> str:
-        """The name under which the generated code finds an array from outside."""
+        """The name of a constant array in the generated code."""
         key = (node.name, id(node.array))
         if key not in self.outside:
             self.outside[key] = ConstantArray(node.name, node.array), self.named(None)
@@ -84,11 +84,11 @@ class Module:
         return f"d_{name}"
 
     def yields(self, function: Function) -> bool:
-        """Is the code of ``function`` a generator? It meets others at barriers, or lets them go on while it waits."""
+        """Is the code of ``function`` a generator? It is if it has barriers, or may wait for other threads."""
         return function.barriers or (self.patient and function.waits)
 
     def template(self, function: Function) -> Template:
-        """The code of a function, which is written once."""
+        """The template of a function; it is created, and its code scheduled to be written, once."""
         if function not in self.templates:
             name = "kernel" if function.kernel else f"f{len(self.templates)}_{function.name}"
             self.templates[function] = Template(name, function)
@@ -130,11 +130,11 @@ class Writer:
         return None if self.function.foreign else line
 
     def branch(self) -> str:
-        """Code of the line of the innermost if or loop around; in a function, of the one around its call, or None."""
+        """Code of the line of the innermost enclosing if or loop; in a function, of the one around its call."""
         return self.branches[-1] if self.branches else "None" if self.function.kernel else "b"
 
     def version(self, name: str, kind: Type) -> str:
-        """The Python variable that holds the version of ``name`` that has type ``kind``, which is to exist."""
+        """Name, and declare, the Python variable of the version of ``name`` with type ``kind``."""
         version = f"v_{name}_{tag(kind)}"
         self.versions.add(version)
         return version
@@ -144,14 +144,14 @@ class Writer:
         return f"S{len(self.template.sites) - 1}"
 
     def keep(self, code: str) -> Code:
-        """Give a value a name of its own."""
+        """Assign a value to a new name."""
         name = self.fresh("t")
         self.emit(f"{name} = {code}")
         return Code(name, True, True)
 
     @contextmanager
     def under(self, mask: str) -> Iterator[list[str]]:
-        """Write for the lanes of ``mask``, one level deeper, into lines of their own: the list that it yields."""
+        """Write for the lanes of ``mask``, indented by one level, into a separate list of lines, which is yielded."""
         outer = self.lines, self.mask
         self.lines, self.mask = [], mask
         self.indent += 1
@@ -184,13 +184,13 @@ class Writer:
         return f"cast({code}, {self.module.dtype(str(want))})"
 
     def place(self) -> str:
-        """Where in program order this execution is: positions and iteration counts, outermost first."""
+        """Code of this execution's place in program order: positions and iteration counts, outermost first."""
         self.position += 1
         return f"(*path, {', '.join([*self.path, str(self.position)])})"
 
 
 def tag(kind: Type) -> str:
-    """A type in short, for the name of a variable's version."""
+    """Abbreviate a type, for the name of a variable's version."""
     if isinstance(kind, ArrayType):
         return f"{'V' if kind.view else 'A'}{tag(kind.dtype)}{kind.ndim}"
     if isinstance(kind, TupleType):

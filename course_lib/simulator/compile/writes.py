@@ -1,4 +1,4 @@
-"""Which arguments a kernel stores to: races are looked for only there."""
+"""The arguments that a kernel stores to; only those are checked for races."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def written(function: Function, known: dict[Function, Names]) -> Names:
 
 
 def _aliases(function: Function) -> dict[str, Names]:
-    """The parameters that each variable may stand for, wherever it is."""
+    """The array parameters that each variable may refer to."""
     aliases: dict[str, Names] = {
         name: frozenset({name}) for name, kind in function.parameters if isinstance(kind, ArrayType)
     }

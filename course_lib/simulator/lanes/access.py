@@ -1,11 +1,11 @@
-"""Sites, the source expressions of a kernel that access memory, and the patterns of their accesses.
+"""Sites (the source expressions of a kernel that access memory) and the patterns of their accesses.
 
 An access is a *pattern* plus a *base*: the pattern holds the element offsets that differ between lanes or
-blocks, the base is the part that all of them share. In ``B[k, col]`` the pattern is ``col`` and the base is
-``k * N``: while a loop runs over k the pattern stays the same Python object, so its bounds, its sectors and its
-bank conflicts are worked out once, and each iteration costs one comparison, one gather and one tally.
-Indices that a small launch computes anew, as ``ty + 16 * i`` in a loop over i, are recognised by their content, up to
-a shift that all lanes share.
+blocks, the base is the part that is the same for all of them. In ``B[k, col]`` the pattern is ``col`` and the base is
+``k * N``: in a loop over k the pattern remains the same Python object, so its bounds, its sectors and its
+bank conflicts are computed once, and each iteration costs one comparison, one gather and one tally.
+In small launches, indices that are computed again, such as ``ty + 16 * i`` in a loop over i, are recognised by their
+content, up to a shift that is the same for all lanes.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .arrays import Array, Ints, Pattern
 from .host import Host
 from .masks import Mask
 
-#: One number, or an array of numbers, for each dimension.
+#: For each dimension, one number or an array of numbers.
 Index = tuple[Any, ...]
 
 
-#: Up to this many elements the indices of an access are compared by content with those of earlier ones.
+#: Indices of up to this many elements are compared by content with those of earlier accesses.
 COMPARED = 2048
-#: Index elements that all sites of a launch remember together, at about 16 bytes each.
+#: Limit for the index elements stored by all sites of a launch together, about 16 bytes each.
 REMEMBERED = 4 * 1024 * 1024
 
 
 class Known:
-    """A pattern that a site has seen, and where it may be shifted to.
+    """A pattern that a site has used, and the shifts for which it stays in bounds.
 
-    ``rooms`` holds, for each index, None where it is a number, else (low, end): while the first lane's index lies in
-    low <= i < end all lanes are in bounds, and it is ``i - low`` steps from where the pattern was laid down.
+    ``rooms`` holds, for each index, None if it is a number, else (low, end): if the first lane's index i is in
+    low <= i < end, all lanes are in bounds, and the access is the pattern shifted by ``i - low``.
     """
 
     __slots__ = ("pattern", "rooms")
@@ -44,7 +44,7 @@ class Known:
         self.pattern, self.rooms = pattern, rooms
 
     def shifted(self, firsts: list[int], limits: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int] | None:
-        """(shift, base) of an access with these first indices, see :class:`Site`; None where it leaves the bounds."""
+        """(shift, base) of an access with these first indices, see :class:`Site`; None if it is out of bounds."""
         shift = base = 0
         for first, room, size, stride in zip(firsts, self.rooms, limits, strides):  # noqa: B905 (hot)
             if room is None:
@@ -60,39 +60,39 @@ class Known:
 
 
 class Site:
-    """One expression of the kernel that accesses memory, as one warp runs it.
+    """One expression of the kernel that accesses memory, in one warp.
 
-    ``line`` is the student's line, ``op`` "load", "store" or "atomic". ``engine`` receives the tallied
-    patterns and the broken bounds.
+    ``line`` is the line in the student's file, ``op`` "load", "store" or "atomic". ``engine`` receives the tallied
+    patterns and the violated bounds.
 
-    :meth:`locate` finds the pattern of an access as cheaply as it can: the latest one, if array, mask and varying
-    indices are the same objects; else a known one of the same content, which may be *shifted*: where the indices of
-    all lanes are larger by the same number of steps, the pattern is the same and only the base grows; else a new one.
+    :meth:`locate` takes the cheapest pattern: the latest one, if array, mask and varying indices are the same objects;
+    else a known one with the same content, possibly *shifted* (if the indices of all lanes are larger by the same
+    number, the pattern is the same and only the base is larger); else a new one.
     """
 
     width = 1
-    #: Does shared memory serve neighbouring groups of lanes of a wide access as one where they ask for the same?
+    #: In a wide access of shared memory, are neighbouring groups of lanes served as one if they load the same?
     in_pairs = True
 
     def __init__(self, line: int, op: str, engine: Host, room: int) -> None:
         self.line, self.op, self.engine = line, op, engine
         self.vector: Any = None  # the WarpVector that runs
         self.known: dict[tuple[Any, ...], Known] = {}  # patterns of small vectors, by content
-        self.room, self.held = room, 0  # index elements that they may hold, and hold
-        self.large: Pattern | None = None  # the latest pattern of a large one
-        self.array: Array | None = None  # of the latest access, as what follows; None if lanes were left out
+        self.room, self.held = room, 0  # index elements that `known` may hold, and holds
+        self.large: Pattern | None = None  # the latest pattern of a large vector
+        self.array: Array | None = None  # this and the following: of the latest access; None if lanes were skipped
         self.mask: Mask = None
         self.pattern: Any = None
         self.limits: tuple[int, ...] = ()
         self.last: tuple[Any, ...] = ()
-        self.shift = 0  # of its pattern: what the varying indices add to its base
+        self.shift = 0  # what the varying indices add to the base
 
     def limits_of(self, array: Array) -> tuple[int, ...]:
-        """In each dimension, the number of indices at which an access may begin."""
+        """The number of indices, in each dimension, at which an access may begin."""
         return array.shape
 
     def locate(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """Return (pattern, base) of this access; bounds are checked, and the access is counted."""
+        """Check the bounds of an access, count it, and return its (pattern, base)."""
         if array is self.array and mask is self.mask:
             base = self.shift
             for i, last, size, stride in zip(index, self.last, self.limits, array.strides):  # noqa: B905 (hot)
@@ -114,7 +114,7 @@ class Site:
         return self._bind(array, index, mask)
 
     def _bind(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """:meth:`locate` for an access that is not like the latest one: look it up by content, or lay it down."""
+        """:meth:`locate` for an access that differs from the latest one: look it up by content, or create a pattern."""
         self.limits = limits = self.limits_of(array)
         key: list[Any] = [array]
         firsts: list[int] = []
@@ -150,7 +150,7 @@ class Site:
         return self._remember(array, index, mask, known.pattern, *place)
 
     def _learn(self, array: Array, index: Index, mask: Mask, firsts: list[int]) -> Known | None:
-        """The pattern of this access, laid down at the least index of each dimension; None if it leaves the bounds."""
+        """Create the pattern of this access, with offset 0 at the least indices; None if it is out of bounds."""
         offsets: Ints | None = None
         rooms: list[tuple[int, int] | None] = []
         for i, first, size, stride in zip(index, firsts, self.limits, array.strides, strict=True):
@@ -158,7 +158,7 @@ class Site:
                 rooms.append(None)
                 continue
             least, most = int(i.min()), int(i.max())
-            if mask is not True and (least < 0 or most >= size):  # perhaps only in lanes that take no part
+            if mask is not True and (least < 0 or most >= size):  # perhaps only in inactive lanes
                 shape = np.broadcast_shapes(i.shape, mask.shape)
                 here = np.broadcast_to(i, shape)[np.broadcast_to(mask, shape)]
                 least, most = int(here.min()), int(here.max())
@@ -167,13 +167,13 @@ class Site:
                 return None
             part = (i - least).astype(np.int64) * stride
             offsets = part if offsets is None else offsets + part
-            # what is compared wraps round in the index's type, so no lane may pass its end
+            # the comparison is computed in the index's type, so no lane may exceed its range
             end = min(size, np.iinfo(i.dtype).max + 1) - (most - least)
             rooms.append((first - least, end + first - least))
         return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
 
     def _bind_large(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """:meth:`_bind` where comparing the content would cost more than a new pattern."""
+        """:meth:`_bind` if comparing the content would cost more than a new pattern."""
         base, offsets = 0, None
         for i, size, stride in zip(index, self.limits, array.strides, strict=True):
             if type(i) is np.ndarray:
@@ -205,7 +205,7 @@ class Site:
         return pattern, base
 
     def _bind_unsafe(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """Some index lies outside: wrap negatives as numba does, and leave out the lanes that still miss."""
+        """:meth:`_bind` with an index out of bounds: wrap negative ones as numba does, skip lanes still outside."""
         vector = self.vector
         base, offsets = 0, None
         clean, inside = True, mask
@@ -278,7 +278,7 @@ class Site:
         return value
 
     def _count_cell(self, array: Array, index: Index, mask: Mask) -> None:
-        """Count an access to an element of a local array, of which only the number matters."""
+        """Count an access to an element of a local array; nothing but the number of accesses is needed."""
         if array is self.array and mask is self.mask and self.pattern.offsets is None:
             tally = self.pattern.tally
             tally[0] = tally.get(0, 0) + 1
@@ -291,7 +291,7 @@ class Site:
             self.engine.tell("unwritten", self, pattern, base, missing)
 
     def store(self, array: Array, index: Index, value: Any, mask: Mask) -> None:
-        """Store ``value``, converted to the array's type; where lanes collide the highest lane stays."""
+        """Store ``value``, converted to the array's type; if lanes store to one element, the highest lane's remains."""
         if value.dtype != array.dtype:
             value = cast(value, array.dtype)
         if array.cells is not None and mask is array.anchor and not array.watchers:
@@ -310,7 +310,7 @@ class Site:
     def atomic(
         self, operation: str, array: Array, index: Index, values: tuple[Any, ...], mask: Mask, used: bool
     ) -> Any:
-        """Apply ``operation`` lane after lane; return the old values, in lane order, if they are used."""
+        """Apply ``operation`` lane by lane; return each lane's old value, if ``used``."""
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return array.dtype.type(0)
@@ -328,7 +328,7 @@ class Site:
 class WideSite(Site):
     """A vector access: each lane takes ``width`` neighbouring elements of the last dimension in one instruction.
 
-    Its address must be a multiple of its size; what is not aligned is reported and, unlike on a GPU, performed.
+    Its address must be a multiple of its size; a misaligned access is reported and, unlike on a GPU, performed.
     """
 
     def __init__(self, line: int, op: str, engine: Host, room: int, width: int) -> None:
@@ -339,7 +339,7 @@ class WideSite(Site):
         return (*array.shape[:-1], max(0, array.shape[-1] - self.width + 1))
 
     def check_alignment(self, pattern: Pattern, base: int) -> None:
-        """Report the lanes whose address is no multiple of the access's size."""
+        """Report the lanes whose address is not a multiple of the access's size."""
         size = pattern.access_bytes
         phase = base * pattern.array.itemsize % size
         key = ("misaligned", phase)
@@ -350,7 +350,7 @@ class WideSite(Site):
             self.engine.tell("misaligned", self, pattern, base, pattern.memo[key])
 
     def load(self, array: Array, index: Index, mask: Mask) -> Any:
-        """A tuple of ``width`` lane vectors."""
+        """Return a tuple of ``width`` lane vectors."""
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return (array.dtype.type(0),) * self.width
@@ -377,12 +377,12 @@ class WideSite(Site):
 
 
 class MatrixSite(WideSite):
-    """A load of matrices: each lane brings a row of one of four from shared memory."""
+    """A load of matrices from shared memory: each lane loads a row of one of four matrices."""
 
     in_pairs = False
 
     def load(self, array: Array, index: Index, mask: Mask) -> Any:
-        """A tuple of ``width`` lane vectors, the elements of the lanes' rows."""
+        """Return ``width`` lane vectors: the elements of each lane's row."""
         if array.space != "shared":
             raise KernelError(
                 f"line {self.line}: matrices are loaded from shared memory, and {array.name} is in {array.space} "

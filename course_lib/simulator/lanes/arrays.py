@@ -1,4 +1,4 @@
-"""What all arrays of a kernel have in common, and what an access of one is: a pattern and a base.
+"""The base class of a kernel's arrays, and the pattern of an access.
 
 :mod:`memory` has the arrays of each space, and :mod:`access` finds the pattern of an access.
 """
@@ -16,7 +16,7 @@ from .masks import Mask
 from .vector import LaneVector
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-#: Sees each access of an array: the site (:class:`~.access.Site`), the pattern, the base and the value.
+#: Called at each access of an array with the site (:class:`~.access.Site`), the pattern, the base and the value.
 Watcher = Callable[[Any, "Pattern", int, Any], None]
 
 
@@ -26,7 +26,7 @@ def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def replaced_if(comparison: Callable[[Any, Any], Any], nan_too: bool) -> Callable[[Any, Any], Any]:
-    """``old``, or ``value`` where the comparison holds; where ``old`` is NaN, ``value`` only if ``nan_too``.
+    """Return the update of an atomic: ``value`` if the comparison is true, or if ``old`` is NaN and ``nan_too``.
 
     Source: numba's ``___numba_atomic_*`` functions. A comparison with NaN is false, so a NaN never replaces a number.
     """
@@ -55,7 +55,7 @@ ATOMIC: dict[str, Callable[..., Any]] = {
     "cas": lambda old, expected, value: np.where(old == expected, value, old),
     "compare_and_swap": lambda old, expected, value: np.where(old == expected, value, old),
 }
-#: The same as NumPy's ufuncs, which update repeated elements one after another; ATOMIC differs for NaN.
+#: The same as NumPy ufuncs, which update repeated elements one after another; ATOMIC differs for NaN.
 IN_PLACE: dict[str, np.ufunc] = {
     "add": np.add,
     "sub": np.subtract,
@@ -69,16 +69,16 @@ IN_PLACE_OF_INTEGERS = IN_PLACE | {"max": np.maximum, "min": np.minimum}
 
 
 class Array:
-    """What a kernel sees as an array. ``strides`` are in elements; ``watchers`` see each access in order.
+    """An array of a kernel. ``strides`` are in elements; ``watchers`` see each access in order.
 
-    The spaces say how lanes ``gather`` and ``scatter`` elements. ``keys`` number the words of memory, so that two
-    accesses meet where their keys are equal: blocks have shared words of their own, and threads local ones.
+    Subclasses define how lanes ``gather`` and ``scatter`` elements. ``keys`` identify the words of memory: two accesses
+    touch the same word if their keys are equal. Each block has its own shared words, each thread its own local ones.
     """
 
     space = ""
-    #: The elements of a local array, one lane vector each; None where the array is kept otherwise.
+    #: The elements of a local array, one lane vector each; None for other arrays, and for dense local ones.
     cells: list[Any] | None = None
-    #: Which lanes have written them; and those that executed the declaration (local arrays alone have these).
+    #: Of local arrays: the lanes that have written each element, and those that executed the declaration.
     written: Any = None
     anchor: Mask = False
 
@@ -90,19 +90,19 @@ class Array:
         self.watchers: tuple[Watcher, ...] = ()
 
     def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
-        """What the lanes load: a vector, or one value for all."""
+        """Load the lanes' elements: a vector, or one value for all."""
         raise NotImplementedError
 
     def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
-        """Store what the lanes bring; where they meet the last one stays."""
+        """Store the lanes' values; if several store to one element, the last one remains."""
         raise NotImplementedError
 
     def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
-        """The number of the word that each lane means."""
+        """The key of the word that each lane accesses."""
         raise NotImplementedError
 
     def storage(self) -> np.ndarray:
-        """All elements, in the order that ``keys`` number them."""
+        """All elements, in the order of their keys."""
         raise NotImplementedError
 
     def cell(self, index: tuple[Any, ...]) -> int | None:
@@ -120,7 +120,7 @@ class Array:
     def update(
         self, vector: LaneVector, pattern: Pattern, base: int, operation: str, values: Sequence[Any], used: bool
     ) -> Any:
-        """Read, change and write elements as atomics do; where lanes meet, the lower lane goes first."""
+        """Read, change and write elements as an atomic; on one element, the lower lane comes first."""
         keys = self.keys(vector, pattern, base)
         shape = vector.shape
         keys = np.broadcast_to(keys, shape)
@@ -154,7 +154,7 @@ class Array:
         return self._by_lane(old, mask, order)
 
     def _by_lane(self, values: np.ndarray, mask: np.ndarray, order: Ints) -> np.ndarray:
-        """``values`` of the lanes of ``mask``, given in the ``order`` of their threads, in each lane's place."""
+        """Put ``values``, given in the ``order`` of threads, at the positions of the lanes of ``mask``."""
         result = np.zeros(mask.shape, self.dtype)
         back = np.empty(len(values), self.dtype)
         back[order] = values
@@ -162,7 +162,7 @@ class Array:
         return result
 
     def index_of(self, offset: int) -> tuple[int, ...]:
-        """The index, one number a dimension, of the element at ``offset``; for an array of offsets, arrays of them."""
+        """The index (one number a dimension) of the element at ``offset``; for an array of offsets, arrays."""
         index = [0] * self.ndim
         for d in sorted(range(self.ndim), key=lambda d: (-self.strides[d], d)):
             if self.shape[d] > 1 and self.strides[d]:
@@ -171,10 +171,10 @@ class Array:
 
 
 class Pattern:
-    """The part of an access that lanes and blocks do not share.
+    """The part of an access that differs between lanes or blocks.
 
-    ``offsets`` are elements (None where every lane has the same), all in bounds once a base is added; ``mask``
-    says which lanes take part; ``tally`` counts the accesses made with it, by the byte phase of their base
+    ``offsets`` are in elements (None if all lanes have the same), and in bounds once a base is added; ``mask`` holds
+    the lanes that take part; ``tally`` counts the accesses with this pattern, by the position in bytes of their base
     within a 32-byte sector; ``memo`` is for observers. A lane accesses ``width`` neighbouring elements at once.
     """
 
@@ -192,7 +192,7 @@ class Pattern:
         self.tally[phase] = self.tally.get(phase, 0) + 1
 
     def elements(self, base: int) -> Any:
-        """Where the lanes go, in elements of the array: a number where all go to one, else an array of offsets."""
+        """The offset of each lane's element in the array; a single number if it is the same for all."""
         return base if self.offsets is None else self.offsets + base
 
     def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:

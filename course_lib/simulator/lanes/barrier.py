@@ -1,4 +1,4 @@
-"""What the compiled kernels yield: at a barrier, and where a thread may wait for others."""
+"""The objects that compiled kernels yield: at a barrier, and in a loop that may wait for other threads."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 
 class Pause(NamedTuple):
-    """What a warp yields after each iteration of a loop in which it may wait; ``calm``: nothing of its own changed."""
+    """Yielded after each iteration of a loop that may wait; ``calm``: the warp's own variables did not change."""
 
     line: int
     calm: bool
 
 
 class Barrier(NamedTuple):
-    """What a warp yields when it arrives at a barrier, where it waits for the other warps of its blocks.
+    """Yielded by a warp that arrives at a barrier, where it waits for the other warps of its blocks.
 
-    ``place`` says where in program order it stands: positions in the source and iteration counts, outermost first.
+    ``place`` is its place in program order: positions in the source and iteration counts, outermost first.
     ``branch`` is the line of the innermost if or loop around it, or None; ``mask`` holds the lanes that arrived;
     ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``.
     """

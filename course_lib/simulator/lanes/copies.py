@@ -1,8 +1,8 @@
-"""Asynchronous copies from global to shared memory that are on their way.
+"""Asynchronous copies from global to shared memory that have not arrived.
 
-A GPU may bring what is copied at any time between the copy and the wait. Here it comes as late as it can: at the
-wait, so that whoever reads before it finds what was there before. The access to global memory, and the request to
-shared memory, are counted where the copy starts.
+On a GPU the data can arrive at any time between the copy and the wait. Here they arrive as late as possible, at the
+wait, so a thread that reads too early finds the old values. The access to global memory and the request to shared
+memory are counted when the copy starts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .arrays import Pattern
 
 @dataclass
 class PendingCopy:
-    """One copy instruction of a warp: where to, what, and in which lanes it has not arrived.
+    """One copy instruction of a warp: its target, its values, and the lanes in which it has not arrived.
 
     ``group`` is the number of each lane's group, counted from its first commit.
     """
@@ -55,11 +55,11 @@ class Copies:
         return pattern, base
 
     def commit(self, mask: Any) -> None:
-        """What each lane started since its last call is one group."""
+        """Make one group of the copies that each lane started since its last call."""
         self.group = self.group + self.vector.full(mask)
 
     def wait(self, pending: int, mask: Any) -> None:
-        """Let all groups of the lanes but their last ``pending`` ones arrive."""
+        """Let all groups of the lanes arrive, except their last ``pending`` ones."""
         here = self.vector.full(mask)
         for copy in self.started:
             done = copy.on_its_way & here & (copy.group < self.group - int(pending))

@@ -1,4 +1,4 @@
-"""What one statement does to all elements of an array, one after another: ``tile[:] = 0``, ``np.sin(x, out)``."""
+"""Statements that store to all elements of an array, one after another: ``tile[:] = 0``, ``np.sin(x, out)``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def elementwise(
     mask: Mask,
     line: int,
 ) -> None:
-    """Store what ``function`` makes of the inputs in all elements of ``target``, in C order.
+    """Store ``function(*inputs)`` in all elements of ``target``, in C order.
 
     An input is a number (a lane vector), or (site, array): an array whose shape broadcasts to that of the target.
     """
@@ -47,12 +47,12 @@ def elementwise(
 
 
 def _largest(size: Vector, lanes: np.ndarray) -> int:
-    """The largest size that an active lane has."""
+    """The largest ``size`` in an active lane."""
     return int(np.broadcast_to(np.asarray(size), lanes.shape)[lanes].max(initial=0))
 
 
 def _broadcast(index: tuple[int, ...], array: View) -> tuple[Vector, ...]:
-    """The index in an array that belongs to ``index`` in the target: 0 where the array has one element only."""
+    """Map ``index`` of the target to an index of ``array``: 0 in dimensions of one element."""
     own = index[len(index) - array.ndim :]
     return tuple(np.where(np.asarray(size) == 1, 0, i)[()] for i, size in zip(own, array.shape, strict=True))
 

@@ -1,4 +1,4 @@
-"""What lanes and arrays ask of the engine that runs them."""
+"""The part of the engine that lanes and arrays use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .printed import Printed
 
 
 class Host(Protocol):
-    """The engine, as what it runs sees it."""
+    """The engine, as lanes and arrays see it."""
 
     launch: Launch
     arrays: Sequence[Array]  # those of global memory that the kernel may store to
@@ -21,10 +21,10 @@ class Host(Protocol):
     printed: Printed
 
     def tell(self, hook: str, *event: Any) -> None:
-        """Pass an event on to the observers that have this hook."""
+        """Report an event to the observers that override this hook."""
 
     def watch(self, array: Array) -> None:
-        """Ask the observers who of them is to see each access of ``array``."""
+        """Set the watchers of ``array``: the functions of observers that see each access to it."""
 
     def hears(self, hook: str) -> bool:
-        """Does an observer have this hook?"""
+        """Does an observer override this hook?"""

@@ -1,4 +1,4 @@
-"""Loops of the compiled kernels: what a for statement runs through, and the budget that ends what never would."""
+"""Loops of compiled kernels: the iterations of for statements, and the budget that stops endless loops."""
 
 from __future__ import annotations
 
@@ -11,39 +11,38 @@ import numpy as np
 from ..findings import KernelError
 from .masks import Mask, choose, split
 
-#: After so many iterations a while loop is looked at, and after one more: does it change anything?
+#: After this many iterations, and after one more, the state of a while loop is compared: does it change anything?
 LOOKS = frozenset(2**k + more for k in range(6, 25) for more in (0, 1))
 
 
 class WaitsForOthers(KernelError):
-    """A loop changes nothing any more, and what it asks for another thread would have to change."""
+    """A loop no longer changes anything, so only another thread could change its condition."""
 
     def __init__(self, line: int) -> None:
         super().__init__(
             "this loop waits for something that no other thread changes any more: all that have not ended wait too. "
-            "The threads of a warp go through a loop together, so that none can wait for another of its warp: let one "
-            "thread of each warp wait, or use a barrier or an atomic that nobody waits for",
+            "The threads of a warp run a loop together, so none can wait for another thread of its warp: let only one "
+            "thread of each warp wait, or use a barrier, or an atomic without waiting",
             line=line,
         )
 
 
 class Steps:
-    """The step budget of a launch: loop iterations of one warp vector, over all loops, and in one ``while`` loop.
+    """The step budget of a launch: a limit for the iterations of all loops, and for those of one ``while`` loop.
 
-    Without a limit of the user's own, the processor time of the launch is limited too: an iteration can take 2 µs, and
-    it can take 100 µs.
+    Unless the user sets a limit, processor time is limited too, because an iteration takes 2 to 100 µs.
     """
 
     LIMIT = 20_000_000
     WHILE_LIMIT = 100_000
     SECONDS = 300
-    LOOK_EVERY = 1000  # iterations: that often the clock is looked at
+    LOOK_EVERY = 1000  # iterations between two readings of the clock
 
     def __init__(self, limit: int | None) -> None:
         self.limit = self.left = self.LIMIT if limit is None else limit
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
         self.end = None if limit is not None else thread_time() + self.SECONDS
-        self.next_look = max(self.left - self.LOOK_EVERY, 0)  # when so few are left
+        self.next_look = max(self.left - self.LOOK_EVERY, 0)  # the iterations left at the next reading
         self.seen: tuple[Any, ...] | None = None  # see still()
 
     def spend(self, line: int, count: int = 0) -> None:
@@ -57,8 +56,8 @@ class Steps:
     def still(self, count: int, arrays: Sequence[Any], variables: tuple[Any, ...], mask: Mask) -> bool:
         """Does a ``while`` loop without barriers change nothing from one iteration to the next?
 
-        ``count`` iterations are over, one of LOOKS; ``arrays`` are all that the loop may store to, ``variables`` all
-        that it assigns.
+        ``count``, one of LOOKS, is the number of finished iterations; ``arrays`` are those that the loop may store to,
+        ``variables`` the values that it assigns.
         """
         if count % 2 == 0:
             self.seen = (mask, *variables), [array.storage().copy() for array in arrays]
@@ -71,7 +70,7 @@ class Steps:
         return False
 
     def look(self, line: int) -> None:
-        """Stop where iterations or time are used up."""
+        """Raise KernelError if the iterations or the time are used up."""
         if self.left < 0:
             self.stop(line)
         if self.end is not None and thread_time() > self.end:
@@ -102,7 +101,7 @@ def iterate(
 ) -> Iterator[tuple[Any, Mask]]:
     """Run a ``for ... in range``: yield (value, mask) while a lane of ``live[0]`` has values left.
 
-    The body takes lanes out of ``live[0]`` when they break or return; ``whole``: it never does.
+    The body removes lanes from ``live[0]`` when they break or return; ``whole``: it never does.
     """
     if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
         if step == 0:
@@ -145,19 +144,19 @@ def each(steps: Steps, live: list[Mask], items: tuple[Any, ...], line: int) -> I
 
 
 def numbered(iterator: Any, start: Any) -> Iterator[tuple[Any, Mask]]:
-    """``enumerate``: every lane is in the same iteration as long as it runs."""
+    """Run ``enumerate``: all lanes that still run are in the same iteration."""
     for count, (value, mask) in enumerate(iterator):
         yield (start + np.int64(count), value), mask
 
 
 def together(iterators: list[Iterator[Any]]) -> Iterator[tuple[Any, Mask]]:
-    """``zip``: a lane runs as long as all of its iterators do. They take lanes out of one and the same list."""
+    """Run ``zip``: a lane runs as long as all of its iterators do, since they share one list of live lanes."""
     for steps in zip(*iterators, strict=False):
         yield tuple(value for value, _ in steps), steps[-1][1]
 
 
 def item_at(items: tuple[Any, ...], index: Any, full: Callable[[Any], Any], mask: Mask, line: int, text: str) -> Any:
-    """``items[index]`` of a tuple whose items have one type, for an index that the threads work out."""
+    """``items[index]`` of a tuple whose items have one type, for an index computed at run time."""
     count = len(items)
     wrong = full((index < -count) | (index >= count)) & full(mask)
     if wrong.any():

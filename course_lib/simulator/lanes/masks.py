@@ -4,9 +4,8 @@ A mask is ``True`` (every lane of the vector), ``False`` (none) or a boolean arr
 narrow a mask return ``True`` and ``False`` themselves wherever they can, so that code which does not diverge
 runs without masks.
 
-The law: one mask object means one set of lanes. No mask is ever changed in place, so that ``is`` tells that two
-sets are the same without looking at a lane, which sites of accesses and masked assignments do. Two objects may
-hold the same lanes.
+One mask object means one set of lanes: no mask is ever changed in place. So access sites and masked assignments compare
+masks with ``is``, without reading a lane. Two different objects may hold the same lanes.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 
 from ..findings import UnsupportedKernelError
 
-#: What the generated code puts into each version of a variable before any lane assigns it.
+#: The value of each version of a variable before any lane assigns it.
 UNDEFINED = None
 #: True, False or a boolean array.
 Mask = Any
@@ -26,7 +25,7 @@ Vector = Any
 
 
 class DifferentArrays(UnsupportedKernelError):
-    """One variable stands for different arrays in the lanes of one vector: of one warp, if a block runs by itself."""
+    """A variable holds different arrays in different lanes of a vector (of a warp, if blocks run one by one)."""
 
     def __init__(self, what: str, line: int) -> None:
         advice = "the simulator needs one array for all of them: use one array with an index that differs"
@@ -34,7 +33,7 @@ class DifferentArrays(UnsupportedKernelError):
 
 
 def widened(value: Vector, shape: tuple[int, ...]) -> np.ndarray:
-    """``value`` broadcast to ``shape``, to be read: NumPy takes some 5 µs even where nothing is to be done."""
+    """``value`` broadcast to ``shape``, read-only; avoids np.broadcast_to (5 µs) if the shape is right already."""
     return value if type(value) is np.ndarray and value.shape == shape else np.broadcast_to(value, shape)
 
 
@@ -69,13 +68,13 @@ def minus(mask: Mask, gone: Vector) -> Mask:
     if gone is True or gone is mask:
         return False
     if mask is not True and not (mask & gone).any():
-        return mask  # the same object, which Site.locate and masked assignments recognise
+        return mask  # the same object: Site.locate and masked assignments compare with `is`
     left = ~gone if mask is True else mask & ~gone
     return left if left.any() else False
 
 
 def join(before: Vector, yes: Vector, no: Vector, yes_after: Vector, no_after: Vector) -> Mask:
-    """The lanes that reach the end of an if: all of ``before`` where no lane left either branch."""
+    """The lanes that reach the end of an if; ``before`` itself if no lane left either branch."""
     if yes_after is yes and no_after is no:
         return before
     return unite(yes_after, no_after)
@@ -91,7 +90,7 @@ def blend(mask: Mask, new: Any, old: Any) -> Vector:
 
 
 def choose(mask: Mask, new: Any, old: Any, line: int) -> Any:
-    """:func:`blend` for values that hold arrays: every lane must mean the same array."""
+    """:func:`blend` for values that contain arrays: the array must be the same in all lanes."""
     if mask is True or old is UNDEFINED or new is old:
         return new
     if isinstance(new, tuple):
@@ -104,21 +103,21 @@ def choose(mask: Mask, new: Any, old: Any, line: int) -> Any:
 
 
 def both(left: Vector, right: Vector) -> Mask:
-    """``left and right`` of conditions of which the right one is valid only where the left one holds."""
+    """``left and right`` of conditions; ``right`` is valid only in lanes where ``left`` is true."""
     if type(left) is not np.ndarray:
         return right if left else np.False_
     return left & right
 
 
 def either(left: Vector, right: Vector) -> Mask:
-    """``left or right``, likewise."""
+    """``left or right`` of conditions; ``right`` is valid only in lanes where ``left`` is false."""
     if type(left) is not np.ndarray:
         return np.True_ if left else right
     return left | right
 
 
 def pick(condition: Vector, yes: Vector, no: Vector) -> Vector:
-    """``yes if condition else no`` for values that are both known."""
+    """``yes if condition else no`` for values that are both evaluated."""
     if type(condition) is not np.ndarray:
         return yes if condition else no
     return np.where(condition, yes, no)

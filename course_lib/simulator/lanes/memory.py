@@ -1,6 +1,6 @@
 """Global, shared and local memory: the arrays a kernel sees, and how lane vectors read and write them.
 
-Where an access goes is a ``pattern`` and a ``base`` (see :mod:`access`), known to lie inside the array.
+The elements of an access are given by a ``pattern`` and a ``base`` (see :mod:`access`); they are inside the array.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class GlobalArray(Array):
 
     def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
         self._check_writable()
-        if pattern.offsets is None and pattern.mask is True:  # all lanes store to one element, and the last one stays
+        if pattern.offsets is None and pattern.mask is True:  # all lanes store to one element: the last lane's value
             self.flat[base] = value.item(-1) if type(value) is np.ndarray else value
             return
         keys, value = spread(pattern.elements(base), value, pattern.mask)
@@ -61,7 +61,7 @@ class GlobalArray(Array):
         return self.flat
 
     def words(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return self.size
 
     def index_of_key(self, key: int) -> tuple[int, ...]:
@@ -70,7 +70,7 @@ class GlobalArray(Array):
 
 
 class ConstantArray(GlobalArray):
-    """An array from outside the kernel, which its code holds as it was when it was compiled: nobody writes it."""
+    """A global array of the program that the kernel reads: a read-only copy from when the kernel was compiled."""
 
     space = "constant"
 
@@ -118,11 +118,11 @@ class SharedArray(Array):
 
 
 class LocalArray(Array):
-    """An array of every thread's own.
+    """A local array: each thread has its own.
 
-    While every index is the same for all lanes (as in unrolled and counted loops) an element is one immutable
-    lane vector in ``cells``, and storing it costs nothing. The first index that differs between lanes turns
-    the cells into one dense ``data`` array.
+    As long as every index is the same for all lanes (as in unrolled and counted loops), an element is one immutable
+    lane vector in ``cells``, and a store only replaces it. The first index that differs between lanes converts
+    the cells to one dense ``data`` array.
     """
 
     space = "local"
@@ -135,7 +135,7 @@ class LocalArray(Array):
         self.data: Any = None
 
     def extend(self, mask: Mask) -> None:
-        """The declaration is executed again, in lanes that may be others."""
+        """Add lanes that execute the declaration."""
         if self.anchor is True or mask is not True and not (mask & ~self.anchor).any():
             return
         if self.cells is not None:
@@ -171,7 +171,7 @@ class LocalArray(Array):
         self.written.reshape(-1)[keys] = True
 
     def cell(self, index: tuple[Any, ...]) -> int | None:
-        """The number of the element at an index that all lanes share and that lies inside, else None."""
+        """The offset of the element at an index that is the same for all lanes and in bounds, else None."""
         base = 0
         for i, size, stride in zip(index, self.shape, self.strides):  # noqa: B905 (hot)
             if type(i) is np.ndarray:
@@ -203,14 +203,14 @@ class LocalArray(Array):
 
 
 def poison(dtype: np.dtype) -> Any:
-    """What unwritten shared and local memory holds here: NaN (in both parts), or the largest integer."""
+    """The initial value of shared and local memory: NaN (in both parts), the largest integer, or True."""
     if dtype.kind in "fc":
         return dtype.type(np.nan) if dtype.kind == "f" else dtype.type(complex(np.nan, np.nan))
     return dtype.type(True) if dtype.kind == "b" else dtype.type(np.iinfo(dtype).max)
 
 
 def spread(keys: Any, value: Any, mask: Mask) -> tuple[Any, Any]:
-    """Broadcast keys, value and mask against each other and keep the active lanes."""
+    """Broadcast keys, value and mask to one shape, and return the keys and values of the active lanes."""
     if mask is True:
         shape = np.broadcast_shapes(np.shape(keys), np.shape(value))
         return widened(keys, shape), widened(value, shape)

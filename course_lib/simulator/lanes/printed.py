@@ -9,19 +9,19 @@ import numpy as np
 from .masks import Mask
 from .vector import LaneVector
 
-#: Lines that a launch keeps: a grid that prints by mistake has millions.
+#: Limit for the lines of a launch: a whole grid that prints by mistake has millions.
 MOST_LINES = 1000
 
 
 class Printed:
-    """The lines that threads print: in the order of the threads, and of each thread in its own."""
+    """The lines that threads print, ordered by thread, then by time."""
 
     def __init__(self) -> None:
         self._lines: list[tuple[int, str]] = []
         self._dropped = False
 
     def add(self, vector: LaneVector, parts: tuple[Any, ...], mask: Mask) -> None:
-        """The active lanes print a line of texts and numbers."""
+        """Add a line of texts and numbers for each active lane."""
         if len(self._lines) >= MOST_LINES:
             self._dropped = True
             return
@@ -36,7 +36,7 @@ class Printed:
             self._lines.append((int(ids[place]), line))
 
     def text(self) -> str:
-        """All lines, each with its line feed; the last one says how many were left out."""
+        """All lines, each with a line feed; if there are too many, the last one says so."""
         lines = [line for _, line in sorted(self._lines, key=lambda entry: entry[0])]
         if self._dropped:
             lines.append(f"... more than {MOST_LINES:,} lines; the rest is left out")
@@ -44,5 +44,5 @@ class Printed:
 
 
 def written(value: np.generic) -> str:
-    """A number as CUDA's printf writes it for numba: floats with six digits."""
+    """Format a number as CUDA's printf does for numba: floats with six digits."""
     return f"{value:f}" if value.dtype.kind == "f" else str(int(value))

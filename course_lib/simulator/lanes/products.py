@@ -1,9 +1,9 @@
-"""Products of a warpgroup that are on their way: wgmma, which reads its operands from shared memory itself.
+"""Unfinished products of a warpgroup: wgmma, which reads its operands directly from shared memory.
 
-A GPU may read the tiles, and write the results, at any time between the instruction and the wait for its group. Here
-the tiles are read where the product starts, and the results come as late as they can, at the wait, so that whoever
-reads them before finds what was there before. Each warp computes its own 16 rows, and is said to read its rows of A and
-all of B; of the passes that B takes of shared memory a quarter is counted for each of the four warps.
+A GPU can read the tiles, and write the results, at any time between the instruction and the wait for its group. Here
+the tiles are read when the product starts, and the results are written as late as possible, at the wait, so a thread
+that reads them too early finds the old values. Each warp computes its own 16 rows, and reads its rows of A and all of
+B; a quarter of B's passes of shared memory is counted for each of the four warps.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from ..hardware import WARP_SIZE
 from .arrays import Pattern
 from .memory import LocalArray, SharedArray
 
-#: The bytes on whose multiple an array must begin, by the code of a descriptor's swizzle: eight of its rows.
+#: Required alignment of an array in bytes (eight rows of the swizzle), by the code of the descriptor's swizzle.
 DESCRIPTOR_ALIGNMENT = {0: 16, 1: 1024, 2: 512, 3: 256}
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-#: The warps of a warpgroup, the boundary on which a descriptor begins, and a shared array where it is swizzled.
+#: Warps of a warpgroup; alignment in bytes of a descriptor's start, and of each shared array.
 WARPS, PIECE, ALIGNMENT = 4, 16, 1024
 
 
 class Spec(Protocol):
-    """What an intrinsic says of its products; addresses are bytes of shared memory, from those in a descriptor.
+    """An intrinsic's description of its products; addresses are bytes of shared memory, as in a descriptor.
 
-    ``a_bytes(descriptor, warp)`` and ``b_bytes(descriptor)`` are where the pieces of 16 bytes begin, (pieces,), in the
-    order in which the tensor cores read them, eight at a time. ``product(a, b, c)`` is D for these pieces, each as
-    elements (blocks, pieces, 16 bytes' worth), or A's registers, and C (blocks, 32 lanes, items); D likewise.
+    ``a_bytes(descriptor, warp)`` and ``b_bytes(descriptor)`` return the addresses of the 16-byte pieces, (pieces,), in
+    the order in which the tensor cores read them, eight at a time. ``product(a, b, c)`` returns D: a and b are elements
+    of shape (blocks, pieces, elements of 16 bytes), or a is A's registers; c and D are (blocks, 32 lanes, items).
     """
 
     columns: int
@@ -44,14 +44,14 @@ class Spec(Protocol):
 
 @dataclass(eq=False)
 class Operand:
-    """The part of a shared array that a warp reads of one operand: its elements, and as requests of 32 pieces each."""
+    """The part of a shared array that a warp reads for one operand: its elements, and requests of 32 pieces each."""
 
     array: SharedArray
     elements: Ints
     patterns: list[Pattern]
 
     def requests(self, vector: Any, lanes: np.ndarray) -> list[Pattern]:
-        """The requests of these lanes, whole warps of some or all blocks."""
+        """The requests of these lanes, which are whole warps of some or all blocks."""
         if lanes.all():
             return self.patterns
         return [Pattern(self.array, vector, p.offsets, lanes, p.width) for p in self.patterns]
@@ -59,7 +59,7 @@ class Operand:
 
 @dataclass(eq=False)
 class PendingProduct:
-    """One instruction of a warp: its line, its results' array, what it reads, and in which lanes it is not waited for.
+    """One wgmma of a warp: its line, the array of its results, its operands, and the lanes still to wait for it.
 
     ``group`` is the number of each lane's group, counted from its first commit.
     """
@@ -77,12 +77,12 @@ class Products:
     def __init__(self, vector: Any) -> None:
         self.vector = vector
         self.started: list[PendingProduct] = []
-        self.results: dict[LocalArray, Any] = {}  # of products on their way: (items, lanes, blocks)
+        self.results: dict[LocalArray, Any] = {}  # of unfinished products: (items, lanes, blocks)
         self.group = np.zeros(vector.shape, np.int64)
         self.operands: dict[Any, Operand] = {}
 
     def start(self, sites: Any, spec: Spec, acc: Any, a: Any, b: Any, add: Any, mask: Any, line: int) -> None:
-        """Start D = A B + D, or D = A B where ``add`` is 0."""
+        """Start D = A B + D, or D = A B if ``add`` is 0."""
         vector = self.vector
         if vector.launch.threads_per_block % (WARPS * WARP_SIZE):
             raise KernelError(
@@ -124,11 +124,11 @@ class Products:
         vector.engine.tell("product_started", sites[1], vector, product)
 
     def commit(self, mask: Any) -> None:
-        """What each lane started since its last call is one group."""
+        """Make one group of the products that each lane started since its last call."""
         self.group = self.group + self.vector.full(mask)
 
     def wait(self, acc: Any, pending: int, mask: Any) -> None:
-        """Let the results of all groups of the lanes arrive, but of their last ``pending`` ones."""
+        """Let the results of all groups of the lanes arrive, except their last ``pending`` ones."""
         here = self.vector.full(mask)
         for product in self.started:
             done = product.on_its_way & here & (product.group < self.group - int(pending))
@@ -154,7 +154,7 @@ class Products:
         return np.broadcast_to(value, self.vector.shape).reshape(WARP_SIZE, -1)
 
     def _current(self, acc: LocalArray, items: int, added: np.ndarray, site: Any) -> np.ndarray:
-        """The results so far, (items, lanes, blocks); of blocks that add to them, what nobody wrote is reported."""
+        """The results so far, (items, lanes, blocks); reports unwritten elements in blocks that add to them."""
         if acc in self.results:
             return np.array(self.results[acc])
         vector, missing = self.vector, None
@@ -168,7 +168,7 @@ class Products:
         return np.stack(values)
 
     def _alike(self, shared: list[list[Operand | None]], blocks: np.ndarray) -> list[Ints]:
-        """The numbers of the blocks that take part, those with the same operands together."""
+        """The indices of the blocks that take part, in groups with the same operands."""
         groups: dict[Any, list[int]] = {}
         for block in np.flatnonzero(blocks).tolist():
             groups.setdefault(tuple(id(of[block]) for of in shared), []).append(block)
@@ -177,7 +177,7 @@ class Products:
     def _operands(
         self, sites: Any, spec: Spec, descriptor: Any, which: int, blocks: np.ndarray, line: int
     ) -> list[Operand | None]:
-        """The operand that each block's descriptor describes, None where it does not lie in one array."""
+        """The operand that each block's descriptor describes; None if it is not inside one array."""
         given = self._lanes(descriptor)
         if (given != given[:1])[:, blocks].any():
             raise KernelError(

@@ -1,4 +1,4 @@
-"""The same warp of every block of a chunk, as one vector of lanes: its shape, its masks and the threads' names."""
+"""A lane vector: the same warp of every block of a chunk, with its shape, masks and thread numbers."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class LaneVector:
         return widened(mask, self.shape)
 
     def first_lane(self, mask: Mask) -> tuple[int, ...]:
-        """Where in the vector the first thread (in launch order) of a mask that is not empty stands."""
+        """The position in the vector of the first thread (in launch order) of a mask that is not empty."""
         ids = np.where(self.full(mask), self.ids, np.iinfo(np.int64).max)
         return tuple(int(i) for i in np.unravel_index(int(ids.argmin()), self.shape))
 
     def first_thread(self, mask: Mask) -> Thread:
-        """The first thread (in launch order) of a mask that is not empty, by block and thread."""
+        """The first thread (in launch order) of a mask that is not empty."""
         return self.launch.name_thread(self.ids[self.first_lane(mask)])

@@ -1,7 +1,7 @@
 """Views: parts of arrays, such as ``A[i]``, ``A[1:-1, ::2]`` and ``A.T``, and accesses through them.
 
-A view holds no elements. An access through it is one of the array that it is a part of, at its true address; that it
-stays inside the view is checked first, lane by lane, for the bounds of a view may differ between lanes.
+A view holds no elements. An access through it is an access to its array, at the true address. The bounds of the view
+are checked first, lane by lane, because they may differ between lanes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .masks import DifferentArrays, Mask, Vector, blend
 class View:
     """A part of ``base``, an array or a view.
 
-    For each dimension of the base, ``places`` has its index, or (dimension of the view, first index, step). ``shape``
-    are numbers, or lane vectors where lanes have views of different sizes.
+    For each dimension of the base, ``places`` has an index, or (dimension of the view, first index, step). ``shape``
+    holds numbers, or lane vectors if lanes have views of different sizes.
     """
 
     __slots__ = ("base", "places", "shape")
@@ -50,7 +50,7 @@ class View:
         return f"element [{', '.join(map(str, index))}] of a view of {self.name}"
 
     def at(self, place: tuple[int, ...], shape: tuple[int, ...]) -> View:
-        """The view as the lane at ``place`` of a vector of this shape sees it: its sizes are numbers."""
+        """The view of the lane at ``place`` of a vector of this shape; its sizes are numbers."""
         sizes = tuple(int(np.broadcast_to(np.asarray(size), shape)[place]) for size in self.shape)
         return View(self.base, self.places, sizes)
 
@@ -76,7 +76,7 @@ def different_arrays(line: int) -> DifferentArrays:
     )
 
 
-# --- what makes views ----------------------------------------------------------------------------------------------
+# --- making views --------------------------------------------------------------------------------------------------
 
 
 def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
@@ -108,7 +108,7 @@ def as_view(array: Array | View) -> View:
 
 
 def bounds(start: Any, stop: Any, step: Any, size: Vector, line: int) -> tuple[Vector, Vector, Vector]:
-    """First index, length and step of a slice of a dimension of this size, by Python's rules."""
+    """First index, length and step of a slice, by Python's rules, in a dimension of this size."""
     step = np.int64(1) if step is None else np.asarray(step).astype(np.int64)[()]
     if np.any(step == 0):
         raise KernelError("the step of a slice is 0; give it another", line=line)
@@ -133,7 +133,7 @@ def bounds(start: Any, stop: Any, step: Any, size: Vector, line: int) -> tuple[V
 
 
 def through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> tuple[Any, tuple[Any, ...], Mask]:
-    """The array, index and mask of an access at ``index`` of a view; lanes outside of it are reported and left out."""
+    """Convert an access at ``index`` of a view to (array, index, mask); report and remove lanes outside the view."""
     inside = [np.asarray(i) for i in index]
     for d, size in enumerate(array.shape):
         at, where = inside[d].astype(np.int64), site.vector.full(mask)

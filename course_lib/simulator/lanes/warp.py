@@ -1,4 +1,4 @@
-"""One warp of every block of a chunk, and what CUDA lets a warp do together: votes, shuffles, syncwarp."""
+"""The operations of a warp, for the same warp of every block of a chunk: votes, shuffles, syncwarp, copies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .vector import LaneVector
 
 
 class WarpVector(LaneVector):
-    """What one generator runs: a lane vector with its arrays, its copies and what its lanes do together."""
+    """A lane vector with its arrays, copies and warp operations; the generated code calls its methods."""
 
     def __init__(self, engine: Host, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray]) -> None:
         super().__init__(engine.launch, lanes, chunk)
@@ -32,14 +32,14 @@ class WarpVector(LaneVector):
         self._shared = shared
         self._cache: dict[Any, Any] = {}
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
-        #: (clock, known), replaced at each syncwarp. clock: syncwarps that each lane passed. known: None while every
-        #: one took all lanes, else known[a, b, place of the block] is b's clock when a last met it, at one remove or
-        #: several: what b did until then is ordered before what a does now.
+        #: (clock, known), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. known: None
+        #: while each of them included all lanes; else known[a, b, index of the block] is b's clock at their last
+        #: syncwarp, direct or through other lanes: what b did until then is ordered before what a does now.
         self.order: tuple[Any, Any] = (0, None)
-        self._paused: tuple[Any, ...] = ()  # what it was when it last paused
+        self._paused: tuple[Any, ...] = ()  # its state at the last pause
 
     def forget(self) -> None:
-        """Let go of the local arrays, which know this vector: a cycle would keep them until the next collection."""
+        """Drop the local arrays, which refer to this vector: the cycle would keep them until the next collection."""
         self._cache.clear()
         self.__dict__.pop("copies", None)
         self.__dict__.pop("products", None)
@@ -58,7 +58,7 @@ class WarpVector(LaneVector):
     def shared_array(
         self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask, alignment: int = 0
     ) -> SharedArray:
-        """The block's shared array of this declaration: all its warps, and all executions, mean the same one."""
+        """The block's shared array of this declaration; all warps and all executions get the same one."""
         if number not in self._shared:
             array = SharedArray(name, dtype, shape, self.chunk)
             end = max((a.address + a.size * a.itemsize for a in self._shared.values()), default=0)
@@ -90,10 +90,11 @@ class WarpVector(LaneVector):
     def waits(
         self, count: int, sites: tuple[Site, ...], values: tuple[Any, ...], mask: Mask, line: int, calls: bool
     ) -> None:
-        """Stop a while loop that waits for other threads, of which none goes on while it runs.
+        """Stop a while loop that waits for other threads: none of them runs while this loop does.
 
-        ``count`` iterations are over. ``sites`` are the loop's, ``values`` are those of the variables that it assigns;
-        ``calls``: it calls functions, which may access any array. Around an atomic, its variables may count attempts.
+        ``count`` iterations are over. ``sites`` are the loop's accesses, ``values`` those of the variables that it
+        assigns; ``calls``: it calls functions, which may access any array. If it holds an atomic, its variables are
+        ignored: they may count attempts.
         """
         if any(site.array is None for site in sites if site.op != "load"):
             return
@@ -103,16 +104,16 @@ class WarpVector(LaneVector):
             if sites or calls:
                 raise WaitsForOthers(line)
             raise KernelError(
-                "this loop never ends: nothing that it asks for changes from one iteration to the next", line=line
+                "this loop never ends: nothing in its condition changes from one iteration to the next", line=line
             )
 
     def pause(self, values: tuple[Any, ...], mask: Mask, line: int) -> Pause:
-        """An iteration of the loop in ``line`` is over, in which the warp may wait for others."""
+        """Return what the warp yields after an iteration of the loop in ``line``, which may wait for others."""
         before, self._paused = self._paused, (line, mask, *values, *(a.storage().copy() for a in self._local()))
         return Pause(line, len(before) == len(self._paused) and all(map(np.array_equal, before, self._paused)))
 
     def drop_local(self, *numbers: int) -> None:
-        """A device function begins: what its local arrays held in an earlier call is gone."""
+        """Drop the local arrays of a device function when it is called again."""
         for number in numbers:
             self._cache.pop(("local", number), None)
 
@@ -126,11 +127,11 @@ class WarpVector(LaneVector):
         self.engine.tell("tested", self, line, text, left, right, truth, mask)
 
     def say(self, parts: tuple[Any, ...], mask: Mask) -> None:
-        """``print`` of texts and numbers."""
+        """Run ``print`` of texts and numbers."""
         self.engine.printed.add(self, parts, mask)
 
     def failed(self, kind: str, text: str, mask: Mask, line: int) -> None:
-        """The active lanes end in an ``assert`` or a ``raise``."""
+        """Report that the active lanes end in an ``assert`` or a ``raise``."""
         self.engine.tell("failed", kind, text, line, self, self.full(mask))
 
     def check_assigned(self, have: Mask, mask: Mask, name: str, line: int) -> None:
@@ -149,7 +150,7 @@ class WarpVector(LaneVector):
             self.engine.tell(hook, name, line, self, missing)
 
     def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
-        """Order the memory accesses of the active lanes before it and after it, among those that name one mask."""
+        """Order the memory accesses before and after it, among the active lanes that pass the same ``members``."""
         self.check_members(members, mask, line)
         clock, known = self.order
         uniform = np.ndim(members) == 0
@@ -157,7 +158,7 @@ class WarpVector(LaneVector):
             self.order = (clock + 1, None)
             return
         here = self.full(mask)
-        here = here | (self._gone() & here.any(axis=(0, 1)))  # whoever returned is waited for by nobody
+        here = here | (self._gone() & here.any(axis=(0, 1)))  # nobody waits for lanes that returned
         met = np.asarray(here.all(axis=(0, 1)))
         if uniform and known is None and (met == here.any(axis=(0, 1))).all():
             self.order = (clock + met[None, None], None)
@@ -180,9 +181,9 @@ class WarpVector(LaneVector):
             self.order = (clock.reshape(self.shape), known)
 
     def threadfence(self, mask: Mask, block_only: bool) -> None:
-        """What the active lanes did before is visible to all threads before what they do after it.
+        """Make the active lanes' accesses visible to all threads before their later ones.
 
-        ``block_only``: to the threads of their block.
+        ``block_only``: only to the threads of their block.
         """
         self.engine.tell("fence", self, mask, block_only)
 
@@ -201,7 +202,7 @@ class WarpVector(LaneVector):
         return np.broadcast_to(value, self.shape).reshape(self.lanes.count, *self.chunk.shape)
 
     def check_members(self, members: Any, mask: Mask, line: int) -> None:
-        """Every lane that a warp operation names must arrive at it (lanes that returned excepted)."""
+        """Report lanes named by a warp operation that did not arrive (unless they returned), and unnamed ones."""
         if mask is True and np.ndim(members) == 0 and ~int(members) & (1 << self.lanes.count) - 1 == 0:
             return
         members = np.broadcast_to(np.asarray(members).astype(np.int64) & 0xFFFFFFFF, self.shape)
@@ -223,15 +224,15 @@ class WarpVector(LaneVector):
 
     @cached_property
     def products(self) -> Products:
-        """The products of this warp as a part of a warpgroup."""
+        """The products of this warp, which is part of a warpgroup."""
         return Products(self)
 
     def shared_arrays(self) -> tuple[SharedArray, ...]:
-        """The shared arrays of the chunk's blocks that were declared so far."""
+        """The shared arrays declared so far in the chunk's blocks."""
         return tuple(self._shared.values())
 
     def descriptor(self, array: Any, place: Any, leading: Any, stride: Any, code: int, line: int) -> Any:
-        """The 64 bits that describe a matrix in shared memory to wgmma, which begins at element ``place``."""
+        """The 64-bit descriptor, for wgmma, of a matrix in shared memory that begins at element ``place``."""
         if array.space != "shared":
             raise KernelError(
                 f"a descriptor describes shared memory, and {array.name} is in {array.space} memory", line=line
@@ -239,7 +240,7 @@ class WarpVector(LaneVector):
         needed = DESCRIPTOR_ALIGNMENT[code]
         if array.alignment < needed:
             raise KernelError(
-                f"the descriptor needs {array.name} to begin at a multiple of {needed} bytes, which nothing asks for; "
+                f"the descriptor needs {array.name} to begin at a multiple of {needed} bytes; "
                 f"give cuda.shared.array the alignment {needed} as its third argument",
                 line=line,
             )
@@ -255,11 +256,11 @@ class WarpVector(LaneVector):
         return bits
 
     def fence_proxy(self, mask: Mask) -> None:
-        """What the active lanes stored to shared memory is visible to the tensor cores."""
+        """Make the active lanes' stores to shared memory visible to the tensor cores."""
         self.engine.tell("proxy_fence", self, mask)
 
     def fence_registers(self, mask: Mask) -> None:
-        """What the active lanes did with registers comes before the products that follow."""
+        """Order the active lanes' accesses to registers before the products that follow."""
         self.engine.tell("register_fence", self, mask)
 
     def vote(self, kind: str, predicate: Any, mask: Mask) -> Any:
@@ -288,10 +289,10 @@ class WarpVector(LaneVector):
         mask: Mask,
         line: int,
     ) -> tuple[Any, ...]:
-        """What ``function`` gives each lane of a warp of what all of them bring.
+        """Compute an operation of whole warps: ``function`` maps the values of all 32 lanes to each lane's result.
 
         It is called once, with an array of shape (warps, 32) for each value (a tuple of them for a tuple), and returns
-        one, or a tuple of them. Lanes that do not arrive where others of their warp do are reported.
+        one, or a tuple of them. Lanes that are missing while others of their warp arrive are reported.
         """
         here = self.full(mask)
         absent = here.any(axis=(0, 1)) & ~here
@@ -317,7 +318,7 @@ class WarpVector(LaneVector):
         )
 
     def alone(self, function: Callable[..., Any], values: tuple[Any, ...], dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What ``function`` gives each lane of what it brings: one, or a tuple, of numbers or arrays of them."""
+        """Apply ``function`` to each lane's own values; return its result, or results, converted to ``dtypes``."""
         results = function(*values)
         results = results if isinstance(results, tuple) else (results,)
         return tuple(np.asarray(r).astype(dtype, copy=False)[()] for r, dtype in zip(results, dtypes, strict=True))
@@ -333,7 +334,7 @@ class WarpVector(LaneVector):
         mask: Mask,
         inside: Any = True,
     ) -> None:
-        """A copy from global to shared memory that is on its way from here on; of zeros where not ``inside``."""
+        """Start an asynchronous copy from global to shared memory; lanes that are not ``inside`` copy zeros."""
         if inside is True or np.all(inside):
             value = load.load(array, index, mask)
         else:
@@ -346,15 +347,15 @@ class WarpVector(LaneVector):
             self.engine.tell("copied", store, *started, array, index)
 
     def commit_copies(self, mask: Mask, line: int) -> None:
-        """The copies that each lane started since the last call are one group."""
+        """Make one group of the copies that each lane started since its last call."""
         self.copies.commit(mask)
 
     def wait_copies(self, pending: int, mask: Mask, line: int) -> None:
-        """Each lane waits until all of its groups but the last ``pending`` have arrived."""
+        """Wait, in each lane, for all of its groups except the last ``pending``."""
         self.copies.wait(pending, mask)
 
     def shuffle(self, kind: str, value: Any, lane: Any, mask: Mask, line: int) -> Any:
-        """Each active lane reads ``value`` of another lane; up and down past the end give the lane's own."""
+        """Return, for each active lane, ``value`` of another lane; beyond the ends, up and down give its own."""
         value, here = self._by_lane(value), self._by_lane(mask)
         own = np.arange(self.lanes.count).reshape(-1, 1, 1)
         lane = self._by_lane(lane).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Arrays that a kernel makes: shared, local and constant ones, with what must be known of them when it is compiled."""
+"""Calls that make shared, local and constant arrays; their shapes and types must be known at compile time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def space_of(x: Context, node: ast.AST) -> str | None:
 
 
 def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int) -> Expr:
-    """The dynamic shared memory, all of it, as an array; every such array is the same memory."""
+    """The whole dynamic shared memory as an array; all such arrays share this memory."""
     analysis = x.analysis
     count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
     if not count:
@@ -74,7 +74,7 @@ def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int
 
 
 def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
-    """``cuda.const.array_like(array)`` of an array from outside."""
+    """``cuda.const.array_like(array)`` of a global array of the program."""
     value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if not isinstance(value, Frozen):
         refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
@@ -86,7 +86,7 @@ def fill(x: Context, node: ast.Call, used: bool) -> Expr:
     assert isinstance(node.func, ast.Attribute)
     array = x.expr(node.func.value)
     if not isinstance(array.type, ArrayType):
-        refuse(node, f"{ast.unparse(node.func.value)} is {describe_type(array.type)}, and no array to fill; assign it")
+        refuse(node, f"{ast.unparse(node.func.value)} is {describe_type(array.type)}, not an array; assign it")
     if used:
         refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
     (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
@@ -122,7 +122,7 @@ def _alignment(x: Context, node: ast.Assign, part: ast.expr) -> int:
 
 
 def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
-    """The shape of a shared or local array, of what numba knows when it types the kernel."""
+    """The shape of a shared or local array, from values that numba knows when it types the kernel."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     if not parts:
         refuse(node, f"a {space} array has at least one dimension; give it the shape 1")

@@ -1,10 +1,10 @@
-"""Calls, a row a function: how many arguments it takes, of which types, what it returns, and what computes it.
+"""Tables of the functions that a kernel can call: one row each, with arguments, types, result and implementation.
 
-To add a function: a row in the table of its home (``CUDA``, ``MATH``, ``NUMPY``, ``BUILTINS``), and what it computes in
-:mod:`~course_lib.simulator.arithmetic` or, if the lanes of a warp do it together, in
-:mod:`~course_lib.simulator.lanes.warp`. What is no function of numbers alone (it takes an array, a shape, or
-allocates) is a *form* (:mod:`forms`): a row that names the function which finds its meaning. Intrinsics that are
-defined outside the simulator say themselves what they are (:mod:`intrinsics`).
+To add a function: add a row to the table of its module (``CUDA``, ``MATH``, ``NUMPY``, ``BUILTINS``), and its
+computation to :mod:`~course_lib.simulator.arithmetic` or, if the lanes of a warp do it together, to
+:mod:`~course_lib.simulator.lanes.warp`. A call that is not a function of numbers only (it takes an array or a shape, or
+allocates) is a *form* (:mod:`forms`): its row names the function that translates it. Intrinsics that are
+defined outside the simulator describe themselves (:mod:`intrinsics`).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Signature = tuple[str, tuple[str, ...]]
 class Row:
     """A function of numbers.
 
-    ``rule`` gives its signature for the types of its arguments, or raises TypingError. ``code`` is that of an
-    :class:`~.nodes.Operation`; what has an ``effect`` runs in its place, under the mask. ``widened`` says, before
-    the types of its arguments, why its result is float64 where none of them is.
+    ``rule`` returns its signature for the types of its arguments, or raises TypingError. ``code`` is that of an
+    :class:`~.nodes.Operation`; with an ``effect`` it runs in order, under the mask. ``widened`` explains, followed by
+    the types of the arguments, why the result is float64 if no argument is.
     """
 
     name: str
@@ -53,11 +53,11 @@ class Row:
         return Operation(self.name, self.code, self.holds, self.effect)
 
     def holds(self, args: tuple[Type, ...], result: Type) -> bool:
-        """Are these the types that the rule gives, for arguments that are converted already?"""
+        """Are these the types that the rule gives for arguments that are already converted?"""
         return all(isinstance(a, str) for a in args) and self.rule(*args) == (result, args)
 
     def apply(self, x: Context, node: ast.Call) -> Expr:
-        """The call ``node`` of this function."""
+        """Translate the call ``node`` of this function."""
         given = x.arguments(node, self.arity, self.name)
         kinds = tuple(str(value.type) for value in given)
         packages.check(self.name, kinds)
@@ -86,7 +86,7 @@ def _math(name: str) -> Callable[[str], Signature]:
 
 
 def _narrow(count: int) -> Callable[..., Signature]:
-    """Of ``count`` numbers: float32 if each fits in one, where the other functions of math go to float64."""
+    """``count`` numbers: the result is float32 if each fits in one; other functions of math would give float64."""
 
     def rule(*given: str) -> Signature:
         if all(a in types.SMALL for a in given):
@@ -138,7 +138,7 @@ def _selp(condition: str, a: str, b: str) -> Signature:
 
 
 def _bits(name: str, result: str = "", operand: Callable[[str], str] = lambda a: a) -> Callable[[str], Signature]:
-    """Of an integer, converted to ``operand`` of its type; the result has that type, or the type ``result``."""
+    """An integer, converted to the type ``operand(type)``; the result has that type, or the type ``result``."""
 
     def rule(a: str) -> Signature:
         if not is_int(a):
@@ -205,9 +205,9 @@ def _round_to(a: str, digits: str) -> Signature:
 
 
 def _ufunc(name: str) -> Callable[..., Signature]:
-    """The first of NumPy's own loops to which the arguments convert safely; numba has none of float16.
+    """The first of NumPy's loops to which the arguments convert safely; numba has none of float16.
 
-    Beside a float an integer converts to any float.
+    If another argument is a float, an integer converts to any float.
     """
     loops = [loop.split("->") for loop in getattr(np, name).types if not set(loop) & set("egGmMO")]
 
@@ -226,7 +226,7 @@ def _ufunc(name: str) -> Callable[..., Signature]:
 
 # --- the rows ---------------------------------------------------------------------------------------------------------
 
-#: NumPy's names of those functions of math that it has.
+#: NumPy's names for the functions of math that it has.
 _IN_NUMPY = dict(
     (name, name)
     for name in (
@@ -243,7 +243,7 @@ _IN_NUMPY = dict(
     "atan2": "arctan2",
 }
 _TESTS, _OF_TWO = ("isnan", "isinf", "isfinite"), ("atan2", "hypot", "fmod", "copysign")
-#: Those of two numbers that take small integers as float64.
+#: Functions of two numbers that take small integers as float64.
 _IN_DOUBLE = ("atan2", "hypot")
 _OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 
@@ -270,9 +270,9 @@ MATH |= {
 }
 MATH["ldexp"] = Row("math.ldexp", (2,), _ldexp, "np.ldexp({0}, {1})", widened="math of")
 MATH["pow"] = Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of")
-#: Those that give a tuple.
+#: Functions of math that return a tuple.
 PARTS = {"frexp": forms.mantissa_and_exponent, "modf": forms.fraction_and_whole}
-#: The functions of math by NumPy's (or SciPy's) that do the same, for the advice.
+#: The functions of math by the equivalent names of NumPy or SciPy, for advice in messages.
 MATH_OF_NUMPY = {known: name for name, known in _IN_NUMPY.items()} | {n: n for n in ("erf", "erfc", "gamma")}
 
 _UFUNCS = (
@@ -411,7 +411,7 @@ BUILTINS: dict[Any, Row | forms.Form] = {
 
 
 def call(x: Context, node: ast.Call, used: bool) -> Expr:
-    """The meaning of a call; ``used`` if its value is."""
+    """Translate a call; ``used``: its value is used."""
     if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not (node.args or node.keywords):
         return forms.conjugate(x, node)
     thing = x.constant_object(node.func)
@@ -448,7 +448,7 @@ def call(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 def _into(x: Context, node: ast.Call, row: Row, used: bool) -> Expr:
-    """``np.sin(x, out)``: the function of numbers, and of the elements of arrays, stored in all elements of ``out``."""
+    """``np.sin(x, out)``: apply the function to numbers or elements of arrays, and store to all elements of ``out``."""
     text = ast.unparse(node)
     if node.keywords:
         refuse(node, f"numba takes no named arguments in {text}; write out the output's name alone")
@@ -519,7 +519,7 @@ def _math_call(x: Context, node: ast.Call, name: str) -> Expr:
 
 
 def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
-    """Refuse to call ``thing``, which is none of the functions that a kernel can call."""
+    """Refuse a call of ``thing``, which is not a function that a kernel can call."""
     text, name = ast.unparse(node.func), str(getattr(thing, "__name__", thing))
     home = str(getattr(thing, "__module__", None) or "")
     if home in refusals.MODULES:

@@ -1,4 +1,4 @@
-"""Comparisons, ``and``, ``or`` and ``not``: what decides which lanes go where."""
+"""Comparisons and conditions: ``<``, ``and``, ``or``, ``not``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def truth(x: Context, value: Expr, line: int) -> Expr:
 
 
 def condition(x: Context, node: ast.expr) -> Expr:
-    """``node`` where only its truth is asked for, so that ``n and x`` need not have a type of its own."""
+    """Translate ``node`` as a condition; since only its truth is needed, ``n and x`` may mix types."""
     if isinstance(node, ast.BoolOp):
         return logical(x, isinstance(node.op, ast.And), [condition(x, value) for value in node.values])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -46,7 +46,7 @@ def negated(value: Expr, line: int) -> Expr:
 
 
 def logical(x: Context, conjunction: bool, parts: list[Expr]) -> Expr:
-    """``and`` or ``or`` of conditions; of constants, a constant."""
+    """``and`` or ``or`` of conditions; a constant if they are constants."""
     first, *rest = parts
     for part in list(rest):
         if not (isinstance(first, Const) and isinstance(part, Const)):
@@ -81,7 +81,7 @@ def _chain(x: Context, node: ast.Compare) -> Expr:
 
 
 def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
-    """``left`` and ``right`` under the comparison that Python's syntax tree calls ``name``."""
+    """Compare ``left`` and ``right``; ``name`` is the operator's name in Python's syntax tree."""
     if name in ("In", "NotIn"):
         found = _membership(x, node, left, right)
         return found if name == "In" else negated(found, node.lineno)
@@ -102,12 +102,12 @@ def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) 
     return replace(result, text=ast.unparse(node)) if isinstance(result, Apply) else result
 
 
-#: The comparisons that order, by the one that decides where two items differ.
+#: For each order comparison, the one that decides at the first items that differ.
 STRICT = {"Lt": "Lt", "LtE": "Lt", "Gt": "Gt", "GtE": "Gt"}
 
 
 def _ordered(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) -> Expr:
-    """``left < right`` of tuples: the first items that differ decide, and after them the lengths."""
+    """``left < right`` of tuples: the first items that differ decide, then the lengths."""
     sides = settled(left), settled(right)
     a, b = map(tuples.items, sides)
     lengths = (x.number(len(part), literal=False) for part in (a, b))
@@ -161,7 +161,7 @@ def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
 
 
 def and_or(x: Context, node: ast.BoolOp) -> Expr:
-    """``and`` and ``or`` where the value is asked for: that of the operand with which they end."""
+    """``and`` and ``or`` as values: the value of the operand that decides."""
     parts: list[Expr] = []
     root, _, _ = _decide(x, node, (True, False), parts)
     assert isinstance(root, Alternatives)
@@ -178,7 +178,7 @@ def and_or(x: Context, node: ast.BoolOp) -> Expr:
 
 
 def _conditions(x: Context, root: Alternatives) -> Expr | None:
-    """``root`` as a condition, if all that it tests are bools: then no lane need go its own way."""
+    """``root`` as a condition if it tests only bools, which avoids separate masks; else None."""
     parts = []
     for part in root.parts:
         if isinstance(part, Alternatives):
@@ -196,10 +196,10 @@ def _conditions(x: Context, root: Alternatives) -> Expr | None:
 def _decide(
     x: Context, node: ast.expr, wanted: tuple[bool, ...], parts: list[Expr]
 ) -> tuple[Alternative | Alternatives, bool, bool]:
-    """What ``node`` tests, and whether it can be true, and false.
+    """Return the tests of ``node``, whether it can be true, and whether it can be false.
 
-    The values with which it ends in a ``wanted`` outcome go to ``parts``: in ``a and b or c`` the value of a is never
-    the result, and has no say in its type.
+    The values that can be its result, with an outcome in ``wanted``, are appended to ``parts``: in ``a and b or c`` the
+    value of a is never the result, so its type does not affect that of the result.
     """
     if not isinstance(node, ast.BoolOp):
         value = once(x.scalar(node))

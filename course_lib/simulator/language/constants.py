@@ -1,7 +1,7 @@
-"""Globals and closure variables, which numba makes constants of the code when it compiles a function.
+"""Globals and closure variables, which are constants in compiled code.
 
-A function is compiled once for the types of its arguments, and keeps the values that it had found then: what is
-assigned to the names later changes nothing in its code. Here, too, the first values stay, and a later one is reported.
+numba compiles a function once for the types of its arguments, with the values of that time; a later assignment to a
+global does not change the code. The simulator does the same, and reports the change.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from .types import Type
 
 Signature = tuple[Type, ...]
-#: The values of a function's names, by the types of its arguments.
+#: The values of each function's globals, by the types of its arguments.
 _kept: weakref.WeakKeyDictionary[FunctionType, dict[Signature, dict[str, object]]] = weakref.WeakKeyDictionary()
 
 
@@ -30,7 +30,7 @@ class Change:
 
 
 def is_constant(thing: object) -> bool:
-    """Does numba copy ``thing`` into the code, as opposed to a function or a module, of which it keeps the name?"""
+    """Does numba copy ``thing`` into the code? It does not for functions and modules, which it looks up by name."""
     if isinstance(thing, tuple):
         return all(map(is_constant, thing))
     return isinstance(thing, (bool, int, float, complex, np.generic, np.ndarray))
@@ -42,7 +42,7 @@ def shown(thing: object) -> str:
 
 
 class Constants:
-    """What the names in one function mean, for one signature; kept for later launches once :meth:`keep` is called."""
+    """The values of one function's globals for one signature; :meth:`keep` stores them for later launches."""
 
     def __init__(self, function: FunctionType, signature: Signature):
         self.function, self.signature = function, signature
@@ -51,7 +51,7 @@ class Constants:
         self.changes: dict[tuple[int, str], Change] = {}
 
     def value(self, name: str, now: object, line: int) -> object:
-        """The value of ``name`` in the compiled function, which is ``now`` in Python."""
+        """Return the value of ``name`` in the compiled code; report a change if it is not ``now``, Python's value."""
         if not is_constant(now) and name not in self.first:
             return now
         first = self.first.get(name, self.found.get(name, now))
@@ -64,7 +64,7 @@ class Constants:
         return first
 
     def keep(self) -> None:
-        """The function is compiled: later launches find these values."""
+        """Store the values for later launches, after the function was compiled."""
         _kept.setdefault(self.function, {}).setdefault(self.signature, {}).update(self.found)
 
 

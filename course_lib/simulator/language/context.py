@@ -1,7 +1,6 @@
-"""What the parts of a kernel share while their types are decided: names, constants, elements, reasons.
+"""The translation of one function, as far as all parts of the language need it: names, constants, elements, reasons.
 
-The modules for conditions, tuples, calls and allocations take a :class:`Context`; :mod:`expressions` is the one that
-knows them all.
+The modules for conditions, tuples, calls and allocations take a :class:`Context`; :mod:`expressions` combines them.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError,
 from .variables import Variables
 from .why import Part, Promotion, Reason, Why
 
-#: Of these objects outside a kernel numba knows the parts.
+#: Kinds of global objects whose attributes numba can read in a kernel.
 KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -54,7 +53,7 @@ def of_array(name: str, code: str) -> Operation:
     return Operation(name, code, lambda args, result: isinstance(args[0], ArrayType) and result == "int64")
 
 
-#: The values of numba.cuda that are not called, an operation each.
+#: The operations of numba.cuda's values that are not called.
 VALUES = {
     (name, axis): _nullary(f"{name}.{axis}", f"w.{attribute}[{number}]", "int32")
     for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
@@ -64,16 +63,16 @@ SHAPE = [of_array(f"shape[{axis}]", f"dim({{0}}, {axis})") for axis in range(32)
 
 
 class Analysis:
-    """What the functions of one launch share.
+    """The data that all functions of one launch share.
 
     Attributes:
         sources: the kernel's source, and those of device functions in its file.
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
         groups: it calls syncwarp with a mask that may name a part of the warp.
-        asks_grid: the size of the grid is in the program.
+        asks_grid: the program contains the size of the grid.
         dynamic: the element type of the dynamic shared memory, once it is known.
-        functions: the device functions that are compiled, by what they were compiled for.
-        found: what names outside the kernel stood for: a function, its arguments, and what it gave.
+        functions: the compiled device functions, by what they were compiled for.
+        found: the look-ups of global names: a function, its arguments, and its result.
     """
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
@@ -85,7 +84,7 @@ class Analysis:
 
 
 class Context(ABC):
-    """One function while its types are decided, with its variables ``env`` at the point that is being read."""
+    """One function while it is translated; ``env`` holds its variables at the current statement."""
 
     def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
         self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
@@ -94,35 +93,35 @@ class Context(ABC):
         self.constants = Constants(source.function, tuple(variable.type for variable in arguments.values()))
         self.unsure: set[str] = set()
         self.promotions: dict[tuple[int, str], Promotion] = {}
-        #: promotions that a pass saw before the types were settled, until a later pass confirms them
+        #: promotions found before the types were final, until a later pass confirms them
         self.suspected: dict[tuple[int, str], Promotion] = {}
         self.barriers = self.calls = self.waits = False
 
     @abstractmethod
     def expr(self, node: ast.AST) -> Expr:
-        """The meaning of any expression."""
+        """Translate any expression."""
 
     @abstractmethod
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
-        """(array, indices) of a subscript that is one element."""
+        """Translate a subscript of one element to (array, indices)."""
 
     @abstractmethod
     def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
-        """The typed program of a device function that is called in ``node``, with its declared ``result``."""
+        """The typed program of the device function called in ``node``, with its declared ``result``."""
 
     @abstractmethod
     def takes(self, name: str) -> bool:
         """Does the simulator run this function of numba.cuda?"""
 
     def scalar(self, node: ast.AST) -> Expr:
-        """The meaning of an expression that must be a number."""
+        """Translate an expression that must be a number."""
         value = self.expr(node)
         if not value.is_scalar:
             self.refuse_as_number(node, value)
         return value
 
     def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[Expr]:
-        """The arguments of a function that takes numbers, without names."""
+        """Translate the arguments of a function that takes numbers, without names."""
         if node.keywords or len(node.args) not in counts:
             takes = " or ".join([*map(str, counts[:-1]), plural(counts[-1], "argument")])
             given = "the name " + str(node.keywords[0].arg) if node.keywords else str(len(node.args))
@@ -138,7 +137,7 @@ class Context(ABC):
         refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(text, value)}")
 
     def integer_index(self, node: ast.AST, part: ast.AST, index: Expr) -> Expr:
-        """The index that ``part`` of ``node`` gives; refused unless it is an integer."""
+        """``index``, the value of ``part`` of ``node``; refused unless it is an integer."""
         if not (isinstance(index.type, str) and types.is_int(index.type)):
             text = ast.unparse(part)
             advice = f": convert it with int({text})" if index.is_scalar else way_to_number(text, index)
@@ -146,14 +145,14 @@ class Context(ABC):
         return index
 
     def number(self, value: object, literal: bool = True, reason: Why = None) -> Const:
-        """A constant of the type that numba gives it; ``literal``: numba, too, knows it when it types the kernel."""
+        """A constant of the type that numba gives it; ``literal``: numba knows its value when it types the kernel."""
         kind = types.of_value(value)
         if kind is None:
             raise TypingError(f"{value!r} does not fit in 64 bits; write it as a float")
         return Const(type=kind, value=DTYPE[kind].type(value), literal=literal, why=reason)
 
     def constant_object(self, node: ast.AST) -> object:
-        """The compile-time object that an expression of names and attributes stands for, or None."""
+        """The compile-time object that an expression of names and attributes refers to, or None."""
         if isinstance(node, ast.Name):
             if node.id not in self.locals:
                 return self._global(node)
@@ -191,7 +190,7 @@ class Context(ABC):
         return thing
 
     def _refuse_unknown(self, node: ast.AST, module: object, name: str) -> None:
-        """Refuse a name that numba.cuda has not, unless the simulator has something better to say of it."""
+        """Refuse a name that numba.cuda does not have, unless a later, better message covers it."""
         if self.takes(name) or name in CUDA:
             return
         meant = next((known for known in dir(module) if known.lower() == name.lower()), None)
@@ -221,7 +220,7 @@ class Context(ABC):
         return part_of_cuda((known,), thing) if known else thing
 
     def wrap(self, thing: object, node: ast.AST) -> Expr:
-        """A compile-time object as an expression: numbers become constants, the rest stays at compile time."""
+        """A compile-time object as an expression: a number becomes a constant, anything else a :class:`Static`."""
         if isinstance(thing, (*NUMBERS, np.generic)) and types.of_value(thing):
             kind = type(thing)
             named = Reason(f"{ast.unparse(node)}, a Python {kind.__name__}") if kind in (float, complex) else None
@@ -239,7 +238,7 @@ class Context(ABC):
         return Static(thing=thing)
 
     def frozen(self, array: np.ndarray, node: ast.AST) -> Expr:
-        """An array from outside, which numba copies into the code of the kernel."""
+        """A global array of the program, which numba copies into the code of the kernel."""
         kind = array.dtype.name
         if kind not in types.SCALARS or not array.dtype.isnative:
             refuse(node, f"{ast.unparse(node)} is an array of {array.dtype}; the simulator runs numbers: convert it")
@@ -248,7 +247,7 @@ class Context(ABC):
         return Frozen(name=ast.unparse(node), array=array, type=ArrayType(kind, array.ndim))
 
     def _cuda_value(self, symbol: Symbol, node: ast.AST) -> Expr | None:
-        """``threadIdx.x``, ``laneid`` and the like; None for what is no number."""
+        """``threadIdx.x``, ``laneid`` and the like; None if ``symbol`` is not a number."""
         path, launch = symbol.path, self.analysis.launch
         if path in VALUES:
             return Apply(operation=VALUES[path], args=(), type="int32", line=getattr(node, "lineno", 0))
@@ -266,9 +265,9 @@ class Context(ABC):
     def reason(
         self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[Expr, ast.AST]], widened: str
     ) -> Why:
-        """Why the ``result`` of ``node`` is of double precision; what nobody asked for is recorded for a warning.
+        """Why the ``result`` of ``node`` is of double precision; records a warning if nobody asked for that.
 
-        ``widened`` are the words for an operation that makes it so, before the types of its ``operands``.
+        ``widened`` is the text for an operation that widens, followed by the types of its ``operands``.
         """
         if result not in types.DOUBLE:
             return None
@@ -286,7 +285,7 @@ class Context(ABC):
         return of
 
     def binary(self, node: ast.expr | ast.stmt, op: str, left: Expr, right: Expr, a: ast.AST, b: ast.AST) -> Expr:
-        """``left op right``, which stand as ``a`` and ``b`` in ``node``."""
+        """``left op right``; ``a`` and ``b`` are their syntax trees in ``node``."""
         for value, part in ((left, a), (right, b)):
             if not value.is_scalar:
                 self.refuse_as_number(part, value)
@@ -316,7 +315,7 @@ class Context(ABC):
         return applied(operators.BINARY[op], (left, right), result, line, reason)
 
     def part(self, node: ast.AST, array: Expr, places: list[Expr | Slice]) -> Expr:
-        """A part of ``array``; dimensions without a place are taken whole."""
+        """A part of ``array``; dimensions without an entry in ``places`` are taken whole."""
         assert isinstance(array.type, ArrayType)
         places = places + [Slice()] * (array.type.ndim - len(places))
         kind = ArrayType(array.type.dtype, sum(isinstance(p, Slice) for p in places), view=True)
@@ -327,11 +326,11 @@ class Context(ABC):
         return Load(array=array, index=indices, type=array.type.dtype, line=node.lineno)
 
     def filled(self, node: ast.expr, array: Expr, value: Expr) -> Expr:
-        """The number ``value`` in every element of ``array``, one after another."""
+        """Store the number ``value`` to all elements of ``array``, one after another."""
         return Elementwise(array=array, function=itself, inputs=(self.stored(node, array, value),), line=node.lineno)
 
     def stored(self, node: ast.AST, array: Expr, value: Expr) -> Expr:
-        """``value``, which is to be stored in an element of ``array``: refused if it cannot."""
+        """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""
         assert isinstance(array.type, ArrayType)
         if isinstance(array, Frozen):
             refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
@@ -351,12 +350,11 @@ def of_literal(text: str) -> Reason:
 
 
 def itself(value: Any) -> Any:
-    """What a number becomes that fills an array."""
     return value
 
 
 def way_to_number(text: str, value: Expr) -> str:
-    """How to write a number instead of ``text``, which stands for ``value``: the end of a message."""
+    """The end of a message: how to get a number from ``value``, which is ``text`` in the source."""
     if isinstance(value.type, ArrayType) and value.type.ndim:
         return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim])}]"
     if isinstance(value.type, TupleType) and value.type.items:

@@ -1,7 +1,7 @@
-"""The types of expressions: each node of Python's syntax tree becomes a node of the typed program.
+"""Translate expressions: each node of Python's syntax tree becomes a typed node.
 
-What stands in a kernel is refused here or in the modules that this one calls (:mod:`conditions`, :mod:`tuples`,
-:mod:`calls`) if numba or the simulator has no such thing; nothing later refuses.
+Code that numba or the simulator does not support is refused here or in the modules that this one calls
+(:mod:`conditions`, :mod:`tuples`, :mod:`calls`), never later.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ TRANSPOSED = Operation(
 
 
 class Expressions(Context):
-    """What the expressions of one function mean, given its variables ``env`` at the point where they stand."""
+    """Translates the expressions of one function; ``env`` holds its variables at the current statement."""
 
     def expr(self, node: ast.AST) -> Expr:
-        """The meaning of any expression."""
+        """Translate any expression."""
         try:
             return self._expr(node)
         except TypingError as error:
@@ -140,8 +140,8 @@ class Expressions(Context):
             return applied(operators.PARTS[node.attr], (owner,), kind, node.lineno, owner.why)
         refuse(
             node,
-            f"{ast.unparse(node.value)} is {describe_type(owner.type)}, of which the simulator runs no "
-            f".{node.attr}; write it out with arithmetic and the functions of math",
+            f"{ast.unparse(node.value)} is {describe_type(owner.type)}; the simulator does not run its "
+            f".{node.attr}: write it out with arithmetic and the functions of math",
         )
 
     def _of_array(self, node: ast.Attribute, array: Expr, kind: ArrayType) -> Expr:
@@ -215,14 +215,14 @@ class Expressions(Context):
     # --- elements --------------------------------------------------------------------------------------------
 
     def place(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
-        """(array, indices) of a subscript that is assigned; ``A[i][j]`` counts as ``A[i, j]``."""
+        """Translate the target of an assignment to (array, indices); ``A[i][j]`` is the same as ``A[i, j]``."""
         owner, chain = self._owner(node)
         if not chain:
             refuse(node, f"{ast.unparse(node)} is an item of a tuple, and cannot be assigned; write a new tuple")
         return self._indexed(node, owner, chain)
 
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
-        """(array, indices) of a subscript that is one element."""
+        """Translate a subscript of one element to (array, indices)."""
         array, indices = self.place(node)
         assert isinstance(array.type, ArrayType)
         if len(indices) < array.type.ndim:
@@ -234,7 +234,7 @@ class Expressions(Context):
         return array, indices
 
     def _owner(self, node: ast.Subscript) -> tuple[Expr, list[ast.Subscript]]:
-        """What is subscripted: the first value of a chain of subscripts that is no tuple, and the rest of the chain."""
+        """Split a chain of subscripts: the first value that is not a tuple, and the subscripts after it."""
         chain: list[ast.Subscript] = []
         base: ast.expr = node
         while isinstance(base, ast.Subscript):
@@ -247,13 +247,13 @@ class Expressions(Context):
         return owner, chain
 
     def _indexed(self, node: ast.AST, array: Expr, chain: list[ast.Subscript]) -> tuple[Expr, tuple[Expr, ...]]:
-        """(array, indices) of a chain of subscripts: fewer than its dimensions where a part of it is meant."""
+        """(array, indices) of a chain of subscripts; there are fewer indices than dimensions for a part of an array."""
         base = chain[0].value
         if isinstance(array, Static) and hasattr(array.thing, "__getitem__"):
             refuse(
                 node,
-                f"{ast.unparse(base)} is a {type(array.thing).__name__} outside the kernel, of which a kernel knows "
-                "nothing; make it a tuple, or pass a NumPy array as an argument",
+                f"{ast.unparse(base)} is a {type(array.thing).__name__} outside the kernel, which a kernel cannot "
+                "read; make it a tuple, or pass a NumPy array as an argument",
             )
         if not isinstance(array.type, ArrayType):
             refuse(
@@ -282,7 +282,7 @@ class Expressions(Context):
         return array, indices
 
     def _slice(self, node: ast.Subscript, array: Expr, indices: tuple[Expr, ...], parts: list[ast.expr]) -> Expr:
-        """The part of ``array`` at ``indices`` and at ``parts``, of which some are slices."""
+        """The part of ``array`` at ``indices`` and then at ``parts``, some of which are slices."""
         assert isinstance(array.type, ArrayType)
         missing = array.type.ndim - len(indices) - sum(not is_ellipsis(p) for p in parts)
         if missing < 0 or sum(map(is_ellipsis, parts)) > 1:
@@ -319,7 +319,7 @@ class Expressions(Context):
         return self.part(node, array, [*indices]) if indices else array
 
     def refuse_in_array(self, target: ast.Subscript, node: ast.AST, value: Expr) -> NoReturn:
-        """Refuse what is no number, and is to be stored in an element or a part of an array."""
+        """Refuse a value that is not a number as the new value of an element or a part of an array."""
         array, index = self.place(target)
         assert isinstance(array.type, ArrayType)
         if len(index) == array.type.ndim:

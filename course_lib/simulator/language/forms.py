@@ -1,4 +1,4 @@
-"""Forms: calls that are no functions of numbers alone, each with the function that finds its meaning."""
+"""Forms: calls that are not functions of numbers only, each with the function that translates it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .refusals import refuse
 from .source import python_function, read
 from .types import NONE, ArrayType, TupleType, TypingError, describe_type, is_complex, is_float, is_int, plural
 
-#: ``form(expressions, call, used)`` finds the meaning of a call; ``used`` if its value is.
+#: ``form(context, call, used)`` translates a call; ``used``: its value is used.
 Form = Callable[["Context", ast.Call, bool], Expr]
 
-#: The atomics, and what each takes after the array.
+#: The arguments of each atomic after the array.
 ATOMICS = dict.fromkeys(
     ("add", "sub", "max", "min", "nanmax", "nanmin", "and_", "or_", "xor", "exch", "inc", "dec"),
     ("the index", "the value"),
@@ -28,7 +28,7 @@ ATOMICS = dict.fromkeys(
     "cas": ("the index", "the expected value", "the new value"),
     "compare_and_swap": ("the expected value", "the new value"),
 }
-#: The element types of which numba has each atomic.
+#: The element types that numba supports for each atomic.
 _WHOLE = ("int32", "uint32", "int64", "uint64")
 ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), ("float32", "float64", *_WHOLE)) | (
     dict.fromkeys(("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), _WHOLE)
@@ -68,7 +68,7 @@ def at_most(node: ast.Call, count: int) -> None:
     """Refuse a call that has more arguments than ``count``, or named ones."""
     if node.keywords or len(node.args) > count:
         takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
-        refuse(node, f"{ast.unparse(node.func)}() takes {takes}; leave out what is too much")
+        refuse(node, f"{ast.unparse(node.func)}() takes {takes}; remove the extra arguments")
 
 
 # --- where a thread is ------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def atomic(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
-    """Raise TypingError where numba has no such atomic."""
+    """Raise TypingError if numba does not have this atomic."""
     if not ndim:
         raise TypingError(f"cuda.atomic.{name} does not take an array without dimensions; pass one of shape (1,)")
     if name == "compare_and_swap" and ndim != 1:
@@ -198,7 +198,7 @@ def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
 
 
 def conversion(x: Context, node: ast.Call, thing: object) -> Expr:
-    """``float32(x)``, ``int(x)``: the kernel asks for the type itself."""
+    """``float32(x)``, ``int(x)``: the kernel itself asks for the type."""
     (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
     have = str(value.type)
     if thing is float:
@@ -212,7 +212,7 @@ def conversion(x: Context, node: ast.Call, thing: object) -> Expr:
 
 
 def complex_number(x: Context, node: ast.Call, used: bool) -> Expr:
-    """``complex(x)``, which is complex64 of a float32 alone, and ``complex(real, imaginary)``."""
+    """``complex(x)``, which is complex64 only for a float32, and ``complex(real, imaginary)``."""
     values = x.arguments(node, (1, 2), "complex", real=False)
     kind = types.complex_result(*(str(v.type) for v in values))
     if len(values) == 1:
@@ -222,7 +222,7 @@ def complex_number(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 def conjugate(x: Context, node: ast.Call) -> Expr:
-    """``x.conjugate()`` of a number: a real one is its own."""
+    """``x.conjugate()`` of a number; a real one is unchanged."""
     assert isinstance(node.func, ast.Attribute)
     value = x.scalar(node.func.value)
     if value.type == "bool":
@@ -335,7 +335,7 @@ def named_tuple(x: Context, node: ast.Call, thing: type) -> Expr:
 def say(x: Context, node: ast.Call, used: bool) -> Expr:
     """``print`` of literal texts and of numbers."""
     if node.keywords:
-        refuse(node, "print() in a kernel takes texts and numbers, without names; a line ends where it does")
+        refuse(node, "print() in a kernel takes texts and numbers, without names; it prints one line")
     parts: list[str] = []
     values: list[Expr] = []
     for part in node.args:
@@ -355,7 +355,7 @@ def say(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 def failure(node: ast.Assert | ast.Raise) -> Expr:
-    """What a thread does that ends in an ``assert`` or a ``raise``."""
+    """Report a failed ``assert`` or a ``raise``, in which a thread ends."""
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
     code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
@@ -402,7 +402,7 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
 
 
 def _unpacked(x: Context, argument: ast.expr) -> Sequence[ast.expr | Expr]:
-    """An argument as written, or the items of a tuple after a star."""
+    """An argument as written, or the items of a tuple with a star before it."""
     if not isinstance(argument, ast.Starred):
         return [argument]
     value = x.expr(argument.value)
@@ -412,7 +412,7 @@ def _unpacked(x: Context, argument: ast.expr) -> Sequence[ast.expr | Expr]:
 
 
 def _bound(x: Context, node: ast.Call, function: FunctionType, parameters: list[str]) -> dict[str, Expr]:
-    """The arguments of a call by parameter, as written: by position, by name or by default."""
+    """The arguments of a call by parameter, in the order written: by position, by name or by default."""
     name = function.__name__
     if any(k.arg is None for k in node.keywords):
         refuse(node, f"** cannot unpack in a kernel; write out the arguments of {name}")

@@ -1,8 +1,8 @@
-"""From a kernel's syntax tree to its typed program.
+"""Translate a kernel's syntax tree to its typed program.
 
-Each version of a variable has a type of its own, and versions are unified where control flow merges, as numba does.
-A loop is gone through anew until the types with which an iteration begins and ends agree; each device function is
-gone through once for the types of its arguments.
+Each version of a variable has its own type; versions are unified where control flow merges, as in numba. A loop is
+translated again until the types at the begin and the end of an iteration agree; each device function is translated once
+for the types of its arguments.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from .why import Part, Why, meeting, of_parts
 if TYPE_CHECKING:
     from ..geometry import Launch
 
-#: A loop is gone through anew until its types settle, but no more often than this.
+#: Limit for the translations of a loop, which is repeated until its types are final.
 MOST_PASSES = 12
 
 
 def known_integers(value: Expr) -> np.generic | Numbers | None:
-    """The integer (or bool) that ``value`` is literally, or those of a tuple."""
+    """The literal integer or bool that ``value`` is, or those of a tuple; else None."""
     if isinstance(value, Const) and value.literal and (value.type == "bool" or is_int(str(value.type))):
         return value.value
     if isinstance(value, MakeTuple):
@@ -58,18 +58,18 @@ def known_integers(value: Expr) -> np.generic | Numbers | None:
 
 
 def identity(thing: object) -> object:
-    """What tells apart the objects that exist only while a kernel is compiled."""
+    """A key for objects that exist only while a kernel is compiled."""
     return tuple(map(identity, thing)) if isinstance(thing, tuple) else id(thing)
 
 
 def refuse_mixed(name: str, value: Expr) -> None:
-    """Refuse a tuple of values and of what exists only while the kernel is compiled."""
+    """Refuse a tuple that mixes values with objects that exist only while the kernel is compiled."""
     if isinstance(value.type, TupleType) and COMPILE_TIME in value.type.items:
         raise TypingError(f"{name} holds a function, a module or a type beside values; give each a name of its own")
 
 
 def _argument(value: Expr, by_value: bool) -> Variable:
-    """What a device function knows of an argument; ``by_value``: the numbers of literals, too."""
+    """Describe an argument of a device function; ``by_value``: include the values of literals."""
     thing = compile_time(value)
     if thing is not None:
         return Variable(COMPILE_TIME, None, thing)
@@ -79,15 +79,15 @@ def _argument(value: Expr, by_value: bool) -> Variable:
 
 @dataclass
 class OpenLoop:
-    """A loop that is being gone through. Each dict holds the variables at one point of it, by name."""
+    """A loop while it is translated. Each dict holds the variables at one point of it, by name."""
 
-    header: Variables  # where an iteration begins
-    after: Variables | None = None  # where the lanes that broke meet those that ran to the end
-    edges: list[Variables] = field(default_factory=list)  # from where an iteration begins: before, ends, continues
-    breaks: list[Variables] = field(default_factory=list)  # where lanes break
+    header: Variables  # at the begin of an iteration
+    after: Variables | None = None  # after the loop, where all lanes meet
+    edges: list[Variables] = field(default_factory=list)  # before the loop, at an iteration's end, at each continue
+    breaks: list[Variables] = field(default_factory=list)  # at each break
 
     def merged_edges(self) -> Variables:
-        """The variables of all edges; one that only an iteration assigns may be unassigned."""
+        """Merge the variables of all edges; one assigned only in an iteration may be unassigned."""
         merged = dict(self.edges[0])
         for edge in self.edges[1:]:
             for name, variable in edge.items():
@@ -97,7 +97,7 @@ class OpenLoop:
 
 
 class Statements(Expressions):
-    """The statements of one function, for given arguments; ``env`` are its variables where it stands."""
+    """Translates the statements of one function; ``env`` holds its variables at the current statement."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Statements(Expressions):
         self.given, self.declared = arguments, declared
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
-        self.headers: dict[int, Variables] = {}  # with what each loop's iterations were last found to begin
+        self.headers: dict[int, Variables] = {}  # the last known header of each loop
         self.results: list[Part] = []
         self.line = source.tree.lineno
         self.is_kernel = False
@@ -141,9 +141,9 @@ class Statements(Expressions):
         return function
 
     def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
-        """The typed program of a device function that is called in ``node``, with its declared ``result``.
+        """The typed program of the device function called in ``node``, with its declared ``result``.
 
-        As in numba, it is compiled for the values of literal integers if types alone do not give its arrays' shapes.
+        As in numba, it is compiled for the values of literal integers if the shapes of its arrays depend on them.
         """
         try:
             return self._device(node, source, values, result, False)
@@ -173,7 +173,7 @@ class Statements(Expressions):
         return analysis.functions[key]
 
     def _result(self, ends: bool) -> tuple[Type, Why, bool]:
-        """What a device function returns, why it is float64, and whether some paths return nothing."""
+        """The type that a device function returns, why it is float64, and whether some paths return nothing."""
         found = [part for part in self.results if part.type != NONE]
         partial = not ends or len(found) < len(self.results)
         if not found:
@@ -197,7 +197,7 @@ class Statements(Expressions):
         return kind, of_parts(kind, found, meeting(found[0].type, found[-1].type)), partial
 
     def _declared(self, found: list[Part], want: Type) -> Type:
-        """The result that the function's signature gives it, if what it returns converts to that."""
+        """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
         for part in found if want != NONE else ():
             scalar = (
                 part.type in SCALARS and want in SCALARS and not (is_complex(str(part.type)) > is_complex(str(want)))
@@ -213,7 +213,7 @@ class Statements(Expressions):
     # --- statements --------------------------------------------------------------------------------------
 
     def block(self, body: list[ast.stmt]) -> Block:
-        """The statements of ``body``, up to the one whose end no lane reaches."""
+        """Translate ``body``, up to a statement after which no lane continues."""
         outer, self.out = self.out, []
         ends = any(self.statement(statement) for statement in body)
         block = Block(id(body), self.out, ends)
@@ -221,7 +221,7 @@ class Statements(Expressions):
         return block
 
     def statement(self, node: ast.stmt) -> bool:
-        """Go through a statement; True if no lane reaches its end."""
+        """Translate a statement; return True if no lane reaches its end."""
         self.line = node.lineno
         if not isinstance(node, (ast.Pass, ast.While, ast.For)) and not docstring(node):
             self.out.append(Mark(node.lineno))
@@ -307,7 +307,7 @@ class Statements(Expressions):
         self.out.append(If(test, failing, Block(id(node.test), []), node.lineno))
 
     def _end(self, node: ast.Assert | ast.Raise) -> None:
-        """End the thread, and say so: the whole of it in a kernel, else what the function returns is missing."""
+        """End the thread and report it; a device function returns nothing to its caller then."""
         self.results.append(Part(NONE, None))
         self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
@@ -333,7 +333,7 @@ class Statements(Expressions):
             self.assign(target, value, node)
 
     def kept(self, value: Expr) -> Expr:
-        """``value`` as it is now, whatever is assigned before it is used."""
+        """Keep the current value of ``value``, even if its variables are assigned before it is used."""
         if isinstance(value, (Const, Nothing, Static)):
             return value
         saved = value if isinstance(value, Saved) else Saved(value=value, type=value.type, why=value.why)
@@ -368,7 +368,7 @@ class Statements(Expressions):
             if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
                 refuse(
                     node,
-                    f"{ast.unparse(target)} stands for {len(target.elts)} values and is given "
+                    f"{ast.unparse(target)} takes {len(target.elts)} values and is given "
                     f"{describe_type(value.type)}; write one name for each item of a tuple",
                 )
             items = [self.kept(item) for item in tuples.items(value)]
@@ -400,12 +400,12 @@ class Statements(Expressions):
         self.env[name] = Variable(value.type, value.why, known)
 
     def reconcile(self, have: Variables, want: Variables) -> None:
-        """Bring the variables ``have`` to the types that they have in ``want``."""
+        """Convert the variables ``have`` to the types that they have in ``want``."""
         for name, variable in have.items():
             wanted = want[name].type if name in want else variable.type
             if variable.type == wanted or wanted == CONFLICT:
                 continue
-            if unify_types(variable.type, wanted) == wanted:  # else the loop is gone through again, and holds both
+            if unify_types(variable.type, wanted) == wanted:  # else the loop is translated again with a wider type
                 self.out.append(Convert(name, variable.type, wanted, self.line))
 
     # --- if ------------------------------------------------------------------------------------------------
@@ -437,7 +437,7 @@ class Statements(Expressions):
         return yes.ends and no.ends
 
     def _append(self, block: Block, have: Variables, want: Variables) -> None:
-        """Convert, at the end of ``block``, the variables ``have`` to what they are in ``want``."""
+        """Convert the variables ``have`` to their types in ``want``, at the end of ``block``."""
         outer, self.out = self.out, block.body
         self.reconcile(have, want)
         self.out = outer
@@ -445,7 +445,7 @@ class Statements(Expressions):
     # --- loops -----------------------------------------------------------------------------------------------
 
     def _loop(self, node: ast.For | ast.While) -> bool:
-        """Go through a loop until the types with which an iteration begins and ends agree."""
+        """Translate a loop until the types at the begin and the end of an iteration agree."""
         iterated = tuples.iterated(self, node.iter) if isinstance(node, ast.For) else None
         entry, changed = dict(self.env), self.source.assigned(node)
         header = {name: v.without_const() if name in changed else v for name, v in entry.items()}
@@ -483,7 +483,7 @@ class Statements(Expressions):
         entry: Variables,
         changed: frozenset[str],
     ) -> Loop:
-        """Go once through the body of a loop."""
+        """Translate the body of a loop once."""
         outer = self.out
         barriers, calls, self.barriers, self.calls = self.barriers, self.calls, False, False
         before: list[Stmt] = []
@@ -530,10 +530,10 @@ class Statements(Expressions):
         )
 
     def _after(self, node: ast.For | ast.While, loop: OpenLoop, made: Loop) -> tuple[Variables | None, bool, bool]:
-        """Go through a loop's else, and join its lanes with those that broke.
+        """Translate a loop's else, and merge its lanes with those that broke.
 
-        Returns the variables there, whether the breaks were gone through with these types, and whether no lane gets
-        there.
+        Returns the variables after the loop, whether the breaks were translated with these types, and whether no lane
+        gets there.
         """
         envs = list(loop.breaks)
         used = loop.header if loop.after is None else loop.after
@@ -569,12 +569,12 @@ def docstring(node: ast.stmt) -> bool:
 
 
 def analyse(launch: Launch, source: Source, arguments: dict[str, Variable]) -> tuple[Analysis, Function]:
-    """The typed program of a kernel, and what was found out on the way.
+    """Translate a kernel; return the analysis of its functions and the typed program.
 
-    Raises UnsupportedKernelError where numba or the simulator has no such thing.
+    Raises UnsupportedKernelError if numba or the simulator does not support something in it.
     """
     analysis = Analysis(launch, source)
     try:
         return analysis, Statements(analysis, source, arguments, ()).function(kernel=True)
-    except UnknownShape as error:  # which only a device function's caller can do something about
+    except UnknownShape as error:  # only the caller of a device function can handle it
         raise UnsupportedKernelError(error.text, error.line) from None

@@ -1,44 +1,44 @@
-"""Intrinsics that are defined outside the simulator, and say themselves what they are.
+"""Intrinsics that are defined outside the simulator and describe themselves.
 
-numba's intrinsics write machine code, which the simulator cannot read. One that carries the attribute
-``__simulated_as__``, a tuple of plain data, tells what that code does. ``KINDS`` has a row for each kind:
+numba's intrinsics write machine code, which the simulator cannot read. Their attribute ``__simulated_as__``, a tuple of
+plain data, describes what that code does. ``KINDS`` has a row for each kind:
 
 ``("load", n)``
     ``f(array, *index)`` loads n neighbouring elements of the last dimension in one access and returns a tuple.
 ``("store", n)``
     ``f(array, *index, values)`` stores a tuple of n in one access.
 ``("warp", function, result)``
-    ``f(*values)`` is computed by the lanes of a warp together, all of which must arrive. The values are numbers or
+    ``f(*values)`` is computed by the lanes of a warp together; all of them must arrive. The values are numbers or
     tuples of numbers; ``function`` gets them as NumPy arrays (tuples of arrays) of shape (warps, 32), and returns the
-    same for what each lane gets. ``result`` is the dtype's name, or a tuple of names, or a function of the types of
-    the arguments (names, or tuples of names) that gives either or raises TypeError with a sentence.
-    Where its values are parts of matrices, ``function``, or the object whose method it is, may have ``fragments``: for
-    each matrix (name, (rows, columns), (row numbers, column numbers)), both numbers of shape (elements, 32), those of
-    element i of lane l. A trace keeps them.
+    lanes' results in the same form. ``result`` is the dtype's name, or a tuple of names, or a function of the types of
+    the arguments (names, or tuples of names) that returns either or raises TypeError with a sentence.
+    If its values are parts of matrices, ``function``, or the object whose method it is, may have ``fragments``: for
+    each matrix (name, (rows, columns), (row numbers, column numbers)); both arrays of numbers have the shape
+    (elements, 32) and locate element i of lane l. A trace stores them.
 
 ``("lane", function, result)``
-    The same, by each lane by itself: ``function`` gets arrays of any shape, or numbers, element by element.
+    The same, but each lane computes alone: ``function`` gets arrays of any shape, or numbers, element by element.
 ``("matrices", function, result)``
     ``f(array, *index)`` loads 16 bytes of a shared array from the index of each lane, a row of one of four matrices,
-    and gives the lanes what ``function`` makes of the elements, as ``("warp", function, result)`` of a tuple.
+    and passes the elements to ``function``, as ``("warp", function, result)`` does with a tuple.
 
 ``("copy", n)``
     ``f(tile, *place, array, *index)`` starts to copy n neighbouring elements from a global to a shared array.
-    One more argument, where n > 1, says where zeros are copied instead: where it is false.
+    If n > 1, one more argument may follow: lanes in which it is false copy zeros.
 ``("commit",)``, ``("wait",)``
-    ``f()`` makes a group of the copies that the thread started since the last one; ``f(pending)`` waits until all of
-    its groups but the last ``pending``, a constant, have arrived.
+    ``f()`` makes a group of the copies that the thread started since the last group; ``f(pending)`` waits for all of
+    its groups except the last ``pending``, a constant.
 
 ``("descriptor", codes)``
-    ``f(tile, place, leading, stride, swizzle)`` describes a matrix in shared memory in a uint64.
+    ``f(tile, place, leading, stride, swizzle)`` returns the uint64 that describes a matrix in shared memory.
 ``("product", spec)``, ``("commit products",)``, ``("wait products",)``
     ``f(acc, a, b, add)`` starts a product of a warpgroup (:class:`~..lanes.products.Spec`); ``f()`` makes a group of
-    those that were started, and ``f(acc, pending)`` waits for all groups but the last ``pending``, a constant.
+    the started ones, and ``f(acc, pending)`` waits for all groups except the last ``pending``, a constant.
 ``("fence proxy",)``, ``("fence registers",)``
     ``f()`` orders stores to shared memory, or accesses to registers, before the products that follow.
 
-A further kind is a function that finds the meaning of a call, and a row of ``KINDS``; what the machine does then is a
-node of the typed program (:mod:`program`) or an :class:`~.nodes.Operation` whose code calls a method of the warp.
+A further kind needs a row of ``KINDS`` and a function that translates a call to a node of the typed program
+(:mod:`program`) or to an :class:`~.nodes.Operation` whose code calls a method of the warp.
 """
 
 from __future__ import annotations
@@ -58,25 +58,25 @@ from .types import NONE, ArrayType, TupleType, Type, describe_type
 
 
 def declared(thing: object) -> tuple[Any, ...] | None:
-    """What an intrinsic says of itself; None for other objects."""
+    """The description that an intrinsic carries; None for other objects."""
     kind = getattr(thing, "__simulated_as__", None)
     return kind if isinstance(kind, tuple) else None
 
 
 def call(x: Context, node: ast.Call, thing: object) -> Expr:
-    """The call ``node`` of an intrinsic."""
+    """Translate the call ``node`` of an intrinsic."""
     kind, *details = declared(thing) or ("",)
     if kind not in KINDS:
         refuse(
             node,
-            f"{ast.unparse(node.func)} says that it is a {kind!r}, of which the simulator knows nothing; "
+            f"{ast.unparse(node.func)} declares the kind {kind!r}, which the simulator does not know; "
             f"it knows {', '.join(KINDS)}",
         )
     return KINDS[kind](x, node, *details)
 
 
 def _place(x: Context, node: ast.Call, width: int, values: int) -> tuple[Expr, ArrayType, list[Expr], list[Expr]]:
-    """The array, its type, the indices, and what follows them: ``values`` more arguments."""
+    """Translate the arguments of an access: the array, its type, the indices, and ``values`` more arguments."""
     what = ast.unparse(node.func)
     array = x.expr(node.args[0]) if node.args else None
     if array is None or not isinstance(array.type, ArrayType):
@@ -113,14 +113,14 @@ def _store(x: Context, node: ast.Call, width: int) -> Expr:
             + (
                 "convert each item"
                 if isinstance(values.type, TupleType)
-                else f"write out its {width} items in brackets"
+                else f"write out its {width} items in parentheses"
             ),
         )
     return Store(array=array, index=tuple(index), value=values, type=NONE, line=node.lineno, width=width)
 
 
 Dtypes = str | tuple[str, ...]
-#: The bytes of a row of the matrices that ldmatrix loads.
+#: Bytes of a row of the matrices that ldmatrix loads.
 MATRIX_ROW_BYTES = 16
 
 
@@ -211,12 +211,12 @@ def _wait(x: Context, node: ast.Call) -> Expr:
     if not (
         isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type)) and int(pending.value) >= 0
     ):
-        refuse(node, f"{ast.unparse(node.func)} takes how many groups may be on their way: a literal number, 0 or more")
+        refuse(node, f"{ast.unparse(node.func)} takes the number of groups not to wait for: a literal, 0 or more")
     return Apply(operation=WAIT, args=(pending,), type=NONE, line=node.lineno)
 
 
 def _instruction(name: str, code: str) -> Callable[..., Expr]:
-    """What finds the meaning of a call without arguments, of which the machine has a method."""
+    """Return the translation of a call without arguments to ``code``, a call of the warp's method."""
     operation = Operation(name, code, lambda args, result: result == NONE, effect=True)
 
     def call_of(x: Context, node: ast.Call) -> Expr:
@@ -269,7 +269,7 @@ def _wait_products(x: Context, node: ast.Call) -> Expr:
     values = [x.expr(part) for part in node.args]
     pending = values[1] if len(values) == 2 and not node.keywords else None
     if not (isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type))):
-        refuse(node, f"{ast.unparse(node.func)} takes the results and how many groups may be on their way, a literal")
+        refuse(node, f"{ast.unparse(node.func)} takes the results and the number of groups not to wait for, a literal")
     return Apply(operation=WAIT_PRODUCTS, args=tuple(values), type=NONE, line=node.lineno)
 
 
@@ -277,7 +277,7 @@ def _names(kind: Type) -> Any:
     return tuple(map(_names, kind.items)) if isinstance(kind, TupleType) else kind
 
 
-#: A row a kind: what finds the meaning of a call, given the details of the declaration.
+#: For each kind, the function that translates a call, given the rest of the declaration.
 KINDS: dict[str, Callable[..., Expr]] = {
     "load": _load,
     "store": _store,

@@ -1,4 +1,4 @@
-"""What the names in a kernel stand for: the parts of numba.cuda, and types."""
+"""Look-up of a kernel's names: the parts of numba.cuda, and types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from .types import SCALARS
 
-#: What has parts x, y and z: ``cuda.threadIdx`` and the like.
+#: Objects with x, y and z, such as ``cuda.threadIdx``.
 COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
@@ -20,7 +20,7 @@ class Symbol:
     """A name in numba.cuda: ``cuda.shared.array`` is ``Symbol(("shared", "array"))``."""
 
     path: tuple[str, ...] = ()
-    #: what the package that the kernel imported has under this name
+    #: the object of this name in the package that the kernel imported
     thing: object = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -28,13 +28,13 @@ class Symbol:
 
 
 def is_cuda_module(thing: object) -> bool:
-    """True for numba.cuda, whichever package provides it."""
+    """Is ``thing`` numba.cuda, from either package?"""
     return isinstance(thing, ModuleType) and "numba" in thing.__name__ and thing.__name__.split(".")[-1] == "cuda"
 
 
 @lru_cache(maxsize=1)
 def _cuda_modules(loaded: int) -> tuple[ModuleType, ...]:
-    """The modules that are numba.cuda, of the ``loaded`` ones: there are thousands, and every name is looked up."""
+    """The loaded modules that are numba.cuda; cached by the number of loaded modules, since there are thousands."""
     return tuple(module for module in list(sys.modules.values()) if is_cuda_module(module))
 
 
@@ -51,7 +51,7 @@ def cuda_name(thing: object) -> str | None:
 
 
 def dtype_name(thing: object) -> str | None:
-    """The scalar type that ``thing`` stands for: a numba type, a NumPy type or dtype, a Python type or a name."""
+    """The name of a scalar type, given as a numba type, a NumPy type or dtype, a Python type or a name."""
     if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
         return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
     if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
@@ -67,5 +67,5 @@ def dtype_name(thing: object) -> str | None:
 
 
 def part_of_cuda(path: tuple[str, ...], thing: object) -> object:
-    """What ``cuda.<path>`` stands for: a type, if ``thing`` is one that the package shows there, else a symbol."""
+    """The meaning of ``cuda.<path>``: the type that ``thing`` is, else a symbol."""
     return thing if dtype_name(thing) else Symbol(path, thing)

@@ -1,8 +1,8 @@
 """The nodes of the typed program's expressions.
 
-An expression knows its type, and why that is float64 where nobody asked for it (:mod:`why`). Operators and most
-functions are an :class:`Operation`, a row of :mod:`calls`' or :mod:`operators`' tables, applied to operands that
-have the types the row asks for: :mod:`verify` holds every node to that.
+An expression has a type, and the reason if that is float64 by accident (:mod:`why`). Operators and most functions are
+an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, applied to operands of the row's types;
+:mod:`verify` checks this for every node.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .why import Why
 
 @dataclass(frozen=True)
 class Operation:
-    """What the machine computes of operands.
+    """A computation on operands.
 
-    ``code`` is its text: ``{0}``, ``{1}`` stand for the operands, ``{mask}`` for the lanes that take part and
-    ``{line}`` for the line; ``w`` is the warp. ``effect``: it must run in its place, and once. ``holds`` says of the
-    types of operands and the type of the result whether they are right.
+    ``code`` is its Python code: ``{0}``, ``{1}`` are the operands, ``{mask}`` the lanes that take part and ``{line}``
+    the line; ``w`` is the warp. ``effect``: it must run in program order, and once. ``holds`` checks the types of the
+    operands and of the result.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Operation:
 class Expr:
     """``type`` is a dtype's name, an ArrayType, a TupleType, NONE or COMPILE_TIME."""
 
-    #: Does it do something, besides what its operands do?
+    #: Does the node itself have an effect, apart from its operands?
     acts: ClassVar[bool] = False
 
     type: Type
@@ -48,17 +48,17 @@ class Expr:
 
     @property
     def operands(self) -> tuple[Expr, ...]:
-        """The expressions in its fields, in their order; fields may hold tuples of them."""
+        """The expressions in the node's fields, in order; fields may hold tuples of them."""
         return tuple(_expressions_in(getattr(self, name) for name in self.__dataclass_fields__))
 
     @cached_property
     def effect(self) -> bool:
-        """Must it run in its place, under the mask of the lanes that evaluate it?"""
+        """Must it run in program order, under the mask of the lanes that evaluate it?"""
         return self.acts or any(operand.effect for operand in self.operands)
 
     @cached_property
     def does(self) -> bool:
-        """Must it be evaluated even if nobody asks for its value?"""
+        """Must it be evaluated even if its value is not used?"""
         return self.acts or any(operand.does for operand in self.operands)
 
     @property
@@ -68,7 +68,7 @@ class Expr:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Const(Expr):
-    """A number that is known now; ``literal``: numba, too, knows it when it types the kernel."""
+    """A number known at compile time; ``literal``: numba knows it when it types the kernel."""
 
     value: np.generic
     literal: bool = True
@@ -108,14 +108,14 @@ class Local(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LoopValue(Expr):
-    """What a for loop binds in an iteration: the value of its iterator, or the part of it at ``path``."""
+    """The value that a for loop assigns in an iteration: the iterator's value, or the part of it at ``path``."""
 
     path: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Apply(Expr):
-    """An operation applied to ``args``; ``text`` is a comparison as it stands in the source, for the trace."""
+    """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace."""
 
     operation: Operation
     args: tuple[Expr, ...]
@@ -140,7 +140,7 @@ class Cast(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Saved(Expr):
-    """``value`` under a name of its own: wherever this node stands again, that name is meant."""
+    """``value``, evaluated once: its first use assigns it to a new name, later uses read that name."""
 
     acts: ClassVar[bool] = True
 
@@ -153,7 +153,7 @@ class Saved(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class After(Expr):
-    """``value``, which does not depend on what ``first`` does: that is evaluated before it."""
+    """``value``, after ``first`` is evaluated for its effects."""
 
     first: tuple[Expr, ...]
     value: Expr
@@ -166,7 +166,7 @@ class MakeTuple(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Item(Expr):
-    """Item ``index`` of a tuple, known now."""
+    """Item ``index`` of a tuple; the index is known at compile time."""
 
     value: Expr
     index: int
@@ -174,7 +174,7 @@ class Item(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemAt(Expr):
-    """The item of a tuple that the threads work out; ``text`` is the source's."""
+    """The item of a tuple at an index computed at run time; ``text`` is the source."""
 
     acts: ClassVar[bool] = True
 
@@ -210,7 +210,7 @@ class MakeView(Expr):
 class Load(Expr):
     """An element, or a tuple of ``width`` neighbours that are loaded at once.
 
-    ``matrices``: by lanes that each load a row of one of four matrices in shared memory.
+    ``matrices``: each lane loads a row of one of four matrices in shared memory.
     """
 
     acts: ClassVar[bool] = True
@@ -224,7 +224,7 @@ class Load(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Atomic(Expr):
-    """The old value of an element; ``used`` if the kernel looks at it."""
+    """An atomic, whose value is the old element; ``used``: the kernel reads it."""
 
     acts: ClassVar[bool] = True
 
@@ -238,7 +238,7 @@ class Atomic(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Select(Expr):
-    """``yes if test else no``: each side is evaluated in its own lanes."""
+    """``yes if test else no``; each side is evaluated only in its own lanes."""
 
     test: Expr
     yes: Expr
@@ -252,7 +252,7 @@ class Select(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Logical(Expr):
-    """``and`` or ``or`` of conditions: each is evaluated in the lanes that those before it leave open."""
+    """``and`` or ``or`` of conditions; each is evaluated only in lanes that the earlier ones do not decide."""
 
     conjunction: bool
     parts: tuple[Expr, ...]
@@ -262,7 +262,7 @@ class Logical(Expr):
 class Alternative:
     """A value that ``and`` and ``or`` test. ``truth`` is the condition, ``certain`` its value if that is known.
 
-    ``wanted``: with which outcomes (True, False) this value can be the result of the whole.
+    ``wanted``: the outcomes (True, False) for which this value can be the result of the whole expression.
     """
 
     value: Expr
@@ -273,7 +273,7 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Alternatives:
-    """``and`` or ``or`` of values, in which the lanes go their ways."""
+    """``and`` or ``or`` of values, in which lanes may diverge."""
 
     conjunction: bool
     parts: tuple[Alternative | Alternatives, ...]
@@ -281,7 +281,7 @@ class Alternatives:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Choice(Expr):
-    """The value with which ``and`` and ``or`` of values end, converted to ``type``."""
+    """The result of ``and`` and ``or`` of values, converted to ``type``."""
 
     acts: ClassVar[bool] = True
 
@@ -298,13 +298,13 @@ class Allocate(Expr):
     name: str
     shape: tuple[int, ...]
     line: int
-    dynamic: bool = False  # of the size that the launch gives
+    dynamic: bool = False  # its size is given by the launch
     alignment: int = 0  # bytes, as the kernel asks for them
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Frozen(Expr):
-    """An array from outside the kernel, as it was when the kernel was compiled."""
+    """A global array of the program, as it was when the kernel was compiled."""
 
     name: str
     array: np.ndarray
@@ -312,9 +312,9 @@ class Frozen(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CallWarp(Expr):
-    """What ``function`` gives the lanes of a warp of what they bring (:mod:`intrinsics`).
+    """``function`` applied to the lanes' values (:mod:`intrinsics`).
 
-    ``together``: all of them must arrive, for what one gets depends on what the others bring.
+    ``together``: all lanes of the warp must arrive, because a lane's result depends on the others' values.
     """
 
     acts: ClassVar[bool] = True
@@ -328,7 +328,7 @@ class CallWarp(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StartCopy(Expr):
-    """Start to copy ``width`` neighbouring elements from one array to another, past the registers."""
+    """Start to copy ``width`` neighbouring elements from one array to another, without using registers."""
 
     acts: ClassVar[bool] = True
 
@@ -338,13 +338,13 @@ class StartCopy(Expr):
     index: tuple[Expr, ...]
     line: int
     width: int
-    inside: Expr | None = None  # where not, zeros are copied
+    inside: Expr | None = None  # lanes in which it is false copy zeros
     type: Type = NONE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StartProduct(Expr):
-    """Start a product of a warpgroup: ``results`` of the thread, descriptors or a tuple, and whether to add."""
+    """Start a product of a warpgroup: the thread's ``results``, two operands, and whether to add to the results."""
 
     acts: ClassVar[bool] = True
 
@@ -373,7 +373,7 @@ class Store(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Elementwise(Expr):
-    """Store in every element of an array what ``function`` makes of the inputs there: numbers, and arrays."""
+    """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element."""
 
     acts: ClassVar[bool] = True
 
@@ -386,7 +386,7 @@ class Elementwise(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Meet(Expr):
-    """A barrier of the block; ``reduction`` says what is worked out of ``predicate`` there, if anything."""
+    """A barrier of the block; ``reduction`` names the function that reduces ``predicate`` there, if any."""
 
     acts: ClassVar[bool] = True
 
@@ -397,14 +397,14 @@ class Meet(Expr):
 
 
 def once(value: Expr) -> Expr:
-    """``value``, which is to stand in several places of one statement and to be evaluated in the first."""
+    """Make ``value`` usable several times in one statement: its first use evaluates it."""
     if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):
         return value
     return Saved(value=value, type=value.type, why=value.why)
 
 
 def compile_time(value: Expr) -> tuple[object] | None:
-    """The object that ``value`` stands for if it exists only while the kernel is compiled, or the tuple of them."""
+    """(object,) if ``value`` is an object, or a tuple of them, that exists only at compile time; else None."""
     if isinstance(value, Static):
         return (value.thing,)
     if isinstance(value, MakeTuple) and value.items:
@@ -414,17 +414,17 @@ def compile_time(value: Expr) -> tuple[object] | None:
 
 
 def after(first: Iterable[Expr], value: Expr) -> Expr:
-    """``value``, and before it what ``first`` does."""
+    """``value``, after the effects of ``first``, if it has any."""
     doing = tuple(part for part in first if part.does)
     if doing and value.type == COMPILE_TIME:
         raise TypingError(
-            "a call stands beside what is known when the kernel is compiled; assign the call to a name first"
+            "a call is next to a value that is known when the kernel is compiled; assign the call to a name first"
         )
     return After(first=doing, value=value, type=value.type, why=value.why) if doing else value
 
 
 def settled(value: Expr) -> Expr:
-    """``value``, which is evaluated once wherever it stands, and so is each item of a tuple."""
+    """Make ``value``, and each item of a tuple, usable several times but evaluated once."""
     if isinstance(value, MakeTuple):
         return replace(value, items=tuple(map(settled, value.items)))
     return once(value)

@@ -1,4 +1,4 @@
-"""The operators, a row each: what the machine computes, and of which types."""
+"""The table of operators: the code and the types of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .types import DTYPE, PART, SCALARS, Type, TypingError, describe_type, is_co
 from .why import Why
 
 NUMBERS = (bool, int, float, complex)
-#: The operators that Python works out between literals.
+#: The operators that Python evaluates between literals.
 PYTHON: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -36,16 +36,16 @@ PYTHON: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-# --- what holds of the types -----------------------------------------------------------------------------------------
+# --- rules for types -------------------------------------------------------------------------------------------------
 
 
 def uniform(args: tuple[Type, ...], result: Type) -> bool:
-    """All operands have the type of the result."""
+    """Do all operands have the type of the result?"""
     return {*args, result} == {result}
 
 
 def promoting(args: tuple[Type, ...], result: Type) -> bool:
-    """NumPy, too, gives the operands this result: they need not be converted first."""
+    """Does NumPy give these operands the same result type? Then they are not converted first."""
     return uniform(args, result) or np.promote_types(str(args[0]), str(args[1])).name == result
 
 
@@ -105,7 +105,7 @@ PARTS = {
 
 @cache
 def function_of(operation: Operation, count: int) -> Callable[..., Any]:
-    """What ``operation`` computes of ``count`` operands, as a function: the very code that the kernel would run."""
+    """Return ``operation`` as a function of ``count`` operands, made of the same code as in a kernel."""
     names = [f"x{i}" for i in range(count)]
     scope = {name: thing for name, thing in vars(arithmetic).items() if not name.startswith("__")}
     result: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {operation.code.format(*names)}", scope)
@@ -113,7 +113,7 @@ def function_of(operation: Operation, count: int) -> Callable[..., Any]:
 
 
 def applied(operation: Operation, args: tuple[Expr, ...], kind: str, line: int, why: Why = None) -> Expr:
-    """``operation`` of ``args``, worked out now if all of them are constants."""
+    """``operation`` of ``args``, evaluated at compile time if all of them are constants."""
     if not operation.effect and all(isinstance(a, Const) for a in args):
         constants = [a for a in args if isinstance(a, Const)]
         with np.errstate(all="ignore"):
@@ -123,7 +123,7 @@ def applied(operation: Operation, args: tuple[Expr, ...], kind: str, line: int, 
 
 
 def cast(value: Expr, kind: Type) -> Expr:
-    """``value`` as ``kind``, without a reason of its own: whoever converts says why."""
+    """Convert ``value`` to ``kind``; the caller states the reason for the type."""
     if value.type == kind:
         return value
     if isinstance(value.type, str) and isinstance(kind, str) and is_complex(value.type) and not is_complex(kind):
@@ -137,7 +137,7 @@ def cast(value: Expr, kind: Type) -> Expr:
 
 
 def python_constant(node: ast.AST) -> bool | int | float | complex | None:
-    """The value that Python itself gives an operator between literals before numba sees it; None for the rest.
+    """The value of an operator between literals, which Python evaluates before numba sees it; None for other nodes.
 
     It follows Python's rules, not numba's: ``2 ** -1`` is 0.5 and ``~True`` is -2.
     """
@@ -156,7 +156,7 @@ def python_constant(node: ast.AST) -> bool | int | float | complex | None:
 
 
 def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
-    """Does Python leave this power or shift of integers alone, as its result might have more than 128 bits?"""
+    """Does Python not evaluate this power or shift of integers, because it may have more than 128 bits?"""
     if not isinstance(op, (ast.Pow, ast.LShift)) or not all(isinstance(o, int) for o in operands):
         return False
     base, count = operands
@@ -166,7 +166,7 @@ def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
 
 
 def is_double_asked(node: ast.AST) -> bool:
-    """Does an expression of literals hold a float itself?"""
+    """Does an expression contain a literal float or complex number?"""
     return any(isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)) for n in ast.walk(node))
 
 

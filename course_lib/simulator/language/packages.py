@@ -1,4 +1,4 @@
-"""What the two packages that compile kernels for a GPU take where they differ: numba itself, and numba-cuda."""
+"""Differences between the two packages that compile kernels for a GPU: numba and numba-cuda."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NUMBA, NUMBA_CUDA = "numba", "numba-cuda"
 MOVED = ("int32", "int64", "float32", "float64")
 SHUFFLES = [f"cuda.shfl_{way}sync" for way in ("", "up_", "down_", "xor_")]
 VOTES = [f"cuda.{name}_sync" for name in ("all", "any", "ballot")]
-#: By package and function: does it lack the function for arguments of these types, and what to write instead.
+#: For each package and function: a test whether it lacks the function for these types, and what to write instead.
 LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
     NUMBA: {"math.exp2": (lambda x: True, "write 2.0 ** x")},
     NUMBA_CUDA: {

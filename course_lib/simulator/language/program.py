@@ -1,7 +1,7 @@
-"""The typed program: what a kernel does, decided, before any code is written.
+"""The typed program of a kernel, from which code is generated.
 
-A function is statements over expressions (:mod:`nodes`). Each statement names the line that it stands on; the types of
-a variable are in its name's version.
+A function consists of statements over expressions (:mod:`nodes`). Each statement has its source line; a variable has
+one version for each of its types.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .why import Promotion, Why
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Statements; ``region`` is the number of the statement list in the source that they are (:mod:`regions`)."""
+    """A list of statements; ``region`` is its number in the source (:mod:`regions`)."""
 
     region: int
     body: list[Stmt]
@@ -30,7 +30,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Convert:
-    """Bring a variable from the type ``have`` to the type ``want``, where control flow merges."""
+    """Convert a variable from the type ``have`` to the type ``want``, where control flow merges."""
 
     name: str
     have: Type
@@ -40,7 +40,7 @@ class Convert:
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """A statement begins, for the trace."""
+    """The start of a statement, for the trace."""
 
     line: int
 
@@ -55,7 +55,7 @@ class Assign:
 
 @dataclass(frozen=True, eq=False)
 class Evaluate:
-    """An expression for its effect alone."""
+    """An expression that is evaluated only for its effect."""
 
     value: Expr
 
@@ -104,10 +104,10 @@ Iterable = Range | Each | Numbered | Together
 class Loop:
     """A for loop (``iterable``) or a while loop (``test``).
 
-    ``entry`` converts what stands before the loop to what an iteration begins with. ``first`` is what an iteration of
-    a for loop does before the body. ``watched`` are the variables that a while loop without barriers assigns: it
-    stands still if they do. ``calls``: it calls device functions. ``endless``: what follows is reached from its breaks
-    only.
+    ``entry`` converts the variables from their types before the loop to those of an iteration. ``first`` are the
+    statements of a for loop's iteration before the body. ``watched`` are the variables that a while loop without
+    barriers assigns: if they do not change, it makes no progress. ``calls``: it calls device functions. ``endless``:
+    only its breaks end it.
     """
 
     line: int
@@ -150,7 +150,7 @@ Stmt = (
 class Function:
     """A kernel or a device function, for given types of its arguments.
 
-    ``foreign``: its lines mean nothing in the kernel's file, so all that it does belongs to the line of its call.
+    ``foreign``: it is in another file than the kernel, so all its events are reported at the line of its call.
     ``partial``: some paths return nothing, so that a lane may not have the result.
     ``waits``: a thread may wait for others in one of its while loops, or in those of a function that it calls.
     ``unsure`` are the variables that are read where some path has not assigned them.
@@ -185,11 +185,11 @@ class CallDevice(Expr):
     line: int
 
 
-# --- what they hold ------------------------------------------------------------------------------------------------
+# --- walks over the program ----------------------------------------------------------------------------------------
 
 
 def own_expressions(statement: Stmt) -> Iterator[Expr]:
-    """The expressions of a statement, without those in the blocks that it holds."""
+    """The expressions of a statement, without those in its blocks."""
     match statement:
         case Assign() | Return() | Evaluate():
             yield statement.value
@@ -203,7 +203,7 @@ def own_expressions(statement: Stmt) -> Iterator[Expr]:
 
 
 def iterated(iterable: Iterable) -> Iterator[Expr]:
-    """The expressions that say what a for loop runs through."""
+    """The expressions of a for loop's iterable."""
     match iterable:
         case Range():
             yield from (iterable.start, iterable.stop, iterable.step)
@@ -218,7 +218,7 @@ def iterated(iterable: Iterable) -> Iterator[Expr]:
 
 
 def inner(statement: Stmt) -> Iterator[list[Stmt]]:
-    """The lists of statements that a statement holds."""
+    """The lists of statements in a statement."""
     match statement:
         case Block():
             yield statement.body
@@ -244,7 +244,7 @@ def expressions(body: list[Stmt]) -> Iterator[Expr]:
 
 
 def subexpressions(nodes: Iterator[Expr]) -> Iterator[Expr]:
-    """The expressions and all that stand in them, each once."""
+    """The expressions and all expressions inside them, each once."""
     seen: set[int] = set()
 
     def walk(node: Expr) -> Iterator[Expr]:

@@ -1,4 +1,4 @@
-"""What a kernel cannot hold, and what to write instead: every advice, once."""
+"""What a kernel cannot contain, and what to write instead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from ..findings import UnsupportedKernelError
 
-#: Statements that no kernel may hold.
+#: Statements that no kernel may contain.
 STATEMENTS: dict[type[ast.stmt], str] = {
     ast.Try: "try/except does not exist in a kernel; check the condition with if",
     ast.TryStar: "try/except does not exist in a kernel; check the condition with if",
@@ -25,7 +25,7 @@ STATEMENTS: dict[type[ast.stmt], str] = {
     ast.Match: "the simulator does not run match; write if/elif/else",
 }
 
-#: Expressions that no kernel may hold, by the name of their syntax.
+#: Expressions that no kernel may contain, by the name of their syntax.
 EXPRESSIONS = {
     "Lambda": "a lambda; define a function outside with @cuda.jit(device=True)",
     "List": "a list; use a tuple, or cuda.local.array",
@@ -96,7 +96,7 @@ NUMPY = {
         "an array of random numbers that the host draws",
     ),
 }
-#: What numba.cuda has not, although one might think so.
+#: Functions that one might expect in numba.cuda, but that it lacks.
 ABSENT = {"rsqrt": "write 1 / math.sqrt(x)"}
 CUDA = {
     "atomic": "call one of its functions, such as cuda.atomic.add",
@@ -116,7 +116,7 @@ MODULES = {
     "cmath": "cmath computes with complex numbers as one: write it out with .real and .imag and the functions of math",
     "numba.cuda.random": "random numbers are drawn by the host here: pass them in an array",
 }
-#: What to write instead of an argument that a function of numba does not take.
+#: What to write instead of an argument that numba's version of a function does not take.
 NOT_TAKEN = {
     "math.log": "; divide by the log of the base",
     "int": "; it converts one number",
@@ -124,7 +124,7 @@ NOT_TAKEN = {
 
 
 class UnknownShape(UnsupportedKernelError):
-    """The shape of an array is not known; in a device function it may be an argument, and the call's a literal."""
+    """The shape of an array is unknown; in a device function it may be an argument that is a literal in the call."""
 
 
 def refuse(node: ast.AST, text: str) -> NoReturn:

@@ -1,7 +1,7 @@
-"""Where a variable lives: the region of a function outside which none of its values is read.
+"""The region of each variable: the part of a function outside which its values are not read.
 
-A masked assignment must keep the old value in the inactive lanes, but only where one of them can become active
-again and read it. Most variables of a guarded kernel live inside the guard, and need no blending there.
+A masked assignment must keep the old value in the inactive lanes, but only if one of them can become active
+again and read it. Most variables of a guarded kernel are used only inside the guard, and need no blending there.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import ast
 
 
 class Regions:
-    """For each local name of a function, the statement list (by id) that is its home.
+    """The region of each local name of a function, as the id of a statement list.
 
-    ``home[name]`` is the id of the innermost statement list that holds all occurrences of the name and in which
-    it is always assigned before it is read. Where there is none, and for parameters, it is the function's own list.
+    ``home[name]`` is the id of the innermost statement list that contains all occurrences of the name and in which
+    it is always assigned before it is read. If there is none, and for parameters, it is the function's own list.
     """
 
     def __init__(self, function: ast.FunctionDef):

@@ -1,7 +1,7 @@
 """Signatures in decorators, such as ``@cuda.jit("int32(int32, int32)", device=True)``: numba casts to them.
 
-Where there are several, numba takes the one to which the arguments convert best. The rules are those of its table of
-conversions, which ``tests/simulator/test_signatures.py`` holds them to.
+If there are several, numba takes the one to which the arguments convert best. The rules are those of its table of
+conversions; ``tests/simulator/test_signatures.py`` compares them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .types import CONFLICT, NONE, SCALARS, ArrayType, TupleType, Type, TypingEr
 
 @dataclass(frozen=True)
 class Signature:
-    """The types of the arguments, and of the result; None if that is left to be found."""
+    """The types of the arguments, and of the result; None if the result is not declared."""
 
     arguments: tuple[Type, ...]
     result: Type | None
@@ -30,7 +30,7 @@ class Signature:
 # --- conversions ---------------------------------------------------------------------------------------------------
 
 EXACT, PROMOTE, SAFE, UNSAFE = range(4)
-#: numba's rules: (from, to, how well, how well back).
+#: numba's rules: (from, to, quality of the conversion, quality of the reverse).
 _RULES = (
     ("bool", "int8", SAFE, UNSAFE),
     ("bool", "uint8", SAFE, UNSAFE),
@@ -59,7 +59,7 @@ _RULES = (
 
 
 def _conversions() -> dict[tuple[str, str], int]:
-    """How well each type converts to each other: by the best way there, of which the worst step counts."""
+    """The quality of each conversion: that of the worst step on the best path."""
     table: dict[tuple[str, str], int] = {(t, t): EXACT for t in SCALARS}
     for a, b, there, back in _RULES:
         table[a, b] = there
@@ -78,7 +78,7 @@ CONVERSIONS = _conversions()
 
 
 def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> tuple[int, int, int] | None:
-    """How many arguments convert unsafely, safely and by promotion; None if one does not convert."""
+    """Count the arguments that convert unsafely, safely and by promotion; None if one does not convert."""
     if len(given) != len(wanted):
         return None
     counts = [0, 0, 0, 0]
@@ -111,9 +111,9 @@ def choose(signatures: tuple[Signature, ...], given: tuple[Type, ...], name: str
     return found[0]
 
 
-# --- what a decorator says -----------------------------------------------------------------------------------------
+# --- reading a decorator -------------------------------------------------------------------------------------------
 
-#: The names of numba's types that are no dtype's.
+#: Names of numba's types that are not those of dtypes.
 _ALIASES = {
     "void": NONE,
     "none": NONE,
@@ -150,7 +150,7 @@ _ALIASES = {
 
 
 def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
-    """The signatures that a kernel or a device function was decorated with; none: any types will do."""
+    """The signatures in the decorator of a kernel or a device function; if empty, it takes any types."""
     overloads = getattr(kernel, "overloads", None)
     if isinstance(overloads, dict) and overloads and getattr(kernel, "_can_compile", True) is False:
         return tuple(_of_overload(types, compiled) for types, compiled in overloads.items())
@@ -168,7 +168,7 @@ def _of_overload(types: Iterable[object], compiled: object) -> Signature:
 
 
 def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
-    """What a decorator's first argument says; an expression is evaluated where the function was defined."""
+    """Read a decorator's first argument; an expression is evaluated with the function's globals."""
     if isinstance(node, ast.List):
         return tuple(found for part in node.elts for found in _read(source, part))
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -185,7 +185,7 @@ def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
 
 
 def _of_signature(node: ast.expr, thing: object) -> Signature | None:
-    """A signature of numba's objects, or None: the function that is decorated."""
+    """A signature from a numba object; None for the decorated function itself."""
     if isinstance(thing, str):
         return _parse(node, thing)
     if isinstance(thing, tuple):
@@ -197,7 +197,7 @@ def _of_signature(node: ast.expr, thing: object) -> Signature | None:
 
 
 def _of_object(thing: object) -> Type:
-    """One of numba's types."""
+    """Convert a numba type."""
     if hasattr(thing, "dtype") and hasattr(thing, "ndim"):
         return ArrayType(str(dtype_name(thing.dtype)), int(thing.ndim))
     if hasattr(thing, "types") and hasattr(thing, "count"):
@@ -205,12 +205,12 @@ def _of_object(thing: object) -> Type:
     name = str(getattr(thing, "name", thing))
     found = dtype_name(thing) or _ALIASES.get(name)
     if found is None:
-        raise TypingError(f"the simulator knows no type {name}, which stands in a signature; leave it out")
+        raise TypingError(f"the simulator knows no type {name}, which is in a signature; leave it out")
     return found
 
 
 def _parse(node: ast.expr, text: str) -> Signature:
-    """A signature in a string, such as ``void(float32[:, :], int64)`` or ``(float32, float32)``."""
+    """Parse a signature in a string, such as ``void(float32[:, :], int64)`` or ``(float32, float32)``."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
@@ -238,4 +238,4 @@ def _type(node: ast.expr, tree: ast.expr) -> Type:
         count = tree.args[1]
         if isinstance(count, ast.Constant) and isinstance(count.value, int):
             return TupleType((_type(node, tree.args[0]),) * count.value)
-    refuse(node, f"the simulator knows no type {text}, which stands in a signature; leave the signature out")
+    refuse(node, f"the simulator knows no type {text}, which is in a signature; leave the signature out")

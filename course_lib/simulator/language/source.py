@@ -1,4 +1,4 @@
-"""From a kernel object to its syntax tree, with lines numbered as the student sees them."""
+"""Read a kernel's source: its syntax tree, with lines numbered as the student sees them."""
 
 from __future__ import annotations
 import __future__
@@ -21,7 +21,7 @@ from .regions import Regions, assigned_names
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A function's tree (line numbers are the file's or the cell's), its text and where its names come from."""
+    """A function's syntax tree (line numbers are the file's or the cell's), its text, and the look-up of its names."""
 
     function: FunctionType
     tree: ast.FunctionDef
@@ -38,12 +38,12 @@ class Source:
 
     @cached_property
     def regions(self) -> Regions:
-        """Where its variables live."""
+        """The regions of the function's variables."""
         return Regions(self.tree)
 
     @cached_property
     def locals(self) -> frozenset[str]:
-        """The names of its variables."""
+        """The names of the function's variables."""
         return frozenset(assigned_names(self.tree.body) | {*self.parameters})
 
     def assigned(self, statement: ast.stmt) -> frozenset[str]:
@@ -57,7 +57,7 @@ class Source:
         return {}
 
     def lookup(self, name: str) -> object:
-        """The object a free name stands for: closure, then globals, then builtins. KeyError if none."""
+        """Look up a free name: closure, then globals, then builtins. Raises KeyError."""
         code = self.function.__code__
         if name in code.co_freevars:
             return (self.function.__closure__ or ())[code.co_freevars.index(name)].cell_contents
@@ -67,12 +67,12 @@ class Source:
 
 
 _parsed: weakref.WeakKeyDictionary[FunctionType, tuple[CodeType, Source]] = weakref.WeakKeyDictionary()
-#: When this module was loaded: what was written later may not be what was imported.
+#: When this module was loaded: a file written later may differ from what was imported.
 _LOADED = time.time()
 
 
 def python_function(kernel: object) -> FunctionType:
-    """The plain function behind a kernel: a dispatcher's ``py_func``, or the function itself."""
+    """The Python function of a kernel: a dispatcher's ``py_func``, or the function itself."""
     for attribute in ("py_func", "fn"):
         inner = getattr(kernel, attribute, None)
         if isinstance(inner, FunctionType):
@@ -87,7 +87,7 @@ def python_function(kernel: object) -> FunctionType:
 
 def changed(function: FunctionType) -> UnsupportedKernelError:
     return UnsupportedKernelError(
-        f"the file of {function.__name__!r} has changed since it was imported; import it anew (in a notebook, restart "
+        f"the file of {function.__name__!r} has changed since it was imported; import it again (in a notebook, restart "
         "its kernel)"
     )
 
@@ -103,7 +103,7 @@ def edited(function: FunctionType) -> bool:
 def same_code(function: FunctionType, first: int) -> bool:
     """Does the function in line ``first`` of the file compile to the code of ``function``?
 
-    The whole file is compiled: what a name means in the rest of it changes the code.
+    The whole file is compiled, because the function's code depends on names in the rest of it.
     """
     code = function.__code__
     future = code.co_flags & sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -112,7 +112,7 @@ def same_code(function: FunctionType, first: int) -> bool:
         found = [compile(text, code.co_filename, "exec", future, dont_inherit=True)]
     except SyntaxError:
         return False
-    for made in found:  # and what stands in it
+    for made in found:  # grows by the code objects inside each
         found += (part for part in made.co_consts if isinstance(part, CodeType))
         if (made.co_name, made.co_firstlineno) == (code.co_name, first) and _instructions(made) == _instructions(code):
             return True
@@ -120,7 +120,7 @@ def same_code(function: FunctionType, first: int) -> bool:
 
 
 def _instructions(code: CodeType) -> list[tuple[str, str]]:
-    """Operations and what they name; a code in the code is named by its address, which tells nothing."""
+    """Operations and their arguments, without those that are code objects, whose text is an address."""
     return [(i.opname, "" if isinstance(i.argval, CodeType) else i.argrepr) for i in dis.get_instructions(code)]
 
 
@@ -128,7 +128,7 @@ def read(kernel: object) -> Source:
     """Parse the source of ``kernel``. Raises UnsupportedKernelError if there is none to read."""
     function = python_function(kernel)
     code, known = _parsed.get(function, (None, None))
-    if known is not None and code is function.__code__:  # a reloader gives a function new code
+    if known is not None and code is function.__code__:  # autoreload replaces a function's code
         return known
     try:
         lines, first = inspect.getsourcelines(function)
@@ -139,13 +139,13 @@ def read(kernel: object) -> Source:
         ) from None
     first = max(first, 1)
     text = "".join(lines)
-    inside = text[:1].isspace()  # of an if, a function or a class, which stands before it here
+    inside = text[:1].isspace()  # inside an if, a function or a class: one is put before it here
     try:
         tree = ast.parse("if True:\n" * inside + text).body[0]
     except SyntaxError:
         raise UnsupportedKernelError(
-            f"the source of {function.__name__!r} does not stand on its own; define the "
-            "kernel with def on a line of its own"
+            f"the source of {function.__name__!r} cannot be parsed by itself; define the "
+            "kernel with def on a separate line"
         ) from None
     if isinstance(tree, ast.If) and inside:
         tree = tree.body[0]

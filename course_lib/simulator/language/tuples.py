@@ -1,7 +1,7 @@
-"""Tuples, and what a for loop runs through.
+"""Tuples, and the iterables of for loops.
 
-Where the items of a tuple are known apart (:class:`~.nodes.MakeTuple`), an item is taken when the kernel is
-compiled, and only an index that the threads work out is looked up at run time.
+If the items of a tuple are separate expressions (:class:`~.nodes.MakeTuple`), an item is selected at compile time;
+only an index that is computed at run time is looked up then.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def make(x: Context, node: ast.Tuple) -> Expr:
 
 
 def item(value: Expr, i: int) -> Expr:
-    """Item ``i`` of a tuple, after what the others do."""
+    """Item ``i`` of a tuple, after the effects of the others."""
     if isinstance(value, After):
         return after(value.first, item(value.value, i))
     if isinstance(value, MakeTuple):
@@ -43,7 +43,7 @@ def item(value: Expr, i: int) -> Expr:
 
 
 def items(value: Expr) -> tuple[Expr, ...]:
-    """The items of a tuple, which is evaluated once."""
+    """The items of a tuple; the tuple is evaluated once."""
     assert isinstance(value.type, TupleType)
     if isinstance(value, MakeTuple):
         return value.items
@@ -52,7 +52,7 @@ def items(value: Expr) -> tuple[Expr, ...]:
 
 
 def item_type(value: Expr, node: ast.AST) -> Type:
-    """The one type of a tuple's items, which numba asks of a tuple that it runs through at run time."""
+    """The type of all of a tuple's items; refused if they differ, since numba cannot loop over them at run time."""
     assert isinstance(value.type, TupleType)
     kinds = tuple(dict.fromkeys(value.type.items))
     if len(kinds) != 1:
@@ -72,14 +72,14 @@ def item_type(value: Expr, node: ast.AST) -> Type:
 
 
 def any_why(value: Expr) -> Why:
-    """Why an item is float64 of which only the type is known: nobody asked for it if all items have a reason."""
+    """Why an item at an unknown index is float64: by accident if that is true of all items."""
     assert isinstance(value.type, TupleType)
     reasons = [item_why(value.why, i) for i in range(len(value.type.items))]
     return reasons[0] if all(reasons) else None
 
 
 def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
-    """``owner[place]`` of a tuple."""
+    """``owner[place]`` of a tuple: an item or a slice."""
     assert isinstance(owner.type, TupleType)
     count, text = len(owner.type.items), ast.unparse(node)
     if isinstance(place, ast.Slice):
@@ -100,14 +100,14 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
 
 
 def _known(value: Expr) -> int | None:
-    """The integer that ``value`` is known to be."""
+    """The integer value of ``value``, if it is known; else None."""
     if isinstance(value, Const) and isinstance(value.type, str) and types.is_int(value.type):
         return int(value.value)
     return None
 
 
 def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
-    """An operator between tuples: concatenation."""
+    """An operator between tuples; only concatenation exists."""
     if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
         left, right = (settled(side) if side.does else side for side in (left, right))
         a, b = items(left), items(right)
@@ -119,19 +119,19 @@ def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
     )
 
 
-# --- what a for loop runs through ----------------------------------------------------------------------------------
+# --- iterables of for loops ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Iterated:
-    """What a for loop runs through, and what it binds, given the path to its part of the iterator's value."""
+    """The iterable of a for loop, and the values it assigns, given the path to their part of the iterator's value."""
 
     iterable: Iterable
     item: Callable[[tuple[int, ...]], Expr]
 
 
 def iterated(x: Context, node: ast.expr) -> Iterated:
-    """What ``for ... in node`` runs through."""
+    """Translate the iterable of ``for ... in node``."""
     if isinstance(node, ast.Call):
         thing = x.constant_object(node.func)
         if thing is range:
@@ -182,7 +182,7 @@ def _range(x: Context, node: ast.Call) -> Iterated:
 
 def _enumerate(x: Context, node: ast.Call) -> Iterated:
     if node.keywords or not 1 <= len(node.args) <= 2:
-        refuse(node, "enumerate() takes what to run through, and perhaps the first number, without names")
+        refuse(node, "enumerate() takes an iterable, and perhaps the first number, without names")
     inner = iterated(x, node.args[0])
     start = x.number(0) if len(node.args) == 1 else x.scalar(node.args[1])
     if not types.is_int(str(start.type)):
@@ -195,7 +195,7 @@ def _enumerate(x: Context, node: ast.Call) -> Iterated:
 
 def _zip(x: Context, node: ast.Call) -> Iterated:
     if node.keywords or not node.args:
-        refuse(node, "zip() takes what to run through, such as zip(a, b)")
+        refuse(node, "zip() takes iterables, such as zip(a, b)")
     parts = [iterated(x, a) for a in node.args]
     return Iterated(
         Together(tuple(p.iterable for p in parts)),

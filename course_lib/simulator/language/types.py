@@ -2,8 +2,8 @@
 
 A scalar's type is the name of its dtype.
 
-The rules were read off numba's own typer, operator by operator; ``tests/simulator/test_typing_oracle.py`` holds
-them to it. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * int32`` is float64 and
+The rules are those of numba's typing, operator by operator; ``tests/simulator/test_typing_oracle.py`` compares
+them. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * int32`` is float64 and
 ``uint64 + int64`` is int64.
 """
 
@@ -20,7 +20,7 @@ COMPLEX = ("complex64", "complex128")
 SCALARS = ("bool", *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX)
 #: Types of double precision.
 DOUBLE = ("float64", "complex128")
-#: Integer types that float32 holds exactly as far as numba's arithmetic is concerned.
+#: Integer types that numba's arithmetic converts to float32, not float64.
 _NARROW = ("bool", "int8", "int16", "uint8")
 
 #: The math functions that numba computes in float16.
@@ -65,7 +65,7 @@ COMPILE_TIME = "compile-time"
 
 
 class TypingError(Exception):
-    """The operator is not defined for these types, in numba as here."""
+    """The operator is not defined for these types, as in numba."""
 
 
 def is_int(t: str) -> bool:
@@ -85,7 +85,7 @@ def bits(t: str) -> int:
 
 
 def _float_result(a: str, b: str) -> str:
-    """float32 only where both sides fit in it: float32 with float32, float16, bool, int8, int16 or uint8."""
+    """float32 if both operands fit in it (float32, float16, bool, int8, int16 or uint8), else float64."""
     return "float32" if all(t in ("float16", "float32", *_NARROW) for t in (a, b)) else "float64"
 
 
@@ -142,7 +142,7 @@ def comparison(a: str, b: str, order: bool = True) -> str:
 
 
 def unary(op: str, a: str) -> tuple[str, str]:
-    """Types of a unary operator: (result, the type it works in before it widens to the result)."""
+    """Types of a unary operator: (result, the type of the computation, which is then widened to the result)."""
     if op == "Not":
         return "bool", a
     if op == "Invert" and (is_float(a) or is_complex(a)):
@@ -188,7 +188,7 @@ def unify(a: str, b: str) -> str:
     return f"int{2 * bits(unsigned)}"
 
 
-#: What numba converts to float32 where a function has no loop but those of float32 and float64.
+#: Types that numba converts to float32 for a function that exists only in float32 and float64.
 SMALL = ("bool", "int8", "int16", "uint8")
 
 
@@ -264,7 +264,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def describe_type(kind: Type) -> str:
-    """``kind`` as a message names it."""
+    """The name of ``kind`` in messages."""
     if kind == COMPILE_TIME:
         return "an object that a kernel cannot compute with"
     return "None" if kind == NONE else str(kind)

@@ -1,4 +1,4 @@
-"""What is known of a variable at one point of the program, and where paths meet."""
+"""The knowledge of a variable at one point of the program, and its merging where paths meet."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Numbers:
     items: tuple[np.generic, ...]
 
 
-#: What is known of a variable: its number, its items, or the object that it stands for (in a tuple of one).
+#: The known value of a variable: a number, the items of a tuple, or a compile-time object (in a tuple of one).
 Known = np.generic | Numbers | tuple[object]
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A local name: its type, why it has it, and what is known now. ``maybe``: some path has not assigned it."""
+    """A local name: its type, the reason for it, its known value. ``maybe``: some path has not assigned it."""
 
     type: Type
     why: Why = None

@@ -1,4 +1,4 @@
-"""The types that make a node of the typed program right: a fault of the compiler ends here, and not in wrong values."""
+"""Check the types of the typed program, so that an error of the compiler cannot lead to wrong values."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ from .types import (
 
 
 class ProgramError(AssertionError):
-    """The program is not well typed: a fault of the compiler, never of the kernel."""
+    """The program is not well typed: an error of the compiler, never of the kernel."""
 
 
 def verify(function: Function) -> None:
-    """Hold every node of a function to its rule. Raises ProgramError."""
+    """Check every node of a function against its rule. Raises ProgramError."""
     for node in expressions(function.body.body):
         if not RULES[type(node)](node):
             kinds = ", ".join(str(o.type) for o in node.operands)
@@ -112,7 +112,7 @@ def _casts(node: Cast) -> bool:
     )
 
 
-#: What makes a node well typed.
+#: The rule of each kind of node.
 RULES: dict[type[Expr], Callable[..., bool]] = {
     Const: lambda n: n.value.dtype == DTYPE[n.type],
     Nothing: lambda n: n.type == NONE,

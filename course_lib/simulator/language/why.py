@@ -1,12 +1,12 @@
-"""Why a value is float64 (or complex128) where the kernel did not ask for it: the one rule.
+"""The reason why a value is float64 (or complex128) although the kernel does not ask for it.
 
-A value of double precision was *asked for* if the kernel says so: an array's type, ``float64(x)``. Otherwise it has
-a reason, in words: it is a literal, a Python number, or comes of mixing types. The reason of a tuple is the tuple of
-its items' reasons.
+The kernel *asks for* double precision by an array's type or ``float64(x)``. Any other value of double precision has
+a reason, in words: it is a literal, a Python number, or the result of mixing types. The reason of a tuple is the tuple
+of its items' reasons.
 
-What is computed of several values is of double precision because of those operands that are. If one of them was
-asked for, so is the result. If all have reasons, the first is the result's. If none is of double precision, the
-operation itself widened them, and that is the reason.
+The result of an operation is of double precision because some of its operands are. If the kernel asks for one of these,
+it asks for the result. If all have reasons, the first is that of the result. If no operand is of double precision, the
+operation itself widens them, and that is the reason.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .types import DOUBLE, TupleType, Type
 class Reason:
     """Why a value is of double precision, in words.
 
-    ``names`` is the expression that the words name themselves, as "the literal 2.5" does; ``clause``: they have a verb
-    of their own, as "x is float64: the literal 2.5".
+    ``names`` is the expression that the words already name, as in "the literal 2.5"; ``clause``: they have a verb, as
+    in "x is float64: the literal 2.5".
     """
 
     words: str
@@ -38,9 +38,9 @@ SINGLE = ("float16", "float32", "complex64")
 
 @dataclass(frozen=True)
 class Promotion:
-    """Arithmetic in which a float32 became float64 although nobody asked for float64.
+    """Arithmetic in which a float32 becomes float64 although the kernel does not ask for it.
 
-    ``narrow`` and ``wide`` are these two types, or others of their kind: float16, complex64; complex128.
+    ``narrow`` and ``wide`` are these two types, or similar ones: float16 or complex64; complex128.
     """
 
     line: int
@@ -52,7 +52,7 @@ class Promotion:
 
 @dataclass(frozen=True)
 class Part:
-    """An operand: its type, why it has it, and its text in the source."""
+    """An operand: its type, the reason for it, and its text in the source."""
 
     type: Type
     why: Why
@@ -60,7 +60,7 @@ class Part:
 
 
 def of_parts(result: Type, parts: Sequence[Part], widened: str) -> Why:
-    """Why ``result``, which is computed of ``parts``, is of double precision; ``widened``: if by the operation."""
+    """The reason why ``result``, computed from ``parts``, is double; ``widened`` if the operation itself widens."""
     if isinstance(result, TupleType):
         return tuple(of_parts(kind, [_item(part, i) for part in parts], widened) for i, kind in enumerate(result.items))
     if result not in DOUBLE:
@@ -77,12 +77,12 @@ def _item(part: Part, i: int) -> Part:
 
 
 def item_why(why: Why, i: int) -> Why:
-    """Why item ``i`` of a tuple is what it is."""
+    """The reason of item ``i`` of a tuple."""
     return why[i] if isinstance(why, tuple) else None
 
 
 def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -> Promotion | None:
-    """What is to be warned of where ``expression`` widens a single-precision operand without being asked."""
+    """The warning for ``expression`` if it widens a single-precision operand by accident; else None."""
     if result not in DOUBLE:
         return None
     narrow = next((part for part in parts if part.type in SINGLE), None)
@@ -103,7 +103,7 @@ def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -
 
 
 def reason(found: Promotion, parts: Sequence[Part]) -> Why:
-    """The reason that the result of a promotion has: its operand's, in words."""
+    """The reason of a promotion's result: the reason of the operand that caused it."""
     double = next((part for part in parts if part.type in DOUBLE), None)
     return _stated(double) if double else Reason(found.operand, clause=True)
 
@@ -117,7 +117,7 @@ def _stated(part: Part) -> Reason:
 
 
 def meeting(a: Type, b: Type) -> str:
-    """The reason of a type that holds two others, neither of double precision."""
+    """The reason for a double type that results from two types that are not double."""
     one, other = (f"an {kind}" if str(kind).startswith("int") else f"a {kind}" for kind in (a, b))
     return f"{one} and {other} that meet"
 

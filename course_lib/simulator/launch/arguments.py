@@ -1,4 +1,4 @@
-"""The arguments of a launch: as the kernel sees them, and what the compiler knows of them."""
+"""The arguments of a launch, converted for the kernel and described for the compiler."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..language.why import Reason
 
 
 def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
-    """The arguments as the kernel sees them, and their variables by name.
+    """Return the arguments as the kernel sees them, and what the compiler knows of each, by name.
 
     Defaults are filled in, and the kernel's signature, if it has one, converts the numbers.
 
     Raises:
-        LaunchError: the number of arguments is wrong, or one is nothing that a kernel takes.
+        LaunchError: the number of arguments is wrong, or a kernel cannot take one of them.
     """
     names = source.parameters
     given = with_defaults(source, names, arguments)
@@ -46,7 +46,7 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
 
 
 def with_defaults(source: Source, names: Sequence[str], arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """The arguments, with the defaults of those that are not given."""
+    """Append the default values of the arguments that are not given."""
     defaults = source.function.__defaults__ or ()
     missing = len(names) - len(arguments)
     if missing < 0 or missing > len(defaults):
@@ -57,7 +57,7 @@ def with_defaults(source: Source, names: Sequence[str], arguments: Sequence[Any]
 
 
 def take_argument(name: str, value: Any) -> Any:
-    """An argument as the kernel sees it: a GlobalArray or a NumPy scalar. Raises LaunchError."""
+    """Convert an argument to what the kernel sees: a GlobalArray or a NumPy scalar. Raises LaunchError."""
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
     if isinstance(value, np.ndarray):
@@ -100,7 +100,7 @@ def arrays_in(values: Sequence[Any]) -> list[GlobalArray]:
 
 
 def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
-    """Note which arguments share memory: they may be read, but not written."""
+    """Mark the arguments that share memory: the kernel may read them, but not write to them."""
     for i, array in enumerate(arrays):
         for other in arrays[:i]:
             if np.may_share_memory(array.flat, other.flat):
@@ -108,7 +108,7 @@ def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
 
 
 def variable_of(name: str, argument: Any, value: Any) -> Variable:
-    """What the compiler knows of an argument, given as ``argument`` and taken as ``value``."""
+    """Describe an argument for the compiler: ``argument`` as it was given, ``value`` as the kernel sees it."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
     if isinstance(value, tuple):

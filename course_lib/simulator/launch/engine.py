@@ -1,4 +1,4 @@
-"""Runs a launch: chunks of blocks, warps between barriers, and the observers that watch."""
+"""The engine: runs the blocks of a launch in chunks, their warps from barrier to barrier, and feeds the observers."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from ..observer import Observer
 from .prepare import Prepared
 from .schedule import order
 
-#: Shared and local memory of the blocks that run together.
+#: Limit of the shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
-#: While all blocks that began pause, the memory is compared after so many rounds in which no variable changed.
+#: If all started blocks wait, memory is compared after this many rounds in which no variable changed.
 CALM_ROUNDS = 10
-#: While some of them change their variables, the next block begins after so many rounds.
+#: If some of them still change variables, the next block starts after this many rounds.
 MOVING_ROUNDS = 64
-#: What observers may keep about an element of a shared array: who wrote it, who read it, and when.
+#: Estimate of what observers store for an element of a shared array: its last writer and readers, and when.
 WATCHING_BYTES = 40
-#: What :meth:`Engine.tell` can tell; ``start`` and ``watch`` are called on every observer.
+#: Hooks called by :meth:`Engine.tell`; ``start`` and ``watch`` are called on every observer.
 HOOKS = (
     "warnings",
     "tallied",
@@ -62,7 +62,7 @@ HOOKS = (
 
 
 class Engine:
-    """Runs a launch that is prepared. ``observers`` are fed while :meth:`run` runs."""
+    """Runs a prepared launch; :meth:`run` reports its events to ``observers``."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Engine:
         return bool(self._listeners[hook])
 
     def watch(self, array: Array) -> None:
-        """Ask every observer for a function that is to see each access of ``array``."""
+        """Set the watchers of ``array``: the functions of observers that see each access to it."""
         array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
 
     # --- the run -----------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class Engine:
             self.watch(array)
         with np.errstate(all="ignore"):
             if self.prepared.patient:
-                self._run_in_turns()
+                self._run_patiently()
                 return
             sites = self._sites()
             kernels = [self.unit.make(s) for s in sites]
@@ -122,8 +122,8 @@ class Engine:
                 for _ in self._run_chunk(chunk, kernels, sites):
                     pass
 
-    def _run_in_turns(self) -> None:
-        """Run block by block. While one waits for others, those that began go on in turns, and the next one begins."""
+    def _run_patiently(self) -> None:
+        """Run block by block; while blocks wait, start the next one and resume all started blocks round by round."""
         blocks = self.launch.chunks(most=1)
         begun: list[Iterator[Pause | None]] = []
         calm, rounds, before = 0, 0, [np.zeros(0)]
@@ -153,13 +153,13 @@ class Engine:
         return [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
 
     def _blocks_in_memory(self) -> int:
-        """How many blocks may run together so that their shared and local arrays stay within MAX_BYTES."""
+        """Return how many blocks can run together without exceeding MAX_BYTES of shared and local arrays."""
         shared = sum(size + WATCHING_BYTES * elements for _, size, elements, _ in self.unit.static_shared.values())
         local = self.unit.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
 
     def _edges(self) -> tuple[bool, bool]:
-        """Does the launch reach past the arrays in x and y? A guess that costs or saves time, and nothing else."""
+        """Guess whether the launch exceeds the arrays in x and y. A wrong guess only costs time."""
         if self.launch.blocks < 64:
             return False, False
         sizes = {size for array in self.prepared.arrays for size in array.shape}
@@ -173,10 +173,11 @@ class Engine:
         return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
 
     def _run_chunk(self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]) -> Iterator[Pause]:
-        """Run the warps of some blocks, each up to its next barrier, until all have ended.
+        """Run the warps of a chunk, each up to its next barrier, until all have ended.
 
-        Of the barriers at which warps wait, the first in program order is passed first. Warps that pause in a loop go
-        on first; where one does so again, other blocks may go on: its pause is yielded, ``calm`` if no warp moved.
+        If warps wait at different barriers, the first one in program order is completed first. Warps that pause in a
+        waiting loop are resumed before that. If one pauses again, its pause is yielded so that other blocks can run;
+        ``calm`` says that no warp made progress.
         """
         shared: dict[int, SharedArray] = {}
         vectors = [WarpVector(self, lanes, chunk, shared) for lanes in self.launch.warps]
@@ -225,7 +226,7 @@ class Engine:
                 vector.forget()
 
     def _meet(self, vectors: list[WarpVector], waiting: dict[int, Barrier], group: list[int]) -> dict[int, Any]:
-        """Warps met at a barrier: check that whole blocks did, tell the observers, work out a reduction."""
+        """Complete a barrier: check that whole blocks arrived, tell the observers, return each warp's reduction."""
         arrivals = [(vectors[warp], waiting[warp].mask) for warp in group]
         complete = len(group) == len(vectors) and all(mask is True for _, mask in arrivals)
         if not complete:
@@ -244,7 +245,7 @@ class Engine:
     def _reduce(
         self, arrivals: list[tuple[WarpVector, Mask]], waiting: dict[int, Barrier], group: list[int]
     ) -> dict[int, Any]:
-        """What ``syncthreads_count`` and the like give to each warp of ``group``; nothing for a plain barrier."""
+        """Return the results of ``syncthreads_count``, ``_and`` or ``_or`` by warp; empty for a plain barrier."""
         reductions = {warp: waiting[warp].reduction for warp in group}
         predicates = {warp: reduction[1] for warp, reduction in reductions.items() if reduction is not None}
         if not predicates:
@@ -263,5 +264,5 @@ class Engine:
 
 @cache
 def hooks_of(kind: type[Observer]) -> frozenset[str]:
-    """The hooks of which observers of this class have one of their own."""
+    """Names of the hooks that this observer class overrides."""
     return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Observer, name))

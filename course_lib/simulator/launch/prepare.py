@@ -1,4 +1,4 @@
-"""Everything that comes before a launch runs: the kernel is read, its arguments are taken, and it is compiled."""
+"""Prepare a launch: read the kernel, convert its arguments, compile it, check the limits."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..lanes.memory import GlobalArray
 from ..language.source import Source, read
 from .arguments import arrays_in, take
 
-#: Threads of one launch: a thread is counted by itself, and a grid that large by mistake would run for hours.
+#: Limit for the threads of a launch: each is simulated, and a grid this large by mistake would run for hours.
 MAX_THREADS = 2**28
 
 
-#: What all launches compile with that name no others.
+#: The compiled kernels of the process, used unless ``prepare`` is given others.
 UNITS = Units()
 
 
@@ -26,7 +26,7 @@ UNITS = Units()
 class Prepared:
     """A launch that can run: its shape, the kernel's source, its arguments as the kernel sees them, and its code.
 
-    ``patient``: every block runs by itself, and lets others go on while one of its threads waits in a loop.
+    ``patient``: blocks run one by one, and let others run while one of their threads waits in a loop.
     """
 
     launch: Launch
@@ -42,7 +42,7 @@ class Prepared:
 
     @property
     def may_write(self) -> list[GlobalArray]:
-        """Those to which the kernel may store."""
+        """The arrays to which the kernel may store."""
         return [array for array in self.arrays if self.unit.may_write(array.name)]
 
     @property
@@ -61,20 +61,20 @@ def prepare(
     units: Units | None = None,
     patient: bool = False,
 ) -> Prepared:
-    """Make a launch of ``kernel`` that can run.
+    """Check a launch of ``kernel``, compile it and return it ready to run.
 
     Args:
-        kernel: a dispatcher of numba's, or a plain function.
-        grid, block: a number, or up to three.
+        kernel: a numba dispatcher, or a plain function.
+        grid, block: one to three numbers.
         arguments: NumPy arrays, numbers and tuples of them.
         dynamic_shared: bytes of dynamic shared memory.
-        tracing: make code that reports statements and variables.
-        units: compile with these, which keep what they compiled; by default with those of the process.
-        patient: run every block by itself, and let others go on while a thread waits in a loop.
+        tracing: generate code that reports statements and variables.
+        units: the cache of compiled kernels; by default that of the process.
+        patient: run blocks one by one, and let others run while a thread waits in a loop.
 
     Raises:
         LaunchError: the shape of the launch, an argument or the shared memory is wrong.
-        UnsupportedKernelError: the kernel uses what the simulator does not run.
+        UnsupportedKernelError: the kernel uses something that the simulator does not run.
     """
     launch = Launch.of(grid, block, dynamic_shared)
     threads = launch.blocks * launch.threads_per_block

@@ -1,4 +1,4 @@
-"""Which warp of a block runs next between two barriers."""
+"""The order in which the warps of a block run between two barriers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..findings import LaunchError
 
 
 def order(schedule: str | int) -> Callable[[Sequence[int]], list[int]]:
-    """Return a function from the warps that may run to the order in which they do.
+    """Return a function that puts the warps that can run into their order.
 
-    ``schedule`` is "in-order", "reversed", or "shuffled" or a whole number (the seed of a shuffle).
+    ``schedule`` is "in-order", "reversed", "shuffled", or a whole number (the seed of a shuffle).
     """
     if schedule == "in-order":
         return sorted

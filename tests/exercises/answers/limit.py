@@ -31,7 +31,7 @@ WRONG = [
     ("four-at-once", "only the first", ["        C[row, col] = A[row, col]"], "every fourth column"),
     ("four-at-once", "one further", ["        store4(C, row, col, load4(A, row, col + 1))"], "multiplied again"),
     ("four-at-once", "columns for rows", ["        store4(C, col, row, load4(A, col, row))"], "the row comes first"),
-    ("four-at-once", "an element stored as four", ["        store4(C, row, col, A[row, col])"], "4 items in brackets"),
+    ("four-at-once", "an element stored as four", ["        store4(C, row, col, A[row, col])"], "items in parentheses"),
     (
         "any-width",
         "to the end of the row",
