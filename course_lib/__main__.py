@@ -1,0 +1,41 @@
+"""python -m course_lib COMMAND ...: runs one of the course's commands; without one, lists them.
+
+A new command is a row of COMMANDS: its name, the module whose ``main(arguments)`` runs it and returns the exit status,
+and what it does. Modules are imported when their command is used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+COMMANDS = {
+    "export": (".export", "write lessons as pages with live steppers"),
+    "slides": (".slides", "write lessons as slides with live steppers"),
+    "gpu": (".gpu.__main__", "measure the kernels on this machine's GPU"),
+}
+
+
+def listing() -> str:
+    """Return one line for each command."""
+    rows = [f"  {name:9} {does}" for name, (_, does) in COMMANDS.items()]
+    return "\n".join(["python -m course_lib COMMAND ...; COMMAND --help tells more.", "", *rows])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command named first; return its exit status: 2 for a command that does not exist."""
+    given = sys.argv[1:] if arguments is None else [*arguments]
+    if not given or given[0] in ("-h", "--help"):
+        print(listing())
+        return 0
+    name, *rest = given
+    if name not in COMMANDS:
+        print(f"There is no command {name!r}; there are {', '.join(COMMANDS)}.", file=sys.stderr)
+        return 2
+    status: int = import_module(COMMANDS[name][0], __package__).main(rest)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
