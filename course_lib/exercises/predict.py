@@ -14,6 +14,7 @@ import anywidget
 import traitlets
 
 from ..viewer.still import CLASS, Still
+from .calculated import calculated
 from .grading.verdict import as_code
 
 _HERE = pathlib.Path(__file__).parent
@@ -242,19 +243,17 @@ def _wanted(truth: Any) -> str:
 
 
 def _numbers(text: str, count: int) -> list[float] | None:
-    """The ``count`` numbers in a text such as "1, 4", "1,024" or "3/4"; None where there are others."""
-    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text) if count == 1 else text
-    parts = [part for part in re.split(r"[\s,;]+|\band\b", text) if part]
+    """The ``count`` numbers in a text such as "1, 4", "1,024", "3/4" or "2*8+3"; None where there are others."""
+    if count == 1:
+        parts = [re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)]
+    else:
+        parts = [part for part in re.split(r"[,;]|\band\b", text) if part.strip()]
+        parts = parts if len(parts) == count else re.split(r"[\s,;]+", text.replace(" and ", " ").strip())
     try:
-        numbers = [_number(part) for part in parts]
-    except (ValueError, ZeroDivisionError):
+        numbers = [calculated(part) for part in parts]
+    except (ValueError, ArithmeticError):
         return None
     return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None
-
-
-def _number(text: str) -> float:
-    over, _, under = text.rstrip("%×").replace("_", "").partition("/")
-    return float(over) / (float(under) if under else 1)
 
 
 def _equal(guess: float, truth: float) -> bool:

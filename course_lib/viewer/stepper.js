@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources ebb8568985950a2d bundle 52ad4fe80597b6cb */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f159da9e6df84058 bundle 52ad4fe80597b6cb */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
