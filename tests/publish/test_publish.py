@@ -15,6 +15,7 @@ from launches.decode import Payload
 from nightly import at_night
 
 from course_lib import export, slides
+from course_lib.lessons import KEY
 from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
 from course_lib.publish.convert import slides as as_slides
 from course_lib.publish.stills import Stills
@@ -132,6 +133,7 @@ def test_notes_are_the_speakers(notebook):
 def test_a_widget_and_what_stands_for_it_take_the_place_of_one():
     """Only one of the two is seen."""
     still, view = (nbformat.v4.new_output("display_data", data=data) for data in ({"image/png": "AAAA"}, {VIEW: {}}))
+    view.metadata = {KEY: "view"}
     one, both = (nbformat.v4.new_code_cell("Stepper(run)", outputs=outputs) for outputs in ([still], [still, view]))
     assert lines_of(one) == lines_of(both) > LINES / 2
 
@@ -217,9 +219,10 @@ def test_documents_without_html_have_the_pictures_too(notebook):
 
 
 def test_widgets_of_others_stay():
-    """A view that is not alone in its output is not one of ours."""
-    data = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}
-    outputs = [nbformat.v4.new_output("display_data", data=each) for each in (data, {VIEW: {"model_id": "b"}})]
+    """A view that is not alone in its output, or has no mark, is not one of ours."""
+    data, alone = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}, {VIEW: {"model_id": "b"}}
+    outputs = [nbformat.v4.new_output("display_data", data=each) for each in (data, alone, alone)]
+    outputs[2].metadata = {KEY: "view"}
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
     changed, _ = Stills().preprocess(book, {})
-    assert [data] == [output.data for output in changed.cells[0].outputs]
+    assert [data, alone] == [output.data for output in changed.cells[0].outputs]
