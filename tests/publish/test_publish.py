@@ -18,6 +18,7 @@ from course_lib import export, slides
 from course_lib.lessons import KEY
 from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
 from course_lib.publish.convert import slides as as_slides
+from course_lib.publish.notes import NOTES, with_notes
 from course_lib.publish.stills import Stills
 from course_lib.viewer.still import HTML, VIEW
 
@@ -226,3 +227,16 @@ def test_widgets_of_others_stay():
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
     changed, _ = Stills().preprocess(book, {})
     assert [data, alone] == [output.data for output in changed.cells[0].outputs]
+
+
+def test_the_speakers_notes_follow_their_headings():
+    """They are in files beside the lessons, and of the course's lessons alone."""
+    path = Path(__file__).parents[2] / "notebooks" / "04_tiling.ipynb"
+    lesson = nbformat.read(path, 4)
+    cells = with_notes(lesson).cells
+    notes = [n for n, c in enumerate(cells) if c.metadata.get("slideshow", {}).get("slide_type") == "notes"]
+    told = re.findall(r"^## (.*)\n\n(.*)", (NOTES / "04_tiling.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert told == [(cells[n - 1].source.splitlines()[0].strip("# "), cells[n].source) for n in notes] != []
+    assert "pairing tile (1, 0)" in slides.with_speaker(lesson, "Lesson", "light")
+    del lesson.metadata["tile_by_tile"]
+    assert with_notes(lesson) == lesson
