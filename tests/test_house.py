@@ -52,6 +52,7 @@ MAY_IMPORT = {
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
     "publish": {"lessons", "viewer", "png", "waiting"},
+    "teach": {"lessons", "publish"},
     "export": {"publish"},
     "slides": {"publish"},
 }
