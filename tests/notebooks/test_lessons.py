@@ -91,9 +91,15 @@ def test_the_lesson_says_how_long_it_takes_and_what_comes_before(path):
     title = _sources(path, "markdown")[0]
     assert re.match(r"# \d+ · .+\n\n\*\*Goal: .+\*\*\n", title)
     (minutes,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", title)
-    assert 30 <= int(minutes) <= 60
+    assert 30 <= int(minutes) <= 70
     if any("check(" in source for source in _sources(path, "code")):
         assert f"](solutions/{path.name})" in title
+
+
+@lessons
+def test_the_notes_plan_the_minutes_that_the_lesson_states(path):
+    (minutes,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", _sources(path, "markdown")[0])
+    assert sum(int(re.match(r"Time: (\d+) min", text)[1]) for text in _notes(path).values()) == int(minutes)
 
 
 @lessons
