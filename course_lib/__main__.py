@@ -1,26 +1,39 @@
-"""python -m course_lib COMMAND ...: runs one of the course's commands; without one, lists them.
+"""python -m course_lib COMMAND ...: runs one of the course's commands; without one, lists lessons and commands.
 
-A new command is a row of COMMANDS: its name, the module whose ``main(arguments)`` runs it and returns the exit status,
-and what it does. Modules are imported when their command is used.
+Where the course is installed, ``tile-by-tile`` is the same. A new command is a row of COMMANDS: its name, the module
+whose ``main(arguments)`` runs it and returns the exit status, and what it does. Modules are imported when their command
+is used.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
+
+from . import lessons
 
 COMMANDS = {
+    "open": (".lessons", "copy the lessons into a folder, and open the first one in JupyterLab"),
     "export": (".export", "write lessons as pages with live steppers"),
     "slides": (".slides", "write lessons as slides with live steppers"),
+    "teach": (".teach.__main__", "write editions for students and teachers"),
     "gpu": (".gpu.__main__", "measure the kernels on this machine's GPU"),
 }
 
 
 def listing() -> str:
-    """Return one line for each command."""
-    rows = [f"  {name:9} {does}" for name, (_, does) in COMMANDS.items()]
-    return "\n".join(["python -m course_lib COMMAND ...; COMMAND --help tells more.", "", *rows])
+    """Return one line for each lesson and for each command."""
+    found = lessons.lessons_in(lessons.home())
+    titles = [lessons.title(json.loads(path.read_text(encoding="utf-8")), path.stem) for path in found]
+    rows = [f"  {name:13} {does}" for name, (_, does) in COMMANDS.items()]
+    return "\n".join(
+        [f"Tile by Tile {version('tile-by-tile')}: {len(found)} lessons in {lessons.home()}", ""]
+        + [f"  {title}" for title in titles]
+        + ["", "python -m course_lib COMMAND ...; COMMAND --help tells more.", "", *rows]
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

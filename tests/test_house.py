@@ -35,13 +35,14 @@ MAY_IMPORT = {
     "trace": {"simulator"},
     "look": set(),
     "png": set(),
-    "lab": {"publish"},  # when a notebook is saved
+    "lab": {"lessons", "publish"},  # publish when a notebook is saved
+    "lessons": set(),
     "model": {"simulator"},
     "measurements": {"look", "model"},
     "course_map": {"kernels", "measurements", "model"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
-    "viewer": CORE | {"kernels", "figures", "trace", "look", "png"},
+    "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
     "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},
     "__init__": CORE
     | {"lazy", "course_map", "exercises", "figures", "look", "measurements", "model", "trace", "viewer"},
@@ -49,10 +50,11 @@ MAY_IMPORT = {
     "waiting": CORE | {"lazy", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
-    "publish": {"viewer", "png", "waiting"},
+    "publish": {"lessons", "viewer", "png", "waiting"},
+    "teach": {"lessons", "publish"},
     "export": {"publish"},
     "slides": {"publish"},
-    "__main__": set(),  # imports a command when it is used
+    "__main__": {"lessons"},  # imports a command when it is used
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
 THIRD_PARTY = {
@@ -64,6 +66,7 @@ THIRD_PARTY = {
     "look": set(),
     "png": {"numpy", "PIL"},
     "lab": set(),  # a Jupyter server starts with it
+    "lessons": set(),
     "model": {"numpy"},
     "measurements": {"numpy", "matplotlib"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
