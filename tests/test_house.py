@@ -52,6 +52,7 @@ MAY_IMPORT = {
     "publish": {"viewer", "png", "waiting"},
     "export": {"publish"},
     "slides": {"publish"},
+    "teach": {"exercises", "kernels", "png"},
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
 THIRD_PARTY = {
