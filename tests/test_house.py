@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
     "publish": {"lessons", "viewer", "png", "waiting"},
-    "teach": {"lessons", "publish"},
+    "teach": {"exercises", "kernels", "lessons", "png", "publish"},
     "export": {"publish"},
     "slides": {"publish"},
     "__main__": {"lessons"},  # imports a command when it is used
