@@ -103,7 +103,6 @@ WRONG = [
         "all with b[0]",
         [("b[1]", "b[0]"), ("b[2]", "b[0]"), ("b[3]", "b[0]")],
         "all four results of a thread are the same",
-        "nightly",
     ),
     ("wide", "= for +=", [("] += a", "] = a")], "forgets the sum so far", "nightly"),
     (

@@ -59,7 +59,7 @@ WRONG = [
     ("last-round", "no question", [("if start < K", "if True")], "nothing to store"),
     ("last-round", "barrier outside", [("            cuda.syncthreads()", "        cuda.syncthreads()")], "can go too"),
     ("last-round", "no barrier", [("            cuda.syncthreads()", "")], "must also wait", "nightly"),
-    ("one-buffer", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`", "nightly"),
+    ("one-buffer", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
 ]
 
 RIGHT = [

@@ -33,7 +33,6 @@ WRONG = [
         "the thread's number for its column",
         [("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N")],
         "look at `b = B[start + k, thread]",
-        "nightly",
     ),
     (
         "outer",
@@ -97,7 +96,6 @@ WRONG = [
         "nothing added",
         ["        for k in range(8):\n            pass"],
         "no product reaches the sum",
-        "nightly",
     ),
     (
         "two-by-two",
@@ -168,7 +166,6 @@ WRONG = [
         "i and j exchanged",
         [(STORED, "top + ty + 8 * j, left + tx + 8 * i")],
         "stand in the wrong places",
-        "nightly",
     ),
     (
         "scattered",
