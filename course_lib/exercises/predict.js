@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources ebb8568985950a2d bundle ca97c30201400812 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources dcedd0ea277b6e2f bundle ca97c30201400812 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;
