@@ -1,4 +1,4 @@
-"""Step through a launch in the browser: `Stepper(run)`, two with `compare(run, other)`, `explore()` with controls."""
+"""Step through a launch in the browser: `Stepper(run)`, `compare(run, other)` for two, `explore()` with controls."""
 
 from .explore import Explorer, explore
 from .stepper import Stepper, compare

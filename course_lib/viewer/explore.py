@@ -1,4 +1,4 @@
-"""The stepper with controls beside it: another kernel, size, tile width or block reruns the simulator."""
+"""The stepper with controls: choosing another kernel, size, tile width or block runs the simulator again."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .still import HTML, Still
 
 SIZES = (1, 64)
 TILE_WIDTHS = (1, 2, 4, 8, 16, 32)
-#: The largest tile of a kernel that is offered unless it is named: what a small matrix can show.
+#: The largest tile of a kernel that is offered by default, since the matrices are small.
 TILE_SIDE = 16
-# One control for what the kernels call by their own names; a single block must hold the whole matrix.
+# One control sets parameters that the kernels name differently; a single block must hold the whole matrix.
 WIDTHS: dict[str, Callable[[int, int], int]] = {
     "tile_width": lambda n, width: width,
     "block_width": lambda n, width: width,
@@ -35,14 +35,13 @@ CONFLICTING = 8
 
 
 class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no annotations
-    """A stepper under controls: the kernel, n (A, B and C are n×n), the tile width, and where they matter the height
-    of the block and the padding.
+    """A stepper with controls for the kernel, n (A, B and C are n×n), the tile width and, for kernels that use them,
+    the height of the block and the padding.
 
-    A change launches the kernel on the simulator again and replaces the trace; step, block and thread stay as far as
-    the new launch has them. A combination that cannot be
-    launched is answered with one sentence, and the stepper keeps the launch it had. The matrices hold small
-    whole numbers, the same ones every time. Below the stepper, once it is opened, stand plots of what all its kernels
-    ask of memory, against n and against the tile width: loads, and where the view "warp" is offered, sectors.
+    A change launches the kernel on the simulator again and replaces the trace; step, block and thread stay if the new
+    launch has them. If a combination cannot be launched, one sentence says why, and the stepper keeps the last launch.
+    The matrices hold small whole numbers, always the same. Below the stepper, a section that can be opened plots the
+    loads of all its kernels against n and against the tile width, and their sectors if the view "warp" is offered.
     """
 
     def __init__(
@@ -63,8 +62,8 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         self.stepper = Stepper(self._launch(), panels=panels)
         self._plot = ipywidgets.Image(format="png", layout={"max_width": "100%", "object_fit": "contain"})
         self._plot.layout.display = "none"
-        self._counting = ipywidgets.HTML("Every kernel is launched at several sizes; the plots come in a moment.")
-        self._sectors = "warp" in panels  # the view that explains them
+        self._counting = ipywidgets.HTML("Every kernel is launched at several sizes; the plots appear in a moment.")
+        self._sectors = "warp" in panels  # the view that explains sectors
         title = "Loads and sectors of all kernels" if self._sectors else "Loads of all kernels"
         self.plots = ipywidgets.Accordion([ipywidgets.VBox([self._counting, self._plot])], titles=(title,))
         self.plots.observe(self._draw_plots, names="selected_index")
@@ -79,7 +78,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         return (self.kernel, self.n, self.tile_width, self.block_height, self.padding)
 
     def _offer(self) -> None:
-        """Show the controls that matter to the chosen kernel."""
+        """Show the controls that the chosen kernel uses."""
         rung = self._rungs[self.kernel.value]
         shown = {
             self.tile_width: bool({"tile_width", "block_width"} & set(rung.params)),
@@ -91,7 +90,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
 
     @property
     def _two_dimensional(self) -> bool:
-        """Do the chosen kernel's blocks have a height of their own?"""
+        """Can the height of the chosen kernel's blocks be set?"""
         rung, n = self._rungs[self.kernel.value], self.n.value
         _, block = rung.launch(n, n, n, **_params(rung, n, 2))
         return bool(block[1] > 1)
@@ -117,7 +116,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
     # --- plots ---------------------------------------------------------------------------------------------------
 
     def counts(self, n: int, tile_width: int) -> dict[str, tuple[int, int]]:
-        """(global loads, their sectors) of a whole launch, for each kernel that can be launched so."""
+        """(global loads, their sectors) of a whole launch, for each kernel that supports these sizes."""
         found = {}
         for name, rung in self._rungs.items():
             key = (name, n, tile_width)
@@ -147,7 +146,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         self._plot.layout.display, self._counting.layout.display = None, "none"
 
     def _mark(self, mark: str) -> None:
-        self.stepper._mark(mark)  # it has the module that looks for what stands before it
+        self.stepper._mark(mark)  # its module looks for the output before the widget
 
     def __repr__(self) -> str:
         chosen = f"kernel {self.kernel.value}, n = {self.n.value}, tile width {self.tile_width.value}"
@@ -168,7 +167,7 @@ def run_product(
     *,
     trace: bool = False,
 ) -> Run:
-    """Run a kernel of the ladder on C = A·B of n×n small whole numbers; ``block`` takes the place of its own shape.
+    """Run a kernel of the ladder on C = A·B of n×n small whole numbers; ``block`` replaces the kernel's block shape.
 
     ``padding``: elements after each row of a tile, for a kernel that takes them.
     """
@@ -193,7 +192,7 @@ def _params(rung: Any, n: int, tile_width: int) -> dict[str, int]:
 
 
 def _wide(ems: int) -> dict[str, Any]:
-    """Give a control its width and its description as much of it as the words need."""
+    """The layout of a control ``ems`` wide, with as much width for its description as the words need."""
     layout = {"width": f"{ems}em", "flex": "0 0 auto", "margin": "2px 1.5em 2px 0"}
     return {"layout": layout, "style": {"description_width": "initial"}}
 
@@ -214,15 +213,15 @@ def explore(
 ) -> Explorer:
     """Return a stepper with controls for the kernel, n, the tile width, the block's height and the padding.
 
-    ``kernels`` are names of `course_lib.kernels.LADDER` (those that a lesson has met), or rungs; without them it
-    offers those whose tiles fit small matrices, of which every choice is on show within 150 ms. From register_2d on
-    a block executes 10,000 to 60,000 statements however small n is, and a choice takes up to a second. ``kernel`` is
-    the one to begin with, "tiled" or the first. It begins with n = 4 in tiles of 2; where a kernel pads its tiles, with
-    8 and 8, the least at which they have bank conflicts. ``padding`` is in elements after each row of a tile;
+    ``kernels`` are names of `course_lib.kernels.LADDER` (those that a lesson has explained), or rungs; by default, the
+    kernels whose tiles fit small matrices, each shown within 150 ms. From register_2d on a block executes 10,000 to
+    60,000 statements even for a small n, and a choice takes up to a second. ``kernel`` is the first one shown, by
+    default "tiled" or the first of ``kernels``. The first n is 4 in tiles of 2; for a kernel with padded tiles, 8 and
+    8, the smallest with bank conflicts. ``padding`` is the number of elements after each row of a tile;
     ``panels`` are the stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32), a
     padding (0, 1, 2, 3, 4, 8) or a panel that the controls do not offer.
     """
-    from ..kernels import LADDER  # numba: only readers who explore wait for it
+    from ..kernels import LADDER  # imports numba, which only `explore` needs
 
     known = {rung.name: rung for rung in LADDER}
     if kernels is None:

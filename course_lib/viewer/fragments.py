@@ -1,4 +1,4 @@
-"""Matrices in the registers of a warp: which lane holds which element of what a step multiplies."""
+"""Matrices in the registers of a warp: the lane that holds each element of the matrices that a step multiplies."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Held:
 
 @dataclass
 class Matrices:
-    """What the step's warp does together with whole matrices, of which each lane holds a few elements."""
+    """An operation of the step's warp on whole matrices; each lane holds a few elements of them."""
 
     name: str
     lane: int | None  # of the chosen thread; None where it is in another warp
@@ -41,7 +41,7 @@ class Matrices:
 
     @property
     def says(self) -> str:
-        """Which elements the thread holds, in a sentence."""
+        """A sentence with the elements that the thread holds."""
         if self.lane is None:
             return f"The thread is in another warp, and holds nothing of {self.name}'s matrices."
         parts = "; of its ".join(f"{held.name} {held.places}" for held in self.held)

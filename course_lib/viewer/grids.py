@@ -16,10 +16,10 @@ from ..trace.trace import TraceArray
 from .results import WrongElements
 from .words import short
 
-#: How an element looks, a letter each: not the block's business, in its region, touched by it, part of an active lane,
+#: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
 #: nothing stored yet, read in this step, written in this step.
 PLAIN, REGION, SEEN, ACTIVE, EMPTY, READ, WRITTEN = ".rsaeRW"
-#: An array of one dimension is shown in rows of at most so many elements, so that numbers fit.
+#: The longest row in which an array of one dimension is shown, so that numbers fit.
 WRAP = 16
 #: Grids with more elements, or wider ones, are shown without numbers, and a lens shows those around the thread's.
 NUMBERED, NUMBERED_SIDE, LENS = 1024, 40, 8
@@ -29,12 +29,12 @@ NUMBERED, NUMBERED_SIDE, LENS = 1024, 40, 8
 class Grid:
     """The elements of a matrix, of one buffer of an array, or of a variable in all threads of the block.
 
-    ``looks`` has a letter an element; ``texts`` are the values, None where they do not fit; ``mine`` are the elements
-    that the chosen thread touches in this step, ``dots`` those that it has loaded so far, ``outside`` the (row, column)
-    of accesses that miss the grid; ``owned`` are the elements of the result that the thread stores in the whole
-    launch, and ``owned_by_warp`` those of its warp; ``wrong`` are those at which this step breaks a rule, or which hold
-    something else than was wanted. ``frame`` is (top, left, bottom, right) of the block's region.
-    ``offset`` is the number of the grid's first element in its array.
+    ``looks`` has a letter an element; ``texts`` are the values, None if they do not fit; ``mine`` are the elements
+    that the chosen thread accesses in this step, ``dots`` those that it has loaded so far, ``outside`` (row, column)
+    of accesses outside the grid; ``owned`` are the elements of the result that the thread stores in the whole
+    launch, and ``owned_by_warp`` those of its warp; ``wrong`` are those at which this step breaks a rule, or whose
+    value is not the wanted one. ``frame`` is (top, left, bottom, right) of the block's region.
+    ``offset`` is the index of the grid's first element in its flat array.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Grid:
 class Grids:
     """All grids of a step, as one thread of the block sees them.
 
-    ``broken`` are the findings of which the step is a part, ``threads`` those that made them.
+    ``broken`` are the findings in which the step takes part, ``threads`` the threads that caused them.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Grids:
         return found
 
     def _looks(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
-        """The letter of every element, and the elements that the thread touches in this step."""
+        """The letter of every element, and the elements that the thread accesses in this step."""
         touches = self.timeline.touches(array.name)
         now = touches.at(self.position)
         element_now, store, mine = touches.element[now], touches.store[now], touches.thread[now] == self.thread
@@ -163,7 +163,7 @@ class Grids:
         return np.unique(element_[mine]), np.unique(element_[warp])
 
     def _outside(self, array: TraceArray, rows: int, columns: int) -> list[tuple[int, int]]:
-        """Where the accesses of this step that miss the array would land: row and column beyond its grid."""
+        """Row and column, outside the grid, of this step's accesses that are out of bounds."""
         places = []
         for name, _, index in self.timeline.outside(self.position):
             if name != array.name:
@@ -175,7 +175,7 @@ class Grids:
         return [(int(row), int(column)) for row, column in sorted(set(places))]
 
     def _wrong(self, array: TraceArray) -> np.ndarray:
-        """The elements at which this step breaks a rule, and those stored by now that should hold something else."""
+        """The elements at which this step breaks a rule, and those stored so far that have a wrong value."""
         places = [f.index for f in self.broken if f.array == array.name and f.index is not None]
         inside = [at for at in places if all(0 <= i < n for i, n in zip(at, array.shape, strict=True))]
         broken = [int(np.ravel_multi_index(at, array.shape)) if at else 0 for at in inside]
@@ -199,7 +199,7 @@ class Grids:
         return top, left, [texts_of(row) for row in rows]
 
     def _variable(self, name: str) -> Grid:
-        """A variable in every thread of the block; without a name only which threads are active."""
+        """A variable in every thread of the block; without a name, only the active threads."""
         bx, by, bz = self.trace.block
         rows, columns = (bx // WARP_SIZE, WARP_SIZE) if by * bz == 1 and bx % WARP_SIZE == 0 else (by * bz, bx)
         n = self.timeline.n_threads
@@ -216,7 +216,7 @@ class Grids:
 
 
 def sides(shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """(rows, columns, grids) in which an array is shown: one dimension is wrapped, leading ones get a grid each."""
+    """(rows, columns, grids) of an array: a single dimension is wrapped, each leading index has its own grid."""
     if len(shape) == 0:
         return 1, 1, 1
     if len(shape) == 1:
@@ -227,5 +227,5 @@ def sides(shape: tuple[int, ...]) -> tuple[int, int, int]:
 
 
 def texts_of(values: Any) -> list[str]:
-    """Values in short, nothing where nothing was stored."""
+    """Abbreviate values; an empty text for elements without one."""
     return ["" if value is np.ma.masked else short(value) for value in values]

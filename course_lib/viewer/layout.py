@@ -1,4 +1,4 @@
-"""Where everything of a scene stands in the still picture: head and source here, arrays and warps beside it."""
+"""The layout of a scene as a still picture: head and source; `layout_arrays` and `layout_warps` do the rest."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .scene import Scene
 from .shapes import CARD, CARD_EDGE, CURRENT, HEADING, MEMORY, SOFT, WIDTH, WRONG, Box, Shape, Text, tint, wrapped
 
 LINE = 17.5
-#: What stands on a picture, of a reader who can run the notebook.
+#: The hint on a picture, for a reader who can run the notebook.
 HINT = "A still picture: run this cell to step through the launch."
 
 
 @dataclass
 class Layout:
-    """The shapes of a picture in the order in which they are drawn, and its height; ``places`` says where a grid is."""
+    """The shapes of a picture in drawing order, its height, and the position of each grid (``places``)."""
 
     shapes: list[Shape]
     height: float
@@ -25,7 +25,7 @@ class Layout:
 
 
 def lay_out(scene: Scene, hint: str = HINT) -> Layout:
-    """Place everything that the scene shows, and a hint at what to do for more."""
+    """Lay out everything that the scene shows, and a hint how to see more."""
     shapes: list[Shape] = []
     places: dict[str, tuple[float, float, float]] = {}
     top = _head(shapes, scene, hint)
@@ -35,7 +35,7 @@ def lay_out(scene: Scene, hint: str = HINT) -> Layout:
 
 
 def _head(shapes: list[Shape], scene: Scene, hint: str) -> float:
-    """The kernel, where we are, what the step did, and what it broke; ends with the y of what follows."""
+    """Add the kernel, block, thread and step, what the step did, and its findings; return the next y."""
     shapes.append(Text(8, 16, scene.trace.kernel_name, 15, HEADING, mono=True, bold=True))
     shapes.append(Text(WIDTH - 8, 16, scene.where, 12, HEADING, "right", bold=True))
     lines = [(line, INK) for line in wrapped(scene.says, 135)]
@@ -54,7 +54,7 @@ def _head(shapes: list[Shape], scene: Scene, hint: str) -> float:
 
 
 def _source(shapes: list[Shape], scene: Scene, top: float) -> float:
-    """The lines with what the thread did on them; of a long source the lines around the current one."""
+    """Add the source lines with the thread's counts; of a long source, the lines around the current one."""
     left, lines = float(MEMORY + 20), scene.source
     most = 34
     if len(lines) > most:

@@ -1,4 +1,4 @@
-"""Where the arrays of a scene stand in the still picture, and how their elements look."""
+"""The layout of a scene's arrays in the still picture, and the look of their elements."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .shapes import HEADING, HUES, MEMORY, PLAIN_CELL, SOFT, WRONG, Box, Disc, P
 CELL = 38.0  # the largest side of an element of A, B and C, and of one of the other grids
 SMALL = 27.0
 LENS_CELL = 17.5
-LEGIBLE = 15.0  # the least side of an element in which a number can be read
-LEAST = 0.7  # of an element without one: a pixel of the file
+LEGIBLE = 15.0  # the smallest side of an element in which a number can be read
+LEAST = 0.7  # the smallest side of an element without a number: a pixel of the file
 GAP = 24.0
 
 
 def lay_out_arrays(shapes: list[Shape], places: dict[str, Any], scene: Scene, top: float) -> float:
-    """The matrices and the counts, then the other arrays; ends with the y of what follows."""
+    """Add the matrices and the counts, then the other arrays; return the next y."""
     grids = {grid.hue: grid for grid in scene.grids if grid.hue in "ABC"}
     rest = [grid for grid in scene.grids if grid.hue not in "ABC"]
     if grids:
@@ -29,7 +29,7 @@ def lay_out_arrays(shapes: list[Shape], places: dict[str, Any], scene: Scene, to
 
 
 def _product(shapes: list[Shape], places: dict[str, Any], scene: Scene, grids: dict[str, Grid], top: float) -> float:
-    """B above C and A left of it, the counts in the free corner, and a lens of each that has no numbers."""
+    """Add B above C, A left of C, the counts in the free corner, and a lens for each matrix without numbers."""
     (m, k), n = (grids["A"].rows, grids["A"].columns), grids["B"].columns
     side, free = min(CELL, (MEMORY - 60) / (k + n), 420 / (m + k)), 128.0  # the counts need so much
     if k * side < free:
@@ -80,7 +80,7 @@ def _lenses(shapes: list[Shape], grids: list[Grid], top: float) -> float:
 
 
 def _flow(shapes: list[Shape], places: dict[str, Any], grids: list[Grid], top: float) -> float:
-    """The other grids from left to right, in as many rows as they need; a large one has its lens behind it."""
+    """Add the other grids from left to right, in as many rows as needed; after a large one follows its lens."""
     x, y, bottom = 12.0, top, top
     most = SMALL if len(grids) <= 5 else LENS_CELL
     shown = [part for grid in grids for part in ((grid, _lens(grid)) if grid.lens and grid.array else (grid,))]
@@ -107,7 +107,7 @@ def _title(shapes: list[Shape], x: float, y: float, name: str, hue: str) -> None
 
 
 def _readable(hue: str) -> str:
-    """A hue as a heading's colour, where it reads on light and dark; grey where it does not."""
+    """The colour of a heading: the hue if it is readable on light and dark pages, else grey."""
     return HEADING if hue in (HUES["global"], HUES["shared"], HUES["register"]) else hue
 
 
@@ -117,13 +117,13 @@ def _fill(look: str, hue: str) -> str | None:
 
 
 def _grid(shapes: list[Shape], places: dict[str, Any], grid: Grid, x: float, y: float, side: float) -> None:
-    """The elements of a grid; what is read is round, and what is written is framed, as in the widget."""
+    """Add the elements of a grid; as in the widget, read ones are round, and written ones have a frame."""
     places[grid.name] = x, y, side
     hue = HUES[grid.hue]
     if grid.texts is None and (side < 6 or grid.rows * grid.columns > 1500):
         width, height = grid.columns * side, grid.rows * side
         shapes.append(Pixels(x, y, width, height, _colours(grid, hue)))
-        shapes.append(Box(x, y, width, height, None, tint(hue, 0.7)))  # for what is still empty
+        shapes.append(Box(x, y, width, height, None, tint(hue, 0.7)))  # the outline of empty elements
     else:
         lines = [line for text in grid.texts or [""] for line in text.split("\n")]
         longest = max(map(len, lines), default=0)
@@ -152,7 +152,7 @@ def _cell(shapes: list[Shape], x: float, y: float, side: float, look: str, hue: 
 
 
 def _colours(grid: Grid, hue: str) -> np.ndarray:
-    """A colour an element; what the thread stores is the darkest, then what its warp stores."""
+    """The colour of each element; those that the thread stores are the darkest, then those of its warp."""
     table = {}
     for look in set(grid.looks):
         colour = _fill(look, hue) or "#ffffff"

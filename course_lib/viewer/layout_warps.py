@@ -1,4 +1,4 @@
-"""Where the still picture shows what warps hold together, and where they wait."""
+"""The layout of matrices in a warp's registers, and of the warps' waiting, in the still picture."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from .shapes import (
     wrapped,
 )
 
-LANE_CELL, LANE_GAP = 17.0, 14.0  # an element of a matrix in a warp's registers, and what is between two of them
-#: The rows of where warps wait: pixels for their names, for each, for all of them; tenths of its row that a span fills.
+LANE_CELL, LANE_GAP = 17.0, 14.0  # an element of a matrix in a warp's registers, and the gap between two matrices
+#: The rows of warps that wait: pixels for names, for a row, for all rows; tenths of its row that a span fills.
 STRIP_NAME, STRIP_PITCH, STRIPS = 96, 15, 160
 STRIP_PARTS = {"load": 6, "store": 10, "other": 3, ARRIVES: 10, WAITS: 1, HELD: 2}
 
@@ -36,7 +36,7 @@ STRIP_PARTS = {"load": 6, "store": 10, "other": 3, ARRIVES: 10, WAITS: 1, HELD: 
 
 
 def lay_out_matrices(shapes: list[Shape], scene: Scene, top: float) -> float:
-    """The matrices of an operation beside each other, with the lane of each element; the thread's have a frame."""
+    """Add the matrices of an operation side by side, with each element's lane; the thread's have a frame."""
     for operation in scene.matrices:
         for line in wrapped(operation.says, 80):
             shapes.append(Text(MEMORY + 22, top, line, 12, HEADING))
@@ -64,7 +64,7 @@ def lay_out_matrices(shapes: list[Shape], scene: Scene, top: float) -> float:
 
 
 def lay_out_strips(shapes: list[Shape], scene: Scene, top: float) -> float:
-    """A row for each warp and each buffer over the statements of the block, with a line where the step stands."""
+    """Add a row for each warp and each buffer over the statements of the block, with a line at the current step."""
     x, width = float(MEMORY + 20 + STRIP_NAME), WIDTH - MEMORY - 22 - STRIP_NAME
     shapes.append(Text(MEMORY + 22, top, scene.waiting, 12, HEADING))
     top += 14
@@ -81,7 +81,7 @@ def lay_out_strips(shapes: list[Shape], scene: Scene, top: float) -> float:
 
 
 def _strip(scene: Scene, name: str, spans: Sequence[Span], width: int, scale: float) -> np.ndarray:
-    """The spans of a row as pixels; a span fills as many tenths of its row, from below, as it does on the page."""
+    """The spans of a row as pixels, with the same heights as on the page."""
     pixels = np.zeros((10, width, 4), np.uint8)
     for first, last, what in spans:
         verb, _, array = what.partition(" ")

@@ -1,7 +1,7 @@
-"""Pages without a kernel and without a network: a widget that lives in one HTML file.
+"""A widget as one HTML file, which needs no kernel and no network.
 
-The page holds the widget's module, its stylesheet, what it shows (a stepper its traces, the model of waiting its
-recorded plays) and a model that keeps what the reader chooses.
+The page contains the widget's module, its stylesheet, its data (a stepper's traces, the recorded plays of the model of
+waiting) and a model that stores the reader's choices.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 class Bundle:
     """The browser side of a widget: ``NAME.js`` and ``NAME.css`` in ``folder``.
 
-    ``traits`` are what the model of a page starts with; the rest of a widget's state belongs to a kernel. ``mark`` is
-    the class of the elements where the widget will stand.
+    ``traits`` are the traits of the page's model; the rest of a widget's state needs a kernel. ``mark`` is the class of
+    the elements that the widget replaces.
     """
 
     name: str
@@ -40,7 +40,7 @@ STEPPER = Bundle(
     "tile-by-tile-state",
 )
 
-# What stands for anywidget's model: it holds values, and tells who listens. save_changes has nobody to tell.
+# The page's model, instead of anywidget's: it stores values and calls listeners. save_changes does nothing.
 _LIVE = """
 class PageModel {
   constructor(state, number) { this.state = { ...state, _saved: number }; this.listeners = new Map(); }
@@ -77,7 +77,7 @@ for (const state of document.querySelectorAll("script.%s")) {
   state.replaceWith(place);
   // A notebook's page has rules for the tables and lists of its outputs; a widget brings its own.
   place.closest(".jp-RenderedHTMLCommon")?.classList.remove("jp-RenderedHTMLCommon");
-  // What stands for the widget goes once there is something to see in its place.
+  // Remove the still once the widget shows something.
   const still = document.getElementById(state.dataset.still ?? "");
   new MutationObserver((_, sight) => {
     if (!place.firstElementChild || place.querySelector("[role=alert]")) return;
@@ -99,12 +99,12 @@ for (const state of document.querySelectorAll("script.%s")) {
   }
 }
 """
-#: What stands where a widget cannot be read; the others of the page live.
-FAULT = "What belongs here cannot be read: save the page again, or export the lesson again."
-#: The identifier of what stands for the widget of a saved page until it lives.
+#: The text in place of a widget whose data cannot be read; other widgets of the page work.
+FAULT = "This widget's data cannot be read: save the page again, or export the lesson again."
+#: The identifier of the still of a saved page's widget.
 _STILL = "tile-by-tile-still"
 _STILL_HINT = (
-    "This is a still picture. If it stays one, this browser does not run the page's scripts, or the file is "
+    "This is a still picture. If nothing replaces it, this browser does not run the page's scripts, or the file is "
     "incomplete: allow scripts, or save the page again."
 )
 
@@ -134,7 +134,7 @@ h1 {{ margin: 0 0 0.5rem; font-size: 1.1rem; }}
 </body>
 </html>
 """
-# JupyterLab's own names, so that the viewer's stylesheet finds a dark page where it looks for a dark Lab.
+# JupyterLab's own variables, which the viewer's stylesheet reads to find a dark page.
 _DARK = {
     "--jp-layout-color0": "#111111",
     "--jp-layout-color1": "#1c1c1c",
@@ -156,13 +156,13 @@ _DARK = {
 
 
 def style(bundle: Bundle = STEPPER) -> str:
-    """A widget's stylesheet as an element; once a page."""
+    """The style element of a widget; once a page."""
     return f"<style>{bundle.read('css')}</style>"
 
 
 def module(bundle: Bundle = STEPPER) -> str:
-    """A widget's module as an element, which brings its every place of the page to life; once a page, at its end."""
-    # a module inside a page has nobody who imports it
+    """The script element of a widget's module, which renders all of its widgets; once, at the end of the page."""
+    # nothing imports a module inside a page
     code, found = re.subn(r"export\s*\{\s*(\w+) as default\s*,?\s*\};?", r"const viewer = \1;", bundle.read("js"))
     if found != 1:
         raise RuntimeError(f"{bundle.name}.js does not end in one default export; build it with tools/build_viewer.py")
@@ -170,19 +170,19 @@ def module(bundle: Bundle = STEPPER) -> str:
 
 
 def place(state: Mapping[str, Any], bundle: Bundle = STEPPER, still: str = "") -> str:
-    """Where a widget of this state (its traits by name) will stand; once it does, the element ``still`` goes."""
+    """The element that a widget of this state (its traits by name) replaces; ``still`` is removed then."""
     kept = {name: state[name] for name in bundle.traits if name in state}
     instead = f' data-still="{still}"' if still else ""
     return f'<script type="application/json" class="{bundle.mark}"{instead}>{escaped(json.dumps(kept))}</script>'
 
 
 def escaped(text: str) -> str:
-    """Text as it may stand in a script element: of JSON, or of JavaScript that has markup in strings alone."""
+    """Escape text for a script element: JSON, or JavaScript with markup only in strings."""
     return re.sub(r"<(?=/script|/style|!--)", r"\\u003c", text, flags=re.IGNORECASE)
 
 
 def page(title: str, state: Mapping[str, Any], still: str, bundle: Bundle = STEPPER) -> str:
-    """A whole page with one widget; ``still`` is HTML for a browser that runs no script, or has half of the file."""
+    """A page with one widget; ``still`` is HTML for a browser that runs no scripts, or has an incomplete file."""
     dark = " ".join(f"{name}: {colour};" for name, colour in _DARK.items())
     instead = f'<div id="{_STILL}">{still}<p>{_STILL_HINT}</p></div>'
     body = f"<h1>{html.escape(title)}</h1>\n{instead}\n{place(state, bundle, _STILL)}"

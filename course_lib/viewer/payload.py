@@ -1,7 +1,7 @@
-"""The trace as the browser gets it: one JSON text, with all long columns compressed together.
+"""The encoding of a trace for the browser: one JSON text, with all long columns compressed together.
 
-The format has a version: a page that meets a newer one says so. What each field means is written down in
-``viewer/web/trace.js``, which reads it.
+The format has a version, and a page that gets a newer one says so. ``viewer/web/trace.js``, which reads the format,
+documents its fields.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ..trace.trace import Trace
 from .words import comparison
 
 VERSION = 3
-#: Characters of a payload. The page unpacks it, and a saved notebook may carry it.
+#: Limit for the characters of a payload. The page unpacks it, and a saved notebook may contain it.
 MAX_BYTES = 8_000_000
-#: Of compression: beyond it, a trace takes thrice the time for two parts of a hundred.
+#: Level of compression; a higher one takes three times as long to save 2 %.
 LEVEL = 4
-#: Elements of all arrays together, each thread's local ones counted.
+#: Limit for the elements of all arrays together, including each thread's local ones.
 MAX_ELEMENTS = 4_000_000
 
-#: The columns of a payload and their types; what each step begins with is written as n + 1 rows.
+#: The columns of a payload and their types; the first rows of all steps are written as n + 1 numbers.
 STEP = {"line": "u4", "warp": "u2", "lanes": "u4", "flags": "u1"}
 STARTS = ("access", "variable", "test", "outside")
 TABLES = {
@@ -55,7 +55,7 @@ TABLES = {
     "outside": {"op": "u1", "array": "u2", "lanes": "u4", "index": "i4"},
 }
 INTS, FLOATS, DOUBLES, TEXTS = range(4)
-_EXACT = 2**53  # whole numbers beyond it are no JavaScript numbers
+_EXACT = 2**53  # JavaScript's numbers are exact up to here
 
 
 def check_drawable(trace: Trace) -> None:
@@ -104,7 +104,7 @@ def encode(trace: Trace) -> str:
 
 
 def check_size(size: int) -> None:
-    """Refuse with a ValueError what is too much for a browser: so many characters."""
+    """Refuse with a ValueError a payload of more characters than a browser can handle."""
     if size > MAX_BYTES:
         raise ValueError(
             f"The trace of this launch takes more than the {MAX_BYTES / 1e6:.0f} MB that the stepper sends to the "
@@ -176,9 +176,9 @@ _TRAFFIC = (
 
 
 class _Packed:
-    """Columns one after another: of each the first bytes of all its numbers, then the second, and so on.
+    """Columns one after another; in each, the first bytes of all its numbers, then the second bytes, and so on.
 
-    Bytes that stand for the same are alike, so they compress to two thirds, and five times as fast.
+    Bytes of the same position are similar, so they compress to two thirds of the size, five times as fast.
     """
 
     def __init__(self) -> None:
@@ -189,12 +189,12 @@ class _Packed:
         column = np.asarray(column)
         data = column.astype(f"<{kind}")
         if kind[0] != "f" and not np.array_equal(data, column):
-            raise ValueError(f"The trace's {name} goes beyond what the viewer keeps; step through a smaller launch.")
+            raise ValueError(f"The trace's {name} exceeds the viewer's limit; step through a smaller launch.")
         self.names.append((name, kind, column.size))
         self._parts.append(np.ascontiguousarray(data).view(np.uint8).reshape(-1, data.itemsize).T.tobytes())
 
     def text(self) -> str:
-        """All columns; raises ValueError as soon as they are more than may be sent."""
+        """Compress all columns; raises ValueError if they exceed the limit."""
         packer, found = zlib.compressobj(LEVEL), b""
         for part in self._parts:
             found += packer.compress(part)
@@ -203,7 +203,7 @@ class _Packed:
 
 
 class _Vectors:
-    """The lists of a trace with numbers that JavaScript has: 32-bit integers, floats, doubles, and texts."""
+    """The lists of a trace in types that JavaScript has: 32-bit integers, floats, doubles, and texts."""
 
     def __init__(self, columns: Columns):
         kinds, starts, self.length = columns.vectors.table()
@@ -224,14 +224,14 @@ class _Vectors:
             self.texts += [str(value) for value in pool]
             return kind, start
         start = self._sizes[kind]
-        if pool.dtype == np.float16:  # by their own digits: the browser knows no such numbers
+        if pool.dtype == np.float16:  # by their shortest digits: the browser has no such type
             pool = np.where(pool == np.trunc(pool), pool, pool.astype(str).astype(np.float64))
         self._parts[kind].append(pool)
         self._sizes[kind] += pool.size
         return kind, start
 
     def extra(self, values: np.ndarray) -> int:
-        """The number of a further list."""
+        """Add a list; return its number."""
         kind, start = self._take(values)
         self.kind, self.start = np.append(self.kind, kind), np.append(self.start, start)
         self.length = np.append(self.length, values.size)
@@ -243,7 +243,7 @@ class _Vectors:
 
 
 def kind_of(values: np.ndarray) -> int:
-    """Which of the four kinds holds these values exactly."""
+    """The kind of list, of the four, that holds these values exactly."""
     dtype = values.dtype
     if dtype.kind == "f":
         return FLOATS if dtype.itemsize == 4 else DOUBLES

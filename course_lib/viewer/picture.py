@@ -1,7 +1,7 @@
 """A step as a still picture: what the stepper shows, for readers who have not run the notebook.
 
-Its ground is transparent and its text reads on light and on dark pages. It is drawn without matplotlib, in some tens
-of milliseconds, and only when it is asked for.
+Its background is transparent, and its text is readable on light and on dark pages. It is drawn without matplotlib, in a
+few tens of milliseconds, and only when it is needed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .layout import HINT, Layout, lay_out
 from .scene import Scene
 from .shapes import WIDTH, Box, Disc, Pixels, Text
 
-#: Pixels of the file for a shown one: sharp on a projector.
+#: Pixels of the file for each shown pixel: sharp on a projector.
 SCALE = 1.5
-_CORNERS = 4  # circles and round corners are drawn so many times larger, and then reduced
+_CORNERS = 4  # circles and round corners are drawn this many times larger, and then reduced
 _ANCHORS = {"left": "lm", "middle": "mm", "right": "rm"}
 
 
 @dataclass(frozen=True)
 class StillPicture:
-    """A picture as Jupyter shows it; of two runs side by side the other's scene below."""
+    """A picture for Jupyter; in a comparison, the other run's scene is below."""
 
     scene: Scene
     other: Scene | None = None
@@ -35,7 +35,7 @@ class StillPicture:
 
     @functools.cached_property
     def layout(self) -> Layout:
-        """The shapes that are drawn."""
+        """The shapes of the picture."""
         return lay_out(self.scene, self.hint)
 
     def image(self, scale: float = SCALE) -> Image.Image:
@@ -51,7 +51,7 @@ class StillPicture:
 
     @functools.cached_property
     def png(self) -> bytes:
-        """The file."""
+        """The picture as a PNG file."""
         # The picture has few colours; a palette makes it a third of the size, and notebooks carry many.
         packed = quantized(self.image(), 128, Image.Quantize.FASTOCTREE)
         buffer = io.BytesIO()
@@ -68,7 +68,7 @@ class StillPicture:
 
 @functools.lru_cache(maxsize=256)
 def font(size: float, mono: bool, bold: bool) -> ImageFont.FreeTypeFont:
-    """DejaVu, which comes with matplotlib; ``size`` in pixels."""
+    """The font DejaVu, which comes with matplotlib; ``size`` in pixels."""
     import matplotlib
 
     name = "DejaVuSans" + ("Mono" if mono else "") + ("-Bold" if bold else "")
@@ -76,7 +76,7 @@ def font(size: float, mono: bool, bold: bool) -> ImageFont.FreeTypeFont:
 
 
 def draw(layout: Layout, scale: float) -> Image.Image:
-    """Draw the shapes of a layout on a transparent ground."""
+    """Draw the shapes of a layout on a transparent background."""
     image = Image.new("RGBA", (round(WIDTH * scale), round(layout.height * scale)), (255, 255, 255, 0))
     pen = ImageDraw.Draw(image)
     for shape in layout.shapes:

@@ -1,4 +1,4 @@
-"""What a warp asks of memory in one step: a request for each access, with its lanes, sectors and banks."""
+"""The requests of a warp in one step, one for each access, with their lanes, sectors and banks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..trace.trace import Trace, TraceAccess
 
 @dataclass
 class Request:
-    """What the warp asked of memory in this step: one access of one array.
+    """A request of the warp in this step: one access of one array.
 
-    ``lanes`` has, for each lane of the warp, the byte address (from the array's start) or None where it takes no
-    part. ``words`` maps the number of each word of four bytes to the lanes that ask for it,
-    ``sectors`` (global) the number of each 32-byte sector to how many of its bytes were asked for;
-    ``banks`` (shared) has for each bank the lanes that hit it. The figures are those of the observers.
+    ``lanes`` has, for each lane of the warp, the byte address (from the array's start) or None if it takes no
+    part. ``words`` maps the number of each word of four bytes to the lanes that access it,
+    ``sectors`` (global) the number of each 32-byte sector to how many of its bytes are accessed;
+    ``banks`` (shared) has for each bank the lanes that access it. The counts are those of the observers.
     """
 
     array: str
@@ -38,7 +38,7 @@ class Request:
 
     @property
     def says(self) -> str:
-        """The request in a sentence."""
+        """A sentence that describes the request."""
         what = f"{self.op.capitalize()} of {self.array}: {self.active} lanes × {self.access_bytes} bytes"
         if self.space == "global":
             moved = self.n_sectors * SECTOR_BYTES

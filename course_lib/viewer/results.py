@@ -1,4 +1,4 @@
-"""What the arrays of a launch hold after it, beside what they should, and how often it loads their elements."""
+"""The arrays after a launch, compared with the wanted values, and how often each element is loaded."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..trace.replay import Timeline
 from ..trace.trace import Dim3, Trace
 from .words import number
 
-#: Of each array, element number (as text) -> (what it holds in the end, what was wanted).
+#: For each array, element number (as text) -> (its final value, the wanted value).
 WrongElements = dict[str, dict[str, tuple[str, str]]]
 
 
 def wrong_elements(trace: Trace, wanted: Mapping[str, np.ndarray]) -> WrongElements:
-    """For each array that should hold something else after the launch: element -> (what it holds, what was wanted).
+    """The wrong elements of each array after the launch: element -> (its value, the wanted value).
 
-    Numbers that differ by rounding alone are not wrong. Raises ValueError for an array that the launch does not have,
+    Numbers that differ only by rounding are not wrong. Raises ValueError for an array that the launch does not have,
     or that has another shape.
     """
     found: WrongElements = {}

@@ -1,6 +1,6 @@
-"""What the viewer shows of one step, as data: words, source, counts, registers, grids of elements and requests.
+"""The contents of the viewer at one step, as data: words, source, counts, registers, grids of elements and requests.
 
-The static picture and the text form are drawn from it, and the page's state must equal it (:meth:`Scene.data`).
+The still picture and the text form are made from it, and the page's state must equal it (:meth:`Scene.data`).
 Elements are row-major numbers; threads are linear ids in the block.
 """
 
@@ -36,14 +36,14 @@ from .words import (
 )
 from .words import label as position_label
 
-#: The views of a step beside its arrays and its source; findings are shown wherever there are some.
+#: The views of a step beside its arrays and its source; findings are shown if there are any.
 PANELS = ("findings", "warp", "banks", "fragments", "waits", "launch")
-#: The view that tells of requests to each space.
+#: The view that shows the requests to each space.
 _TELLS = {"global": "warp", "shared": "banks"}
 
 
 class Scene:
-    """One step of a block, seen by one of its threads; parts are worked out when they are asked for."""
+    """One step of a block, seen by one of its threads; its parts are computed when they are read."""
 
     def __init__(
         self,
@@ -70,12 +70,12 @@ class Scene:
 
     @property
     def told(self) -> str:
-        """The sentence, and which step it is of."""
+        """The sentence, with the number of its step."""
         return f"step {self.position} of {len(self.timeline)}: {self.says}"
 
     @property
     def phase(self) -> str:
-        """What the thread's warp is at, whichever warp runs in this step: ``warp 0: phase 5 of 6, barrier``."""
+        """The phase of the thread's warp, which need not run in this step: ``warp 0: phase 5 of 6, barrier``."""
         warp = self.thread // WARP_SIZE
         phases = self.timeline.phases[warp]
         ends = ((number, kind) for number, (end, kind) in enumerate(phases, start=1) if end >= self.position)
@@ -83,7 +83,7 @@ class Scene:
 
     @property
     def where(self) -> str:
-        """Launch, block, thread and step, in a line."""
+        """Launch, block, thread and step, in one line."""
         trace, dims = self.trace, n_dims(self.trace)
         return (
             f"grid {position_label(trace.grid, dims)} × block {position_label(trace.block, dims)}     "
@@ -108,33 +108,33 @@ class Scene:
 
     @property
     def truth(self) -> str:
-        """What the thread's conditions on the line say, with its numbers: ``7 < 5: false``."""
+        """The thread's conditions on the line, with its numbers: ``7 < 5: false``."""
         return ", ".join(short_condition(text) for text in conditions(self.step, self.thread)) if self.step else ""
 
     # --- findings ------------------------------------------------------------------------------------------------
 
     @cached_property
     def _located(self) -> list[tuple[Finding, tuple[int, ...]]]:
-        """Every finding that took place in this block, and the positions of its accesses, later first."""
+        """Every finding in this block, and the positions of its accesses, later first."""
         places = ((finding, locate(self.trace, finding)) for finding in self.trace.findings)
         here = ((finding, tuple(p.position for p in at if p.block == self.timeline.block)) for finding, at in places)
         return [(finding, at) for finding, at in here if at]
 
     @property
     def findings(self) -> list[tuple[str, tuple[int, ...]]]:
-        """The same with the texts of the findings."""
+        """The text of every finding in this block, and the positions of its accesses, later first."""
         return [(str(finding), at) for finding, at in self._located]
 
     @property
     def ticks(self) -> list[int]:
-        """Where the block's barriers open, and where it breaks rules."""
+        """The positions at which the block's barriers open, and at which it breaks rules."""
         places = (locate(self.trace, finding)[:1] for finding in self.trace.findings)
         broken = (at for first in places for at in first if at.block == self.timeline.block)
         return sorted({*self.timeline.releases(), *(at.position for at in broken)})
 
     @property
     def findings_now(self) -> list[str]:
-        """The findings of which this step is a part, and the wrong values that it stores."""
+        """The findings in which this step takes part, and the wrong values that it stores."""
         return [text for text, positions in self.findings if self.position in positions] + self.wrong_now
 
     @property
@@ -193,7 +193,7 @@ class Scene:
 
     @cached_property
     def requests(self) -> list[Request]:
-        """What the step's warp asked of global and shared memory."""
+        """The requests of the step's warp to global and shared memory."""
         if self.step is None:
             return []
         arrays = self.trace.arrays
@@ -225,37 +225,37 @@ class Scene:
 
     @property
     def requests_told(self) -> list[Request]:
-        """Those of which one of the chosen panels tells."""
+        """The requests that one of the chosen panels shows."""
         return [request for request in self.requests if _TELLS[request.space] in self.panels]
 
     # --- matrices in a warp's registers -------------------------------------------------------------------------------
 
     @cached_property
     def matrices(self) -> list[Matrices]:
-        """Which lane of the step's warp holds which element of the matrices that the statement multiplies."""
+        """The lanes that hold the elements of the matrices that the statement multiplies."""
         return matrices_of(self.trace, self.step, self.thread)
 
     @property
     def matrices_told(self) -> list[str]:
-        """Their sentences, if the panel that shows them is one of the chosen."""
+        """The sentences of the matrices, if the panel that shows them is chosen."""
         return [each.says for each in self.matrices] if "fragments" in self.panels else []
 
     # --- where warps wait ------------------------------------------------------------------------------------------
 
     @property
     def strips(self) -> tuple[Strip, ...]:
-        """What each warp, and each buffer of shared memory, goes through in the whole walk of the block."""
+        """The history of each warp, and of each buffer of shared memory, over all steps of the block."""
         return self.timeline.strips
 
     @cached_property
     def waiting(self) -> str:
-        """Which warps wait at a barrier now, and for which."""
+        """A sentence with the warps that wait at a barrier now, and those that they wait for."""
         return waiting_sentence(self.timeline, self.position)
 
     # --- for comparison ----------------------------------------------------------------------------------------------
 
     def data(self) -> dict[str, Any]:
-        """Everything as JSON takes it: what a page must show for the same step."""
+        """All parts, ready for JSON: what a page must show for the same step."""
         return {
             "where": [list(self.timeline.block), self.thread, self.position, len(self.timeline)],
             "says": self.says,

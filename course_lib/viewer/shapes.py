@@ -1,4 +1,4 @@
-"""What the still picture is made of: shapes with their places, in units of a shown pixel, and their colours."""
+"""The shapes of the still picture, with positions in units of a shown pixel, and their colours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..look import COLOURS, GROUND, INK
 
 WIDTH = 1000
-#: Of the arrays; the source stands to the right of them.
+#: Width of the arrays; the source is to the right of them.
 MEMORY = 470
 HUES = {
     **{role: COLOURS[role] for role in "ABC"},
@@ -17,7 +17,7 @@ HUES = {
     "register": COLOURS["register"],
     "global": "#7F7F7F",
 }
-#: Text on the page's own ground, which may be light or dark; on a card it is INK or SOFT.
+#: Colours of text on the page's own background, which may be light or dark; on a card it is INK or SOFT.
 HEADING, SOFT, CARD, CARD_EDGE, PLAIN_CELL = GROUND, "#59636e", "#f6f8fa", "#d0d7de", "#eceff2"
 CURRENT, WRONG = "#1976d2", "#b3261e"
 
@@ -49,7 +49,7 @@ class Disc:
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text; ``anchor`` says where (x, y) is: left, middle or right of it, at half its height."""
+    """A line of text; (x, y) is at half its height, at its ``anchor``: left, middle or right."""
 
     x: float
     y: float
@@ -76,7 +76,7 @@ Shape = Box | Disc | Text | Pixels
 
 
 def tint(hue: str, strength: float) -> str:
-    """A colour thinned with white: ``strength`` 1 is the colour itself."""
+    """Mix a colour with white: ``strength`` 1 is the colour itself."""
     parts = (int(hue[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in parts)
 
@@ -87,7 +87,7 @@ def rgb(hue: str) -> tuple[int, ...]:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """The lines of a text of words."""
+    """Break a text into lines of at most ``width`` characters."""
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and len(lines[-1]) + 1 + len(word) > width:

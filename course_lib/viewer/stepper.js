@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources f159da9e6df84058 bundle 52ad4fe80597b6cb */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 7057295e234f7b34 bundle ae477755aa97fa36 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -57,12 +57,12 @@ var KEYS = [
   [[" "], "space", "play, pause"],
   [["n", "p", "PageDown", "PageUp"], "n p", "to the next barrier, the one before (also Shift → ←, Page down and up)"],
   [[".", ","], ". ,", "to the end of this phase (load, compute, store, barrier), the one before"],
-  [["l", "L"], "l L", "to the next turn of the loop, the one before"],
+  [["l", "L"], "l L", "to the next iteration of the loop, the one before"],
   [["e", "E"], "e E", "to the next finding, the one before"],
   [["Home", "End"], "Home End", "to the start, to the end"],
   [["t", "T"], "t T", "the next thread, the one before"],
   [["b", "B"], "b B", "the next block, the one before"],
-  [["u"], "u", "what a step is: a statement, a loop's turn, a phase, a barrier"],
+  [["u"], "u", "what a step is: a statement, an iteration, a phase, a barrier"],
   [["+", "-"], "+ −", "faster, slower"],
   [["v", "V"], "v V", "the next view, the one before"],
   [["[", "]"], "[ ]", "smaller text, larger text"],
@@ -180,7 +180,7 @@ var Plane = class {
     for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
   }
   /**
-   * Draw the border of what the chosen thread, or its warp, owns: a line wherever an owned element meets another.
+   * Draw the border of the elements that the chosen thread, or its warp, owns: a line between an owned element and another.
    * @param {"warp" | "thread"} who
    * @param {(element: number) => boolean} owned
    */
@@ -210,7 +210,7 @@ var Plane = class {
     this.outlined[who] = Array.from({ length: path ? size : 0 }, (_, i) => i).filter((i) => owned(i + offset));
   }
   /**
-   * Replace the marks of a group if they are others than before.
+   * Replace the marks of a group if they have changed.
    * @param {SVGElement} group
    * @param {readonly unknown[]} what
    * @param {() => SVGElement[]} make
@@ -222,7 +222,7 @@ var Plane = class {
     group.replaceChildren(...make());
   }
   /**
-   * What follows the last cell of a drawing: dots and rings.
+   * Draw the dots and rings, after the last cell.
    * @param {number[]} dots
    * @param {number[]} rings
    */
@@ -241,10 +241,10 @@ var Plane = class {
   get dot() {
     return 4;
   }
-  /** Take the size that the page gives. */
+  /** Adapt to the size on the page. */
   measure() {
   }
-  /** Take the colours of the theme. */
+  /** Adapt to the colours of the theme. */
   repaint() {
   }
   /** @param {number} i */
@@ -253,7 +253,7 @@ var Plane = class {
     return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
   }
   /**
-   * Elements in red: those of a broken rule, and accesses beyond the edges where they would have landed.
+   * Mark elements in red: those of findings, and accesses out of bounds, at their positions beyond the edges.
    * @param {number[]} wrong
    * @param {[number, number][]} beyond  rows and columns
    */
@@ -269,7 +269,7 @@ var Plane = class {
       })
     ]);
   }
-  /** What stands on the page, as course_lib/viewer/scene.py describes it. */
+  /** The contents of the page, as course_lib/viewer/scene.py describes them. */
   state() {
     const marks = (group) => JSON.parse(this.shown.get(group) ?? "[]");
     return {
@@ -311,7 +311,7 @@ var Plane = class {
     return i < this.size ? i : null;
   }
   /**
-   * Touch only what differs from what is on the page.
+   * Draw an element, if it differs from what is on the page.
    * @param {number} _i
    * @param {number} _look
    * @param {Value} _value
@@ -364,7 +364,7 @@ var Heat = class extends Plane {
     super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
     this.paint();
   }
-  /** Take the size that the page gives: a canvas has as many pixels as the screen. */
+  /** Adapt to the size on the page: a canvas has as many pixels as the screen. */
   measure() {
     const wide = this.canvas.clientWidth / this.columns * devicePixelRatio;
     const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
@@ -374,7 +374,7 @@ var Heat = class extends Plane {
     this.node.classList.toggle("tt-tiny", side === 1);
     this.repaint();
   }
-  /** The theme changed, or the size: draw all of it again. */
+  /** Draw everything again, after a change of theme or size. */
   repaint() {
     this.paints = null;
     this.looks.forEach((look, i) => look === UNKNOWN || this.stale.add(i));
@@ -1158,7 +1158,7 @@ var Survey = class {
   }
   /**
    * @param {import("./trace.js").Trace} trace
-   * @param {number} row  of the access; read from the columns, for there may be a hundred thousand
+   * @param {number} row  of the access; read from the columns, because there may be a hundred thousand
    * @param {number} position
    * @param {number} line
    */
@@ -1293,7 +1293,7 @@ var Machine = class {
     this.events = [];
   }
   /**
-   * Replay up to a number of steps, from the nearest copy of the memory if it lies behind.
+   * Replay up to a number of steps; to go back, from the nearest copy of the memory before it.
    * @param {number} position
    */
   seek(position) {
@@ -1369,7 +1369,7 @@ var Machine = class {
       k += 1;
     }
   }
-  /** Note what this step does with the memory, before it does it. */
+  /** Record the accesses of this step, before they change the memory. */
   show() {
     const { trace } = this;
     const left = trace.arrays.map(() => /* @__PURE__ */ new Map());
@@ -1475,7 +1475,7 @@ var Machine = class {
     return this.own.everLoaded[array].filter((element) => this.own.loaded[array][element] <= position);
   }
   /**
-   * What the chosen thread finds in an element.
+   * The value of an element, as the chosen thread sees it.
    * @param {number} array
    * @param {number} element
    * @returns {Value}
@@ -1510,12 +1510,12 @@ var Machine = class {
       loads: countUpTo(this.own.loads.get(line) ?? [], this.position)
     };
   }
-  /** The findings of which this step is a part. */
+  /** The findings in which this step takes part. */
   get found() {
     const here = (place) => place.block === this.blockNumber && place.step === this.position;
     return this.trace.findings.filter(({ at: at2 }) => at2.some(here));
   }
-  // --- where to go from here ---------------------------------------------------------------------------------
+  // --- targets of navigation ---------------------------------------------------------------------------------
   /**
    * The next of some ascending positions, or the one before; the end and the start follow the last and the first.
    * @param {readonly number[]} positions
@@ -1526,14 +1526,14 @@ var Machine = class {
     return [...positions].reverse().find((p) => p < this.position) ?? 0;
   }
   /**
-   * Where a barrier opens.
+   * The next position at which a barrier opens.
    * @param {number} way
    */
   barrierFrom(way) {
     return this.nextOf(this.block.releases, way);
   }
   /**
-   * Where the warp of the chosen thread ends what it does: loading, computing, storing, or waiting at a barrier.
+   * The next end of a phase (load, compute, store, barrier) of the chosen thread's warp.
    * @param {number} way
    */
   phaseFrom(way) {
@@ -1545,15 +1545,15 @@ var Machine = class {
     });
     return this.nextOf(stops, way);
   }
-  /** The phase in which the warp of the chosen thread is, or ends here: its number, and what it does. */
+  /** The current phase of the chosen thread's warp, also at its end: its number and its kind. */
   get phase() {
     const phases = this.block.phases[this.thread >> 5] ?? [];
     const number = phases.findIndex(([end]) => end >= this.position);
     return number < 0 ? "" : `warp ${this.thread >> 5}: phase ${number + 1} of ${phases.length}, ${phases[number][1]}`;
   }
   /**
-   * Where the loop around the current line of the chosen thread's warp begins its next turn; where it has none left,
-   * the loop around that one.
+   * The start of the next iteration of the loop around the current line of the chosen thread's warp; after the last
+   * iteration, that of the loop around it.
    * @param {number} way
    */
   turnFrom(way) {
@@ -1736,8 +1736,8 @@ var Arrays = class {
     });
   }
   /**
-   * All three matrices in one scale: the largest that the width and the height leave. What the line touches is shown
-   * again, magnified, where some array is too small to be read or not all of them are in sight.
+   * Show all three matrices at one scale, the largest that fits. The elements that the line accesses are shown
+   * again, magnified, if an array is too small to be read or not all of them are visible.
    * @param {import("../panel.js").Size} size
    */
   fit(size) {
@@ -1758,7 +1758,7 @@ var Arrays = class {
     }
     for (const plane of this.planes.flat()) plane.measure();
   }
-  /** Where what scrolls around the arrays ends on the page. */
+  /** The lower end, on the page, of the element that scrolls the arrays. */
   get bottom() {
     return this.memory.closest(".tt-body")?.getBoundingClientRect().bottom ?? Infinity;
   }
@@ -1842,7 +1842,7 @@ var Arrays = class {
     const state = machine.value(number, element) === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
     return state | (!inside || role === "C" && !machine.stored(number, element) ? FAINT : 0);
   }
-  /** For each array, the elements at which this step breaks a rule, and where its accesses beyond the edges lie. */
+  /** For each array, the elements at which this step breaks a rule, and the positions of its accesses out of bounds. */
   faults() {
     const { machine, trace } = this.context;
     const faults = trace.arrays.map(() => ({ wrong: [], beyond: [] }));
@@ -1870,7 +1870,7 @@ var Arrays = class {
     const lenses = [...this.lenses.values()].map(({ array, elements, grid }) => ({ array: arrays2[array].name, elements, ...grid.state() }));
     return { grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
   }
-  /** Show with numbers what the line touches, or the part of a large array that the pointer is on. */
+  /** Show, with numbers, the elements that the line accesses, or the part of a large array under the pointer. */
   magnify() {
     if (this.magnifier.hidden) return;
     const { machine, trace } = this.context;
@@ -1889,8 +1889,8 @@ var Arrays = class {
     if (reads.length && writes.length) writes[0].node.before(arrow);
   }
   /**
-   * What to magnify: each array that the line touches, by the elements of the chosen thread, or of the others where it
-   * takes no part; what the line reads comes before what it writes.
+   * The elements to magnify: of each array that the line accesses, those of the chosen thread, or those of other threads
+   * if it takes no part; arrays that are read come before those that are written.
    * @returns {{array: number, elements: number[], written: boolean}[]}
    */
   targets() {
@@ -1910,10 +1910,10 @@ var Arrays = class {
     return [{ array: trace.owner, elements: [element ?? 0], written: false }];
   }
   /**
-   * The part of an array around elements: as many as fit beside the parts of the other arrays with digits that can be
-   * read. It moves by whole parts, so that it stays while a thread walks through it.
+   * The part of an array around elements: as large as fits beside the parts of the other arrays with readable digits.
+   * It moves by whole parts, so it stays the same while a thread goes through it.
    * @param {{array: number, elements: number[], written: boolean}} target
-   * @param {number} beside  how many parts stand beside each other
+   * @param {number} beside  the number of parts side by side
    * @param {Lens} [known]  the last part of this array
    * @returns {Lens}
    */
@@ -2045,7 +2045,6 @@ var Costs = class {
       row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
     }
   }
-  /** The rows as they stand on the page, without the cost of a request and the bar that follow from it. */
   state() {
     return this.rows.map(({ row }) => {
       const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
@@ -2112,7 +2111,7 @@ var Banks = class {
     const requests = this.requests.slice(0, accesses.length);
     requests.forEach((request, i) => request.draw(machine, accesses[i]));
     if (!requests.length) {
-      write(this.idle, machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`);
+      write(this.idle, machine.line === null ? "No warp has run yet." : `Line ${machine.line} does not access shared memory.`);
       this.empty.draw([], -1, "The banks of shared memory");
     }
     fill(this.said, requests.length ? requests.map(({ node }) => node) : [this.idle, this.empty.node]);
@@ -2151,7 +2150,7 @@ var Request = class {
     write(this.said, requestSays(access, array, 0));
     write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
     const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    this.stacks.draw(stacks, mine, `The banks of shared memory and the words of ${array.name} that each is asked for`);
+    this.stacks.draw(stacks, mine, `The banks of shared memory and the words of ${array.name} that are accessed in each`);
     this.node.style.setProperty("--hue", array.hue);
     set(this.node, "data-wavefronts", String(access.wavefronts));
     set(this.node, "data-conflicts", String(access.conflicts));
@@ -2215,7 +2214,7 @@ var Stacks = class {
   }
   /**
    * @param {number} bank
-   * @param {[number, number[]][]} words  with the lanes that ask for each
+   * @param {[number, number[]][]} words  with the lanes that access each
    * @param {number} high  a word, in SVG units
    * @param {number} mine
    */
@@ -2247,7 +2246,7 @@ var compare = {
   name: "compare",
   title: "Compare",
   wants: () => false,
-  // one trace alone has nothing to be compared with: the stage adds this lens to two
+  // not for a single trace: the stage adds this lens if there are two
   build: (place, context) => new Compare(place, context)
 };
 var Compare = class {
@@ -2448,7 +2447,7 @@ var Fragments = class {
     if (!here.length) this.operations[0].draw("", this.elsewhere(), -1);
     fill(this.said, (here.length ? here : [this.operations[0]]).map(({ node }) => node));
   }
-  /** What another line would multiply. */
+  /** A sentence for a line that multiplies nothing, with the next line that does. */
   elsewhere() {
     const { machine, trace } = this.context;
     const [next] = trace.matrices;
@@ -2996,7 +2995,7 @@ var Waits = class {
     this.read();
     if (this.canvas.isConnected) this.paint();
   }
-  /** What each warp and each buffer goes through, as course_lib/trace/strips.py says it. */
+  /** The history of each warp and each buffer, as in course_lib/trace/strips.py. */
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;
@@ -3055,7 +3054,7 @@ var Waits = class {
     });
     this.painted = true;
   }
-  /** The colour of what a span says, as the theme has it. */
+  /** The colour of a kind of span in the present theme. */
   colours() {
     const probe = html("i");
     this.canvas.parentElement?.append(probe);
@@ -3184,7 +3183,7 @@ var Lanes = class {
     });
   }
   /**
-   * @param {Map<number, [number, string]>} addresses  lane -> the byte at which it asks, and what it asks for
+   * @param {Map<number, [number, string]>} addresses  lane -> its byte address, and the name of its element
    */
   ask(addresses) {
     const digits = Math.max(...[...addresses.values()].map(([byte]) => String(byte).length));
@@ -3208,7 +3207,7 @@ var Idle = class {
   }
   /** @param {import("../machine.js").Machine} machine */
   draw(machine) {
-    const text = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} asks nothing of global memory on line ${machine.line}. Its 32 lanes:`;
+    const text = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} does not access global memory on line ${machine.line}. Its 32 lanes:`;
     write(this.said, text);
     this.lanes.draw("The lanes of the warp", machine.line === null ? 0 : machine.mask, laneOf(machine));
   }
@@ -3247,7 +3246,7 @@ var Request2 = class {
       }
     });
     write(this.said, requestSays(access, array, used.size));
-    this.lanes.draw(`The lanes of the warp and where each asks in ${array.name}`, access.mask, mine);
+    this.lanes.draw(`The lanes of the warp and the element of ${array.name} that each accesses`, access.mask, mine);
     this.lanes.ask(new Map(access.lanes.map((lane, k) => [lane, [starts[k], trace.elements(array, access.element(k), access.width)]])));
     const where = JSON.stringify([starts, bytes, access.mask, mine]);
     if (this.drawn !== where) {
@@ -3292,7 +3291,7 @@ function picture(sectors, mine) {
         const lanes2 = asked.get(w);
         const look = !lanes2 ? "tt-unused" : lanes2.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
         const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
-        const who = lanes2 ? `lanes ${lanes2.join(", ")}` : "no lane asks for it";
+        const who = lanes2 ? `lanes ${lanes2.join(", ")}` : "not used by any lane";
         node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside2 + s) * SECTOR_BYTES + WORD_BYTES * w}: ${who}`)));
       }
     }
@@ -3509,7 +3508,7 @@ var Stage = class {
     return [...this.open.keys()].filter((name) => this.compact || name !== "arrays");
   }
   /**
-   * Look through another lens; where there is room, the arrays stay in sight beside any.
+   * Show another lens; if there is room, the arrays remain visible beside it.
    * @param {string} name
    */
   look(name) {
@@ -3527,7 +3526,7 @@ var Stage = class {
     part(this.root, "lens").hidden = lens === "arrays";
     part(this.root, "body").dataset.lens = lens;
   }
-  /** Take the size of the page. */
+  /** Adapt to the size of the page. */
   fit() {
     const { root } = this;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
@@ -3554,7 +3553,7 @@ var Stage = class {
     }
   }
   /**
-   * How high the matrices of a run may be, in pixels.
+   * The largest height of a run's matrices, in pixels.
    * @param {Run} run
    * @param {number} em
    */
@@ -3565,7 +3564,7 @@ var Stage = class {
     return Math.max(20 * em, 0.55 * part(root, "body").clientHeight);
   }
   /**
-   * While its place stays the same, the page does not shrink from one step to the next.
+   * Keep the page from shrinking from one step to the next, as long as its width is the same.
    * @param {boolean} compact
    * @param {number} em
    */
@@ -3581,12 +3580,12 @@ var Stage = class {
     this.held.height = body.offsetHeight;
     body.style.minHeight = `${body.offsetHeight}px`;
   }
-  /** The theme has other colours. */
+  /** Adapt to the colours of the theme. */
   repaint() {
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
   /**
-   * What the page shows of a run, as course_lib/viewer/scene.py describes it.
+   * The contents of the page for a run, as course_lib/viewer/scene.py describes them.
    * @param {number} number
    */
   state(number) {
@@ -3601,7 +3600,7 @@ var Stage = class {
     const phase = part(this.root, "phase").textContent;
     return Object.assign({ says: says2, findings: findings2, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
-  /** The views in sight. */
+  /** The visible views. */
   get views() {
     return [...this.runs.flatMap((run) => run.views), ...this.open.get(this.lens)?.views ?? []];
   }
@@ -3635,7 +3634,7 @@ var Stage = class {
     this.stale = new Set(this.open.keys());
   }
   /**
-   * Where the runs broke rules, each at the access that did it, in the order of blocks and steps.
+   * The positions of the runs' findings, each at the access that caused it, in the order of blocks and steps.
    * @returns {{block: readonly number[], thread: readonly number[], step: number}[]}
    */
   get places() {
@@ -3659,7 +3658,7 @@ var Stage = class {
     return Math.max(...this.runs.map((run) => run.context.machine.length));
   }
   /**
-   * What the step of a run did, and what it broke.
+   * Show what the step of a run did, and its findings.
    * @param {Run} run
    */
   says({ context: { machine }, trace }) {
@@ -3693,7 +3692,7 @@ var Stage = class {
 
 // player.js
 var SPEEDS = [1, 2, 4, 8, 16, 32];
-var UNITS = ["statement", "loop turn", "phase", "barrier"];
+var UNITS = ["statement", "iteration", "phase", "barrier"];
 var SIZES = [0.8, 1, 1.25, 1.5, 2];
 var LINK = "Copy a link to this step";
 var SAVE_AFTER = 300;
@@ -3753,7 +3752,7 @@ var Player = class {
     this.dark.removeEventListener("change", this.repaint);
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
   }
-  // A trace that arrives while another is read takes its place.
+  // A trace that arrives while another is read replaces it.
   async load() {
     this.pause();
     const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
@@ -3806,7 +3805,7 @@ var Player = class {
     part(this.root, "text").value = String(nearest);
     this.stage?.fit();
   }
-  /** What the page shows of a run: of the first, or of the one beside it. */
+  /** The contents of the page for a run: the first, or the one beside it. */
   state(run = 0) {
     return { step: this.step, last: this.last, ...this.stage?.state(run) };
   }
@@ -3872,7 +3871,7 @@ var Player = class {
     }
   }
   /**
-   * Every key stays inside: what leaks, the notebook takes as its own (two d's delete the cell).
+   * Keep every key press inside: the notebook would use it as a shortcut (two d's delete the cell).
    * @param {KeyboardEvent} event
    */
   key(event) {
@@ -3901,8 +3900,8 @@ var Player = class {
       p: () => this.goBy("barrier", -1),
       ".": () => this.goBy("phase", 1),
       ",": () => this.goBy("phase", -1),
-      l: () => this.goBy("loop turn", 1),
-      L: () => this.goBy("loop turn", -1),
+      l: () => this.goBy("iteration", 1),
+      L: () => this.goBy("iteration", -1),
       e: () => this.finding(1),
       E: () => this.finding(-1),
       Home: () => this.go(0),
@@ -3963,7 +3962,7 @@ var Player = class {
     list.hidden = !list.hidden;
     part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
   }
-  /** Put this step into the page's address, and the address where it can be pasted from. */
+  /** Put this step into the page's address, and copy the address. */
   async copyLink() {
     if (!this.stage) return;
     const { machine, trace } = this.stage;
@@ -3978,7 +3977,7 @@ var Player = class {
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-    const says2 = copied ? "The link is copied" : "The link stands in the address bar";
+    const says2 = copied ? "The link is copied" : "The link is in the address bar";
     this.offerLink(says2, "done");
   }
   /**
@@ -3996,7 +3995,7 @@ var Player = class {
     else if (document.fullscreenEnabled) this.root.requestFullscreen();
   }
   /**
-   * To the next finding, the one before: in this block first, in the order of its steps, then in the other blocks.
+   * Go to the next or previous finding: first in this block, in the order of its steps, then in the other blocks.
    * @param {number} way
    */
   finding(way) {
@@ -4031,7 +4030,7 @@ var Player = class {
     this.set({ step: Math.min(this.last, Math.max(0, step)) });
   }
   /**
-   * The views follow the model at once; the kernel hears of it when things have come to rest.
+   * The views follow the model at once; the kernel gets the values when they have not changed for a while.
    * @param {Record<string, unknown>} values
    */
   set(values) {
@@ -4046,7 +4045,7 @@ var Player = class {
     }, SAVE_AFTER);
   }
   /**
-   * What the kernel echoes is older than what the reader has done since, and gives way to it.
+   * An echo of the kernel is older than the reader's later choices, so it is ignored if there are any.
    * @param {string} name
    * @param {() => void} show
    */

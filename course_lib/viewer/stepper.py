@@ -1,4 +1,4 @@
-"""The stepper: a widget that walks through a launch in the browser, one executed statement at a time."""
+"""The stepper: a widget that steps through a launch in the browser, one executed statement at a time."""
 
 from __future__ import annotations
 
@@ -33,17 +33,16 @@ _HERE = pathlib.Path(__file__).parent
 class Stepper(Still, anywidget.AnyWidget):
     """Step through a launch: matrices, shared memory, registers, source and counts, one statement at a time.
 
-    ``run`` is what a launch with ``simulate(kernel, trace=True)`` returned. ``step`` is the number of steps
+    ``run`` is the result of a launch with ``simulate(kernel, trace=True)``. ``step`` is the number of steps
     that the chosen block has taken, ``block`` and ``thread`` are (x, y) or (x, y, z); all three can be set
-    from Python and follow what the reader chooses in the browser. ``wanted`` maps the names of arrays to what they
-    should hold after the launch: where they do not, the right value stands beside the wrong one. ``panels`` names the
-    views that are offered beside arrays and source, where not all of them are wanted: "warp" (lanes and sectors),
-    "banks", "fragments" (which lane holds which element of a tensor core's matrices), "waits" (where warps wait) and
-    "launch" (what the lines of the whole launch cost). Findings are always offered. The trace is sent once, so stepping
-    never waits for the kernel.
+    from Python and follow what the reader chooses in the browser. ``wanted`` maps the names of arrays to the values
+    they should have after the launch: a wrong element is shown with its wanted value. ``panels`` selects the
+    views beside arrays and source (default: all): "warp" (lanes and sectors), "banks", "fragments" (the lane that holds
+    each element of a tensor core's matrices), "waits" (where warps wait) and "launch" (what the lines of the whole
+    launch cost). Findings are always offered. The trace is sent once, so stepping never waits for the kernel.
 
-    Raises ValueError when the run has no trace, or one too large to send, for a wanted array that it has not and for
-    a panel that there is not.
+    Raises ValueError if the run has no trace, or one that is too large to send, and for an unknown array in ``wanted``
+    or an unknown panel.
     """
 
     _esm = _HERE / "stepper.js"
@@ -79,7 +78,7 @@ class Stepper(Still, anywidget.AnyWidget):
 
     @property
     def run(self) -> Any:
-        """The run on show. Assign another to replace it; the stepper then starts again at step 0."""
+        """The run that is shown. Assign another one to replace it; the stepper then starts again at step 0."""
         return self._run
 
     @run.setter
@@ -89,7 +88,7 @@ class Stepper(Still, anywidget.AnyWidget):
     def replace(
         self, run: Any, *, step: int | None = None, block: Sequence[int] = (), thread: Sequence[int] = ()
     ) -> None:
-        """Show another run: at the same step, block and thread as far as it has them, or at those that are given."""
+        """Show another run at the given step, block and thread; by default the present ones, if the run has them."""
         data, step = _payload(run), self.step if step is None else step
         trace = run.trace
         at, who = (
@@ -106,7 +105,7 @@ class Stepper(Still, anywidget.AnyWidget):
 
     @property
     def trace(self) -> Trace:
-        """The trace of the run on show."""
+        """The trace of the run that is shown."""
         trace: Trace = self._run.trace
         return trace
 
@@ -137,9 +136,9 @@ class Stepper(Still, anywidget.AnyWidget):
         self.step = min(self.step, len(self.timeline))
 
     def scene(self, step: int | None = None) -> Scene:
-        """What the viewer shows of one step: the current one, or a telling one before the first.
+        """The contents of the viewer at a step: by default the current one, or, at step 0, an instructive one.
 
-        Telling is what broke a rule, if something did; else the middle of what the chosen thread reads.
+        That is the first finding, if there is one; else the middle of the chosen thread's reads.
         """
         timeline, thread = self.timeline, self._linear_thread()
         if step is None and not self.step and not thread and self.block == (0, 0, 0):
@@ -150,12 +149,12 @@ class Stepper(Still, anywidget.AnyWidget):
         return Scene(timeline, chosen, thread, self._wrong, self.panels)
 
     def picture(self, step: int | None = None, *, hint: str = HINT) -> StillPicture:
-        """Draw one step: that of :meth:`scene`, and of a comparison the other run's below it; ``hint`` stands on it."""
+        """Draw the step of :meth:`scene`, in a comparison with the other run's below it; ``hint`` is written on it."""
         scene = self.scene(step)
         return StillPicture(scene, self._other_scene(scene), hint)
 
     def _other_scene(self, scene: Scene) -> Scene | None:
-        """The run beside after as many steps, in the same block and thread as far as it has them."""
+        """The other run after as many steps, in the same block and thread if it has them."""
         if self._beside is None:
             return None
         trace = self._beside.trace
@@ -166,7 +165,7 @@ class Stepper(Still, anywidget.AnyWidget):
         return Scene(timeline, min(scene.position, len(timeline)), thread, panels=self.panels)
 
     def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Write the stepper as a page of its own, at the step where it stands; returns the page's path.
+        """Write the stepper as a separate page, at the current step; return the page's path.
 
         The page needs no kernel, no network and no other file.
         """
@@ -188,7 +187,7 @@ class Stepper(Still, anywidget.AnyWidget):
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Offer the widget, and for readers who have not run the notebook the picture and the text."""
+        """Return the widget, and the picture and text for readers who have not run the notebook."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
 
@@ -202,10 +201,10 @@ def _payload(run: Any) -> str:
 def compare(
     run: Any, other: Any, *, step: int = 0, block: Sequence[int] = (0, 0), panels: Sequence[str] = PANELS
 ) -> Stepper:
-    """Return a stepper that walks through two launches side by side: naive beside tiled, or conflicted beside padded.
+    """Return a stepper that steps through two launches side by side: naive and tiled, or with and without padding.
 
-    Both runs have traces of their own; ``step``, ``block`` and ``thread`` are those of both, as far as the second has
-    them. The still picture and the text are of both. ``panels`` are those of Stepper; raises ValueError as it does.
+    Each run has its own trace; ``step``, ``block`` and ``thread`` apply to both, as far as the second has them. The
+    still picture and the text show both. ``panels`` are those of Stepper; raises ValueError as it does.
     """
     data = _payload(other)
     stepper = Stepper(run, step=step, block=block, panels=panels)

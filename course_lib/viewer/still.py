@@ -1,9 +1,9 @@
-"""What stands for a widget where none comes to life: on a page without a network, or in a notebook that was not run.
+"""Stills: pictures or texts in place of widgets that do not run, without a network or in a notebook that was not run.
 
-A page that nbconvert makes shows a widget's view before anything else that the same output holds, and such a view takes
-its code from the network: without one the page shows nothing at all. So our widgets show themselves in two outputs:
-HTML, a picture or a text, and the view alone, which, once it lives, hides the output before it (``web/still.js``).
-Of a reader's own box, what stands for each of our widgets in it comes first, and then the box as it is.
+On a page of nbconvert, a widget's view has priority over the rest of its output, but the view's code comes from the
+network: without a network the page shows nothing at all. So our widgets have two outputs: the still, as HTML, and the
+view alone, which hides the output before it once it runs (``web/still.js``).
+For a reader's own box, the stills of all our widgets in it come first, and then the box.
 """
 
 from __future__ import annotations
@@ -19,31 +19,29 @@ from ..png import packed_in
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 HTML = "text/html"
-#: Characters by which the browser knows a picture; at a PNG's end stands a checksum of all its pixels.
+#: Characters by which the browser recognises a picture: a PNG ends with a checksum of all its pixels.
 MARK = 32
-#: The class of an element of HTML that stands for a widget.
+#: The class of a still that is an element of HTML.
 CLASS = "tile-by-tile-still"
 
 
 class Still(traitlets.HasTraits):
-    """For a widget whose ``_repr_mimebundle_`` holds a view, and beside it HTML: a picture, or an element of class
-    `CLASS`.
-    """
+    """Base of widgets whose ``_repr_mimebundle_`` holds a view and a still: a picture, or HTML of class `CLASS`."""
 
     _still = traitlets.Unicode("").tag(sync=True)
 
     def _mark(self, mark: str) -> None:
-        """Tell the browser what it will find."""
+        """Set the text by which the browser finds the still."""
         self._still = mark
 
     def _ipython_display_(self) -> None:
-        """Show what stands for the widget, and then the widget."""
+        """Show the still, then the widget."""
         view = self._show_still()
         if view is not None:
             show_view(view)
 
     def _show_still(self) -> Any:
-        """Show what stands for the widget; return its view, which is left."""
+        """Show the still; return the view."""
         from IPython.display import display
 
         data, metadata = self._repr_mimebundle_()  # type: ignore[attr-defined]  # every widget has it
@@ -61,13 +59,13 @@ def show_view(view: Any) -> None:
 
 
 def mark_of(data: dict[str, Any]) -> str:
-    """By what the browser knows this output."""
+    """The text by which the browser finds this output."""
     packed = packed_in(data.get(HTML, ""))
     return packed[-MARK:] if packed else CLASS
 
 
 def _inside(box: ipywidgets.Box) -> Iterator[Still]:
-    """Our widgets in a box, and in the boxes in it, in the order in which they stand."""
+    """Our widgets in a box, and in the boxes inside it, in order."""
     for child in box.children:
         if isinstance(child, Still):
             yield child
@@ -76,7 +74,7 @@ def _inside(box: ipywidgets.Box) -> Iterator[Still]:
 
 
 def show_box(box: ipywidgets.Box) -> None:
-    """Show a box; raise NotImplementedError, on which IPython shows it in its own way, where nothing in it is ours."""
+    """Show a box; without our widgets in it, raise NotImplementedError, so that IPython shows it in its own way."""
     from IPython.display import display
 
     if isinstance(box, Still):
@@ -91,7 +89,7 @@ def show_box(box: ipywidgets.Box) -> None:
 
 
 def _stand_in_boxes() -> None:
-    """Have IPython show readers' boxes so, where there is one."""
+    """Register :func:`show_box` for readers' boxes, if IPython is running."""
     from IPython import get_ipython
 
     shell = get_ipython()

@@ -1,4 +1,4 @@
-"""The stepper in words: the sentence for a step, and the text that stands for a launch."""
+"""The stepper in words: the sentence for a step, and the text form of a launch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..trace.trace import Dim3, Step, Trace
 
 
 def n_dims(trace: Trace) -> int:
-    """Count the dimensions worth writing: up to the last one in which the grid or the block extends."""
+    """Count the dimensions to write: up to the last one in which the grid or the block exceeds 1."""
     return max(3 if d[2] > 1 else 2 if d[1] > 1 else 1 for d in (trace.grid, trace.block))
 
 
@@ -47,7 +47,7 @@ def number(value: Any) -> str:
 def short(value: Any) -> str:
     """Write a value so that it fits a small cell: two or three significant digits, no leading zero.
 
-    Of a complex number the imaginary part is below the real part.
+    The imaginary part of a complex number is on a second line.
     """
     if np.iscomplexobj(value):
         return f"{short(value.real)}\n{short(value.imag)}j"
@@ -64,13 +64,13 @@ def short(value: Any) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
-#: Rounding as JavaScript's, which takes the larger of two numbers that are equally near.
+#: Rounding as in JavaScript, which rounds a tie to the larger number.
 _ONE, _SEVEN = (Context(prec=digits, rounding=ROUND_HALF_UP) for digits in (1, 7))
 _EXACT = 2**53  # up to here a float holds every whole number
 
 
 def _own_digits(value: Any) -> float:
-    """A number by the digits of its own type, or of a float32 where one holds it, as the browser has them."""
+    """The value of a number's shortest digits in its type, or in float32 if that holds it, as in the browser."""
     if float(value).is_integer() and abs(float(value)) <= _EXACT:
         return float(value)
     digits = float(str(value))
@@ -85,7 +85,7 @@ def element(name: str, flat: int, shape: tuple[int, ...]) -> str:
 
 
 def thread_position(thread: int, block: Dim3) -> Dim3:
-    """Turn a linear thread id into (x, y, z); x runs fastest."""
+    """Convert a linear thread id to (x, y, z); x runs fastest."""
     return (thread % block[0], thread // block[0] % block[1], thread // (block[0] * block[1]))
 
 
@@ -147,7 +147,7 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
 
 
 def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
-    """``counts[6]: 1 → 2 (add 1)``: what a thread's atomics found and left; and whether other blocks came between."""
+    """A thread's atomics with old and new values: ``counts[6]: 1 → 2 (add 1)``; says if other blocks intervened."""
     found: list[str] = []
     for access in timeline.step(position).accesses:
         if access.old is None or access.given is None or access.values is None or thread not in access.threads:
@@ -187,13 +187,13 @@ def conditions(step: Step, thread: int) -> list[str]:
 
 
 def short_condition(text: str) -> str:
-    """A text of :func:`conditions`, short enough to stand beside its line: ``7 < 5: false``."""
+    """A text of :func:`conditions`, short enough for the space beside its line: ``7 < 5: false``."""
     said, _, truth = text.rpartition(" is ")
     return f"{said.rpartition(': ')[2]}: {truth}"
 
 
 def comparison(text: str) -> tuple[str, str, str] | None:
-    """(left, operator, right) of the text of one plain comparison, else None."""
+    """(left, operator, right) of the text of a single comparison, else None."""
     node = ast.parse(text, mode="eval").body
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return None
@@ -202,7 +202,7 @@ def comparison(text: str) -> tuple[str, str, str] | None:
 
 
 def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
-    """The elements outside their arrays that a thread asked for in a step: ``x[50] (out of bounds)``."""
+    """The elements outside their arrays that a thread accessed in a step: ``x[50] (out of bounds)``."""
     found = []
     for name, who, index in timeline.outside(position):
         if who == thread:
@@ -211,7 +211,7 @@ def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
 
 
 def waiting_sentence(timeline: Timeline, position: int) -> str:
-    """Say which warps have arrived at a barrier that is still shut."""
+    """Say which warps have arrived at a barrier that is still closed."""
     there = waiting(timeline, position)
     if not there:
         return "No warp waits." + ("" if timeline.releases() else " This block meets no barrier.")

@@ -95,7 +95,7 @@ def test_a_place_that_cannot_be_read_leaves_the_others_alive(offline, tmp_path):
     page = offline(path)
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")
     first, second = page.get_by_role("alert").all()
-    expect(first).to_have_text("What belongs here cannot be read: save the page again, or export the lesson again.")
+    expect(first).to_have_text("This widget's data cannot be read: save the page again, or export the lesson again.")
     expect(second).to_have_text("This trace is of an older version of the course; save the page again.")
 
 
@@ -114,7 +114,7 @@ def test_a_page_without_scripts_or_cut_off_shows_its_picture(offline, browser, t
     picture = page.get_by_role("img").first
     expect(picture).to_be_visible()
     assert "step 21" in picture.get_attribute("alt")
-    expect(page.get_by_text("If it stays one")).to_contain_text("save the page again")
+    expect(page.get_by_text("If nothing replaces it")).to_contain_text("save the page again")
     context.close()
 
 

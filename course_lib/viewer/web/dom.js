@@ -47,7 +47,7 @@ export function icon(name) {
 }
 
 /**
- * The element of this class, which the layout is known to hold.
+ * The element of this class, which must be in the layout.
  * @param {ParentNode} root
  * @param {string} name
  * @returns {HTMLElement}
@@ -59,7 +59,7 @@ export function part(root, name) {
 }
 
 /**
- * Writing the text that is there already would cost a layout.
+ * Write a text unless it is there already, which would cost a layout.
  * @param {Node} node
  * @param {string} text
  */
@@ -68,7 +68,7 @@ export function write(node, text) {
 }
 
 /**
- * The same of an attribute, whose style would be worked out anew.
+ * Set an attribute unless it has this value already, which would compute its style again.
  * @param {Element} node
  * @param {string} name
  * @param {string} value
@@ -78,7 +78,7 @@ export function set(node, name, value) {
 }
 
 /**
- * The same of what stands in a place.
+ * Replace the children of an element unless they are the same.
  * @param {Element} place
  * @param {readonly Element[]} nodes
  */

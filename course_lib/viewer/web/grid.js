@@ -1,5 +1,5 @@
-// Elements with their values: a matrix, one buffer of a shared array, or the threads of a block. Small ones are
-// squares with numbers in them; those without room for numbers are a picture (heat.js).
+// Elements with their values: a matrix, one buffer of a shared array, or the threads of a block, as squares with numbers.
+// Arrays too large for numbers are a picture (heat.js).
 
 import { html, svg } from "./dom.js";
 import { Heat } from "./heat.js";
@@ -101,7 +101,7 @@ export class Grid extends Plane {
 }
 
 /**
- * How an array is laid out: a long vector is wrapped into rows, and every leading index has a plane of its own.
+ * The layout of an array: a long vector is wrapped into rows, and every leading index has its own plane.
  * @param {{shape: number[], size: number}} array
  */
 export function layout({ shape, size }) {
@@ -129,7 +129,7 @@ export function planes(array, options) {
 }
 
 /**
- * An array under its name, its buffers side by side, as large as it can be read within a width in pixels.
+ * An array under its name, its buffers side by side, at a readable size within a width in pixels.
  * @param {{name: string, shape: number[], size: number, hue: string}} array
  * @param {number} budget
  * @param {Partial<PlaneOptions>} options
@@ -140,7 +140,7 @@ export function figure(array, budget, options = {}) {
   const side = Math.max(4, Math.min(most, budget / columns));
   const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
   const em = 13.5; // pixels of the text at its usual size
-  // a small page shrinks what is not global
+  // a small page shrinks arrays that are not global
   const width = (/** @type {number} */ pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
   for (const plane of found) plane.node.style.width = width(((plane.width + 2) / UNIT) * side);
   const caption = html("figcaption", {}, array.name);
@@ -164,7 +164,7 @@ const LEGEND = [
   ["warp", "what its warp stores"],
 ];
 
-/** What the looks of an element mean. */
+/** The key to the looks of an element. */
 export function legend() {
   return LEGEND.map(([look, text]) => {
     const box = { x: 1, y: 1, width: 18, height: 18 };

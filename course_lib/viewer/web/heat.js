@@ -1,5 +1,5 @@
-// Elements without their values: a canvas, in which only what has changed is drawn again. Where an element has room
-// for it, it is a square as those with numbers are; else a pixel.
+// Elements without their values: a canvas, in which only changed elements are drawn again. An element is a square, as in
+// grid.js, if there is room for it; else a pixel.
 
 import { html, svg } from "./dom.js";
 import { FAINT, LOOKS, Plane, UNIT } from "./plane.js";
@@ -7,10 +7,10 @@ import { FAINT, LOOKS, Plane, UNIT } from "./plane.js";
 const SQUARE = 3; // pixels of the screen that an element needs to be more than a pixel
 const MOST_SQUARES = 4096;
 const UNKNOWN = 255; // the look of an element before the first step
-const MOST_DOTS = 256; // on thousands of pixels they would hide what they mark
+const MOST_DOTS = 256; // more of them, on small elements, would hide the elements
 
 /**
- * @typedef {object} Paint  how the stylesheet has an element look
+ * @typedef {object} Paint  the stylesheet's look of an element
  * @property {string} fill
  * @property {string} stroke  empty without
  * @property {number} width  of the stroke, in SVG units
@@ -33,7 +33,7 @@ export class Heat extends Plane {
       height: share(this.rows * UNIT, this.height + 2),
     });
     this.looks.fill(UNKNOWN);
-    /** @type {Set<number>}  elements that look otherwise than the canvas */
+    /** @type {Set<number>}  elements whose look differs from the canvas */
     this.stale = new Set();
     this.side = 0; // of an element, in pixels of the canvas; 0 before it is on the page
     /** @type {Paint[] | null} */
@@ -60,7 +60,7 @@ export class Heat extends Plane {
     this.paint();
   }
 
-  /** Take the size that the page gives: a canvas has as many pixels as the screen. */
+  /** Adapt to the size on the page: a canvas has as many pixels as the screen. */
   measure() {
     const wide = (this.canvas.clientWidth / this.columns) * devicePixelRatio;
     const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
@@ -71,7 +71,7 @@ export class Heat extends Plane {
     this.repaint();
   }
 
-  /** The theme changed, or the size: draw all of it again. */
+  /** Draw everything again, after a change of theme or size. */
   repaint() {
     this.paints = null;
     this.looks.forEach((look, i) => look === UNKNOWN || this.stale.add(i));
@@ -140,7 +140,7 @@ export function pixel(colour) {
 }
 
 /**
- * What the stylesheet says of each look, in the theme of the moment.
+ * The paint of each look in the present theme, read from the stylesheet.
  * @param {HTMLElement | SVGElement} place
  * @returns {Paint[]}
  */

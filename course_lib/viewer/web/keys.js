@@ -1,4 +1,4 @@
-// The keys: which there are, and what the list of them says.
+// The keys, and the descriptions that their list shows.
 
 import { html } from "./dom.js";
 
@@ -10,12 +10,12 @@ export const KEYS = [
   [[" "], "space", "play, pause"],
   [["n", "p", "PageDown", "PageUp"], "n p", "to the next barrier, the one before (also Shift → ←, Page down and up)"],
   [[".", ","], ". ,", "to the end of this phase (load, compute, store, barrier), the one before"],
-  [["l", "L"], "l L", "to the next turn of the loop, the one before"],
+  [["l", "L"], "l L", "to the next iteration of the loop, the one before"],
   [["e", "E"], "e E", "to the next finding, the one before"],
   [["Home", "End"], "Home End", "to the start, to the end"],
   [["t", "T"], "t T", "the next thread, the one before"],
   [["b", "B"], "b B", "the next block, the one before"],
-  [["u"], "u", "what a step is: a statement, a loop's turn, a phase, a barrier"],
+  [["u"], "u", "what a step is: a statement, an iteration, a phase, a barrier"],
   [["+", "-"], "+ −", "faster, slower"],
   [["v", "V"], "v V", "the next view, the one before"],
   [["[", "]"], "[ ]", "smaller text, larger text"],

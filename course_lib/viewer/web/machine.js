@@ -1,4 +1,4 @@
-// The machine as one block and one of its threads see it after some of the block's steps. It knows no page.
+// The state of the machine, seen by one block and one of its threads, after some of the block's steps. No page is needed.
 
 import { countUpTo, Survey, ThreadSurvey } from "./survey.js";
 import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
@@ -12,13 +12,13 @@ import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
  * @property {number} array
  * @property {number} element  the first
  * @property {Value[]} values  a load's are those before the step
- * @property {{operation: string, old: Value, given: Value[], left: Value}} [update]  of an atomic: what the thread
- *   found, what it was given, and what the element held as far as the block knew
+ * @property {{operation: string, old: Value, given: Value[], left: Value}} [update]  of an atomic: the value that the
+ *   thread found, its operands, and the value that this block had left in the element
  */
 
 export const READ = 1;
 export const WRITTEN = 2;
-// How many copies of the memory a walk keeps, so that a step back replays only what follows the last one.
+// Copies of the memory are kept, so that a step back replays only the steps after the last copy.
 const SNAPSHOTS = 64;
 const SNAPSHOT_EVERY = 256; // steps, at least
 
@@ -95,7 +95,7 @@ export class Machine {
   }
 
   /**
-   * Replay up to a number of steps, from the nearest copy of the memory if it lies behind.
+   * Replay up to a number of steps; to go back, from the nearest copy of the memory before it.
    * @param {number} position
    */
   seek(position) {
@@ -172,7 +172,7 @@ export class Machine {
     }
   }
 
-  /** Note what this step does with the memory, before it does it. */
+  /** Record the accesses of this step, before they change the memory. */
   show() {
     const { trace } = this;
     /** @type {Map<number, Value>[]}  what the lanes of this step have left in each array so far */
@@ -288,7 +288,7 @@ export class Machine {
   }
 
   /**
-   * What the chosen thread finds in an element.
+   * The value of an element, as the chosen thread sees it.
    * @param {number} array
    * @param {number} element
    * @returns {Value}
@@ -327,14 +327,14 @@ export class Machine {
     };
   }
 
-  /** The findings of which this step is a part. */
+  /** The findings in which this step takes part. */
   get found() {
     const here = (/** @type {{block: number, step: number}} */ place) =>
       place.block === this.blockNumber && place.step === this.position;
     return this.trace.findings.filter(({ at }) => at.some(here));
   }
 
-  // --- where to go from here ---------------------------------------------------------------------------------
+  // --- targets of navigation ---------------------------------------------------------------------------------
 
   /**
    * The next of some ascending positions, or the one before; the end and the start follow the last and the first.
@@ -347,7 +347,7 @@ export class Machine {
   }
 
   /**
-   * Where a barrier opens.
+   * The next position at which a barrier opens.
    * @param {number} way
    */
   barrierFrom(way) {
@@ -355,7 +355,7 @@ export class Machine {
   }
 
   /**
-   * Where the warp of the chosen thread ends what it does: loading, computing, storing, or waiting at a barrier.
+   * The next end of a phase (load, compute, store, barrier) of the chosen thread's warp.
    * @param {number} way
    */
   phaseFrom(way) {
@@ -368,7 +368,7 @@ export class Machine {
     return this.nextOf(stops, way);
   }
 
-  /** The phase in which the warp of the chosen thread is, or ends here: its number, and what it does. */
+  /** The current phase of the chosen thread's warp, also at its end: its number and its kind. */
   get phase() {
     const phases = this.block.phases[this.thread >> 5] ?? [];
     const number = phases.findIndex(([end]) => end >= this.position);
@@ -376,8 +376,8 @@ export class Machine {
   }
 
   /**
-   * Where the loop around the current line of the chosen thread's warp begins its next turn; where it has none left,
-   * the loop around that one.
+   * The start of the next iteration of the loop around the current line of the chosen thread's warp; after the last
+   * iteration, that of the loop around it.
    * @param {number} way
    */
   turnFrom(way) {

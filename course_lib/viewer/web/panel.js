@@ -1,4 +1,4 @@
-// What a panel is, and what it is given.
+// The types of panels and of their context.
 
 /**
  * @typedef {object} Context  of the panels of one run
@@ -14,13 +14,13 @@
  * @property {(place: HTMLElement, context: Context) => View} build  what stays the same from step to step
  */
 /**
- * @typedef {Panel & {name: string, title: string, none?: string}} Lens  a panel that is looked at one at a time; `none`
- *   stands in its place for a run of two that has nothing to show here
+ * @typedef {Panel & {name: string, title: string, none?: string}} Lens  a panel of which one at a time is shown; `none` is
+ *   the text for a run of two that has nothing to show here
  */
 /**
  * @typedef {object} View
  * @property {() => void} choose  another block or thread was chosen
- * @property {() => void} draw  the machine stands at another step
+ * @property {() => void} draw  the machine is at another step
  * @property {(size: Size) => void} [fit]  the page has another size
  * @property {() => void} [repaint]  the theme has other colours
  * @property {() => Record<string, unknown>} [state]  what it shows, as course_lib/viewer/scene.py describes it

@@ -1,4 +1,4 @@
-// Where the elements of an array lie on the page, and the marks that are drawn over them.
+// The positions of an array's elements on the page, and the marks that are drawn over them.
 
 import { svg } from "./dom.js";
 
@@ -13,10 +13,10 @@ import { svg } from "./dom.js";
  * @property {number} [offset]  the array's element at the upper left corner
  * @property {[number, number] | null} [tile]
  * @property {number} [margin]  for the name and the indices, in SVG units
- * @property {boolean} [labels]  whether the name stands in the corner
+ * @property {boolean} [labels]  whether the name is in the corner
  * @property {number[]} [origin]  row and column numbers at the upper left corner, where they are not 0
  * @property {boolean} [text]  whether the elements show their values
- * @property {number} [pitch]  elements a row of the vector of which this is a part
+ * @property {number} [pitch]  elements in a row of the vector that this is a part of
  * @property {boolean} [wrapped]  whether the rows are one vector, so that a row is numbered by its first element
  */
 
@@ -42,7 +42,7 @@ export class Plane {
     this.height = rows * UNIT + margin;
     this.tip = svg("title");
     this.layer = svg("svg", { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}` }, this.tip);
-    /** @type {HTMLElement | SVGElement}  what stands on the page */
+    /** @type {HTMLElement | SVGElement}  its element on the page */
     this.node = this.layer;
     this.layer.style.setProperty("--hue", hue);
     if (labels) {
@@ -89,7 +89,7 @@ export class Plane {
     const most = Math.max(this.rows, this.columns);
     const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6)); // few enough to read
     const size = { class: "tt-index" };
-    const upTo = (/** @type {number} */ n) => (every === 1 || n > every ? n : 0); // a lone 0 says nothing
+    const upTo = (/** @type {number} */ n) => (every === 1 || n > every ? n : 0); // no labels rather than a single 0
     for (let c = 0; c < upTo(this.columns); c += every) {
       this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
     }
@@ -134,7 +134,7 @@ export class Plane {
   }
 
   /**
-   * Draw the border of what the chosen thread, or its warp, owns: a line wherever an owned element meets another.
+   * Draw the border of the elements that the chosen thread, or its warp, owns: a line between an owned element and another.
    * @param {"warp" | "thread"} who
    * @param {(element: number) => boolean} owned
    */
@@ -166,7 +166,7 @@ export class Plane {
   }
 
   /**
-   * Replace the marks of a group if they are others than before.
+   * Replace the marks of a group if they have changed.
    * @param {SVGElement} group
    * @param {readonly unknown[]} what
    * @param {() => SVGElement[]} make
@@ -179,7 +179,7 @@ export class Plane {
   }
 
   /**
-   * What follows the last cell of a drawing: dots and rings.
+   * Draw the dots and rings, after the last cell.
    * @param {number[]} dots
    * @param {number[]} rings
    */
@@ -198,10 +198,10 @@ export class Plane {
     return 4;
   }
 
-  /** Take the size that the page gives. */
+  /** Adapt to the size on the page. */
   measure() {}
 
-  /** Take the colours of the theme. */
+  /** Adapt to the colours of the theme. */
   repaint() {}
 
   /** @param {number} i */
@@ -211,7 +211,7 @@ export class Plane {
   }
 
   /**
-   * Elements in red: those of a broken rule, and accesses beyond the edges where they would have landed.
+   * Mark elements in red: those of findings, and accesses out of bounds, at their positions beyond the edges.
    * @param {number[]} wrong
    * @param {[number, number][]} beyond  rows and columns
    */
@@ -228,7 +228,7 @@ export class Plane {
     ]);
   }
 
-  /** What stands on the page, as course_lib/viewer/scene.py describes it. */
+  /** The contents of the page, as course_lib/viewer/scene.py describes them. */
   state() {
     const marks = (/** @type {Element} */ group) => JSON.parse(this.shown.get(group) ?? "[]");
     return {
@@ -263,7 +263,7 @@ export class Plane {
   }
 
   /**
-   * Touch only what differs from what is on the page.
+   * Draw an element, if it differs from what is on the page.
    * @param {number} _i
    * @param {number} _look
    * @param {Value} _value

@@ -1,4 +1,4 @@
-// The player: follows the model, the keys, the buttons and the clock, and says which step the stage shows.
+// The player: follows the model, the keys, the buttons and the clock, and sets the step that the stage shows.
 
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
@@ -6,7 +6,7 @@ import { layOut, Stage } from "./stage.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 
 /**
- * @typedef {object} Model  as much of the widget's model as is used here
+ * @typedef {object} Model  the part of the widget's model that is used here
  * @property {(name: string) => any} get
  * @property {(name: string, value: unknown) => void} set
  * @property {(name: string, listener: () => void) => void} on
@@ -15,15 +15,15 @@ import { BROKEN, open, Unreadable } from "./trace.js";
  */
 
 const SPEEDS = [1, 2, 4, 8, 16, 32]; // steps per second
-const UNITS = ["statement", "loop turn", "phase", "barrier"];
+const UNITS = ["statement", "iteration", "phase", "barrier"];
 const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const LINK = "Copy a link to this step";
 const SAVE_AFTER = 300; // ms without a change
 
 /**
- * @typedef {object} Unsaved  what readers have done that the kernel has not heard of, whichever view they did it in
+ * @typedef {object} Unsaved  the choices of readers, in any view, that have not been sent to the kernel
  * @property {Record<string, unknown>} values
- * @property {number} views how many show the model; the last one to go takes the timer with it
+ * @property {number} views how many show the model; the last one to be removed clears the timer
  * @property {ReturnType<typeof setTimeout>} [timer]
  */
 /** @type {WeakMap<Model, Unsaved>} */
@@ -38,9 +38,9 @@ export class Player {
     this.model = model;
     this.el = el;
     this.root = html("div", { class: "tt-root", tabindex: "0", role: "group" });
-    // Lab looks for this attribute before it reads a key press as one of its shortcuts.
+    // JupyterLab checks this attribute before it treats a key press as one of its shortcuts.
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
-    // Whoever asks the page what it shows asks here.
+    // Tests read here what the page shows.
     Object.assign(this.root, { stepper: this });
     layOut(this.root);
     /** @type {Stage | null} */
@@ -92,7 +92,7 @@ export class Player {
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
   }
 
-  // A trace that arrives while another is read takes its place.
+  // A trace that arrives while another is read replaces it.
   async load() {
     this.pause();
     const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
@@ -115,7 +115,7 @@ export class Player {
     } catch (error) {
       if (this.loading !== texts) return;
       this.stage = null;
-      // What reads well and cannot be shown is no trace of this version either; the console has the cause.
+      // A trace that can be read but not shown gets the same message; the console has the cause.
       if (!(error instanceof Unreadable)) console.error(error);
       const message = error instanceof Unreadable ? error.message : BROKEN;
       const says = this.model.get("_saved") ? message.replace("run the cell again", "save the page again") : message;
@@ -150,7 +150,7 @@ export class Player {
     this.stage?.fit();
   }
 
-  /** What the page shows of a run: of the first, or of the one beside it. */
+  /** The contents of the page for a run: the first, or the one beside it. */
   state(run = 0) {
     return { step: this.step, last: this.last, ...this.stage?.state(run) };
   }
@@ -182,7 +182,7 @@ export class Player {
     on("help", null, () => this.help());
     on("full", null, () => this.fullScreen());
     on("link", "link", () => this.copyLink());
-    find("link").hidden = !this.model.get("_saved"); // where there is a kernel, its page has another address
+    find("link").hidden = !this.model.get("_saved"); // with a kernel, the page has another address
     find("full").hidden = !document.fullscreenEnabled; // as in VS Code
     /** @type {(name: string, type: string, action: (number: number) => void) => void} */
     const follow = (name, type, action) => {
@@ -222,7 +222,7 @@ export class Player {
   }
 
   /**
-   * Every key stays inside: what leaks, the notebook takes as its own (two d's delete the cell).
+   * Keep every key press inside: the notebook would use it as a shortcut (two d's delete the cell).
    * @param {KeyboardEvent} event
    */
   key(event) {
@@ -250,8 +250,8 @@ export class Player {
       p: () => this.goBy("barrier", -1),
       ".": () => this.goBy("phase", 1),
       ",": () => this.goBy("phase", -1),
-      l: () => this.goBy("loop turn", 1),
-      L: () => this.goBy("loop turn", -1),
+      l: () => this.goBy("iteration", 1),
+      L: () => this.goBy("iteration", -1),
       e: () => this.finding(1),
       E: () => this.finding(-1),
       Home: () => this.go(0),
@@ -315,7 +315,7 @@ export class Player {
     part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
   }
 
-  /** Put this step into the page's address, and the address where it can be pasted from. */
+  /** Put this step into the page's address, and copy the address. */
   async copyLink() {
     if (!this.stage) return;
     const { machine, trace } = this.stage;
@@ -330,7 +330,7 @@ export class Player {
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-    const says = copied ? "The link is copied" : "The link stands in the address bar";
+    const says = copied ? "The link is copied" : "The link is in the address bar";
     this.offerLink(says, "done");
   }
 
@@ -351,7 +351,7 @@ export class Player {
   }
 
   /**
-   * To the next finding, the one before: in this block first, in the order of its steps, then in the other blocks.
+   * Go to the next or previous finding: first in this block, in the order of its steps, then in the other blocks.
    * @param {number} way
    */
   finding(way) {
@@ -375,7 +375,7 @@ export class Player {
    */
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
-    // Of two runs, the one that comes to such a place first: a run at its end has none before it.
+    // With two runs, the nearer target counts: a run at its end has none.
     const stops = (this.stage?.runs ?? []).map(({ context: { machine } }) => {
       return unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
     });
@@ -391,7 +391,7 @@ export class Player {
   }
 
   /**
-   * The views follow the model at once; the kernel hears of it when things have come to rest.
+   * The views follow the model at once; the kernel gets the values when they have not changed for a while.
    * @param {Record<string, unknown>} values
    */
   set(values) {
@@ -407,7 +407,7 @@ export class Player {
   }
 
   /**
-   * What the kernel echoes is older than what the reader has done since, and gives way to it.
+   * An echo of the kernel is older than the reader's later choices, so it is ignored if there are any.
    * @param {string} name
    * @param {() => void} show
    */

@@ -20,7 +20,7 @@ import { sentence, wrongNow } from "./text.js";
 const PANELS = [arrays, threads, source, registers, counts];
 /** @type {import("./panel.js").Lens[]} */
 const LENSES = [findings, warp, banks, fragments, waits, launch];
-// Below these sizes of the page, in ems of its text, the matrices and a lens take turns.
+// Below these sizes of the page, in ems of its text, either the matrices or a lens is shown.
 const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;
 const ON_A_PHONE = 0.4; // of its height for the matrices
@@ -88,7 +88,7 @@ const RUN = `
     </div>
   </div>`;
 
-/** What stands on the page before there is a trace. @param {HTMLElement} root */
+/** The contents of the page before there is a trace. @param {HTMLElement} root */
 export function layOut(root) {
   root.innerHTML = FRAME;
   part(root, "legend").append(...legend());
@@ -165,11 +165,11 @@ export class Stage {
     this.compact = false;
     this.lens = "";
     this.held = { place: "", height: 0 };
-    /** @type {HTMLElement[][]}  of each run, what its step did and what that broke */
+    /** @type {HTMLElement[][]}  for each run, the sentence of its step and its findings */
     this.said = [];
     part(root, "body").style.minHeight = "";
-    this.asked = ""; // the lens that the reader chose; none, and the size of the page decides
-    /** @type {Set<string>}  lenses that have not been told of the chosen block and thread */
+    this.asked = ""; // the lens that the reader chose; if empty, the size of the page decides
+    /** @type {Set<string>}  lenses that do not show the chosen block and thread yet */
     this.stale = new Set();
     this.arrange();
   }
@@ -245,7 +245,7 @@ export class Stage {
   }
 
   /**
-   * Look through another lens; where there is room, the arrays stay in sight beside any.
+   * Show another lens; if there is room, the arrays remain visible beside it.
    * @param {string} name
    */
   look(name) {
@@ -264,7 +264,7 @@ export class Stage {
     part(this.root, "body").dataset.lens = lens;
   }
 
-  /** Take the size of the page. */
+  /** Adapt to the size of the page. */
   fit() {
     const { root } = this;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
@@ -292,7 +292,7 @@ export class Stage {
   }
 
   /**
-   * How high the matrices of a run may be, in pixels.
+   * The largest height of a run's matrices, in pixels.
    * @param {Run} run
    * @param {number} em
    */
@@ -304,7 +304,7 @@ export class Stage {
   }
 
   /**
-   * While its place stays the same, the page does not shrink from one step to the next.
+   * Keep the page from shrinking from one step to the next, as long as its width is the same.
    * @param {boolean} compact
    * @param {number} em
    */
@@ -321,18 +321,18 @@ export class Stage {
     body.style.minHeight = `${body.offsetHeight}px`;
   }
 
-  /** The theme has other colours. */
+  /** Adapt to the colours of the theme. */
   repaint() {
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
 
   /**
-   * What the page shows of a run, as course_lib/viewer/scene.py describes it.
+   * The contents of the page for a run, as course_lib/viewer/scene.py describes them.
    * @param {number} number
    */
   state(number) {
     const run = this.runs[number];
-    for (const view of run.lenses) view.choose(); // those out of sight too
+    for (const view of run.lenses) view.choose(); // including hidden ones
     for (const view of run.lenses) view.draw();
     const [says, ...findings] = this.said[number].map((node) => node.textContent);
     const ticks = [...part(this.root, "ticks").children].map((tick) => Number(/** @type {HTMLElement} */ (tick).dataset.step));
@@ -340,7 +340,7 @@ export class Stage {
     return Object.assign({ says, findings, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
 
-  /** The views in sight. */
+  /** The visible views. */
   get views() {
     return [...this.runs.flatMap((run) => run.views), ...(this.open.get(this.lens)?.views ?? [])];
   }
@@ -376,7 +376,7 @@ export class Stage {
   }
 
   /**
-   * Where the runs broke rules, each at the access that did it, in the order of blocks and steps.
+   * The positions of the runs' findings, each at the access that caused it, in the order of blocks and steps.
    * @returns {{block: readonly number[], thread: readonly number[], step: number}[]}
    */
   get places() {
@@ -403,7 +403,7 @@ export class Stage {
   }
 
   /**
-   * What the step of a run did, and what it broke.
+   * Show what the step of a run did, and its findings.
    * @param {Run} run
    */
   says({ context: { machine }, trace }) {

@@ -1,7 +1,7 @@
-// What stands for a widget where none comes to life (course_lib/viewer/still.py): a picture or a text in the output
-// before the widget's own. The living widget hides it, once there is something to see in its place.
+// Stills (course_lib/viewer/still.py): a picture or a text in the output before the widget's own. A widget that runs hides
+// its still, once it shows something.
 
-const FIRST_TRY = 20; // ms, and twice as many from try to try
+const FIRST_TRY = 20; // ms, doubled after each attempt
 const SLOWEST = 5000;
 
 /**
@@ -9,10 +9,10 @@ const SLOWEST = 5000;
  */
 
 /**
- * Hide what stands for the widget, as soon as the widget is on the page.
+ * Hide the still, as soon as the widget is on the page.
  * @param {Model} model
  * @param {HTMLElement} el the widget's place, empty until the widget has drawn itself
- * @returns {() => void} what to call when the widget leaves the page
+ * @returns {() => void} to be called when the widget leaves the page
  */
 export function replaceStill(model, el) {
   const mark = model.get("_still");
@@ -29,8 +29,8 @@ export function replaceStill(model, el) {
     if (hidden) hidden.style.display = "none";
     return true;
   };
-  // Front ends put the place on the page when they like. It has a size once it is there and drawn; but of what is out
-  // of sight they may not tell, and it shall not move the page when it comes into sight.
+  // Front ends insert the place at any time. It has a size once it is inserted and drawn; but outside the visible part of
+  // the page this may not be reported, and the page must not move when the widget is scrolled into view.
   const sizes = new ResizeObserver(replace);
   sizes.observe(el);
   const again = (/** @type {number} */ after) => {
@@ -45,8 +45,8 @@ export function replaceStill(model, el) {
 }
 
 /**
- * The output before the widget's, if it holds the still and nothing else. It is found by what stands in it, for each
- * front end has elements and classes of its own. Before a box of several widgets there are as many stills.
+ * The output before the widget's, if it holds only the still. It is found by its contents, because each front end has its
+ * own elements and classes. Before a box of several widgets there are as many stills.
  * @param {Element} el
  * @param {string} mark
  * @returns {HTMLElement | null}

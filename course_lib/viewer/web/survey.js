@@ -1,5 +1,5 @@
-// What a block, and one of its threads, do in the whole launch: read once, so that everything that only grows
-// (what was touched, how often, at what cost) is looked up by position instead of being replayed.
+// The accesses of a block, and of one of its threads, in the whole launch: read once, so that everything that only grows
+// (accessed elements, counts, costs) is looked up by position instead of being replayed.
 
 import { CONTINUED, LOAD, OPS, popcount, WARP } from "./trace.js";
 
@@ -20,7 +20,7 @@ export const SPACES = ["global", "shared", "local"];
 const COSTS = /** @type {const} */ (["sectors", "wavefronts", "conflicts"]);
 
 /**
- * How many entries of an ascending list are at most a bound.
+ * The number of entries of an ascending list that are at most a bound.
  * @param {ArrayLike<number>} sorted
  * @param {number} bound
  */
@@ -61,7 +61,7 @@ export class Survey {
 
   /**
    * @param {import("./trace.js").Trace} trace
-   * @param {number} row  of the access; read from the columns, for there may be a hundred thousand
+   * @param {number} row  of the access; read from the columns, because there may be a hundred thousand
    * @param {number} position
    * @param {number} line
    */
@@ -96,7 +96,7 @@ export class Survey {
   }
 }
 
-/** The same for one thread: the positions of each thing that it did. */
+/** The accesses of one thread: the positions of each. */
 export class ThreadSurvey {
   /**
    * @param {import("./trace.js").Trace} trace

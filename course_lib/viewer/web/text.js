@@ -1,11 +1,11 @@
-// Words and numbers: how a value, a line of Python and a step are written.
+// The texts of values, lines of Python and steps.
 
 import { html } from "./dom.js";
 import { lanesOf, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 
-const EXACT = 2 ** 53; // up to here a number holds every whole one
+const EXACT = 2 ** 53; // whole numbers are exact up to here
 const PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
 const COMPLEX = new RegExp(`^\\(?(${PART})?(${PART})j\\)?$`);
 
@@ -66,7 +66,7 @@ function odd(value) {
 }
 
 /**
- * The shortest digits that are the value in its own precision, as Python writes them.
+ * The shortest digits that identify the value in its own precision, as Python writes them.
  * @param {number} value
  */
 function ownDigits(value) {
@@ -139,7 +139,7 @@ export function sentence(machine) {
 }
 
 /**
- * The elements of the result that the chosen thread stores in this step and that are wrong in the end.
+ * Sentences for elements that the chosen thread stores in this step and whose final values are wrong.
  * @param {import("./machine.js").Machine} machine
  */
 export function wrongNow(machine) {
@@ -171,7 +171,7 @@ function tested(machine) {
 }
 
 /**
- * The same, short enough to stand beside the line: "7 < 5: false".
+ * The conditions, short enough for the space beside the line: "7 < 5: false".
  * @param {import("./machine.js").Machine} machine
  */
 export function truth(machine) {
@@ -185,7 +185,7 @@ const KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|
 const TOKENS = /(#.*$)|("[^"]*"|'[^']*')|([A-Za-z_]\w*)|(\d[\w.]*)/g;
 
 /**
- * Colour a line of Python: words of the language, numbers, remarks, and the arrays in their own colours.
+ * Colour a line of Python: keywords, numbers, comments, and the arrays in their own colours.
  * @param {string} text
  * @param {Map<string, string>} hues
  */

@@ -1,7 +1,7 @@
-// The trace of a launch, decoded: what the browser was sent, and the sizes and names that follow from it.
+// The trace of a launch, decoded, with the sizes and names derived from it.
 // `course_lib/viewer/payload.py` writes it and describes the format.
 
-/** @typedef {number | string | null} Value  null where nothing was stored; a string where no number of JavaScript is it */
+/** @typedef {number | string | null} Value  null if nothing was stored; a string if no JavaScript number equals it */
 /** @typedef {[number, number, number]} Position  of a block or a thread: x, y, z */
 /** @typedef {"global" | "shared" | "local"} Space */
 /**
@@ -76,16 +76,16 @@ const TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array,
 const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };
 const SPACE_HUES = { shared: "var(--tt-shared)", local: "var(--tt-register)", global: "var(--tt-other)" };
 
-// What a reader is told; a page that was saved is saved again instead.
+// Messages to the reader; on a saved page, the advice is to save it again.
 const NEWER = "This trace is of a newer version of the course; update and run the cell again.";
 const OLDER = "This trace is of an older version of the course; run the cell again.";
 export const BROKEN = "This trace can't be read; run the cell again.";
 
-/** What the reader is told in place of a picture. */
+/** The error whose message is shown in place of a picture. */
 export class Unreadable extends Error {}
 
 /**
- * Read what was sent; raises Unreadable where it is of a newer version or no trace at all.
+ * Read a payload; throws Unreadable if it has another version or is not a trace.
  * @param {string} text
  */
 export async function open(text) {
@@ -108,7 +108,7 @@ async function inflate(packed) {
 }
 
 /**
- * The columns lie one after another: of each the first bytes of all its numbers, then the second, and so on.
+ * The columns are stored one after another; of each, the first bytes of all its numbers, then the second bytes, and so on.
  * @param {[string, keyof typeof TYPES, number][]} named
  * @param {ArrayBuffer} buffer
  */
@@ -144,7 +144,7 @@ export function popcount(mask) {
   return n;
 }
 
-/** What one statement of one warp did with one array. */
+/** An access of one array by one statement of one warp. */
 export class Access {
   /**
    * @param {Trace} trace

@@ -113,7 +113,7 @@ function picture(plan) {
 }
 
 /**
- * A slider over a list of values; what it says stands above it, and is read out.
+ * A slider over a list of values; its text is above it, and is read out.
  * @param {string} name @param {number[]} values @param {(value: number) => string} says
  * @param {(value: number) => void} chosen
  */

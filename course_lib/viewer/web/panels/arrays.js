@@ -1,4 +1,4 @@
-// The product A·B = C with what the block, the warp and the thread did to it, and the arrays beside it.
+// The product A·B = C with the accesses of the block, the warp and the thread, and the arrays beside it.
 
 import { fill, html, part, write } from "../dom.js";
 import { figure, Grid, layout, planes, TEXT_SIZES, widthOf } from "../grid.js";
@@ -15,13 +15,13 @@ const MOST = 8; // elements a side of a magnified part
 const NUMBERS = 9; // pixels of the digits there, at least
 const [AROUND, ARROW] = [34, 20]; // pixels for the name and the indices of such a part, and between parts
 const TIGHT = 22; // ems of height in which the matrices have no room for the counts
-const SHARE = 0.5; // of the height that the matrices keep below them; what goes beyond scrolls
+const SHARE = 0.5; // of the height that is kept below the matrices; what exceeds it scrolls
 const HIGH = 0.3; // of the height for the magnified parts, at most
 const CALLOUT = 9; // ems for the counts beside the matrices
 const LARGEST = 3.2; // ems for an element
 const GAP = 8; // pixels between the matrices
 const BESIDE = 10; // ems that matrices on a small page leave to the other arrays
-const WORTH = 0.5; // where they do not shrink to less than that
+const WORTH = 0.5; // unless they would shrink to less than that
 const WIDE = 30; // ems for the global arrays of a kernel without matrices
 const NARROW = 18; // ems for shared and local arrays, beside each other
 
@@ -32,7 +32,7 @@ export const arrays = {
 };
 
 /**
- * Row and column at which an index lies in the drawing of an array, beyond its edges too.
+ * Row and column of an index in the drawing of an array; an index out of bounds is outside its edges.
  * @param {import("../trace.js").TraceArray} array
  * @param {number[]} index
  * @returns {[number, number]}
@@ -182,8 +182,8 @@ class Arrays {
   }
 
   /**
-   * All three matrices in one scale: the largest that the width and the height leave. What the line touches is shown
-   * again, magnified, where some array is too small to be read or not all of them are in sight.
+   * Show all three matrices at one scale, the largest that fits. The elements that the line accesses are shown
+   * again, magnified, if an array is too small to be read or not all of them are visible.
    * @param {import("../panel.js").Size} size
    */
   fit(size) {
@@ -205,7 +205,7 @@ class Arrays {
     for (const plane of this.planes.flat()) plane.measure();
   }
 
-  /** Where what scrolls around the arrays ends on the page. */
+  /** The lower end, on the page, of the element that scrolls the arrays. */
   get bottom() {
     return this.memory.closest(".tt-body")?.getBoundingClientRect().bottom ?? Infinity;
   }
@@ -215,7 +215,7 @@ class Arrays {
    * @param {import("../panel.js").Size} size
    */
   scale({ M, K, N, beside }, { compact, width, height, em }) {
-    // The counts stand above A and left of B, and may need more room than these leave them.
+    // The counts are above A and left of B, and may need more room than is free there.
     const high = part(this.productPlace, "callout").offsetHeight;
     const wide = high ? CALLOUT * em : 0;
     /** @type {(room: number, other: number, least: number) => number} */
@@ -258,7 +258,7 @@ class Arrays {
     const { machine, trace } = this.context;
     const faults = this.faults();
     const { drawn } = this;
-    // From one step to the next only what either touches can look different.
+    // From one step to the next only elements that either of them accesses can change their look.
     const near =
       drawn !== null &&
       drawn.machine === machine &&
@@ -303,7 +303,7 @@ class Arrays {
     return state | (!inside || (role === "C" && !machine.stored(number, element)) ? FAINT : 0);
   }
 
-  /** For each array, the elements at which this step breaks a rule, and where its accesses beyond the edges lie. */
+  /** For each array, the elements at which this step breaks a rule, and the positions of its accesses out of bounds. */
   faults() {
     const { machine, trace } = this.context;
     /** @type {{wrong: number[], beyond: [number, number][]}[]} */
@@ -334,7 +334,7 @@ class Arrays {
     return { grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
   }
 
-  /** Show with numbers what the line touches, or the part of a large array that the pointer is on. */
+  /** Show, with numbers, the elements that the line accesses, or the part of a large array under the pointer. */
   magnify() {
     if (this.magnifier.hidden) return;
     const { machine, trace } = this.context;
@@ -354,8 +354,8 @@ class Arrays {
   }
 
   /**
-   * What to magnify: each array that the line touches, by the elements of the chosen thread, or of the others where it
-   * takes no part; what the line reads comes before what it writes.
+   * The elements to magnify: of each array that the line accesses, those of the chosen thread, or those of other threads
+   * if it takes no part; arrays that are read come before those that are written.
    * @returns {{array: number, elements: number[], written: boolean}[]}
    */
   targets() {
@@ -376,10 +376,10 @@ class Arrays {
   }
 
   /**
-   * The part of an array around elements: as many as fit beside the parts of the other arrays with digits that can be
-   * read. It moves by whole parts, so that it stays while a thread walks through it.
+   * The part of an array around elements: as large as fits beside the parts of the other arrays with readable digits.
+   * It moves by whole parts, so it stays the same while a thread goes through it.
    * @param {{array: number, elements: number[], written: boolean}} target
-   * @param {number} beside  how many parts stand beside each other
+   * @param {number} beside  the number of parts side by side
    * @param {Lens} [known]  the last part of this array
    * @returns {Lens}
    */
@@ -434,7 +434,7 @@ class Arrays {
  * @property {HTMLElement} node
  */
 
-/** Whether the digits of a plane are too small, three of them in an element at least. @param {Plane} plane */
+/** Whether the digits of a plane, at least three in an element, are too small to read. @param {Plane} plane */
 function illegible(plane) {
   if (!(plane instanceof Grid)) return false;
   const scale = plane.layer.clientWidth / (plane.width + 2);
@@ -442,7 +442,7 @@ function illegible(plane) {
 }
 
 /**
- * How large an element is whose digits can be read; not smaller than it was.
+ * The size of an element with readable digits; at least `least`.
  * @param {string[]} texts
  * @param {number} least
  */
@@ -452,7 +452,7 @@ function sideFor(texts, least) {
 }
 
 /**
- * The first row, or column, of the part that holds these places.
+ * The first row, or column, of the part that contains these places.
  * @param {number[]} places
  * @param {number} shown
  * @param {number} all

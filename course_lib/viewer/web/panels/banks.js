@@ -1,4 +1,4 @@
-// The request of a warp to shared memory: the 32 banks, the words that the lanes ask of each, and the wavefronts.
+// The request of a warp to shared memory: the 32 banks, the words that the lanes access in each, and the wavefronts.
 
 import { fill, html, set, svg, write } from "../dom.js";
 import { BANKS, WARP, WORD_BYTES } from "../trace.js";
@@ -69,7 +69,7 @@ class Banks {
     const requests = this.requests.slice(0, accesses.length);
     requests.forEach((request, i) => request.draw(machine, accesses[i]));
     if (!requests.length) {
-      write(this.idle, machine.line === null ? "No warp has run yet." : `Line ${machine.line} asks nothing of shared memory.`);
+      write(this.idle, machine.line === null ? "No warp has run yet." : `Line ${machine.line} does not access shared memory.`);
       this.empty.draw([], -1, "The banks of shared memory");
     }
     fill(this.said, requests.length ? requests.map(({ node }) => node) : [this.idle, this.empty.node]);
@@ -95,7 +95,7 @@ class Request {
   draw(machine, access) {
     const { trace } = machine;
     const array = trace.arrays[access.array];
-    // For each bank, its words and the lanes that ask for them.
+    // For each bank, its words and the lanes that access them.
     /** @type {Map<number, number[]>[]} */
     const stacks = Array.from({ length: BANKS }, () => new Map());
     const size = access.width * array.itemsize;
@@ -112,7 +112,7 @@ class Request {
     write(this.said, requestSays(access, array, 0));
     write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
     const mine = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    this.stacks.draw(stacks, mine, `The banks of shared memory and the words of ${array.name} that each is asked for`);
+    this.stacks.draw(stacks, mine, `The banks of shared memory and the words of ${array.name} that are accessed in each`);
     this.node.style.setProperty("--hue", array.hue);
     set(this.node, "data-wavefronts", String(access.wavefronts));
     set(this.node, "data-conflicts", String(access.conflicts));
@@ -120,7 +120,7 @@ class Request {
   }
 }
 
-/** The banks beside each other, in each the words that it is asked for. */
+/** The banks side by side, in each its accessed words. */
 class Stacks {
   /**
    * @param {number} beside  banks in a row
@@ -132,7 +132,7 @@ class Stacks {
     this.frames = svg("g");
     this.words = svg("g");
     this.node = svg("svg", { class: "tt-banks", role: "img" }, this.frames, this.words);
-    /** @type {number[]}  of each row of banks, its height in SVG units: that of what stands in it */
+    /** @type {number[]}  the height of each row of banks, in SVG units: that of its contents */
     this.heights = [];
     this.drawn = "";
   }
@@ -185,7 +185,7 @@ class Stacks {
 
   /**
    * @param {number} bank
-   * @param {[number, number[]][]} words  with the lanes that ask for each
+   * @param {[number, number[]][]} words  with the lanes that access each
    * @param {number} high  a word, in SVG units
    * @param {number} mine
    */

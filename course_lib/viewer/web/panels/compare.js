@@ -1,4 +1,4 @@
-// Two runs in step: what each has asked of memory after the same number of statements, as bars that grow.
+// Two runs in step: the accesses of each after the same number of statements, as bars that grow.
 
 import { html, write } from "../dom.js";
 
@@ -18,7 +18,7 @@ const COUNTS = [
 export const compare = {
   name: "compare",
   title: "Compare",
-  wants: () => false, // one trace alone has nothing to be compared with: the stage adds this lens to two
+  wants: () => false, // not for a single trace: the stage adds this lens if there are two
   build: (place, context) => new Compare(place, context),
 };
 

@@ -1,4 +1,4 @@
-// What the lines that access a space have cost so far: a row a line and array, a bar a request.
+// The cost so far of the lines that access a space: a row for each line and array, with a bar for its average request.
 
 import { html, write } from "../dom.js";
 import { countUpTo } from "../survey.js";
@@ -22,7 +22,7 @@ export function requestSays(access, array, used) {
 }
 
 /**
- * Where each of the 32 lanes asks, null where it takes no part.
+ * The address of each of the 32 lanes, null for one that takes no part.
  * @param {import("../trace.js").Access} access
  * @param {number[]} starts
  */
@@ -33,7 +33,7 @@ export function spread(access, starts) {
   return lanes;
 }
 
-/** What a request on the page says: its words by what is written on them. @param {Element} place */
+/** The text of a request on the page, with the texts of its words. @param {Element} place */
 export function requestState(place) {
   const { lanes } = /** @type {HTMLElement} */ (place).dataset;
   const words = [...place.querySelectorAll("svg rect > title")].flatMap(({ textContent }) => {
@@ -44,9 +44,9 @@ export function requestState(place) {
   return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]"), words };
 }
 
-const ROOMY = 40; // ems for 32 lanes or banks in a row; with less, they stand in two
+const ROOMY = 40; // ems for 32 lanes or banks in a row; with less, they are in two rows
 
-/** How many lanes, or banks, stand in a row. @param {import("../panel.js").Size} size */
+/** The number of lanes, or banks, in a row. @param {import("../panel.js").Size} size */
 export function beside({ lens, em }) {
   return lens < ROOMY * em ? WARP / 2 : WARP;
 }
@@ -102,8 +102,7 @@ export class Costs {
     }
   }
 
-  /** The rows as they stand on the page, without the cost of a request and the bar that follow from it. */
-  state() {
+    state() {
     return this.rows.map(({ row }) => {
       const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
       return [this.space, Number(line), access, ...numbers.slice(0, this.cost === "wavefronts" ? 3 : 2).map(Number)];

@@ -1,4 +1,4 @@
-// The rules that the launch broke: a list to walk through, the one at this step marked.
+// The findings of the launch: a list, in which those of this step are marked.
 
 import { html } from "../dom.js";
 

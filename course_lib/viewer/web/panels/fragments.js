@@ -1,4 +1,4 @@
-// The matrices that a warp multiplies with one instruction: which lane holds which element of them in its registers.
+// The matrices that a warp multiplies with one instruction: the lane that holds each element in its registers.
 
 import { fill, html, set, svg, write } from "../dom.js";
 import { WARP } from "../trace.js";
@@ -50,7 +50,7 @@ class Fragments {
     fill(this.said, (here.length ? here : [this.operations[0]]).map(({ node }) => node));
   }
 
-  /** What another line would multiply. */
+  /** A sentence for a line that multiplies nothing, with the next line that does. */
   elsewhere() {
     const { machine, trace } = this.context;
     const [next] = trace.matrices;
@@ -59,7 +59,7 @@ class Fragments {
   }
 }
 
-/** The matrices of an operation; from step to step only the chosen thread's elements may be others. */
+/** The matrices of an operation; from step to step only the marks of the chosen thread's elements change. */
 class Multiplied {
   /** @param {import("../trace.js").MatrixOperation} operation */
   constructor(operation) {
@@ -132,7 +132,7 @@ function matrix({ name, rows, columns, held }) {
   return html("figure", {}, html("figcaption", {}, title), node);
 }
 
-/** What an operation on the page says. @param {Element} place */
+/** The texts of an operation on the page. @param {Element} place */
 function shown(place) {
   const held = [...place.querySelectorAll("figure")].map((figure) => {
     const cells = [...figure.querySelectorAll("[data-lane]")];

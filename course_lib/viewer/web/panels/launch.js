@@ -9,7 +9,7 @@ const LEVELS = 24; // of a colour
 /** @type {WeakMap<import("../trace.js").Trace, (Uint32Array | null)[]>} */
 const LOADS = new WeakMap();
 
-/** How strong the colour of a count is; what is loaded at all is no background. @param {number} count @param {number} scale */
+/** The strength of a count's colour; any count above 0 differs from the background. @param {number} count @param {number} scale */
 const level = (count, scale) => Math.max(count ? 1 : 0, Math.round((count / scale) * LEVELS));
 
 /** @type {import("../panel.js").Lens} */
@@ -38,7 +38,7 @@ class Launch {
 
   lines() {
     const { trace, offers } = this.context;
-    // what no view explains is not counted here either
+    // counts that no offered view explains are not shown
     const heads = ["line", "access", "accesses"];
     if (offers("warp") || offers("banks")) heads.push("requests");
     if (offers("warp")) heads.push("sectors", "per request");
@@ -91,7 +91,7 @@ class Launch {
     this.painted = true;
     const loads = this.loads(trace);
     const most = (/** @type {Uint32Array | null} */ counts) => counts?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
-    // one scale for all arrays, and for two runs: the same count has the same strength of colour
+    // one scale for all arrays, and for two runs: equal counts have the same strength of colour
     const scale = Math.max(...[...loads, ...(other ? this.loads(other.trace) : [])].map(most));
     const figures = loads.flatMap((counts, number) => {
       return counts && most(counts) ? [this.picture(counts, most(counts), number, scale)] : [];

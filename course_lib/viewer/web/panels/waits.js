@@ -1,4 +1,4 @@
-// Where warps wait: a row for each warp over the statements of the block, and the life of each shared buffer.
+// The waiting of warps: a row for each warp over the statements of the block, and the history of each shared buffer.
 
 import { html, write } from "../dom.js";
 import { layout } from "../grid.js";
@@ -30,7 +30,7 @@ export const waits = {
 /** How much of its row a span fills, from below. @type {Record<string, number>} */
 const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
 
-/** The life of an array of shared memory: of each buffer, when it is stored, loaded, and in between. */
+/** The history of a shared array: when each of its buffers is stored, loaded, or holds values for later loads. */
 class Buffers {
   /**
    * @param {import("../trace.js").TraceArray} array
@@ -65,7 +65,7 @@ class Buffers {
       const { spans } = this.rows[buffer];
       const what = `${loading ? "load" : "store"} ${this.array.name}`;
       const before = spans[spans.length - 1];
-      // from a store on, the buffer holds what a load still wants
+      // after a store, the buffer holds values that a later load needs
       if (before && loading && before[1] < i) spans.push([before[1], i, "held"]);
       if (before && before[1] === i && before[2] === what) before[1] = i + 1;
       else spans.push([i, i + 1, what]);
@@ -112,7 +112,7 @@ class Waits {
     if (this.canvas.isConnected) this.paint();
   }
 
-  /** What each warp and each buffer goes through, as course_lib/trace/strips.py says it. */
+  /** The history of each warp and each buffer, as in course_lib/trace/strips.py. */
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;
@@ -175,7 +175,7 @@ class Waits {
     this.painted = true;
   }
 
-  /** The colour of what a span says, as the theme has it. */
+  /** The colour of a kind of span in the present theme. */
   colours() {
     const probe = html("i");
     this.canvas.parentElement?.append(probe);

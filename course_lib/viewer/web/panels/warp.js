@@ -1,4 +1,4 @@
-// The request of a warp to global memory: its 32 lanes, where each asks, and the 32-byte sectors that answer.
+// The request of a warp to global memory: its 32 lanes, their addresses, and the 32-byte sectors that are loaded or stored.
 
 import { fill, html, set, svg, write } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
@@ -7,7 +7,7 @@ import { beside, Costs, requestSays, requestState, spread } from "./costs.js";
 const CELL = 20; // a lane, in SVG units
 const WORD = 9; // four bytes of a sector
 const LINE = 4; // sectors side by side: 128 bytes, a line of the cache
-const MOST_LINES = 8; // with more, the sectors that nobody asks for are left out
+const MOST_LINES = 8; // with more, unused sectors are not drawn
 
 /** @type {import("../panel.js").Lens} */
 export const warp = {
@@ -67,7 +67,7 @@ class Warp {
   }
 }
 
-/** The 32 lanes of a warp, with what each asks for below it. From step to step only what is different is drawn. */
+/** The 32 lanes of a warp, with the address of each below it. A step draws only what has changed. */
 class Lanes {
   /**
    * @param {number} beside  lanes in a row
@@ -103,7 +103,7 @@ class Lanes {
   }
 
   /**
-   * @param {Map<number, [number, string]>} addresses  lane -> the byte at which it asks, and what it asks for
+   * @param {Map<number, [number, string]>} addresses  lane -> its byte address, and the name of its element
    */
   ask(addresses) {
     const digits = Math.max(...[...addresses.values()].map(([byte]) => String(byte).length));
@@ -121,7 +121,7 @@ class Lanes {
 /** @param {import("../machine.js").Machine} machine */
 const laneOf = (machine) => (machine.line !== null && machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1);
 
-/** What stands where a step asks nothing. */
+/** Shown for a step without a request. */
 class Idle {
   /** @param {number} beside */
   constructor(beside) {
@@ -135,7 +135,7 @@ class Idle {
     const text =
       machine.line === null
         ? "No warp has run yet. Its 32 lanes:"
-        : `Warp ${machine.warp} asks nothing of global memory on line ${machine.line}. Its 32 lanes:`;
+        : `Warp ${machine.warp} does not access global memory on line ${machine.line}. Its 32 lanes:`;
     write(this.said, text);
     this.lanes.draw("The lanes of the warp", machine.line === null ? 0 : machine.mask, laneOf(machine));
   }
@@ -160,7 +160,7 @@ class Request {
     const array = trace.arrays[access.array];
     const bytes = access.width * array.itemsize;
     const mine = laneOf(machine);
-    // For each sector, the lanes that ask for each of its words.
+    // For each sector, the lanes that access each of its words.
     /** @type {Map<number, Map<number, number[]>>} */
     const sectors = new Map();
     const used = new Set();
@@ -178,7 +178,7 @@ class Request {
       }
     });
     write(this.said, requestSays(access, array, used.size));
-    this.lanes.draw(`The lanes of the warp and where each asks in ${array.name}`, access.mask, mine);
+    this.lanes.draw(`The lanes of the warp and the element of ${array.name} that each accesses`, access.mask, mine);
     this.lanes.ask(new Map(access.lanes.map((lane, k) => [lane, [starts[k], trace.elements(array, access.element(k), access.width)]])));
     const where = JSON.stringify([starts, bytes, access.mask, mine]);
     if (this.drawn !== where) {
@@ -194,7 +194,7 @@ class Request {
 }
 
 /**
- * The sectors in lines of the cache, those that nobody asks for too; where there are many lines, only the sectors.
+ * The sectors in lines of the cache, including unused ones; if there are many lines, only the used sectors.
  * @param {Map<number, Map<number, number[]>>} sectors
  * @param {number} mine  the lane of the chosen thread, or -1
  */
@@ -229,7 +229,7 @@ function picture(sectors, mine) {
         const lanes = asked.get(w);
         const look = !lanes ? "tt-unused" : lanes.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
         const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
-        const who = lanes ? `lanes ${lanes.join(", ")}` : "no lane asks for it";
+        const who = lanes ? `lanes ${lanes.join(", ")}` : "not used by any lane";
         node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside + s) * SECTOR_BYTES + WORD_BYTES * w}: ${who}`)));
       }
     }
