@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 COMMANDS = {
+    "profile": (".profile.command", "say what a kernel of yours requests and which rules it breaks, without a GPU"),
     "export": (".export", "write lessons as pages with live steppers"),
     "slides": (".slides", "write lessons as slides with live steppers"),
     "gpu": (".gpu.__main__", "measure the kernels on this machine's GPU"),

@@ -27,7 +27,7 @@ def test_a_command_gets_the_rest(capsys):
 def test_an_unknown_command_is_named(capsys):
     """With the names of those that there are."""
     assert commands.main(["exprot"]) == 2
-    assert "'exprot'; there are export," in capsys.readouterr().err
+    assert "'exprot'; there are profile, export," in capsys.readouterr().err
 
 
 def test_alone_it_lists_them():
