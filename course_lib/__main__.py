@@ -17,6 +17,7 @@ from . import lessons
 
 COMMANDS = {
     "open": (".lessons", "copy the lessons into a folder, and open the first one in JupyterLab"),
+    "profile": (".profile.command", "say what a kernel of yours requests and which rules it breaks, without a GPU"),
     "export": (".export", "write lessons as pages with live steppers"),
     "slides": (".slides", "write lessons as slides with live steppers"),
     "teach": (".teach.__main__", "write editions for students and teachers"),
