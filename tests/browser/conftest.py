@@ -366,8 +366,9 @@ class LabPage:
 import sys
 if "ipywidgets" in sys.modules:
     sys.modules["ipywidgets"].Widget.close_all()
-if "course_lib.exercises.predict" in sys.modules:
-    vars(sys.modules["course_lib.exercises.predict"].SCORE).update(guesses={}, points={})
+if "course_lib.exercises.progress" in sys.modules:
+    sys.modules["course_lib.exercises.progress"].SCORE.clear()
+    sys.modules["course_lib.exercises.progress"].SCORE.guesses.clear()
 get_ipython().reset()"""
     TAKE = """async ([notebook, code, seconds]) => {
       const panel = window.jupyterapp.shell.currentWidget;

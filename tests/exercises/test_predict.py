@@ -5,13 +5,13 @@ import pytest
 
 from course_lib.exercises import predict
 from course_lib.exercises import predict as exported
-from course_lib.exercises.predict import SCORE, Score
+from course_lib.exercises.progress import SCORE, Score
 
 
 @pytest.fixture(autouse=True)
 def fresh_score():
+    SCORE.clear()
     SCORE.guesses.clear()
-    SCORE.points.clear()
 
 
 def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():

@@ -13,8 +13,8 @@ EXPLAIN = "explain"
 #: Fewer words are no explanation.
 _FEWEST_WORDS = 8
 
-#: What counts the ideas that the reader has found in the own answer.
-Counted = Callable[[int], None]
+#: What counts the ideas that the reader has found in the own answer; it is told their numbers, from 1.
+Counted = Callable[[Collection[int]], None]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Explanation:
 def compare(exercise: Explanation, answer: str, found: Collection[int], counted: Counted) -> Verdict:
     """The model answer and its points, once there is an answer; ``found`` are the numbers of those that it has, from 1.
 
-    ``counted`` is told how many they are whenever the reader ticks another one.
+    ``counted`` is told their numbers whenever the reader ticks another one.
     """
     if len(answer.split()) < _FEWEST_WORDS:
         return Verdict(
@@ -73,9 +73,9 @@ def _boxes(exercise: Explanation, found: Collection[int], counted: Counted) -> A
     told = ipywidgets.Label("Compare with the model answer. Which of these points does your answer have?")
 
     def count(_: Any) -> None:
-        reached = sum(box.value for box in boxes)
-        counted(reached)
-        told.value = f"{reached} of {exercise.points} points"
+        ticked = [n for n, box in enumerate(boxes, 1) if box.value]
+        counted(ticked)
+        told.value = f"{len(ticked)} of {exercise.points} points"
 
     for box in boxes:
         box.observe(count, "value")
