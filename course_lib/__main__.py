@@ -21,6 +21,8 @@ COMMANDS = {
     "tile-by-tile open [folder]": "copy the lessons into a folder, and open the first one",
     "python -m course_lib.export": "write lessons as pages with live steppers",
     "python -m course_lib.slides": "write lessons as slides",
+    "python -m course_lib.site": "write all lessons as a site",
+    "python -m course_lib.teach": "editions for students and staff",
     "python -m course_lib.gpu": "measure the kernels on your GPU",
     "python -m course_lib.measurements": "write the tables and pictures of the recorded measurements",
 }
@@ -47,7 +49,9 @@ def show() -> int:
         print(f"  {lessons.title(json.loads(path.read_text(encoding='utf-8')), path.stem)}")
     print()
     for command, does in COMMANDS.items():
-        print(f"  {command:<36}{does}")
+        module = command.rpartition("-m ")[2]
+        if module == command or importlib.util.find_spec(module):  # students' editions lack course_lib.teach
+            print(f"  {command:<36}{does}")
     return 0
 
 

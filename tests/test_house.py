@@ -51,9 +51,10 @@ MAY_IMPORT = {
     "waiting": CORE | {"lazy", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
-    "publish": {"lessons", "viewer", "png", "waiting"},
+    "publish": {"course_map", "lessons", "viewer", "png", "waiting"},
     "teach": {"lessons", "publish"},
     "export": {"publish"},
+    "site": {"publish"},
     "slides": {"publish"},
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
