@@ -20,6 +20,7 @@ COMMANDS = {
     "profile": (".profile.command", "say what a kernel of yours requests and which rules it breaks, without a GPU"),
     "export": (".export", "write lessons as pages with live steppers"),
     "slides": (".slides", "write lessons as slides with live steppers"),
+    "site": (".site", "write all lessons as a site of pages that open from a folder"),
     "teach": (".teach.__main__", "write editions for students and teachers"),
     "gpu": (".gpu.__main__", "measure the kernels on this machine's GPU"),
 }

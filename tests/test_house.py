@@ -50,9 +50,10 @@ MAY_IMPORT = {
     "waiting": CORE | {"lazy", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
-    "publish": {"lessons", "viewer", "png", "waiting"},
+    "publish": {"course_map", "lessons", "viewer", "png", "waiting"},
     "teach": {"exercises", "kernels", "lessons", "png", "publish"},
     "export": {"publish"},
+    "site": {"publish"},
     "slides": {"publish"},
     "__main__": {"lessons"},  # imports a command when it is used
     "testing": {"run", "simulator"},

@@ -16,7 +16,7 @@ WRONG = [
         "    if row < A.shape[0] and col < A.shape[1]:\n        C[col, row] = A[row, col]\n",
         "gives x first",
     ),
-    ("skewed", "modulo 31", [("% 32]", "% 31]")], "look at `acc += tile[tx, (k + tx) % 31]`", "nightly"),
+    ("skewed", "modulo 31", [("% 32]", "% 31]")], "look at `acc += tile[tx, (k + tx) % 31]`"),
     ("which-bank", "the column alone", [(BANK, "return col % 32")], "with word 33"),
     ("which-bank", "the word", [(BANK, "return row * width + col")], "modulo 32"),
     ("which-bank", "by columns", [(BANK, "return (col * width + row) % 32")], "its column 5 is word 5"),

@@ -110,7 +110,6 @@ WRONG = [
         "the tile's column in B",
         [("load4(B, start + ty, col)", "load4(B, start + ty, n)")],
         "the first 32 columns",
-        "nightly",
     ),
     ("wide", "one barrier", [("b[3]\n        cuda.syncthreads()", "b[3]")], "both barriers must stay", "nightly"),
     (

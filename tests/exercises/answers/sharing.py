@@ -75,7 +75,6 @@ WRONG = [
         "one place off",
         [("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t] + near[t + 1]")],
         "pencil",
-        "nightly",
     ),
     ("divergent", "no barrier at all", [(BARRIER, "")], "all must wait at cuda.syncthreads()"),
     (
