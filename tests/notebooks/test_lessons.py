@@ -415,7 +415,7 @@ def test_nothing_is_captured_hidden_or_installed(path):
 def test_outputs_are_stored_small_and_stable(path):
     outputs = _outputs(path)
     assert outputs
-    assert len(json.dumps(outputs)) < 200_000
+    assert len(json.dumps(outputs)) < 250_000
     for output in outputs:
         assert output["output_type"] in ("execute_result", "display_data") or output["name"] == "stdout"
         if output.get("data") == {}:
