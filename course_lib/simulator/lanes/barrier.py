@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 
 class Pause(NamedTuple):
-    """What a warp yields after each iteration of a loop in which it may wait; ``calm``: nothing of its own changed."""
+    """What a warp yields after each iteration of a loop in which it may wait; ``calm``: nothing of its own changed.
+
+    ``phase``: it waits for a phase of a barrier in shared memory, and ``calm`` says that nobody arrived meanwhile.
+    """
 
     line: int
     calm: bool
+    phase: bool = False
 
 
 class Barrier(NamedTuple):
