@@ -24,7 +24,7 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 Lanemask = np.ndarray[Any, np.dtype[np.bool_]]
 
 READ, WRITE, ATOMIC = 0, 1, 2
-KIND = {"load": READ, "store": WRITE, "atomic": ATOMIC}
+KIND = {"load": READ, "store": WRITE, "bulk": WRITE, "atomic": ATOMIC}
 #: Accessor slots kept for each word and kind of access; see Shadow.
 SLOTS = ("latest", "other_lane", "other_warp", "other_block")
 
