@@ -38,7 +38,7 @@ plain data, describes what that code does. ``KINDS`` has a row for each kind:
     ``f(barriers, i, number)`` makes a barrier in shared memory for ``number`` arrivals, arrives at it and waits for
     ``number`` bytes, or waits for the phase whose parity is ``number``.
 ``("tile copy", rows, columns)``
-    ``f(tile, place, array, row, column, barriers, i)`` starts to copy ``rows`` × ``columns`` elements to a shared array.
+    ``f(tile, place, array, row, column, barriers, i)`` starts to copy a tile of ``array`` into a shared array.
 ``("fence proxy",)``, ``("fence registers",)``
     ``f()`` orders stores to shared memory, or accesses to registers, before the products that follow.
 
