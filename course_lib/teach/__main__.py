@@ -40,7 +40,7 @@ class Command:
         return import_module(f"{__package__}.{self.module}")
 
 
-COMMANDS: tuple[Command, ...] = ()
+COMMANDS: tuple[Command, ...] = (Command("grade", "Grade the submissions of a class in one lesson.", "grade"),)
 
 
 def main(arguments: Sequence[str] | None = None, commands: Sequence[Command] = COMMANDS) -> int:
