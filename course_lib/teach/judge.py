@@ -18,7 +18,7 @@ from ..exercises.grading.routines import Routine
 from ..exercises.grading.verdict import NOT_YET, Verdict
 from . import likeness
 from .extract import Missing, Refused, extract, text_of
-from .lessons import ExerciseCell, lesson_cells, parsed, places
+from .lessons import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
 from .submission import LONGEST, Answer, answers, as_json, read
 
 #: What may stand in the column "status", beside "passed", "failed" and "not yet" of a verdict.
@@ -83,8 +83,11 @@ def _in_words(name: str, text: str | None) -> Judged:
     if compare(exercise, text, (), lambda points: None).status == NOT_YET:
         return unjudged(name, NOT_YET, "the answer has too few words.")
     page = f"<p><b>{name}</b></p><blockquote>{_paragraphs(text)}</blockquote>"
-    words = tuple(re.findall(r"\w+", text.lower()))
-    return Judged(name, None, exercise.points, TO_READ, page=page, units=words, text=text)
+    return Judged(name, None, exercise.points, TO_READ, page=page, units=_words(text), text=text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text.lower()))
 
 
 def _paragraphs(text: str) -> str:
@@ -97,24 +100,26 @@ def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[s
     kernel = isinstance(exercise, Exercise)
     found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
     remarks = (*filter(None, [answer.remark]), *found.remarks)
-    given = next(node for node in reversed(parsed(place.source).body) if isinstance(node, ast.FunctionDef))
-    if source := likeness.copied_from(found.tree, given, keeps=exercise.kind == FILL_IN):
+    if source := likeness.copied_from(found.tree, _last_function(place.source), keeps=exercise.kind == FILL_IN):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
     verdict = check(name, found.function)
-    units = (*likeness.written(found.tree, given), *_own_comments(answer.source, place.source))
-    page = _page(verdict, remarks)
-    return Judged(
-        name, verdict.points, verdict.of, verdict.status, verdict.hint or _first(verdict), page=page, units=units
-    )
+    hint, units = verdict.hint or _first(verdict), _units(answer.source, found.tree, place)
+    return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=_page(verdict, remarks), units=units)
 
 
 def _first(verdict: Verdict) -> str:
     return next((check.text for check in verdict.checks if check.passed is False), "")
 
 
-def _own_comments(text: str, given: str) -> list[str]:
-    known = set(likeness.comments(given))
-    return [comment for comment in likeness.comments(text) if comment not in known]
+def _last_function(cell: str) -> ast.FunctionDef:
+    return next(node for node in reversed(parsed(cell).body) if isinstance(node, ast.FunctionDef))
+
+
+def _units(cell: str, function: ast.FunctionDef, place: ExerciseCell) -> tuple[str, ...]:
+    """The statements and comments of a cell that the lesson does not give."""
+    known = set(likeness.comments(place.source))
+    own = (comment for comment in likeness.comments(cell) if comment not in known)
+    return (*likeness.written(function, _last_function(place.source)), *own)
 
 
 def _page(verdict: Verdict, remarks: Sequence[str]) -> str:
@@ -124,6 +129,24 @@ def _page(verdict: Verdict, remarks: Sequence[str]) -> str:
     if verdict.opens is not None:
         picture = verdict.show().picture(hint="")._repr_html_()
     return f"{verdict._repr_html_()}{said}{picture}"
+
+
+#: The authors of the course's own answers.
+COURSE = ("the course's solution", "the course's model answer")
+
+
+def course_units(lesson: str, name: str) -> dict[str, tuple[str, ...]]:
+    """Return what the course's own answers to an exercise say, part by part, as `Judged.units` does."""
+    exercise, folder, found = EXERCISES[name], NOTEBOOKS / "solutions", {}
+    if (folder / f"{lesson}.ipynb").exists():
+        place, solved = places(lesson)[name], places(lesson, folder)[name].source
+        if isinstance(exercise, Explanation):
+            found[COURSE[0]] = _words(text_of(name, solved, ()) or "")
+        else:
+            found[COURSE[0]] = _units(solved, _last_function(solved), place)
+    if isinstance(exercise, Explanation):
+        found[COURSE[1]] = _words(exercise.model)
+    return found
 
 
 # ---- what the sandbox calls: values of JSON in, values of JSON out ---------------------------------------------

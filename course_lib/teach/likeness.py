@@ -131,15 +131,27 @@ def copied_from(function: ast.FunctionDef, given: ast.FunctionDef, keeps: bool) 
 # ---- other students -------------------------------------------------------------------------------------------
 
 
-def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[str, str, float]]:
-    """Return the pairs of students who wrote nearly the same, and which part they share, the most alike first.
+def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], float]]:
+    """Return the groups of authors who wrote nearly the same, and the least part that two neighbours in one share.
 
     ``units`` are the statements and comments, or the words, that each wrote.
     """
-    counted = {student: Counter(parts) for student, parts in units.items() if len(parts) >= _EVIDENCE}
-    pairs = []
-    for (one, own), (other, others) in combinations(sorted(counted.items()), 2):
-        both = 2 * (own & others).total() / (own.total() + others.total())
+    same: dict[tuple[str, ...], list[str]] = {}
+    for author, parts in sorted(units.items()):
+        if len(parts) >= _EVIDENCE:
+            same.setdefault(tuple(sorted(parts)), []).append(author)
+    group = {text: [text] for text in same}
+    share = dict.fromkeys(same, 1.0)
+    counted = {text: Counter(text) for text in same}
+    for one, other in combinations(same, 2):
+        both = 2 * (counted[one] & counted[other]).total() / (len(one) + len(other))
         if both >= ALIKE:
-            pairs.append((one, other, both))
-    return sorted(pairs, key=lambda pair: (-pair[2], pair))
+            if group[one] is not group[other]:
+                group[one] += group[other]
+                for text in group[other]:
+                    group[text] = group[one]
+            for text in group[one]:
+                share[text] = min(both, share[one], share[other])
+    groups = {id(texts): texts for texts in group.values()}.values()
+    found = [(tuple(sorted(a for text in texts for a in same[text])), share[texts[0]]) for texts in groups]
+    return sorted(((authors, least) for authors, least in found if len(authors) > 1), key=lambda each: (-each[1], each))

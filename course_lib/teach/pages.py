@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from ..exercises import EXERCISES
 from ..exercises.grading.explain import Explanation
-from .judge import Judged
+from .judge import COURSE, Judged, course_units
 from .likeness import alike
 
 _STYLE = """
@@ -97,13 +97,12 @@ def for_teacher(lesson: str, graded: Mapping[str, Sequence[Judged]]) -> str:
     body += "<h2>Answers that are nearly the same</h2>"
     listed = ""
     for name in names:
-        units = {s: row.units for s, each in graded.items() for row in each if row.exercise == name}
-        for one, other, share in alike(units):
-            listed += (
-                f"<tr><td>{name}</td><td>{html.escape(one)}</td><td>{html.escape(other)}</td><td>{share:.0%}</td></tr>"
-            )
+        units = {student: row.units for student, each in graded.items() for row in each if row.exercise == name}
+        for authors, share in alike(units | course_units(lesson, name)):
+            if set(authors) - set(COURSE):
+                listed += f"<tr><td>{name}</td><td>{share:.0%}</td><td>{html.escape(', '.join(authors))}</td></tr>"
     if listed:
-        head = "<tr><th>exercise</th><th>student</th><th>student</th><th>shared</th></tr>"
+        head = "<tr><th>exercise</th><th>shared</th><th>written by</th></tr>"
         listed = f"<p>What the lesson gives is left out. Equal answers are no proof.</p><table>{head}{listed}</table>"
     return _document(f"{lesson}: for the teacher", body + (listed or "<p>None.</p>"))
 
