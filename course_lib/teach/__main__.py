@@ -41,7 +41,8 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("students", "write an edition without solutions, notes and tests", "editions"),
+    Command("students", "Write an edition without solutions, notes and tests.", "editions"),
+    Command("grade", "Grade the submissions of a class in one lesson.", "grade"),
 )
 
 
