@@ -66,6 +66,15 @@ def launch():
     import numpy as np
     return 2, 32, (np.ones(50, np.float32), np.zeros(50, np.float32), 50)
 
+@cuda.jit
+def unguarded(x, out):
+    out[cuda.grid(1)] = x[cuda.grid(1)]
+
+def of_size(n):
+    import numpy as np
+    x = np.arange(n, dtype=np.float32)
+    return max(1, n // 32), 32, (x, np.zeros_like(x)), {"out": x}
+
 LIMIT = 5
 print("imported")
 double[1, 32](cuda.to_device([1.0]), None, 1)
@@ -146,7 +155,7 @@ def test_a_file_that_needs_a_gpu(told):
     status, out, err = told("eager", *PAIR, "--json")
 
     assert status == 0 and json.loads(out)["totals"]["accesses"] == 128
-    assert "its import ended in line 59, which needs a GPU" in err and "imported" in err
+    assert "its import ended in line 68, which needs a GPU" in err and "imported" in err
     assert "1\n" in told("says", *ENDLESS, "--block", "2", "--json")[2]
 
 
@@ -155,6 +164,17 @@ def test_a_function_of_the_file_makes_the_launch(told):
     status, out, _ = told("double", "--launch", "launch", "--json")
 
     assert status == 0 and json.loads(out)["totals"]["accesses"] == 150
+
+
+def test_many_launches(told):
+    """A kernel that holds for all sizes, and the smallest launch that fails, which is profiled."""
+    status, out, _ = told("eager", "--check-all", "of_size", "--launches", "4")
+    assert status == 1 and "fails for n=33 (" in out and "out[32] holds 0.0, and 32.0 is right" in out
+
+    status, out, _ = told("unguarded", "--check-all", "of_size", "--json")
+    data = json.loads(out)
+    assert status == 1 and data["grid"] == [1, 1, 1] and data["failures"][0].startswith("fails for n=0 (unguarded: ")
+    assert {finding["kind"] for finding in data["findings"]} == {"out-of-bounds"}
 
 
 def test_the_page_lives_alone(told, tmp_path):
@@ -186,7 +206,7 @@ def test_a_launch_too_large_to_trace(told):
     [
         (["gone.py:double"], "There is no file gone.py."),
         (["my_kernels.py"], "Name a file and the kernel in it, as my_kernel.py:kernel, not 'my_kernels.py'."),
-        (["{}:nothing", *DOUBLE], "has no 'nothing'; its kernels are double, eager, .*its import ended in line 59"),
+        (["{}:nothing", *DOUBLE], "has no 'nothing'; its kernels are double, eager, .*its import ended in line 68"),
         (["{}:LIMIT", *DOUBLE], "'LIMIT' in .* is no kernel .int.; its kernels are double, eager"),
         (["{}:helper", *PAIR, "--array", "x=ones:float32:1"], "--array x=… is given twice"),
         (["{}:helper", "--grid", "1", "--block", "1", "--scalar", "x=1"], "helper is a device function"),
@@ -213,6 +233,10 @@ def test_a_launch_too_large_to_trace(told):
         (["{}:double", *DOUBLE, "--scalar", "n=1", "--registers", "300"], "a thread has 1 to 255 registers, not 300"),
         (["{}:double", *DOUBLE, "--scalar", "n=1", "--page", "gone/page.html"], "cannot be written to gone"),
         (["{}:double", "--launch", "launch", "--grid", "1"], "--launch gives grid, block and arguments"),
+        (["{}:double", "--check-all"], "cannot be guessed; give check_all a function"),
+        (["{}:double", "--check-all", "LIMIT"], "'LIMIT' in .* is no function of sizes"),
+        (["{}:double", "--check-all", "of_size", "--grid", "1"], "--check-all gives grid, block and arguments"),
+        (["{}:double", "--check-all", "of_size", "--launches", "0"], "--launches is 0; it is 1 or more"),
         (["{}:double", "--launch", "LIMIT"], r"LIMIT\(\) must return grid, block and a tuple of arguments"),
     ],
 )
