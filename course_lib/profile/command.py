@@ -84,8 +84,9 @@ def _run(options: argparse.Namespace) -> int:
     path, name = split(options.kernel)
     file = load(path)
     kernel = file.kernel(name)
-    if file.failure:
-        print(f"{path}: {file.failure}; what stands before it is profiled.", file=sys.stderr)
+    if file.skipped:
+        more = f" (and {len(file.skipped) - 1} more)" if len(file.skipped) > 1 else ""
+        print(f"{path}: statements that fail are left out: {file.skipped[0]}{more}.", file=sys.stderr)
     checked = None
     if options.check_all is None:
         grid, block, values = _launch(options, file, kernel)
