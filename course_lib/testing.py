@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .run import Run, known_counts, title
 from .simulator.findings import KINDS, Finding
 
-__all__ = ["Exceeded", "assert_clean", "exceeded", "not_allowed"]
+__all__ = ["Exceeded", "assert_clean", "differs", "exceeded", "not_allowed"]
 
 
 @dataclass(frozen=True)
@@ -60,3 +62,10 @@ def assert_clean(run: Run, *, allow: Sequence[str] = (), **budgets: int) -> None
     if found or over:
         lines = [*map(str, over), *map(str, found)]
         raise AssertionError("\n".join([run.heading(), *(f"  {line}" for line in lines), f"{run.source}"]))
+
+
+def differs(held: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return where two arrays differ by more than rounding: by 1e-3 of an element and 1e-5 of the largest one."""
+    scale = float(np.abs(right[np.isfinite(right)]).max(initial=0))
+    wrong: np.ndarray = ~np.isclose(held, right, rtol=1e-3, atol=1e-5 * scale, equal_nan=True)
+    return wrong

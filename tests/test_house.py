@@ -23,14 +23,16 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-
 
 # Arrows point one way: a part of course_lib may import the parts named here, and itself. A part is a folder, or a
 # module beside the folders; the command of a folder may import more than the folder.
-CORE = {"simulator", "observers", "run", "simulate"}
+CORE = {"simulator", "observers", "run", "testing", "check_all", "simulate"}
 WINGS = {"waiting", "products"}
 MAY_IMPORT = {
     "lazy": set(),
     "simulator": set(),
     "observers": {"simulator"},
     "run": {"simulator", "observers", "trace"},
-    "simulate": {"simulator", "observers", "run", "trace"},
+    "testing": {"run", "simulator"},
+    "check_all": {"run", "simulator", "testing"},
+    "simulate": {"simulator", "observers", "run", "trace", "check_all"},
     "kernels": set(),
     "trace": {"simulator"},
     "look": set(),
@@ -56,14 +58,15 @@ MAY_IMPORT = {
     "site": {"publish"},
     "slides": {"publish"},
     "__main__": {"lessons"},  # imports a command when it is used
-    "testing": {"run", "simulator"},
-    "profile": CORE | {"model", "measurements", "trace", "viewer", "testing", "waiting"},
+    "profile": CORE | {"model", "measurements", "trace", "viewer", "waiting"},
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
 THIRD_PARTY = {
     "simulator": {"numpy"},
     "observers": {"numpy"},
     "run": {"numpy"},
+    "testing": {"numpy"},
+    "check_all": {"numpy"},
     "simulate": {"numpy"},
     "trace": {"numpy"},
     "look": set(),

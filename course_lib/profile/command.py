@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import measurements
+from ..check_all import LAUNCHES, Checked, product_of
 from ..run import COUNTS
+from ..simulate import simulate
 from ..simulator.findings import KINDS, SimulatorError
 from ..simulator.language.source import read
 from ..testing import exceeded, not_allowed
@@ -40,6 +42,16 @@ def parser() -> argparse.ArgumentParser:
         metavar="FUNCTION",
         help="a function of the same file that returns grid, block and a tuple of arguments, in place of these options",
     )
+    p.add_argument(
+        "--check-all",
+        nargs="?",
+        const="",
+        metavar="FUNCTION",
+        help="launch for many sizes, and profile the smallest launch that fails: a function of the same file takes "
+        "sizes, and returns grid, block, a tuple of arguments and, if wanted, what arrays should hold by name; without "
+        "one, the kernel is launched as a product of matrices (A, B, C)",
+    )
+    p.add_argument("--launches", type=int, default=LAUNCHES, metavar="N", help=f"of --check-all ({LAUNCHES})")
     p.add_argument("--seed", type=int, default=0, help="of random arrays (0)")
     p.add_argument("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory of a block (0)")
     p.add_argument("--registers", type=int, metavar="N", help="registers of a thread, as a compiler reports them")
@@ -72,9 +84,17 @@ def _run(options: argparse.Namespace) -> int:
     path, name = split(options.kernel)
     file = load(path)
     kernel = file.kernel(name)
-    if file.failure:
-        print(f"{path}: {file.failure}; what stands before it is profiled.", file=sys.stderr)
-    grid, block, values = _launch(options, file, kernel)
+    if file.skipped:
+        more = f" (and {len(file.skipped) - 1} more)" if len(file.skipped) > 1 else ""
+        print(f"{path}: statements that fail are left out: {file.skipped[0]}{more}.", file=sys.stderr)
+    checked = None
+    if options.check_all is None:
+        grid, block, values = _launch(options, file, kernel)
+    else:
+        checked, grid, block, values = _checked(options, file, kernel)
+        if checked.holds:
+            print(json.dumps({"clean": True, "checked": repr(checked)}, indent=1) if options.json else checked)
+            return 0
     try:
         launch = profile(
             kernel,
@@ -94,6 +114,8 @@ def _run(options: argparse.Namespace) -> int:
 
     budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
     fails = verdict(launch, not_allowed(launch.run, options.allow), exceeded(launch.run, budgets))
+    if checked:
+        fails.insert(0, repr(checked))
     print(json.dumps(as_data(launch, fails), indent=1) if options.json else as_text(launch, fails))
     if options.page:
         try:
@@ -107,8 +129,7 @@ def _run(options: argparse.Namespace) -> int:
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Any, Any, Sequence[Any]]:
     """Return the grid, the block and the arguments, from the options or from a function of the file."""
     if options.launch:
-        if options.grid or options.block or options.array or options.scalar:
-            raise UsageError("--launch gives grid, block and arguments; leave out --grid, --block, --array, --scalar.")
+        _alone(options, "--launch")
         made = file.named(options.launch)
         try:
             grid, block, values = made()[:3]
@@ -124,3 +145,26 @@ def _launch(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Any, 
     grid, block = numbers("the grid", options.grid), numbers("the block", options.block)
     source = read(kernel)
     return grid, block, in_order(source.name, source.parameters, options.array, options.scalar, options.seed)
+
+
+def _alone(options: argparse.Namespace, name: str) -> None:
+    """Refuse a launch that is given twice."""
+    if options.grid or options.block or options.array or options.scalar:
+        raise UsageError(f"{name} gives grid, block and arguments; leave out --grid, --block, --array and --scalar.")
+
+
+def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Checked, Any, Any, Sequence[Any]]:
+    """Return what many launches say, and grid, block and arguments of the smallest that fails, if one does."""
+    _alone(options, "--check-all")
+    if options.launch:
+        raise UsageError("--check-all and --launch both give the launch; leave one of them out.")
+    if options.launches < 1:
+        raise UsageError(f"--launches is {options.launches}; it is 1 or more.")
+    launch = file.named(options.check_all) if options.check_all else product_of(kernel)
+    if not callable(launch):
+        raise UsageError(f"{options.check_all!r} in {file.path} is no function of sizes.")
+    found = simulate(kernel, max_steps=options.max_steps).check_all(
+        launch, allow=options.allow, launches=options.launches, seed=options.seed
+    )
+    made = (0, 0, ()) if found.sizes is None else launch(**found.sizes)[:3]
+    return found, *made

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
-import importlib.util
 import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+#: The function that a statement's failure calls, by a name that no file has.
+_SKIP = "__skip_statement__"
 
 
 class UsageError(Exception):
@@ -19,18 +22,18 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class File:
-    """An imported file. ``failure`` says where its import ended too early; what stands before that line is there."""
+    """An imported file. ``skipped`` says which of its statements failed, and why."""
 
     path: Path
     module: ModuleType
-    failure: str = ""
+    skipped: tuple[str, ...] = ()
 
     def named(self, name: str) -> Any:
         """Return the object with this name, as ``kernel`` or ``Class.kernel``."""
         found: Any = self.module
         for part in name.split("."):
             if not hasattr(found, part):
-                raise UsageError(f"{self.path} has no {name!r}; {self._offers()}{self._ended()}.")
+                raise UsageError(f"{self.path} has no {name!r}; {self._offers()}{self._missing()}.")
             found = getattr(found, part)
         return found
 
@@ -45,8 +48,8 @@ class File:
         kernels = [name for name, thing in vars(self.module).items() if _is_kernel(thing)]
         return f"its kernels are {', '.join(kernels)}" if kernels else "no function in it is decorated with @cuda.jit"
 
-    def _ended(self) -> str:
-        return f" ({self.failure})" if self.failure else ""
+    def _missing(self) -> str:
+        return f" (skipped: {'; '.join(self.skipped[:3])})" if self.skipped else ""
 
 
 def _is_kernel(thing: Any) -> bool:
@@ -64,43 +67,59 @@ def split(target: str) -> tuple[Path, str]:
 
 
 def load(path: Path) -> File:
-    """Import a file of kernels. What it prints goes to stderr.
+    """Import a file of kernels, statement by statement. What it prints goes to stderr.
 
-    A file that launches its kernels at once fails without a GPU; what it defined before that is kept.
+    Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
+    and what needs them.
     """
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
-    name = f"profiled_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    failure = ""
+    try:
+        tree = ast.parse(path.read_bytes(), str(path))
+    except SyntaxError as error:
+        raise UsageError(f"{path}, line {error.lineno}, is not Python: {error.msg}.") from None
+    except ValueError:
+        raise UsageError(f"{path} is no Python file.") from None
+    module = ModuleType(f"profiled_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    skipped: list[str] = []
+
+    def skip(line: int) -> None:
+        error = sys.exception()
+        if error is None or not isinstance(error, Exception | SystemExit):
+            raise
+        skipped.append(f"line {line}, {_said(error)}")
+
+    vars(module)[_SKIP] = skip
     with _neighbours(path.parent), _signatures_wait(), contextlib.redirect_stdout(sys.stderr):
-        try:
-            spec.loader.exec_module(module)
-        except SyntaxError as error:
-            raise UsageError(f"{path}, line {error.lineno}, is not Python: {error.msg}.") from None
-        except (Exception, SystemExit) as error:
-            failure = f"its import ended {_line_of(error, path)}{_said(error)}"
-    return File(path, module, failure)
+        exec(_tolerant(tree, path), vars(module))
+    return File(path, module, tuple(skipped))
 
 
-def _line_of(error: BaseException, path: Path) -> str:
-    lines, at = [], error.__traceback__
-    while at is not None:
-        if Path(at.tb_frame.f_code.co_filename) == path:
-            lines.append(at.tb_lineno)
-        at = at.tb_next
-    return f"in line {lines[0]}, " if lines else ""
+def _tolerant(tree: ast.Module, path: Path) -> CodeType:
+    """Compile a file so that a statement that fails calls ``_SKIP`` with its line, and the next one runs.
+
+    The file is compiled as a whole: what a name means in the rest of it changes the code of its functions.
+    """
+    body: list[ast.stmt] = []
+    for statement in tree.body:
+        from_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if from_future or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+            body.append(statement)  # a docstring and these come first
+            continue
+        (guard,) = ast.parse(f"try:\n    pass\nexcept:\n    {_SKIP}({statement.lineno})").body
+        assert isinstance(guard, ast.Try)
+        guard.body = [statement]
+        body.append(guard)
+    return compile(ast.Module(body, []), str(path), "exec", dont_inherit=True)
 
 
 def _said(error: BaseException) -> str:
     """Return an error in one line."""
     if type(error).__name__ == "CudaSupportError":
         return "which needs a GPU"
-    return f"with {type(error).__name__}: {textwrap.shorten(str(error), 100)}"
+    return f"{type(error).__name__}: {textwrap.shorten(str(error), 100)}"
 
 
 @contextlib.contextmanager

@@ -10,7 +10,8 @@ from course_lib.__main__ import main
 from course_lib.measurements import load as recording
 from course_lib.model import occupancy
 
-FILE = """
+FILE = """'Kernels.'
+from __future__ import annotations; import not_installed
 from numba import cuda, float32, float64
 
 @cuda.jit
@@ -66,10 +67,22 @@ def launch():
     import numpy as np
     return 2, 32, (np.ones(50, np.float32), np.zeros(50, np.float32), 50)
 
+@cuda.jit
+def unguarded(x, out):
+    out[cuda.grid(1)] = x[cuda.grid(1)]
+
+def of_size(n):
+    import numpy as np
+    x = np.arange(n, dtype=np.float32)
+    return max(1, n // 32), 32, (x, np.zeros_like(x)), {"out": x}
+
 LIMIT = 5
 print("imported")
 double[1, 32](cuda.to_device([1.0]), None, 1)
-after = LIMIT
+
+@cuda.jit
+def last(x):
+    x[0] = LIMIT
 """
 DOUBLE = ["--grid", "4", "--block", "32", "--array", "x=random:float32:100", "--array", "out=zeros:float32:100"]
 PAIR = ["--grid", "1", "--block", "64", "--array", "x=random:float32:64", "--array", "out=zeros:float32:64"]
@@ -115,15 +128,15 @@ def test_the_text_has_every_part(told):
 
     assert status == 0
     assert out.startswith("double: grid 4, block 32")
-    assert re.search(r"^ *8 +300 +12 +39 +out\[i\] = x\[i\] \+ x\[i\]$", out, re.MULTILINE)
-    assert re.search(r"^ *8 +global +x +load +200 +8 +26 +– +–$", out, re.MULTILINE)
+    assert re.search(r"^ *9 +300 +12 +39 +out\[i\] = x\[i\] \+ x\[i\]$", out, re.MULTILINE)
+    assert re.search(r"^ *9 +global +x +load +200 +8 +26 +– +–$", out, re.MULTILINE)
     assert "how many the kernel takes is known once it is compiled" in out
 
 
 def test_findings_and_budgets_are_a_status(told):
     """A race fails, an allowed kind does not, and a budget that is met by one less does."""
     status, out, _ = told("reversed_by_a_block", *PAIR)
-    assert status == 1 and "race (lines 20 and 21)" in out
+    assert status == 1 and "race (lines 21 and 22)" in out
 
     assert told("accidental", *PAIR)[0] == 1
     assert told("accidental", *PAIR, "--allow", "float64")[0] == 0
@@ -138,15 +151,19 @@ def test_a_loop_without_end(told):
     status, out, _ = told("endless", *ENDLESS, "--max-steps", "500")
 
     assert status == 1
-    assert "line 31" in out and "There is no stepper, and no time: the launch did not end." in out
+    assert "line 32" in out and "There is no stepper, and no time: the launch did not end." in out
 
 
 def test_a_file_that_needs_a_gpu(told):
-    """A signature compiles nothing, a launch ends the import but not the profile, and stdout has JSON alone."""
+    """A signature compiles nothing, a launch and a missing package are left out, and stdout has JSON alone."""
     status, out, err = told("eager", *PAIR, "--json")
 
     assert status == 0 and json.loads(out)["totals"]["accesses"] == 128
-    assert "its import ended in line 59, which needs a GPU" in err and "imported" in err
+    assert (
+        "left out: line 2, ModuleNotFoundError: No module named 'not_installed' (and 1 more)" in err
+        and "imported" in err
+    )
+    assert json.loads(told("last", *ENDLESS, "--json")[1])["totals"]["accesses"] == 1
     assert "1\n" in told("says", *ENDLESS, "--block", "2", "--json")[2]
 
 
@@ -155,6 +172,17 @@ def test_a_function_of_the_file_makes_the_launch(told):
     status, out, _ = told("double", "--launch", "launch", "--json")
 
     assert status == 0 and json.loads(out)["totals"]["accesses"] == 150
+
+
+def test_many_launches(told):
+    """A kernel that holds for all sizes, and the smallest launch that fails, which is profiled."""
+    status, out, _ = told("eager", "--check-all", "of_size", "--launches", "4")
+    assert status == 1 and "fails for n=33 (" in out and "out[32] holds 0.0, and 32.0 is right" in out
+
+    status, out, _ = told("unguarded", "--check-all", "of_size", "--json")
+    data = json.loads(out)
+    assert status == 1 and data["grid"] == [1, 1, 1] and data["failures"][0].startswith("fails for n=0 (unguarded: ")
+    assert {finding["kind"] for finding in data["findings"]} == {"out-of-bounds"}
 
 
 def test_the_page_lives_alone(told, tmp_path):
@@ -186,11 +214,11 @@ def test_a_launch_too_large_to_trace(told):
     [
         (["gone.py:double"], "There is no file gone.py."),
         (["my_kernels.py"], "Name a file and the kernel in it, as my_kernel.py:kernel, not 'my_kernels.py'."),
-        (["{}:nothing", *DOUBLE], "has no 'nothing'; its kernels are double, eager, .*its import ended in line 59"),
+        (["{}:nothing", *DOUBLE], "has no 'nothing'; its kernels are double, eager, .*line 69, which needs a GPU"),
         (["{}:LIMIT", *DOUBLE], "'LIMIT' in .* is no kernel .int.; its kernels are double, eager"),
         (["{}:helper", *PAIR, "--array", "x=ones:float32:1"], "--array x=… is given twice"),
         (["{}:helper", "--grid", "1", "--block", "1", "--scalar", "x=1"], "helper is a device function"),
-        (["{}:lists", *ENDLESS], "line 40: the simulator does not run sorted"),
+        (["{}:lists", *ENDLESS], "line 41: the simulator does not run sorted"),
         (["{}:double", "--block", "32"], "Give the launch a --grid, as --grid 4,4."),
         (["{}:double", "--grid", "0", "--block", "32"], "The grid is 0; its numbers are 1 or more."),
         (["{}:double", "--grid", "4x4", "--block", "32"], "A number is missing in the grid: '4x4' is none."),
@@ -213,6 +241,10 @@ def test_a_launch_too_large_to_trace(told):
         (["{}:double", *DOUBLE, "--scalar", "n=1", "--registers", "300"], "a thread has 1 to 255 registers, not 300"),
         (["{}:double", *DOUBLE, "--scalar", "n=1", "--page", "gone/page.html"], "cannot be written to gone"),
         (["{}:double", "--launch", "launch", "--grid", "1"], "--launch gives grid, block and arguments"),
+        (["{}:double", "--check-all"], "cannot be guessed; give check_all a function"),
+        (["{}:double", "--check-all", "LIMIT"], "'LIMIT' in .* is no function of sizes"),
+        (["{}:double", "--check-all", "of_size", "--grid", "1"], "--check-all gives grid, block and arguments"),
+        (["{}:double", "--check-all", "of_size", "--launches", "0"], "--launches is 0; it is 1 or more"),
         (["{}:double", "--launch", "LIMIT"], r"LIMIT\(\) must return grid, block and a tuple of arguments"),
     ],
 )
