@@ -22,7 +22,7 @@ COMMANDS = {
     "python -m course_lib.export": "write lessons as pages with live steppers",
     "python -m course_lib.slides": "write lessons as slides",
     "python -m course_lib.site": "write all lessons as a site",
-    "python -m course_lib.teach": "editions for students and staff",
+    "python -m course_lib.teach": "for teachers: editions of the course, guides to the lessons",
     "python -m course_lib.gpu": "measure the kernels on your GPU",
     "python -m course_lib.measurements": "write the tables and pictures of the recorded measurements",
 }

@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
     "publish": {"course_map", "lessons", "viewer", "png", "waiting"},
-    "teach": {"lessons", "publish"},
+    "teach": {"exercises", "lessons", "publish"},
     "export": {"publish"},
     "site": {"publish"},
     "slides": {"publish"},

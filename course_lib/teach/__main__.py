@@ -42,6 +42,7 @@ class Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command("students", "write an edition without solutions, notes and tests", "editions"),
+    Command("guides", "write the guides to the lessons, and the plans", "guides"),
 )
 
 
