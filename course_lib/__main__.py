@@ -21,7 +21,7 @@ COMMANDS = {
     "export": (".export", "write lessons as pages with live steppers"),
     "slides": (".slides", "write lessons as slides with live steppers"),
     "site": (".site", "write all lessons as a site of pages that open from a folder"),
-    "teach": (".teach.__main__", "write editions for students and teachers"),
+    "teach": (".teach.__main__", "write editions of the course and guides to the lessons, and grade a class"),
     "gpu": (".gpu.__main__", "measure the kernels on this machine's GPU"),
 }
 

@@ -43,6 +43,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("students", "Write an edition without solutions, notes and tests.", "editions"),
     Command("grade", "Grade the submissions of a class in one lesson.", "grade"),
+    Command("guides", "Write the guides to the lessons, and the plans.", "guides"),
 )
 
 
