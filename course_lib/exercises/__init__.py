@@ -1,7 +1,7 @@
-"""Exercises graded on the mechanism: values, broken rules and memory traffic of the student's own kernel.
+"""Exercises that grade the mechanism: the values, findings and memory traffic of the student's own kernel.
 
 `check("name", kernel)` runs the kernel on the thread simulator and returns a `Verdict`; `explain("name", "words")`
-puts a model answer beside an answer in words; `predict(question, truth)` takes a guess before it shows the truth.
+shows a model answer after an answer in words; `predict(question, truth)` takes a guess before it shows the truth.
 One file per lesson; `EXERCISES` lists them all, in the order of the course.
 """
 
@@ -62,9 +62,9 @@ shorten_errors()
 
 
 def check(name: str, kernel: Any) -> Verdict:
-    """Grade ``kernel``, or a plain function, against the exercise called ``name``: what is wrong is in the verdict.
+    """Grade ``kernel``, or a plain function, against the exercise called ``name``; the verdict says what is wrong.
 
-    Raises ValueError for a name that no exercise has, TypeError where ``name`` is no text.
+    Raises ValueError for a name that no exercise has, TypeError if ``name`` is not a text.
     """
     exercise = _exercise(name, "check")
     if isinstance(exercise, Explanation):
@@ -74,12 +74,12 @@ def check(name: str, kernel: Any) -> Verdict:
 
 
 def explain(name: str, answer: str, found: Collection[int] = ()) -> Verdict:
-    """Show a model answer to ``name`` and its points, once there is an ``answer``, and boxes to tick them in.
+    """Show a model answer to ``name``, after an ``answer`` was written, with its points and a box to tick for each.
 
-    The score counts the points that the reader ticks, and keeps them. Without widgets, ``found`` gives their numbers,
+    The score counts the points that the reader ticks, and stores them. Without widgets, ``found`` lists their numbers,
     from 1.
 
-    Raises ValueError for a name that no exercise has, TypeError where ``name`` or ``answer`` is no text.
+    Raises ValueError for a name that no exercise has, TypeError if ``name`` or ``answer`` is not a text.
     """
     exercise = _exercise(name, "explain")
     if not isinstance(exercise, Explanation):

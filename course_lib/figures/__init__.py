@@ -1,4 +1,4 @@
-"""Pictures of the course: each function takes data and returns matplotlib Axes; one message per figure.
+"""Figures of the course: each function takes data and returns matplotlib Axes; one message per figure.
 
 A colour always means the same thing (`COLOURS`, from the palette of Okabe and Ito, which colour-blind readers can tell
 apart). Every function draws without a background, in colours that are visible on light and dark pages (`look.GROUND`),

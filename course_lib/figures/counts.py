@@ -129,7 +129,7 @@ def explored(
             describe(ax)
     shown = axes[0, 0].get_legend_handles_labels()
     figure.legend(*shown, loc="outside lower center", fontsize=11, frameon=False, labelcolor=GROUND)
-    figure.suptitle("What every kernel asks of global memory in a whole launch", size=14, weight="bold", color=GROUND)
+    figure.suptitle("Loads from global memory in a whole launch, by kernel", size=14, weight="bold", color=GROUND)
     here = by_n.get(n, {})
     words = ("loads", "sectors")[: len(rows)]
     lines = [

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from ..look import COLOURS, GROUND, INK, WASH
 from .canvas import Colour, bare, describe, mixed, new_axes
 
-#: Colours of the places that hold a number: for a thread, for a block, and on the way.
+#: Colours of memories: of a thread, of a block, and caches.
 REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["shared"], 0.5), "#dddddd"
 
 
@@ -25,9 +25,9 @@ def machine(
 
     ``gpu`` is a recording's provenance: gpu, multiprocessors, threads_per_multiprocessor, registers_per_multiprocessor
     (of 4 bytes), shared_bytes_per_multiprocessor and l2_bytes. ``shown``: how many multiprocessors are drawn.
-    ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM"; ``bandwidth``: bytes per cycle that "L2" and
-    "DRAM" give each multiprocessor while all load, both as in `model.machine.Machine`. With latencies the picture also
-    has the blocks of a grid on their way to multiprocessors, and bars as long as the latencies.
+    ``latency``: cycles to a value from "shared", "L1", "L2" and "DRAM"; ``bandwidth``: bytes per cycle from "L2" and
+    "DRAM" to each multiprocessor while all load, both as in `model.machine.Machine`. With latencies the picture also
+    shows how the blocks of a grid are assigned to multiprocessors, and bars as long as the latencies.
     """
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():
@@ -84,7 +84,7 @@ def machine(
                 lw=6,
                 solid_capstyle="butt",
             )
-    ax.set_title("Small and near, or large and far: where a number can lie")
+    ax.set_title("Small and near, or large and far: where a number can be stored")
     ax.set_xlim(-0.2, 16.2)
     ax.set_ylim(-0.2, 9.6 if latency else 7.8)
     bare(ax)
@@ -92,7 +92,7 @@ def machine(
         ax,
         f"A host (CPU and its memory), and a GPU, {gpu['gpu']}, with {count} multiprocessors",
         f"Each holds up to {threads:,} threads, and has {registers} KiB of registers and {shared} KiB of shared memory",
-        f"All of them share an L2 cache of {cache} MiB and the global memory, where A, B and C lie",
+        f"All of them share an L2 cache of {cache} MiB and the global memory, where A, B and C are stored",
         "The host copies between its own memory and global memory",
         *(
             [
@@ -107,7 +107,7 @@ def machine(
 
 
 def _landing_blocks(ax: Axes, lefts: Sequence[float], width: float, count: int) -> None:
-    """Draw the blocks of a grid above the multiprocessors to which they go: one each, then the next."""
+    """Draw the blocks of a grid above their multiprocessors: one block on each, then a second one on each."""
     for i, left in enumerate(lefts):
         for wave in range(2):
             at = left + 0.15 + wave * width / 2

@@ -112,7 +112,7 @@ def _rounded(value: float, digits: int) -> str:
 
 
 def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
-    """Return what the recordings hold for these rungs, with their default block or tile, at the ladder's n.
+    """Return the recorded counts and times of these rungs, with their default block or tile, at the ladder's n.
 
     Requests, sectors, wavefronts, bytes and instructions are those that Nsight Compute counted; the time is the
     ladder's. The requested loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. Raise KeyError
@@ -169,8 +169,8 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
 def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
     """Plot the measured speed of each rung under the roof of each level: a roofline with a column for each rung.
 
-    A roof is the speed that one level alone would allow. The lowest one is the limit, as far as these levels go; a dot
-    far below all of its roofs waits for something else.
+    A roof is the speed that one level alone would allow. The lowest one is the limit set by these levels; if a dot is
+    far below all of its roofs, something else limits the kernel.
     """
     ax = ax or new_axes(max(6, 3.5 * len(found) + 0.8), 4.8)
     sentences = []

@@ -20,7 +20,7 @@ _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")
 def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
     """Draw the statements of one warp in order, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
 
-    The horizontal axis counts statements in program order. It is no time axis: the simulator has no clock.
+    The horizontal axis counts statements in program order, not time: the simulator has no clock.
     """
     ax = ax or new_axes(9.5, 1.9 * len(warps) + 1.0)
     ticks, names = [], []
@@ -88,7 +88,7 @@ def occupancy(
 ) -> Axes:
     """Plot how many blocks of ``threads`` fit on a multiprocessor, against registers per thread and shared memory.
 
-    ``kernels``: the (registers, bytes of shared memory) of each, to be marked. The text says which limit binds each.
+    ``kernels``: (registers, bytes of shared memory) of kernels to mark. The text names the limit of each.
     """
     ax = ax or new_axes(9, 4.6)
     registers = np.arange(16, 257, 8)  # allocated to a warp in units of 256, 8 for each of its threads
@@ -143,7 +143,7 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
             ax.plot(x, modelled[name], "x", color="#56B4E9", ms=8, mew=2)
             text += f", {modelled[name]:,.0f} in the model"
         sentences.insert(0, text)
-    ax.set(xscale="log", yscale="log", xlabel="flop per byte asked of global memory", ylabel="GFLOP/s")
+    ax.set(xscale="log", yscale="log", xlabel="flop per byte requested from global memory", ylabel="GFLOP/s")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter("{x:,g}")
     ax.set_xlim(roof[0][0] / 1.6, end)
@@ -156,9 +156,9 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
 
 
 def _name_points(ax: Axes, labels: Sequence[tuple[float, float, str]], line: Line2D) -> None:
-    """Write each name where it covers neither a mark nor the line nor another name.
+    """Write each name where it covers no mark, no line and no other name.
 
-    It is placed right or left of its point, if necessary lower, with a thin line from the point to it.
+    It is right or left of its point, if necessary lower, with a thin line from the point to it.
     """
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # for the places of things in pixels
     taken = [each.get_window_extent().padded(3) for each in ax.lines if each is not line]

@@ -1,4 +1,4 @@
-"""Pictures of matrices in blocks and tiles, and of what one element of C needs of them."""
+"""Pictures of matrices in blocks and tiles, and of the elements that one element of C needs."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def tile_pairs(
     tile: tuple[int, int],
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw A left of C and B above it, cut into tiles of ``tile_width``: the pairs that make one tile of C.
+    """Draw A left of C and B above it, divided into tiles of ``tile_width``: the tile pairs for one tile of C.
 
-    ``tile`` is the (row, column) of the tile of C, counted in tiles; each pair carries its number. Sizes that the tile
-    width does not divide leave narrower tiles at the right and at the bottom.
+    ``tile`` is the (row, column) of the tile of C, counted in tiles; each pair has its number. If the tile width does
+    not divide a size, the tiles at the right and at the bottom are narrower.
     """
     row, col = tile
     pairs = range(-(-K // tile_width))
@@ -68,7 +68,7 @@ def tile_pairs(
 
 
 def footprint(M: int, N: int, K: int, element: tuple[int, int], ax: Axes | None = None) -> Axes:
-    """Draw A left of C and B above it: what the thread of one element (row, col) of C reads, a row and a column."""
+    """Draw A left of C and B above it, with the row and the column that the thread of element (row, col) reads."""
     row, col = element
     gap = 0.6
     ax = ax or new_axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))

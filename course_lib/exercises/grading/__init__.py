@@ -1,1 +1,1 @@
-"""What an exercise is, and how an answer to it is graded."""
+"""The definition of exercises, and the grading of answers."""

@@ -1,4 +1,4 @@
-"""Mistakes that the text of a kernel gives away: each cause names its line and what to write instead."""
+"""Mistakes that can be found in the text of a kernel; each cause names its line and what to write instead."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _OF_CUDA = {"blockIdx", "threadIdx", "blockDim", "gridDim", "shared", "local", "
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a kernel fails: a line of it, and advice."""
+    """The cause of a failure: a line of the kernel, and advice."""
 
     line: int
     advice: str
 
 
 def cause_in_text(source: Submission, output: str, alone: bool = False) -> Cause | None:
-    """The first mistake in the text that no right kernel contains, or None; ``alone``: there is only one thread."""
+    """The first mistake in the text that no correct kernel contains, or None; ``alone``: there is only one thread."""
     if source.tree is None:
         return None
     for look in _LOOKS:
@@ -33,7 +33,7 @@ def cause_in_text(source: Submission, output: str, alone: bool = False) -> Cause
 
 
 def remarks_on_text(source: Submission, alone: bool = False) -> tuple[str, ...]:
-    """What is no fault of the answer, and still worth knowing on a GPU; ``alone``: one thread, as on the host."""
+    """Remarks that do not affect the grade, but are useful on a GPU; ``alone``: one thread, as on the host."""
     remarks = []
     if not source.decorated and not alone:
         remarks.append("this is a plain Python function; for a GPU, put @cuda.jit on the line above its def.")
@@ -55,12 +55,12 @@ def remarks_on_text(source: Submission, alone: bool = False) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _without_brackets(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
+def _without_parentheses(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute | ast.Name):
             name = ast.unparse(node.value)
             if name.split(".")[-1] in _WAITS:
-                yield Cause(node.lineno, f"line {node.lineno}: {name} without brackets calls nothing: write {name}().")
+                yield Cause(node.lineno, f"line {node.lineno}: {name} without () calls nothing: write {name}().")
 
 
 def _without_cuda(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
@@ -77,14 +77,14 @@ def _unknown_width(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]
 
 
 def _misspelt(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
-    """A name that nobody defined, and the most similar one of those that the kernel itself uses."""
+    """An undefined name, and the most similar name that the kernel uses."""
     unknown = [(name, line) for name, line in _unknown_names(tree, source) if not hasattr(builtins, name)]
     wrong = {name for name, _ in unknown}
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(_arguments(tree))
     for name, line in unknown:
         for similar in difflib.get_close_matches(name, sorted(used - wrong), 1):
             if len(name) < 3 and name.lower() != similar.lower():
-                continue  # of two letters one is no likeness: As is more likely a tile of A than A
+                continue  # one common letter of two is not similar: As is rather a tile of A than A
             yield Cause(line, f"line {line}: the name {name} is not known here; did you mean {similar}?")
 
 
@@ -96,13 +96,13 @@ def _bits_for_and(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
                     sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
                     yield Cause(
                         node.lineno,
-                        f"line {node.lineno}: {sign} joins bits, and comes before any comparison: what is compared "
-                        f"here is `{ast.unparse(part)}`. Between two questions write {word}.",
+                        f"line {node.lineno}: {sign} combines bits, and is evaluated before any comparison: what is "
+                        f"compared here is `{ast.unparse(part)}`. Between two conditions write {word}.",
                     )
 
 
 def _shared_array_renamed(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
-    """``tile = A[row, col]``, where an element of the tile should be stored."""
+    """``tile = A[row, col]`` instead of a store to an element of the tile."""
     arrays = shared_arrays(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in arrays:
@@ -110,8 +110,8 @@ def _shared_array_renamed(tree: ast.FunctionDef, source: Submission) -> Iterator
             if not ast.unparse(node.value).startswith("cuda."):
                 yield Cause(
                     node.lineno,
-                    f"line {node.lineno}: `{name} = …` stores nothing into the shared array, and gives its name to "
-                    f"something else: store an element, `{name}[…] = …`.",
+                    f"line {node.lineno}: `{name} = …` stores nothing into the shared array; it gives the name to "
+                    f"something else. Store an element: `{name}[…] = …`.",
                 )
 
 
@@ -125,9 +125,9 @@ def _grid_by_rows(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
             )
 
 
-#: In the order in which they are asked.
+#: The checks of the text, in their order.
 _LOOKS = (
-    _without_brackets,
+    _without_parentheses,
     _without_cuda,
     _unknown_width,
     _misspelt,
@@ -161,7 +161,7 @@ def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterato
 
 
 def mixed_directions(tree: ast.FunctionDef) -> Cause | None:
-    """``blockIdx.y * blockDim.x``, which is right where blocks are square."""
+    """``blockIdx.y * blockDim.x``, which is correct only if blocks are square."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             sides = [ast.unparse(side).split(".") for side in (node.left, node.right)]
@@ -177,7 +177,7 @@ def mixed_directions(tree: ast.FunctionDef) -> Cause | None:
 
 
 def tile_width(tree: ast.FunctionDef) -> str | None:
-    """The name that gives the kernel's shared arrays their size."""
+    """The name that is the size of the kernel's shared arrays."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("shared.array") and node.args:
             names = [part.id for part in ast.walk(node.args[0]) if isinstance(part, ast.Name)]

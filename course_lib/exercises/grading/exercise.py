@@ -1,4 +1,4 @@
-"""What an exercise is: its launches, its right values, its budgets, and the advice it gives."""
+"""The definition of an exercise: its launches, its right values, its budgets, and its advice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...trace.columns import BARRIER, OPS, Table
 from ...trace.record import StepObserver, TraceObserver
 from .source import Submission
 
-#: What records a launch; None where nothing does.
+#: The observer that records a launch, or None.
 Tracer = type[TraceObserver] | None
 
 #: The sizes that a launch is made from: (M, N, K), unless the exercise names others.
@@ -27,15 +27,15 @@ FILL_IN, WRITE, CHEAPER, FIND = "fill in", "write", "make it cheaper", "find the
 
 
 def differing(got: Array, want: Array) -> NDArray[np.bool_]:
-    """Where a result is wrong; NaN is wrong everywhere."""
+    """A mask of the wrong elements; NaN is always wrong."""
     return ~np.isclose(got, want, rtol=1e-5, atol=1e-5)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One launch of the student's kernel: ``got`` and ``want`` are the output after it and its right values;
-    ``inputs`` are the arrays that the kernel was given, ``names`` what it calls each array of the exercise, and
-    ``source`` is its text, where something in it is to be counted."""
+    """One launch of the student's kernel: ``got`` and ``want`` are its output and the right values; ``inputs`` are the
+    arrays that it reads, ``names`` its own names for the arrays of the exercise, and ``source`` is its text, which is
+    needed to count loops."""
 
     shape: Shape
     inputs: tuple[Array, ...]
@@ -51,7 +51,7 @@ class Outcome:
 
     @property
     def differs(self) -> NDArray[np.bool_]:
-        """Where the output is wrong; NaN, which is what nobody stored, is wrong everywhere."""
+        """A mask of the output's wrong elements; NaN, which marks unstored elements, is always wrong."""
         return differing(self.got, self.want)
 
     def count(self, what: str, op: str, array: str | None = None, space: str = "global") -> int:
@@ -63,37 +63,37 @@ class Outcome:
         )
 
     def most_per_thread(self, space: str, op: str) -> int:
-        """The most accesses of this kind that any one thread made."""
+        """The accesses of this kind by the thread with the most of them."""
         return int(self.run.traffic.per_thread(space=space, op=op).max(initial=0))
 
     def stores_per_thread(self, array: str) -> int:
-        """The most stores into this array that any one thread made; 0 where nobody stored into it."""
+        """The stores into this array by the thread with the most of them; 0 if there are none."""
         if not self.count("accesses", "store", array):
             return 0
         return int(self.run.traffic.per_thread(space="global", op="store", array=self.own(array)).max(initial=0))
 
     def loads_per_thread(self) -> int:
-        """The most global loads that any one thread made."""
+        """The global loads of the thread with the most of them."""
         return self.most_per_thread("global", "load")
 
     def barriers(self) -> int:
-        """How many barriers one warp waited at, in the block where it waited most."""
+        """The barriers of the warp with the most of them."""
         return self._most_steps(self._step["flags"] & BARRIER != 0)
 
     def iterations(self) -> int:
-        """The iterations of all loops, in the warp with most of them; those of a loop inside another all count."""
+        """The iterations of all loops, also inner ones, in the warp with the most of them."""
         return self._most_at(self.source.loops if self.source else ())
 
     def iterations_left(self) -> int:
-        """The same without the loops that a compiler unrolls."""
+        """The iterations without the loops that a compiler unrolls."""
         return self._most_at(self.source.loops - self.source.unrolled if self.source else ())
 
     def repeated(self) -> int:
-        """How often a warp executed a statement in a loop that does the same in each iteration."""
+        """How often a warp executed statements in a loop that compute the same in each iteration."""
         return self._most_at(self.source.repeated if self.source else ())
 
     def most_sectors(self, array: str, op: str) -> int:
-        """The most 32-byte sectors that one request to an array in global memory took."""
+        """The 32-byte sectors of the most expensive request to an array in global memory."""
         columns = self.run.trace.columns
         access, name = columns.access, self.own(array)
         if name not in columns.arrays:
@@ -111,17 +111,17 @@ class Outcome:
         return steps
 
     def _most_steps(self, counted: NDArray[np.bool_]) -> int:
-        """The steps that count, of the warp that has most of them."""
+        """The number of ``counted`` steps of the warp with the most of them."""
         warps = np.stack([self._step["block"][counted], self._step["warp"][counted]])
         return int(np.unique(warps, axis=1, return_counts=True)[1].max(initial=0))
 
 
 @dataclass(frozen=True)
 class Budget:
-    """A limit on what a kernel may cost: ``measure(outcome)`` ≤ ``limit(shape)``, or the student reads ``hint``.
+    """A limit for a kernel's cost: ``measure(outcome)`` ≤ ``limit(shape)``, or the student reads ``hint``.
 
-    ``name`` says what is counted, ``formula`` the limit as the exercise states it. Where ``limit`` returns None,
-    the shape is not measured. ``traced``: what must record the launch for ``measure`` to read its trace.
+    ``name`` says what is counted, ``formula`` is the limit as the exercise states it. If ``limit`` returns None,
+    the shape is not measured. ``traced`` is the observer whose record of the launch ``measure`` needs.
     """
 
     name: str
@@ -136,20 +136,20 @@ def _one_each(*shape: int) -> int:
     return 1
 
 
-#: By how much the last size of the further launch is larger than that of any other: more than a constant that
-#: somebody may have guessed, such as 32 or 64, where the others are about 20.
+#: How much the last size of the additional launch exceeds that of the others: more than a constant that a student may
+#: have guessed, such as 32 or 64, since the others are about 20.
 _FURTHER = 40
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a kernel is to compute, and on which launches it is tried.
+    """The computation that a kernel must do, and the launches on which it is checked.
 
     ``inputs(rng, *shape)`` makes the arrays that the kernel reads, ``answer(*inputs)`` the output that it must
     store; ``launch(*shape)`` is (grid, block). The output is the last of ``parameters`` and starts full of NaN.
-    ``share(*shape)`` says how many elements of the output a thread stores, if the work is shared as the exercise says.
-    ``grows`` is false where no size may be larger than those of ``shapes``. ``max_steps`` are the turns that the
-    loops of one warp may take.
+    ``share(*shape)`` is the number of elements of the output that a thread stores, if the work is divided as the
+    exercise says. ``grows`` is false if no size may be larger than those of ``shapes``. ``max_steps`` is the limit for
+    the loop iterations of one warp.
     """
 
     parameters: tuple[str, ...]
@@ -163,20 +163,20 @@ class Task:
     max_steps: int = 3_000
 
     def but(self, **changes: Any) -> Task:
-        """The same task but for the fields named."""
+        """Return the task with the given fields changed."""
         return replace(self, **changes)
 
     @property
     def output(self) -> str:
-        """The array that the kernel is to store into."""
+        """The array that the kernel must store into."""
         return self.parameters[-1]
 
     @property
     def launches(self) -> tuple[Shape, ...]:
-        """``shapes``, and a further one that is larger in every size.
+        """``shapes``, and one more that is larger in every size.
 
-        A kernel that was made for the sizes of ``shapes`` and no others meets its match there. What divides a size in
-        all of them divides it in the further one, and sizes that are equal in all of them are equal.
+        It fails a kernel that works only for the sizes of ``shapes``. A number that divides a size in all of them
+        divides it in the additional one, and sizes that are equal in all of them are equal there.
         """
         if not self.grows:
             return self.shapes
@@ -188,7 +188,7 @@ class Task:
         return (*self.shapes, tuple(far[size] for size in sizes))
 
 
-#: Looks at an outcome, and returns advice where it recognises a mistake.
+#: A function that returns advice if it recognises a mistake in an outcome.
 Diagnosis = Callable[[Outcome], str | None]
 #: Advice by the kind of a finding.
 Hints = Mapping[str, str]
@@ -196,11 +196,11 @@ Hints = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Exercise:
-    """What `grade` needs to know: a task, and how a kernel is judged that does it.
+    """An exercise for `grade`: a task, and how a kernel for it is graded.
 
-    The first of ``diagnoses`` that gives advice is heard. ``given`` is the kernel as the lesson shows it, for an
-    exercise that changes one; in the others the place to fill holds three dots. ``fixed`` are lines of the lesson's
-    beside those dots, which no hint may blame. The functions below make one of each kind.
+    The first advice of ``diagnoses`` is shown. ``given`` is the kernel as the lesson shows it, if the exercise changes
+    one; in other exercises, three dots mark the lines to write. ``fixed`` are the lesson's lines beside those dots,
+    which no hint may blame. Each of the functions below makes one kind of exercise.
     """
 
     name: str
@@ -214,18 +214,18 @@ class Exercise:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Those of the kernel."""
+        """The parameters of the kernel."""
         return self.task.parameters
 
     @property
     def traced(self) -> Tracer:
-        """What records all that the budgets read; a whole trace takes a third of the time of a launch."""
+        """The observer that records everything the budgets need; a whole trace takes a third of a launch's time."""
         wanted = {budget.traced for budget in self.budgets}
         return next((tracer for tracer in (TraceObserver, StepObserver) if tracer in wanted), None)
 
     @property
     def points(self) -> int:
-        """One for the rules, one for the values, one for each budget."""
+        """The points: one for the rules, one for the values, one for each budget."""
         return 2 + len(self.budgets)
 
 
@@ -244,14 +244,14 @@ def fill_in(
 def write(
     name: str, task: Task, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
 ) -> Exercise:
-    """An exercise in which hardly more than the kernel's first line is given."""
+    """An exercise in which little more than the kernel's first line is given."""
     return Exercise(name, WRITE, task, budgets, hints, diagnoses)
 
 
 def make_cheaper(
     name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
 ) -> Exercise:
-    """An exercise on a kernel that is right and costs too much."""
+    """An exercise on a kernel that is correct but costs too much."""
     return Exercise(name, CHEAPER, task, budgets, hints, diagnoses, given)
 
 

@@ -1,4 +1,4 @@
-"""explain(): an exercise answered in words. The reader writes first, then compares with a model answer."""
+"""Exercises that are answered in words: the reader writes first, then compares with a model answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .verdict import ANSWERED, NOT_YET, Check, Verdict
 
 EXPLAIN = "explain"
 
-#: Fewer words are no explanation.
+#: The shortest answer, in words.
 _FEWEST_WORDS = 8
 
-#: What counts the ideas that the reader has found in the own answer; it is told their numbers, from 1.
+#: Called with the numbers, from 1, of the points that readers find in their own answers.
 Counted = Callable[[Collection[int]], None]
 
 
@@ -21,8 +21,8 @@ Counted = Callable[[Collection[int]], None]
 class Explanation:
     """A question to be answered in words.
 
-    ``model`` is a good answer, and ``ideas`` what it says, point by point. No program can tell whether a reader's words
-    say the same: the reader compares, and ticks the points that the own answer has too.
+    ``model`` is a good answer, and ``ideas`` are its points. No program can tell whether a reader's words mean the
+    same: readers compare, and tick the points that their own answers have, too.
     """
 
     name: str
@@ -33,14 +33,14 @@ class Explanation:
 
     @property
     def points(self) -> int:
-        """One for each idea."""
+        """The points: one for each idea."""
         return len(self.ideas)
 
 
 def compare(exercise: Explanation, answer: str, found: Collection[int], counted: Counted) -> Verdict:
-    """The model answer and its points, once there is an answer; ``found`` are the numbers of those that it has, from 1.
+    """Return the model answer and its points, if there is an answer; ``found`` are the points that it has, from 1.
 
-    ``counted`` is told their numbers whenever the reader ticks another one.
+    ``counted`` is called with their numbers whenever the reader ticks one.
     """
     if len(answer.split()) < _FEWEST_WORDS:
         return Verdict(

@@ -1,4 +1,4 @@
-"""How an exercise is graded: run the kernel on random matrices, then look at findings, values and budgets."""
+"""Grade an exercise: run the kernel on random matrices, then check findings, values and budgets."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from .verdict import FAILED, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
-#: What makes an answer wrong. The other warnings are true of kernels that give right values, and become remarks.
+#: The findings that make an answer wrong. Other warnings can apply to correct kernels, and become remarks.
 _BROKEN = {kind for kind, severity in KINDS.items() if severity == "error"} | {"negative-index"}
 
 
 def grade(exercise: Exercise, kernel: Any) -> Verdict:
-    """Run ``kernel`` on every shape of ``exercise`` and return the Verdict; a wrong kernel is never an exception."""
+    """Run ``kernel`` on every shape of ``exercise`` and return the Verdict; a wrong kernel raises no exception."""
     source = look_at(exercise, kernel, "kernel")
     if isinstance(source, Verdict):
         return source
@@ -57,7 +57,7 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
 
 
 def _is_alone(exercise: Exercise) -> bool:
-    """Whether one thread does all the work, as the host does."""
+    """Does one thread do all the work, as on the host?"""
     launches = [exercise.task.launch(*shape) for shape in exercise.task.shapes]
     return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
@@ -74,9 +74,8 @@ def launch(
 ) -> Outcome:
     """Launch on matrices of small numbers, whose products and sums float32 holds exactly, with the output full of NaN.
 
-    ``source`` is read by what counts its loops, ``tracer`` records the launch, ``seed``
-    chooses other matrices than the usual ones, with fractions in them, ``at`` another grid and block.
-    What the kernel prints is not shown: it would stand there once for every launch.
+    ``source`` is needed to count loops, ``tracer`` records the launch, ``seed`` chooses other matrices, which contain
+    fractions, ``at`` another grid and block. The output of print() is not shown: it would appear once for each launch.
     """
     inputs, want, got = _matrices(exercise, shape, seed)
     grid, block = at or exercise.task.launch(*shape)
@@ -88,17 +87,17 @@ def launch(
 
 
 def _matrices(exercise: Exercise, shape: Shape, seed: int | None = None) -> tuple[tuple[Array, ...], Array, Array]:
-    """What a kernel is given to read, the right values of its output, and the output before it runs."""
+    """The arrays that the kernel reads, the right values of its output, and the output before the launch."""
     rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
     inputs = exercise.task.inputs(rng, *shape)
-    if seed is not None:  # as many whole_numbers, and some 128ths: of these too float32 holds products and sums exactly
+    if seed is not None:  # multiples of 1/128, whose products and sums float32 holds exactly, too
         inputs = tuple((array / 8 + rng.integers(0, 8, array.shape) / 128).astype(np.float32) for array in inputs)
     want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
     return inputs, want, np.full(want.shape, np.nan, np.float32)
 
 
 def whole_numbers(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
-    """A random float32 array of whole numbers from -9 to 9 without 0, whose products one can sum in the head."""
+    """A random float32 array of whole numbers from -9 to 9 without 0; their products are easy to add."""
     signs = rng.choice([-1, 1], shape)
     numbers: NDArray[np.float32] = (signs * rng.integers(1, 10, shape)).astype(np.float32)
     return numbers
@@ -113,8 +112,8 @@ def _failed(
 def _refused(
     exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, error: SimulatorError
 ) -> Verdict:
-    """The simulator did not launch it, or stopped it: then nothing else can be judged."""
-    said = error.without_option()  # which a student cannot give to check
+    """The verdict on a kernel that the simulator refused or stopped; nothing else can be judged."""
+    said = error.without_option()  # a student cannot pass the option to check
     line = cause.line if cause else error.line
     cause = cause or cause_by_repair(source, _trial(exercise, []), exercise.fixed)
     hint = cause.advice if cause else said
@@ -123,20 +122,20 @@ def _refused(
     return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
 
 
-#: Whether a changed kernel is right.
+#: Is a changed kernel right?
 _Trial = Callable[[FunctionType], bool]
 
 
 def _trial(exercise: Exercise, outcomes: list[Outcome]) -> _Trial:
-    """`_is_right`, beginning where a change shows at the least expense that the kernel is still wrong."""
+    """`_is_right`, beginning with the launch that shows at the lowest cost that a changed kernel is still wrong."""
     failed = (outcome for outcome in outcomes if outcome.differs.any() or _broken([outcome]))
     return partial(_is_right, exercise, min(failed, key=lambda outcome: math.prod(outcome.shape), default=None))
 
 
 def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -> bool:
-    """Whether it breaks no rule and gives the right values, on every shape; that of ``first`` is tried first.
+    """Does the kernel break no rule and give the right values, on every shape? That of ``first`` is tried first.
 
-    There, indices and values are looked at before anything is counted.
+    For that shape, indices and values are checked before a launch with all observers.
     """
     try:
         if first is not None and not _gives_right_values(exercise, kernel, first.shape):
@@ -152,10 +151,10 @@ def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -
 
 
 class _Inside(Observer):
-    """Stops a launch at the first index that lies outside an array."""
+    """Stops a launch at the first index outside an array."""
 
     def out_of_bounds(self, *event: Any) -> None:
-        raise KernelError("an index lies outside an array")
+        raise KernelError("an index is outside an array")
 
     def negative_index(self, *event: Any) -> None:
         raise KernelError("an index is negative")
@@ -182,9 +181,9 @@ def _judged(
     outcomes: list[Outcome],
     counted: list[Outcome],
 ) -> Verdict:
-    """Rules, values and budgets, with the hint on the first that failed.
+    """Check rules, values and budgets, with a hint on the first one that failed.
 
-    The budgets are measured on the launches ``counted``, of the same kernel with each statement on a line of its own.
+    The budgets are measured on the launches ``counted``, of the same kernel with each statement on a separate line.
     """
     output = source.parameters[-1]
     rules, broken = _rules(exercise, source, outcomes)
@@ -221,7 +220,7 @@ def _judged(
 
 
 def _broken(outcomes: list[Outcome]) -> list[Finding]:
-    """The broken rules of all launches, causes first."""
+    """The findings of all launches that make the answer wrong, causes first."""
     found = [finding for outcome in outcomes for finding in outcome.run.findings if finding.kind in _BROKEN]
     return sorted(found, key=lambda finding: RANK[finding.kind])
 
@@ -232,7 +231,7 @@ def _warnings(outcomes: list[Outcome]) -> tuple[str, ...]:
 
 
 def _stored_elsewhere(exercise: Exercise, outcomes: list[Outcome]) -> tuple[str, int] | None:
-    """The array in global memory, other than the output, that the kernel stores into, and the line that does."""
+    """A global array other than the output that the kernel stores into, and the line of the store; else None."""
     for outcome in outcomes:
         for row in outcome.run.traffic.rows:
             if row.space == "global" and row.op != "load" and row.array in map(outcome.own, exercise.parameters[:-1]):
@@ -259,7 +258,7 @@ def _rules(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> t
             kept = f"no race, {kept}, no barrier that part of a block misses"
         return Check(True, kept), None
     worst = found[0]
-    said = str(worst).removesuffix("; guard the access with an if")  # what to do is for the hint to say
+    said = str(worst).removesuffix("; guard the access with an if")  # the hint gives the advice
     return Check(False, said, source.quoted(worst.other_line, worst.line)), worst
 
 
@@ -282,7 +281,7 @@ def _values(exercise: Exercise, outcomes: list[Outcome], broken: Finding | None)
         )
         return Check(False, text), outcome
     if broken and KINDS[broken.kind] == "error":
-        text = f"{output} is right here, but may be wrong on a GPU: nobody knows what a kernel with {broken.kind} gives"
+        text = f"{output} is right here, but may be wrong on a GPU: with {broken.kind}, the result is not defined"
         return Check(None, text), None
     sizes = ", ".join(str(outcome.shape if len(outcome.shape) > 1 else outcome.shape[0]) for outcome in outcomes)
     return Check(True, f"{output} equals NumPy's for {exercise.task.sizes} = {sizes}"), None
@@ -291,9 +290,9 @@ def _values(exercise: Exercise, outcomes: list[Outcome], broken: Finding | None)
 def _doubt(
     exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome]
 ) -> tuple[int, Check, str] | None:
-    """What is wrong with a kernel that keeps every rule and budget: (the check it concerns, what it says now, a hint).
+    """A further fault of a kernel that passes every check: (the check it concerns, its new text, a hint); else None.
 
-    One thread may do the work of all, a result may be remembered instead of computed, and blocks be taken for square.
+    One thread may do all the work, results may be stored in the program, or the kernel may need square blocks.
     """
     output = source.parameters[-1]
     for outcome in outcomes:
@@ -318,7 +317,7 @@ def _doubt(
 def _only_in_square_blocks(
     exercise: Exercise, kernel: Any, source: Submission, shape: Shape
 ) -> tuple[int, Check, str] | None:
-    """As `_doubt`, of a kernel that takes the width of its blocks for their height: blocks half as high tell."""
+    """`_doubt` about a kernel that uses the width of its blocks as their height: it fails in blocks half as high."""
     cause = mixed_directions(source.tree) if source.tree else None
     (across, down, *deep), (width, height, *depth) = ((*sizes, 1)[:3] for sizes in exercise.task.launch(*shape))
     if cause is None or width != height or height % 2:
@@ -341,7 +340,7 @@ def _place(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> s
 def _advice_on_a_rule(exercise: Exercise, source: Submission, outcomes: list[Outcome], broken: Finding) -> str:
     advice = None
     if broken.kind == "out-of-bounds":
-        # What is wrong in every launch may leave the matrices in only some of them: the others show the cause.
+        # An error in every launch may exceed the matrices in only some of them: the others show the cause.
         cause = cause_by_length(source, _trial(exercise, outcomes))
         seen = [outcome for outcome in outcomes if not outcome.run.findings]
         advice = cause.advice if cause else _diagnosed(exercise, seen)
@@ -349,7 +348,7 @@ def _advice_on_a_rule(exercise: Exercise, source: Submission, outcomes: list[Out
 
 
 def _diagnosed(exercise: Exercise, outcomes: list[Outcome]) -> str | None:
-    """The first advice of a diagnosis, of those launches that gave wrong values: on tiny shapes they may be right."""
+    """The first advice of a diagnosis, for launches with wrong values: on tiny shapes the values may be right."""
     found = (diagnosis(o) for o in outcomes if o.differs.any() for diagnosis in exercise.diagnoses)
     return next(filter(None, found), None)
 
@@ -360,7 +359,7 @@ def _advice_on_values(exercise: Exercise, source: Submission, outcomes: list[Out
         return advice
     output = source.parameters[-1]
     if wrong.count("accesses", "load", exercise.task.output):
-        return f"{output} holds no zeros when the kernel starts: sum in a variable of the thread, and store it once."
+        return f"{output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
     stored = wrong.got[~np.isnan(wrong.got)]
     if stored.size and not stored.any():
         return f"every element stored into {output} is 0: no product reaches the sum before it is stored."
@@ -373,7 +372,7 @@ def _advice_on_values(exercise: Exercise, source: Submission, outcomes: list[Out
 
 
 def _cost(budget: Budget, exercise: Exercise, outcomes: list[Outcome], right: bool) -> tuple[Check, str]:
-    """A budget that was kept counts only where the values are right: doing less than the work is no saving."""
+    """The check of a budget; it passes only if the values are right, since doing less work is no saving."""
     measured = [
         (budget.measure(outcome), limit, outcome.shape)
         for outcome in outcomes
@@ -400,8 +399,8 @@ def _viewer(
     broken: Finding | None,
     wrong: Outcome | None,
 ) -> Any:
-    """A function that opens the viewer at the first broken rule, else at the first wrong store; None without either,
-    and where the kernel takes no step that one could look at."""
+    """A function that opens the viewer at the first finding, else at the first wrong store; None if there is neither,
+    or if the kernel has no step to show."""
 
     def traced(outcome: Outcome) -> Outcome:
         if exercise.traced is TraceObserver:

@@ -1,4 +1,4 @@
-"""What a student hands to check(), looked at before anything runs."""
+"""Checks of a student's function before anything runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .verdict import FAILED, NOT_YET, Check, Verdict
 
 
 class Graded(Protocol):
-    """What an exercise says of the function that it asks for."""
+    """The part of an exercise that describes the function to write."""
 
     @property
     def name(self) -> str: ...
@@ -22,13 +22,13 @@ class Graded(Protocol):
 
 
 def look_at(exercise: Graded, thing: Any, noun: str) -> Submission | Verdict:
-    """The source of the kernel or function, or the verdict where it need not be run; ``noun`` says which it is."""
+    """Return the source of the ``noun`` (kernel or function), or a verdict if it cannot be graded."""
     source = read(thing)
     if source is None:
         text = f'check takes the {noun} itself, as in check("{exercise.name}", {noun}), and got {_article(thing)}'
         return _failed(exercise, text)
     got, wanted = source.parameters, exercise.parameters
-    if len(got) != len(wanted) or (got != wanted and sorted(got) == sorted(wanted)):  # other names, in order, will do
+    if len(got) != len(wanted) or (got != wanted and sorted(got) == sorted(wanted)):  # other names are accepted
         takes = f"the {noun} takes ({', '.join(wanted)}), and {source.function.__name__} takes ({', '.join(got)})"
         return _failed(exercise, takes)
     if source.tree is not None and is_unfilled(source.tree):

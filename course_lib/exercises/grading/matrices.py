@@ -1,4 +1,4 @@
-"""What the exercises on C = A·B share: inputs, launch shapes, and mistakes that many answers make."""
+"""The common parts of exercises on C = A·B: inputs, launch shapes, and frequent mistakes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .budgets import iterations
 from .exercise import Array, Launch, Outcome, Shape, Task
 from .grades import whole_numbers
 
-#: Blocks are 8×8 threads, two warps: a barrier that is missing between warps shows.
+#: Blocks are 8×8 threads, two warps, so that a missing barrier between warps has an effect.
 TILE = 8
 
 
@@ -26,7 +26,7 @@ def product(A: Array, B: Array) -> Array:
 
 
 def grid_over(rows: int, columns: int, block: tuple[int, int] | None = None) -> Callable[..., Launch]:
-    """The launch for an M×N result, by M and N, where a block computes ``rows`` × ``columns`` elements of it.
+    """Return the launch shape as a function of M and N, if a block computes ``rows`` × ``columns`` elements of C.
 
     ``block`` is (width, height), by default a thread for each element.
     """
@@ -42,7 +42,7 @@ launch_per_element = grid_over(TILE, TILE)
 
 
 def one_array(rng: np.random.Generator, *shape: int) -> tuple[Array]:
-    """A single array, of the launch's own sizes."""
+    """A single array of the launch's sizes."""
     return (whole_numbers(rng, *shape),)
 
 
@@ -56,7 +56,7 @@ PRODUCT = Task(
 )
 
 
-# ---- what a kernel may cost -----------------------------------------------------------------------------------
+# ---- limits of costs ------------------------------------------------------------------------------------------
 
 
 def each_element(shape: Shape) -> int:
@@ -74,16 +74,16 @@ def two_each_tile(shape: Shape) -> int:
     return 2 * ceil_div(shape[2], TILE)
 
 
-def turns_of_tiles(shape: Shape) -> int:
-    """The turns of a loop from tile to tile along K, with a loop along the tile inside it."""
+def iterations_of_tiles(shape: Shape) -> int:
+    """The iterations of a loop over the tiles along K, with a loop along the tile inside it."""
     return ceil_div(shape[2], TILE) * (TILE + 1)
 
 
 #: One loop from tile to tile, and one inside it along the tile.
-TURNS_OF_TILES = iterations(
+ITERATIONS_OF_TILES = iterations(
     "⌈K/T⌉·(T + 1)",
-    turns_of_tiles,
-    "one loop goes from tile to tile, and one inside it along the tile: T turns for each tile, no more.",
+    iterations_of_tiles,
+    "one loop goes from tile to tile, and one inside it along the tile: only T iterations for each tile.",
 )
 
 
@@ -99,7 +99,7 @@ def last_term_missing(outcome: Outcome) -> str | None:
 
 
 def last_term_alone(outcome: Outcome) -> str | None:
-    """The sums hold the product of k = K - 1 and nothing else."""
+    """The sums hold only the product of k = K - 1."""
     A, B = outcome.inputs
     if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, -1:] @ B[-1:]):
         return "only the last product is in each sum: acc is set to zero again in every step of the innermost loop."
@@ -107,11 +107,11 @@ def last_term_alone(outcome: Outcome) -> str | None:
 
 
 def last_tile_missing(outcome: Outcome) -> str | None:
-    """The sums stop where the last tile of A and of B begins."""
+    """The sums stop before the last tile of A and of B."""
     A, B = outcome.inputs
     whole = (A.shape[1] - 1) // TILE * TILE
     if whole > 0 and np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
-        return "the last pair of tiles is missing from every sum: after which round is the last pair multiplied?"
+        return "the last pair of tiles is missing from every sum: after which iteration is the last pair multiplied?"
     return None
 
 
@@ -125,7 +125,7 @@ def last_of_each_tile_missing(outcome: Outcome) -> str | None:
 
 
 def right_on_the_diagonal_alone(outcome: Outcome) -> bool:
-    """Whether the tiles of C with equal numbers in both directions are right, where there are others."""
+    """Are the tiles of C on the diagonal right, and others wrong?"""
     rows, columns = (np.arange(size) // TILE for size in outcome.want.shape)
     diagonal = rows[:, None] == columns
     return not diagonal.all() and np.array_equal(outcome.got[diagonal], outcome.want[diagonal])

@@ -1,4 +1,4 @@
-"""The viewer of a verdict, opened at the step that went wrong, with the wanted values beside the wrong ones."""
+"""The viewer of a verdict, opened at the step of the mistake, with the wanted values beside the wrong ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...viewer import Stepper
 from ...viewer.scene import PANELS
 from .exercise import Array, Outcome
 
-#: The lesson that explains what a view shows: counts by line, sectors, banks, and which warp waits for which.
-#: Fragments are offered only where the kernel has the instruction that they explain.
+#: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
+#: kernels with tensor-core instructions.
 EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9, "fragments": 0}
 
 
@@ -38,7 +38,7 @@ def at_finding(outcome: Outcome, finding: Finding, output: str) -> Stepper:
 
 
 def at_wrong_store(outcome: Outcome, output: str) -> Stepper:
-    """The viewer where the first wrong element of the output was stored, or at the start where nobody stored it."""
+    """The viewer at the store of the output's first wrong element, or at the start if it was never stored."""
     index = np.argwhere(outcome.differs)[0]
     width, height, _ = outcome.run.block
     for number, step in _numbered(outcome):
@@ -66,6 +66,6 @@ def _opened(outcome: Outcome, output: str, **place: Any) -> Stepper:
 
 
 def _right(outcome: Outcome, output: str) -> dict[str, Array]:
-    """What the output should hold, where the kernel has touched it."""
+    """The wanted values of the output, if the kernel accesses it."""
     array = outcome.run.trace.arrays.get(output)
     return {output: outcome.want} if array is not None and array.space == "global" else {}

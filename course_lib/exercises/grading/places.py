@@ -1,7 +1,7 @@
-"""Find the place of a mistake that has no name: one name or number of an index is changed, and the kernel launched.
+"""Find the place of an unknown mistake: change one name or number of an index, and launch the kernel again.
 
-What is found is certain, as in `repairs`: with that one change the kernel gives the right values. The advice names the
-place and keeps the change to itself.
+As in `repairs`, a result is certain: with that one change the kernel gives the right values. The advice names the
+place, but not the change.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from .causes import Cause
 from .repairs import Candidate, repaired
 from .source import Submission
 
-#: The changed kernels that are tried have so many nodes of syntax together: more would keep a student waiting. A wrong
-#: one is seen at the first launch, after 25 to 60 µs for each of its nodes.
+#: Limit for the nodes of syntax of all changed kernels together, so that a student need not wait. A wrong kernel fails
+#: at its first launch, after 25 to 60 µs for each node.
 _MOST_NODES = 50_000
-#: What a lesson writes above the place to fill.
+#: The comment above the lines that a student writes.
 _MARK = "# your code here"
 
 
@@ -27,7 +27,7 @@ def cause_by_place(source: Submission, is_right: Callable[[FunctionType], bool])
         return None
     most = _MOST_NODES // sum(1 for _ in ast.walk(source.tree))
     written = min((number for number, line in source.lines.items() if _MARK in line), default=0)
-    # what stands above the mark is the lesson's: the reader's lines come first
+    # lines above the mark are the lesson's: the student's lines come first
     candidates = sorted(_candidates(source.tree), key=lambda candidate: candidate[1].line < written)
     for changes, cause in candidates[:most]:
         if is_right(repaired(source, changes)):
@@ -36,7 +36,7 @@ def cause_by_place(source: Submission, is_right: Callable[[FunctionType], bool])
 
 
 def _candidates(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """The changes, those of a kind with few of them first."""
+    """The changes; kinds with few changes come first."""
     yield from _subtracted(tree)
     places = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript) and not _is_shape(node)]
     arrays = sorted({place.value.id for place in places if isinstance(place.value, ast.Name)} | _parameters(tree))
@@ -74,7 +74,7 @@ def _subtracted(tree: ast.FunctionDef) -> Iterator[Candidate]:
             text = ast.unparse(node.target)
             yield (
                 ((node, ast.AugAssign(node.target, ast.Add(), node.value)),),
-                Cause(node.lineno, f"line {node.lineno}: `{text} -= …` takes away what belongs to the sum: `+=` adds."),
+                Cause(node.lineno, f"line {node.lineno}: `{text} -= …` subtracts; a sum needs `{text} += …`."),
             )
 
 
@@ -93,14 +93,14 @@ def _other_array(place: ast.Subscript, arrays: list[str]) -> Iterator[Change]:
 
 
 def _other_names(part: ast.AST | None, names: list[str]) -> Iterator[Change]:
-    """Another of the names that indices are made of."""
+    """Another name of those used in indices."""
     for node in ast.walk(part) if part is not None else ():
         if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
             yield from (((node, ast.Name(name, ast.Load())),) for name in names if name != node.id)
 
 
 def _other_name_throughout(part: ast.expr | ast.stmt, names: list[str]) -> Iterator[Change]:
-    """Another name in every place where a statement has it: in an index, and in the guard of that index."""
+    """Another name, in all its places in a statement: in an index, and in the guard of that index."""
     used = [node for node in ast.walk(part) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
     for name in names:
         same = [node for node in used if node.id == name]
@@ -132,7 +132,7 @@ def _sums(tree: ast.FunctionDef) -> list[str]:
 
 
 def _without_arrays(statement: ast.expr | ast.stmt) -> ast.AST | None:
-    """What is compared, or computed for an index: a part without array elements."""
+    """The part of a statement without array elements: a comparison, or the computation of an index."""
     part = (
         statement.value if isinstance(statement, ast.Assign) else statement if isinstance(statement, ast.expr) else None
     )

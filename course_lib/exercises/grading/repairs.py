@@ -1,4 +1,4 @@
-"""Find the cause of a wrong kernel by mending it: one likely mistake at a time is undone, and the kernel launched.
+"""Find the cause of a wrong kernel by repairs: undo one likely mistake at a time, and launch the kernel again.
 
 A cause that is found in this way is certain: with that change, the kernel gives the right values.
 """
@@ -18,17 +18,17 @@ from types import FunctionType
 from .causes import Cause, shared_arrays, tile_width
 from .source import Submission, read
 
-#: A candidate: the node of the tree to replace, what to put there, and the cause that this would prove.
+#: A repair: the nodes to replace, with their replacements, and the cause that it would prove.
 Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
 
-#: More would keep a student waiting: a launch on small matrices takes some hundredths of a second.
+#: Limit for repairs, so that a student need not wait: a launch on small matrices takes some hundredths of a second.
 _MOST = 40
 
 
 def cause_by_repair(
     source: Submission, is_right: Callable[[FunctionType], bool], fixed: tuple[str, ...] = ()
 ) -> Cause | None:
-    """The first likely mistake whose repair makes ``is_right(kernel)`` true, or None; no line of ``fixed`` is one."""
+    """The first likely mistake whose repair makes ``is_right(kernel)`` true, or None; lines in ``fixed`` are right."""
     if source.tree is None:
         return None
     candidates = _candidates(source.tree, source)
@@ -37,7 +37,7 @@ def cause_by_repair(
 
 
 def cause_by_length(source: Submission, is_right: Callable[[FunctionType], bool]) -> Cause | None:
-    """The loop over one size of the matrices that is right over another one, or None."""
+    """The loop over a wrong size of the matrices, if another size makes the kernel right; else None."""
     return _first_right(source, _other_lengths(source.tree), is_right) if source.tree else None
 
 
@@ -61,7 +61,7 @@ def _candidates(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate
 
 
 def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """``acc = a * b`` in a loop, for ``acc += a * b``: one of them, or all."""
+    """``acc = a * b`` in a loop instead of ``acc += a * b``: one of them, or all."""
     inside = {inner for loop in ast.walk(tree) if isinstance(loop, ast.For | ast.While) for inner in ast.walk(loop)}
     stored = Counter(
         _base(node) for node in ast.walk(tree) if isinstance(node, _PLACES) and isinstance(node.ctx, ast.Store)
@@ -70,7 +70,7 @@ def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
     for node in ast.walk(tree):
         if node in inside and isinstance(node, ast.Assign) and isinstance(node.targets[0], _PLACES):
             target, name = node.targets[0], ast.unparse(node.targets[0])
-            # A sum is set to zero somewhere else; what is assigned once is a name for something.
+            # A sum is also set to zero; a variable that is assigned only once is not a sum.
             used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
             if stored[_base(target)] < 2 or _base(target) in used:
                 continue
@@ -79,9 +79,9 @@ def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
             if isinstance(target, ast.Subscript) and not computed:
                 continue  # the sums of an array are set to zero in a loop
             if computed:
-                advice = f"`{name} = …` forgets the sum so far in every turn; add to it with `{name} += …`."
+                advice = f"`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`."
             else:
-                advice = f"{name} starts again in every turn of the loop: set it to zero once, before the loop."
+                advice = f"{name} starts again in every iteration: set it to zero once, before the loop."
             advice = f"line {node.lineno}: {advice}"
             found.setdefault(_base(target), []).append((((node, added),), Cause(node.lineno, advice)))
     alone = [candidate for candidates in found.values() for candidate in candidates]
@@ -92,7 +92,7 @@ def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
 
 
 def _sums_begun_in_the_loop(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """``acc = 0`` in the loop that adds to acc, and nowhere before it."""
+    """``acc = 0`` only in the loop that adds to acc, not before it."""
     first = tree.body[0]
     for loop in ast.walk(tree):
         if loop is first or not isinstance(loop, ast.For | ast.While):
@@ -102,18 +102,18 @@ def _sums_begun_in_the_loop(tree: ast.FunctionDef) -> Iterator[Candidate]:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in added and _is_number(node.value):
                 begun = ast.If(ast.Constant(True), [node, first], [])
                 advice = (
-                    f"line {node.lineno}: {ast.unparse(node.targets[0])} starts again in every turn of the loop: set "
+                    f"line {node.lineno}: {ast.unparse(node.targets[0])} starts again in every iteration: set "
                     "it to zero once, before the loop."
                 )
                 yield ((node, ast.Pass()), (first, begun)), Cause(node.lineno, advice)
 
 
 def _is_number(value: ast.expr) -> bool:
-    """0, 0.0, float32(0)."""
+    """Is ``value`` a number such as 0, 0.0 or float32(0)?"""
     return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
 
 
-#: What a sum may be kept in: a variable, or an element of an array.
+#: The kinds of targets for a sum: a variable, or an element of an array.
 _PLACES = (ast.Name, ast.Subscript)
 
 
@@ -125,7 +125,7 @@ def _base(place: ast.AST) -> str:
 
 
 def _other_widths(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate]:
-    """Another constant of the notebook where the width of the tiles belongs."""
+    """Another constant of the notebook instead of the width of the tiles."""
     width, known = tile_width(tree), source.known
     if width is None or not isinstance(known.get(width), int):
         return
@@ -140,7 +140,7 @@ def _other_widths(tree: ast.FunctionDef, source: Submission) -> Iterator[Candida
 
 
 def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """A loop inside the loop over tiles that runs over the whole row."""
+    """A loop inside the loop over tiles that does not run over exactly one tile."""
     width = tile_width(tree)
     if width is None:
         return
@@ -166,7 +166,7 @@ def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
 
 
 def _other_lengths(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """Another size, of those that the kernel takes from a shape or could ask for, where a loop ends."""
+    """Another size of the matrices as the end of a loop."""
     sizes = [*_sizes(tree), *_shapes(tree)]
     for loop in ast.walk(tree):
         if isinstance(loop, ast.For) and _is_short_range(loop.iter):
@@ -186,12 +186,12 @@ def _sizes(tree: ast.FunctionDef) -> list[str]:
 
 
 def _shapes(tree: ast.FunctionDef) -> list[str]:
-    """The sizes that the kernel could ask for."""
+    """The shapes of the kernel's arguments, as expressions."""
     return [f"{array.arg}.shape[{i}]" for array in tree.args.args for i in (0, 1)]
 
 
 def _exchanged_directions(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """x for y and y for x: in the number of the block, or wherever a direction is asked for."""
+    """x and y exchanged: in the index of the block, or in all of blockIdx, blockDim and threadIdx."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in ("x", "y")]
     for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
         places = [node for node in nodes if ast.unparse(node.value) in asked]
@@ -203,7 +203,7 @@ def _exchanged_directions(tree: ast.FunctionDef) -> Iterator[Candidate]:
 
 
 def _written_sizes(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """A number in a loop, a guard or a product where the kernel should ask for a size: that of one launch only."""
+    """A number in a loop, a guard or a product instead of a size of the matrices, right only for one launch."""
     asked = _shapes(tree)
     for place in ast.walk(tree):
         if isinstance(place, ast.Call) and ast.unparse(place.func) == "range":
@@ -232,7 +232,7 @@ def _swapped_indices(tree: ast.FunctionDef) -> Iterator[Candidate]:
     """Two indices of a shared array exchanged: in one place, or in every place of one statement."""
     arrays = shared_arrays(tree)
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AugAssign)]
-    # Exchanged where it is stored or where it is read, the effect may be the same: the reading is the likelier place.
+    # Indices exchanged in the store or in the load may have the same effect: the load is the more likely mistake.
     for statement in sorted(statements, key=lambda node: ast.unparse(node).split("[")[0] in arrays):
         places = [
             node
@@ -247,7 +247,7 @@ def _swapped_indices(tree: ast.FunctionDef) -> Iterator[Candidate]:
             shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
             if isinstance(statement, ast.Assign) and chosen == [statement.targets[0]] and places == chosen:
                 advice = (
-                    f"line {statement.lineno}: the two sides of `{ast.unparse(statement)}` do not go together: the "
+                    f"line {statement.lineno}: the two sides of `{ast.unparse(statement)}` do not match: the "
                     "indices of one of them are the wrong way round."
                 )
             else:
@@ -265,7 +265,7 @@ def _exchanged(place: ast.Subscript) -> ast.Subscript:
 
 
 def _replaced(node: ast.AST, changes: Mapping[ast.AST, ast.AST]) -> ast.AST:
-    """The tree with the nodes changed; what holds none of them is the tree's own, not a copy."""
+    """Return the tree with these nodes replaced; unchanged parts are not copied."""
     if node in changes:
         return changes[node]
     parts: dict[str, object] = {}
@@ -283,7 +283,7 @@ def _replaced(node: ast.AST, changes: Mapping[ast.AST, ast.AST]) -> ast.AST:
 
 
 def spread(source: Submission) -> Submission:
-    """The same kernel with each statement on a line of its own, and none but a simple one first in a while."""
+    """The same kernel with each statement on a separate line, and no loop as the first statement of a while."""
     tree = copy.deepcopy(source.tree)
     assert tree is not None
     for node in ast.walk(tree):
@@ -295,16 +295,16 @@ def spread(source: Submission) -> Submission:
 
 
 def repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
-    """The function with the changes made, as one whose source can be read."""
+    """Return the changed function, with a source that can be read."""
     assert source.tree is not None
-    mended = _replaced(source.tree, dict(changes))
-    assert isinstance(mended, ast.FunctionDef)
-    bare = ast.FunctionDef(mended.name, mended.args, mended.body, [], lineno=mended.lineno)
+    tree = _replaced(source.tree, dict(changes))
+    assert isinstance(tree, ast.FunctionDef)
+    bare = ast.FunctionDef(tree.name, tree.args, tree.body, [], lineno=tree.lineno)
     text = ast.unparse(ast.fix_missing_locations(bare)) + "\n"
-    file = f"<a repair of {mended.name}>"
+    file = f"<a repair of {tree.name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names = dict(source.known)
     exec(compile(text, file, "exec"), names)
-    function = names[mended.name]
+    function = names[tree.name]
     assert isinstance(function, FunctionType)
     return function

@@ -1,4 +1,4 @@
-"""Exercises on Python functions that are no kernels: called on chosen arguments, judged by what they return."""
+"""Exercises on Python functions that are not kernels: they are called with chosen arguments and graded by results."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .exercise import WRITE
 from .handed_in import look_at
 from .verdict import FAILED, PASSED, Check, Verdict
 
-#: Lines that one call may execute, those of the libraries it calls included: a median in NumPy takes some hundred.
+#: Limit for the lines that one call executes, including libraries: a median in NumPy takes about a hundred.
 _MOST_LINES = 100_000
 
 
 @dataclass(frozen=True)
 class Case:
-    """One call: ``said`` describes it, ``want`` is what it must return, ``hint`` helps where it does not."""
+    """One call: ``said`` describes it, ``want`` is the right result, ``hint`` is the advice for a wrong one."""
 
     said: str
     arguments: tuple[Any, ...]
@@ -34,7 +34,7 @@ class Case:
 class Routine:
     """A function to be written or fixed; ``given`` as in `Exercise`.
 
-    ``another(rng)`` makes the arguments of one more call and what it must return: a table of ``cases`` is no answer.
+    ``another(rng)`` returns the arguments and the result of one more call, so that a table of ``cases`` is not enough.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Routine:
 
     @property
     def points(self) -> int:
-        """One for each case."""
+        """The points: one for each case."""
         return len(self.cases)
 
 
@@ -66,7 +66,7 @@ def judge(exercise: Routine, function: Any) -> Verdict:
 
 
 def _doubt(exercise: Routine, function: Any) -> tuple[Check, str] | None:
-    """What a function says that is right in all cases, and wrong in a call that it cannot know."""
+    """A failed check and a hint for a function that is right in all cases, but wrong in another call; else None."""
     arguments, want = exercise.another(np.random.default_rng())
     given = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
     hint = "the calls that check always makes are right, and another is not: compute the answer from the arguments."
@@ -75,7 +75,7 @@ def _doubt(exercise: Routine, function: Any) -> tuple[Check, str] | None:
 
 
 def _called(function: Any, case: Case) -> tuple[Check, str]:
-    """Whether the call returns what it must, and advice for where it does not."""
+    """Check the result of a call; also return advice in case it is wrong."""
     try:
         got = _run(function, copy.deepcopy(case.arguments))
     except _Endless as endless:
@@ -86,33 +86,33 @@ def _called(function: Any, case: Case) -> tuple[Check, str]:
         raised = f"{type(error).__name__}: {said}".rstrip(": ")
         hint = f"the function must return an answer, and for {case.said} it raised {raised}."
         if "for ^:" in said:
-            hint = "^ is no power in Python: 10⁹ is 10**9, or 1e9."
+            hint = "^ is not a power in Python: 10⁹ is 10**9, or 1e9."
         return Check(False, f"{case.said}: {raised}"), hint
     if got is None:
-        hint = "the function returns nothing: end it in `return` and the answer."
+        hint = "the function returns nothing: end it with `return` and the answer."
     elif isinstance(got, str):
         hint = "the function returns a text: return the answer itself."
     elif isinstance(got, list | tuple | dict) or getattr(got, "ndim", 0) > 0:
-        hint = "the function returns many answers, an array or a list: make one of them, as with .all()."
+        hint = "the function returns many answers, an array or a list: combine them into one, as .all() does."
     else:
         hint = case.hint
     return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, wanted {_shown(case.want)}"), hint
 
 
 class _Endless(BaseException):
-    """A call that executes more lines than a right one can; no Exception, so that the function does not catch it."""
+    """A call executes too many lines; not an Exception, so that the function does not catch it."""
 
     def __init__(self, line: int) -> None:
         self.line = line
 
 
 def _run(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """The result of the call; _Endless where it takes too many lines."""
+    """The result of the call; raises _Endless if it executes too many lines."""
     left, file = float(_MOST_LINES), function.__code__.co_filename
 
     def look(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal left
-        # A loop that stands on one line is one line to Python 3.11: there its instructions count, ten for a line.
+        # A loop on one line is a single line to Python 3.11: there its instructions are counted, ten for a line.
         frame.f_trace_opcodes = frame.f_code.co_filename == file
         left -= 0.1 if event == "opcode" else 1
         if left < 0 and frame.f_code.co_filename == file:
@@ -128,7 +128,7 @@ def _run(function: Any, arguments: tuple[Any, ...]) -> Any:
 
 
 def _same(got: Any, want: bool | float) -> bool:
-    """Whether ``got`` is the wanted answer: yes or no exactly, a number but for rounding."""
+    """Is ``got`` the wanted answer? A bool must be equal, a number equal except for rounding."""
     value = got.item() if hasattr(got, "item") and getattr(got, "ndim", 0) == 0 else got
     if isinstance(want, bool):
         return isinstance(value, bool) and value == want

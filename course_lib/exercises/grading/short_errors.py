@@ -1,5 +1,5 @@
-"""One sentence in a notebook for two mistakes: a launch on a GPU that is not there, where numba's traceback has
-87 lines, and a cell that is run before the ones above it, where the traceback shows the answer of a prediction."""
+"""Short errors in a notebook for two mistakes: a launch without a GPU, for which numba's traceback has 87 lines, and a
+cell that is run before the ones above it, for which the traceback shows the answer of a prediction."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NO_NAME = (
 
 
 def shorten_errors() -> None:
-    """Let the notebook that runs this say such a sentence; outside of a notebook, do nothing."""
+    """Register the short errors in the notebook; outside a notebook, do nothing."""
     try:
         from IPython import get_ipython
-    except ImportError:  # the course's Python without Jupyter
+    except ImportError:  # Python without Jupyter
         return
     shell = get_ipython()
     if shell is None:
@@ -33,7 +33,7 @@ def shorten_errors() -> None:
 def _say(
     shell: Any, kind: type[BaseException], error: BaseException, trace: TracebackType, tb_offset: int | None = None
 ) -> None:
-    """What IPython calls instead of showing a traceback (`InteractiveShell.set_custom_exc`)."""
+    """Called by IPython instead of showing a traceback (`InteractiveShell.set_custom_exc`)."""
     if not isinstance(error, NameError):
         said = NO_GPU
     elif (line := _line_of_the_cell(shell, trace)) is not None:
@@ -45,7 +45,7 @@ def _say(
 
 
 def _line_of_the_cell(shell: Any, trace: TracebackType) -> int | None:
-    """The line where the error was raised; None where that is not in the cell itself, but in what it calls."""
+    """The line of the cell that raised the error; None if it was raised in a function that the cell calls."""
     while trace.tb_next is not None:
         trace = trace.tb_next
     frame = trace.tb_frame

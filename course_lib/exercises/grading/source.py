@@ -1,4 +1,4 @@
-"""The student's kernel as a text: its tree and lines, what its names stand for, and whether it was filled in."""
+"""The text of a student's kernel: its syntax tree, lines and names, and whether it was filled in."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any, TypeGuard
 
 @dataclass(frozen=True)
 class Submission:
-    """A function's tree, with the lines of its file or cell, and those lines by their numbers.
+    """A function's syntax tree, and the lines of its file or cell by number.
 
-    ``tree`` is None where no source can be read; the simulator says why.
+    ``tree`` is None if no source can be read; the simulator says why.
     """
 
     function: FunctionType
@@ -27,40 +27,40 @@ class Submission:
 
     @property
     def known(self) -> dict[str, Any]:
-        """What the function's free names stand for."""
+        """The values of the function's free names."""
         code, closure = self.function.__code__, self.function.__closure__ or ()
         cells = {name: cell.cell_contents for name, cell in zip(code.co_freevars, closure, strict=True)}
         return vars(builtins) | self.function.__globals__ | cells
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names that the student gave to them."""
+        """The student's names of the parameters."""
         return parameters(self.function)
 
     @property
     def is_crowded(self) -> bool:
-        """Whether two statements share a line, or a loop is the first statement of a while: lines do not count then."""
+        """Do statements share a line, or is a loop the first statement of a while? Then lines cannot be counted."""
         nodes = list(ast.walk(self.tree)) if self.tree else []
         lines = [node.lineno for node in nodes if isinstance(node, ast.stmt)]
         return len(set(lines)) < len(lines) or any(isinstance(n, ast.While) and _is_loop(n.body[0]) for n in nodes)
 
     @cached_property
     def loops(self) -> frozenset[int]:
-        """The lines that run once in each iteration of its loops.
+        """The lines that run once in each iteration of the loops.
 
-        That is where a for begins; a while tests once more before it ends, so there it is the first line of the body.
+        For a for loop that is its first line; a while tests once more at its end, so it is the first line of the body.
         """
         return frozenset(map(_counting_line, self._loops))
 
     @cached_property
     def unrolled(self) -> frozenset[int]:
-        """The lines of `loops` whose loop has a constant length and is inside another loop: a compiler unrolls it."""
+        """The lines of `loops` for inner loops of constant length, which a compiler unrolls."""
         inner = {node for loop in self._loops for node in ast.walk(loop) if node is not loop}
         return frozenset(_counting_line(loop) for loop in self._loops if loop in inner and self._is_constant(loop))
 
     @cached_property
     def repeated(self) -> frozenset[int]:
-        """The lines of statements in a loop that compute, or ask, the same in each of its iterations."""
+        """The lines of statements in a loop that compute, or test, the same in each iteration."""
         return frozenset(line for loop in self._loops for line in _repeated(loop))
 
     @property
@@ -91,7 +91,7 @@ def _counting_line(loop: ast.For | ast.While) -> int:
 
 
 def _repeated(loop: ast.For | ast.While) -> Iterator[int]:
-    """The lines of what depends on nothing that the loop changes."""
+    """The lines of statements that depend on nothing that the loop changes."""
     inside = [node for node in ast.walk(loop) if node is not loop]
     assigned = [node for node in inside if isinstance(node, ast.Assign)]
     names = {node: set(_names(node.value)) for node in assigned}
@@ -99,7 +99,7 @@ def _repeated(loop: ast.For | ast.While) -> Iterator[int]:
     plain = {n for node in inside if isinstance(node, ast.AugAssign | ast.For) for n in _targets(node)}
     plain |= set(_targets(loop))
     same: set[str] = set()
-    while True:  # what is computed from names that stay the same stays the same too
+    while True:  # a name computed from constant names is constant, too
         varying = changed - same
         found = {
             name
@@ -140,7 +140,7 @@ def parameters(kernel: Any) -> tuple[str, ...]:
 
 
 def read(kernel: Any) -> Submission | None:
-    """The source of a numba kernel or of a plain function; None where ``kernel`` is neither."""
+    """The source of a numba kernel or of a plain function; None if ``kernel`` is neither."""
     function = getattr(kernel, "py_func", kernel)
     if not inspect.isfunction(function):
         return None
@@ -156,7 +156,7 @@ def read(kernel: Any) -> Submission | None:
 
 
 def is_unfilled(tree: ast.FunctionDef) -> bool:
-    """Whether a ``...`` of the skeleton still stands in the body, or the body raises NotImplementedError."""
+    """Does the body still contain a ``...`` of the skeleton, or raise NotImplementedError?"""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
             return True
@@ -166,7 +166,7 @@ def is_unfilled(tree: ast.FunctionDef) -> bool:
 
 
 def is_empty(tree: ast.FunctionDef) -> bool:
-    """Whether the body does nothing: a docstring, `pass`, a name."""
+    """Does the body do nothing (a docstring, `pass`, a name)?"""
     return all(isinstance(node, ast.Pass | ast.Expr) and not _has_call(node) for node in tree.body)
 
 
@@ -175,7 +175,7 @@ def _has_call(node: ast.AST) -> bool:
 
 
 def same_body(tree: ast.FunctionDef, given: str) -> bool:
-    """Whether the function does, word for word, what the text of ``given`` does, comments aside."""
+    """Is the function's code, without comments, that of ``given``?"""
     other = next((node for node in ast.walk(ast.parse(given)) if isinstance(node, ast.FunctionDef)), None)
     return other is not None and _body(tree) == _body(other)
 

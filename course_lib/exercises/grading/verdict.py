@@ -1,4 +1,4 @@
-"""What check() answers: ticks, crosses and grey rings, the student's own line, the first hint, and the viewer."""
+"""The verdict of check(): ticks, crosses and grey rings, the student's own lines, the first hint, and the viewer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ...viewer.still import VIEW, show_view
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
 _MARKS = {True: "✓", False: "✗", None: "○"}
-#: Green, vermilion and grey that hold on a light page and on a dark one; the marks say the same without colour.
+#: Green, vermilion and grey, readable on light and on dark pages; the marks say the same without colour.
 _COLOURS = {True: "#009E73", False: "#D55E00", None: "#8c8c8c"}
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: ``passed`` is None where it could not be judged.
+    """One check; ``passed`` is None if it could not be judged.
 
-    ``lines`` are the numbered lines of the kernel that it is about.
+    ``lines`` are the numbered lines of the kernel that it concerns.
     """
 
     passed: bool | None
@@ -32,12 +32,12 @@ class Check:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """What `check` found. ``status`` is "passed", "failed" or "not yet", or "answered" for words, which the reader
-    compares with a model answer; only a passed verdict is true.
+    """The result of `check`. ``status`` is "passed", "failed" or "not yet", or "answered" for an answer in words, which
+    the reader compares with a model answer; only a passed verdict is true.
 
-    ``hint`` is the advice on the first check that failed, ``remarks`` say what is no fault and still worth
-    knowing; ``points`` of ``of`` were reached. `show` opens the viewer at the step that went wrong, and it offers
-    ``views``. ``ticks`` makes the boxes in which a reader counts the points of an answer in words.
+    ``hint`` is the advice on the first check that failed, ``remarks`` are useful but do not affect the grade;
+    ``points`` of ``of`` were reached. `show` opens the viewer at the step of the mistake, with these ``views``.
+    ``ticks`` makes the boxes in which a reader ticks the points of an answer in words.
     """
 
     exercise: str
@@ -59,7 +59,7 @@ class Verdict:
         return self.passed
 
     def show(self) -> Any:
-        """The viewer at the step that went wrong; ValueError where there is nothing to show."""
+        """The viewer at the step of the mistake; raises ValueError if there is nothing to show."""
         if self.opens is None:
             raise ValueError(f"there is no step to show: {self.exercise} is {self.status!r}")
         viewer = self.opens()
@@ -95,9 +95,9 @@ class Verdict:
         )
 
     def _ipython_display_(self) -> None:
-        """Text and HTML, and after them a button that opens the viewer where something failed, or boxes to tick.
+        """Show text and HTML, then a button that opens the viewer after a failure, or boxes to tick.
 
-        They are an output of their own: a page without a kernel shows the verdict, and not these.
+        Button and boxes are a separate output, because a page without a kernel shows only the verdict.
         """
         from IPython.display import display
 
@@ -109,7 +109,7 @@ class Verdict:
 
 
 def _button(verdict: Verdict) -> Any:
-    """A button "Show me"; the viewer takes its place."""
+    """A button "Show me", which the viewer replaces."""
     import ipywidgets
 
     button = ipywidgets.Button(description="Show me", tooltip="open the viewer at the step that went wrong")

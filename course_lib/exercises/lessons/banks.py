@@ -35,20 +35,20 @@ WHICH_BANK = Routine(
             "row 0, column 40, width 64",
             (0, 40, 64),
             8,
-            "word 40 lies in one of the banks 0 to 31: the bank is the word's number modulo 32.",
+            "word 40 is in one of the banks 0 to 31: the bank is the word's number modulo 32.",
         ),
         Case(
             "row 1, column 0, width 32",
             (1, 0, 32),
             0,
-            "row 1 begins behind the 32 words of row 0, with word 32: bank 0 once more.",
+            "row 1 begins after the 32 words of row 0, with word 32: bank 0 again.",
         ),
-        Case("row 1, column 0, width 33", (1, 0, 33), 1, "row 1 begins behind the 33 words of row 0, with word 33."),
+        Case("row 1, column 0, width 33", (1, 0, 33), 1, "row 1 begins after the 33 words of row 0, with word 33."),
         Case(
             "row 3, column 5, width 16",
             (3, 5, 16),
             21,
-            "past 3 rows of 16 words and then 5 further: word 53.",
+            "3 rows of 16 words, plus 5: word 53.",
         ),
     ),
 )
@@ -61,7 +61,7 @@ def _shared_words(outcome: Outcome) -> int:
 
 
 def _four_where_whole(shape: Shape) -> float | None:
-    """A warp loads 32 neighbours: 4 sectors, where every tile is whole."""
+    """A warp loads 32 neighbours: 4 sectors, if every tile is whole."""
     return 4 if shape[0] % TILE == 0 and shape[1] % TILE == 0 else None
 
 
@@ -135,15 +135,15 @@ def skewed(A, total):
         total[row] = acc
 """
 
-#: The same sums with no conflict and no padding: every lane begins its row at another place.
+#: The same sums without conflicts and without padding: every lane begins its row at a different element.
 SKEWED = make_cheaper(
     "skewed",
     _SUMS_OF_ROWS,
     given="from numba import cuda, float32\n" + _CONFLICTING,
     budgets=(
         conflicts(
-            "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. A sum does not "
-            "mind the order: let lane tx begin at another k than its neighbours."
+            "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. The order of a "
+            "sum is free: let lane tx begin at a different k from its neighbours."
         ),
         Budget(
             "words of shared memory",
@@ -162,7 +162,7 @@ SKEWED = make_cheaper(
         ),
     ),
     hints={
-        "out-of-bounds": "an index of 32 lies behind the row: come round to its start with % 32.",
+        "out-of-bounds": "an index of 32 is after the end of the row: return to its start with % 32.",
         "uninitialized-read": "read an element where it was stored: store and load must agree.",
     },
     diagnoses=(_rows_and_columns,),
@@ -194,7 +194,7 @@ def _conflicts_per_request(outcome: Outcome) -> float:
     return float(traffic.bank_conflicts / max(1, traffic.requests))
 
 
-#: A tile is padded, and it is the wrong one.
+#: The wrong one of two tiles is padded.
 WRONG_TILE = find_bug(
     "wrong-tile",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
@@ -203,7 +203,7 @@ WRONG_TILE = find_bug(
         global_loads(
             "2·⌈K/16⌉",
             lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "one element of each tile per thread is enough: the tiles have the rest.",
+            "one element of each tile per thread is enough: the rest is in the tiles.",
         ),
         Budget(
             "bank conflicts per request to shared memory",
@@ -224,7 +224,7 @@ WRONG_TILE = find_bug(
     ),
     hints={
         "out-of-bounds": "both tiles hold 16×16 elements; padding only makes the rows longer.",
-        "race": "an element is stored where another one is read: let both tiles keep at least 16 columns.",
+        "race": "an element is stored where another one is read: keep at least 16 columns in both tiles.",
     },
 )
 
@@ -265,7 +265,7 @@ TRANSPOSE = write(
         conflicts("one of the two sides goes down a column of the tile: give its rows one word more."),
     ),
     hints={
-        "race": "between the store into the tile and the load from it the whole block must wait.",
+        "race": "the whole block must wait between the store into the tile and the load from it.",
         "uninitialized-read": "a thread reads an element of the tile that nobody stored: wait before you read, and "
         "guard the stores into C by the shape of C.",
         "out-of-bounds": "C has N rows and M columns: its guard is not the one of A.",

@@ -1,4 +1,4 @@
-"""The exercises of the lesson on coalescing: x along the row, and what is turned on the table."""
+"""The exercises of the lesson on coalescing: x along the row, and a transpose in shared memory."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from .tiling import GRAM
 
 
 def _four_where_aligned(shape: Shape) -> float | None:
-    """A warp is 2 rows of 16 threads or 4 of 8: 4 sectors, where rows begin on a sector."""
+    """A warp is 2 rows of 16 threads or 4 of 8: 4 sectors, if rows begin on a sector."""
     return None if any(size % 8 for size in shape) else 4
 
 
 # ---- side by side ---------------------------------------------------------------------------------------------
 
 
-def _one_turn_alone(outcome: Outcome) -> str | None:
+def _one_iteration_alone(outcome: Outcome) -> str | None:
     stored = np.isfinite(outcome.got)
     if stored.sum() * 4 == stored.size:
-        return "a quarter of the elements is stored: each of the four turns must take other ones, so step counts too."
+        return "a quarter of the elements is stored: each iteration must take different ones, so the index needs step."
     return None
 
 
 _FOUR_NEIGHBOURS = (
-    "in one turn neighbouring lanes take elements that lie four apart, or more: let lane t take the t-th of 32 "
-    "neighbours, and each turn the next 32."
+    "in one iteration neighbouring lanes take elements that are four apart, or more: let lane t take the t-th of 32 "
+    "neighbours, and each iteration the next 32."
 )
 
-#: Four elements for each thread: in each turn those of a warp lie side by side.
+#: Four elements for each thread: in each iteration those of a warp are neighbours.
 SIDE_BY_SIDE = fill_in(
     "side-by-side",
     Task(
@@ -49,10 +49,10 @@ SIDE_BY_SIDE = fill_in(
     ),
     hints={
         "out-of-bounds": "a block takes 128 elements: the first of them is 128 * blockIdx.x, the last one 127 further.",
-        "race": "two threads store into the same element: the block, the turn and the thread must all count, and a "
-        "block begins 128 elements after the one before.",
+        "race": "two threads store into the same element: the index needs the block, the iteration and the thread, "
+        "and a block begins 128 elements after the one before.",
     },
-    diagnoses=(_one_turn_alone,),
+    diagnoses=(_one_iteration_alone,),
 )
 
 
@@ -105,21 +105,21 @@ def double(A, C):
 
 
 def _tiles_not_turned(outcome: Outcome) -> str | None:
-    """The tiles are in their new places, and lie in them as they did in A."""
+    """The tiles are in their new places, but are not transposed themselves."""
     (A,) = outcome.inputs
     rows, columns = A.shape
     if rows % TILE or columns % TILE:
         return None
     tiles = A.reshape(rows // TILE, TILE, columns // TILE, TILE)
     if np.array_equal(outcome.got, tiles.transpose(2, 1, 0, 3).reshape(columns, rows)):
-        return "each tile is in its new place, and not turned in itself: store tile[tx, ty], not tile[ty, tx]."
+        return "each tile is in its new place, but is not transposed itself: store tile[tx, ty], not tile[ty, tx]."
     return None
 
 
 _ALONG_A = "tx must run along a row of A when the tile is loaded: tile[ty, tx] = A[row, col]."
 _ALONG_C = (
-    "neighbouring threads store into neighbouring rows of C. Let tx count columns of C, and turn the tile when you "
-    "read it: tile[tx, ty]."
+    "neighbouring threads store into neighbouring rows of C. Let tx count columns of C, and exchange the indices when "
+    "you read the tile: tile[tx, ty]."
 )
 
 #: C = Aᵀ, with both accesses to global memory coalesced.

@@ -1,4 +1,4 @@
-"""The exercises of the lesson on debugging: listings as they were published, to be mended."""
+"""The exercises of the lesson on debugging: published listings with mistakes, to be fixed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..grading.matrices import (
     PRODUCT,
     TILE,
     each_element,
+    iterations_of_tiles,
     last_of_each_tile_missing,
     last_tile_missing,
     right_on_the_diagonal_alone,
-    turns_of_tiles,
     two_each_step,
     two_each_tile,
 )
@@ -34,17 +34,17 @@ def rows_of_b(A, B, C):
 def _transposed(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     if A.shape[1] == B.shape[1] and np.array_equal(outcome.got, A @ B.T):
-        return "this is A·Bᵀ: the loop walks along a row of B. Element (row, col) needs column `col` of B."
+        return "this is A·Bᵀ: the loop goes along a row of B. Element (row, col) needs column `col` of B."
     return None
 
 
-#: Two mistakes in six lines: B is read by rows, and the store stands outside the guard.
+#: Two mistakes in six lines: B is read by rows, and the store is outside the guard.
 ROWS_OF_B = find_bug(
     "rows-of-b",
     PRODUCT,
     given="from numba import cuda, float32\n" + _ROWS_OF_B,
     budgets=(
-        global_loads("2·K", two_each_step, "one element of A and one of B in each turn are enough."),
+        global_loads("2·K", two_each_step, "one element of A and one of B in each iteration are enough."),
         global_stores("M·N", each_element, "each element of C is stored once."),
     ),
     hints={
@@ -76,7 +76,7 @@ def wrong_tile_of_b(A, B, C):
 
 
 def _columns_of_block_y(outcome: Outcome) -> str | None:
-    """Only the tiles on the diagonal may be right, where blockIdx.x and blockIdx.y are the same."""
+    """Only tiles on the diagonal, for which blockIdx.x equals blockIdx.y, are right."""
     if not np.isnan(outcome.got).any() and right_on_the_diagonal_alone(outcome):
         return (
             "the tiles on the diagonal of C are right and the others are not: B's column must come from blockIdx.x, as "
@@ -92,7 +92,7 @@ WRONG_TILE_OF_B = find_bug(
     given="from numba import cuda, float32\nTILE = 8\n" + _LAST_OF_TILE,
     budgets=(
         global_loads("2·⌈K/8⌉", two_each_tile, "one element of each tile per thread is enough."),
-        iterations("⌈K/8⌉·9", turns_of_tiles, "8 turns along each tile, and one for the tile itself."),
+        iterations("⌈K/8⌉·9", iterations_of_tiles, "8 iterations along each tile, and one for the tile itself."),
     ),
     hints={
         "out-of-bounds": "the guard of B must ask about the row and the column that are loaded.",
@@ -139,8 +139,8 @@ ONE_BARRIER = find_bug(
         ),
     ),
     hints={
-        "race": "a fast warp lays the next pair of tiles on the table while a slow one still multiplies: what keeps it "
-        "from doing so? (cuda.syncwarp() orders the lanes of one warp, and no two warps.)",
+        "race": "a fast warp stores the next pair of tiles while a slow one still multiplies: what keeps it from doing "
+        "so? (cuda.syncwarp() orders the lanes of one warp, not two warps.)",
         "barrier-divergence": "every thread of the block must come to the barrier: keep it out of the if.",
     },
     diagnoses=(last_tile_missing,),
@@ -180,15 +180,15 @@ TOO_FAR = find_bug(
         barriers(
             "K/8 + 1",
             lambda shape: shape[2] // TILE + 1,
-            "one barrier before the loop and one in each turn are enough.",
+            "one barrier before the loop and one in each iteration are enough.",
         ),
     ),
     hints={
-        "out-of-bounds": "in the last turn there is no next pair of tiles: ask whether start + TILE is still inside.",
+        "out-of-bounds": "in the last iteration there is no next pair of tiles: test whether start + TILE < K.",
         "barrier-divergence": "ask about start, which is the same for the whole block, and leave the barrier outside "
         "the if.",
         "race": "the other pair may be overwritten only when everybody has finished with it: keep the barrier in every "
-        "turn.",
+        "iteration.",
     },
     diagnoses=(last_tile_missing,),
 )

@@ -67,7 +67,7 @@ TRANSPOSED = fill_in(
 def _first_of_A_alone(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :1] * B.sum(axis=0)):
-        return "every step multiplies with the same element of A: load A[row, k] in each turn of the loop, once."
+        return "every step multiplies with the same element of A: load A[row, k] once in each iteration."
     return None
 
 
@@ -129,7 +129,7 @@ def sum_in_C(A, B, C):
 def _reads_rows_of_B(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     if len(A) > 1 and np.array_equal(outcome.got, A @ B.T):
-        return "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] walks along its row y."
+        return "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] goes along its row y."
     return None
 
 

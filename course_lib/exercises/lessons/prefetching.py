@@ -12,7 +12,7 @@ from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, TILE, TURNS_OF_TILES, last_tile_missing, turns_of_tiles, two_each_tile
+from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, TILE, iterations_of_tiles, last_tile_missing, two_each_tile
 from ..grading.routines import Case, Routine
 
 
@@ -32,15 +32,17 @@ BUFFER_OF_A_ROUND = Routine(
         Case("round 1 of 2 buffers", (1, 2), 0, "in round 1 they change places: it reads buffer 1, and writes 0."),
         Case("round 4 of 2 buffers", (4, 2), 1, "every second round writes the same buffer; there is no buffer 5."),
         Case("round 1 of 3 buffers", (1, 3), 2, "with three buffers, round 1 reads buffer 1 and writes buffer 2."),
-        Case("round 2 of 3 buffers", (2, 3), 0, "behind the last of three buffers comes the first: a remainder, %."),
+        Case("round 2 of 3 buffers", (2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),
     ),
 )
 
-_TURNS = replace(TURNS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1", limit=lambda shape: turns_of_tiles(shape) + 1)
+_ITERATIONS = replace(
+    ITERATIONS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1", limit=lambda shape: iterations_of_tiles(shape) + 1
+)
 
 
 def _hidden_behind_too_little(outcome: Outcome) -> int:
-    """How many loads, of those after the first pair, have fewer than T multiplies before their value is used."""
+    """The number of loads, after the first pair, with fewer than T multiplies before their value is used."""
     gaps = slacks(timeline_rows(outcome.run.trace))
     return sum(gap < TILE for gap in gaps[2:])
 
@@ -79,7 +81,7 @@ ONE_BUFFER = fill_in(
             lambda shape: 2 * (ceil_div(shape[2], TILE) + 1),
             "two barriers per round: one before the tiles are overwritten, one after.",
         ),
-        _TURNS,
+        _ITERATIONS,
     ),
     hints={
         "out-of-bounds": "the last round fetches a tile that does not exist: load only where start + tx < K (for A) "
@@ -106,15 +108,15 @@ LAST_ROUND = fill_in(
         barriers(
             "⌈K/T⌉",
             lambda shape: ceil_div(shape[2], TILE),
-            "when nothing was stored, nobody needs to wait: the barrier of the last round can go too.",
+            "if nothing was stored, nobody needs to wait: the barrier of the last round can be skipped, too.",
         ),
-        _TURNS,
+        _ITERATIONS,
     ),
     hints={
-        "barrier-divergence": "the test must come out the same for every thread of the block: ask about start, "
-        "which all threads share, and not about tx, ty, row or col.",
-        "race": "a round stores into the buffer that nobody reads now, so change places before you store; and every "
-        "round that stores must also wait.",
+        "barrier-divergence": "the test must have the same result in every thread of the block: use start, which is "
+        "the same in all threads, not tx, ty, row or col.",
+        "race": "a round stores into the buffer that no thread reads now, so exchange the buffers before you store; "
+        "and every round that stores must also wait.",
         "uninitialized-read": "some thread skipped a store that another thread needs: the test must be the same for "
         "the whole block, so ask about start alone.",
     },

@@ -37,13 +37,13 @@ USEFUL_SHARE = Routine(
             "16 FFMA and 4 LDS.128",
             ({"FFMA": 16, "LDS.128": 4},),
             0.8,
-            "there are 20 instructions, of two kinds: add up how often each stands in the loop.",
+            "there are 20 instructions, of two kinds: add up how often each is in the loop.",
         ),
         Case(
             "64 FFMA, 16 LDS and 15 IADD3",
             ({"LDS": 16, "IADD3": 15, "FFMA": 64},),
             64 / 95,
-            "FFMA may stand anywhere in the table; the whole is the sum of all its numbers.",
+            "FFMA may be anywhere in the table; the whole is the sum of all its numbers.",
         ),
     ),
 )
@@ -58,7 +58,7 @@ def _only_last_step(outcome: Outcome) -> str | None:
     K = A.shape[1]
     kept = [k for k in range(K) if k % R == R - 1]
     if 0 < len(kept) < K and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
-        return "every row of B but one in eight is missing: b must be loaded anew for each k."
+        return "every row of B but one in eight is missing: b must be loaded again for each k."
     return None
 
 
@@ -70,7 +70,7 @@ def _same_row_of_b(outcome: Outcome) -> str | None:
     return None
 
 
-#: The heart of the outer product: an element of B in a register meets a column of A's tile.
+#: The inner loops of the outer product: an element of B in a register is multiplied with a column of A's tile.
 OUTER = fill_in(
     "outer",
     PRODUCT.but(
@@ -94,7 +94,7 @@ OUTER = fill_in(
         barriers(
             "2·⌈K/8⌉",
             lambda shape: 2 * ceil_div(shape[2], R),
-            "the two barriers that stand there are enough: nothing is shared between two turns of the loop over k.",
+            "the two barriers that are there are enough: nothing is shared between two iterations of the loop over k.",
         ),
     ),
     hints={
@@ -135,7 +135,7 @@ def _in_other_places(outcome: Outcome) -> str | None:
         np.sort(got, axis=None), np.sort(want.astype(got.dtype), axis=None)
     ):
         return (
-            "all results of a tile are right, and stand in the wrong places: acc[i, j] belongs to the row and the "
+            "all results of a tile are right, but in the wrong places: acc[i, j] belongs to the row and the "
             "column from which its A and its B were read."
         )
     return None
@@ -159,7 +159,7 @@ TWO_BY_TWO = fill_in(
         barriers(
             "2·⌈K/8⌉",
             lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "the two barriers stand there already; the loop over k needs none.",
+            "the two barriers are there already; the loop over k needs none.",
         ),
     ),
     hints={
@@ -241,7 +241,7 @@ SCATTERED = find_bug(
         global_loads(
             "4·⌈K/8⌉",
             lambda shape: 4 * ceil_div(shape[2], SIDE),
-            "two elements of each tile per thread are enough: the tiles have the rest.",
+            "two elements of each tile per thread are enough: the rest is in the tiles.",
         ),
         global_stores("M·N", each_element, "store each result once, after the loops."),
     ),

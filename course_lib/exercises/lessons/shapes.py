@@ -82,7 +82,7 @@ def _first_share_in_each(outcome: Outcome) -> str | None:
 
 
 def _other_share(outcome: Outcome) -> str | None:
-    """Every SHARES-th element of K, or the end of a share without its brackets."""
+    """Every SHARES-th element of K, or the end of a share without its parentheses."""
     A, B = outcome.inputs
     K = A.shape[1]
     if K < 2 * SHARES:
@@ -92,12 +92,12 @@ def _other_share(outcome: Outcome) -> str | None:
     for slices, advice in (
         (
             every,
-            "block (x, y, s) sums every fourth element of K; its share lies in one piece, from s·K // 4 up to "
+            "block (x, y, s) sums every fourth element of K; its share is contiguous, from s·K // 4 up to "
             "(s + 1)·K // 4.",
         ),
         (
             to_its_number_more,
-            "a product comes before a sum: the end of a share is (share + 1) * K // SHARES, in brackets.",
+            "a product comes before a sum: the end of a share is (share + 1) * K // SHARES, in parentheses.",
         ),
     ):
         if np.array_equal(outcome.got, np.stack([A[:, k] @ B[k] for k in slices])):
@@ -126,7 +126,7 @@ SHARE_OF_K = fill_in(
     ),
     hints={
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
-        "race": "blocks cannot wait for each other: each stores into the matrix P[share] of its own.",
+        "race": "blocks cannot wait for each other: each stores into its own matrix P[share].",
     },
     diagnoses=(_all_of_k_in_each, _first_share_in_each, _rest_of_k_missing, _other_share),
 )
@@ -136,7 +136,7 @@ def _one_step_over_and_over(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     steps = A.shape[1] // DEPTH
     if steps > 1 and np.array_equal(outcome.got, steps * (A[:, :DEPTH] @ B[:DEPTH])):
-        return "the same fragments are fetched in every turn: along K they begin at k."
+        return "the same fragments are fetched in every iteration: along K they begin at k."
     return None
 
 
@@ -153,7 +153,7 @@ def _fragments_of_first_tile(outcome: Outcome) -> str | None:
 
 
 def _exchanged_items(outcome: Outcome) -> str | None:
-    """What comes out where a lane brings the right elements in another order, or those of another lane."""
+    """A lane supplies the right elements in the wrong order, or those of another lane."""
     A, B = outcome.inputs
     if outcome.want.shape != (ROWS, COLUMNS) or A.shape[1] != DEPTH:
         return None
@@ -168,14 +168,14 @@ def _exchanged_items(outcome: Outcome) -> str | None:
 
 
 def _lanes_of_b_exchanged(outcome: Outcome) -> str | None:
-    """A lane brings B[q, t] and B[q, t + 4] where B[t, q] and B[t + 4, q] are wanted."""
+    """A lane supplies B[q, t] and B[q, t + 4] instead of B[t, q] and B[t + 4, q]."""
     A, B = outcome.inputs
     if outcome.want.shape == (ROWS, COLUMNS) and A.shape[1] == DEPTH and np.array_equal(outcome.got, A @ B.T):
         return "in B's items t counts the rows, along K, and q the columns: B[k + t, left + q]."
     return None
 
 
-#: The fragments of A and B that each lane of a warp brings to a tensor core.
+#: The fragments of A and B that each lane of a warp supplies to a tensor core.
 FRAGMENTS = fill_in(
     "fragments",
     PRODUCT.but(

@@ -54,9 +54,7 @@ def _moved(outcome: Outcome) -> str | None:
     (A,) = outcome.inputs
     want = _sum_of_neighbours(A)
     if A.size > 4 and (np.array_equal(outcome.got[1:-1], want[2:]) or np.array_equal(outcome.got[1:-1], want[:-2])):
-        return (
-            "every sum is that of the element next door: element i lies at near[t + 1], its neighbours on both sides."
-        )
+        return "every sum is that of the element next to it: element i is at near[t + 1], its neighbours on both sides."
     return None
 
 
@@ -105,7 +103,7 @@ def _launch_small(M: int, N: int, K: int) -> Launch:
     return (1, 1), (max(N, K), max(M, K))
 
 
-#: The barrier stands inside the guard of C.
+#: The barrier is inside the guard of C.
 DIVERGENT = find_bug(
     "divergent",
     PRODUCT.but(
@@ -133,8 +131,8 @@ def divergent(A, B, C):
         barriers("1", lambda shape: 1, "one barrier is enough: when the table is full."),
     ),
     hints={
-        "barrier-divergence": "part of the block waits at the barrier for threads that never come: it must stand "
-        "outside of every if, where all threads come by.",
+        "barrier-divergence": "part of the block waits at the barrier for threads that never come: it must be "
+        "outside every if, where all threads reach it.",
         "race": _WAIT,
         "uninitialized-read": _WAIT,
         "out-of-bounds": "each guard follows the shape of what it guards: A is M×K, B is K×N, C is M×N.",

@@ -19,7 +19,7 @@ def _first_terms_missing(outcome: Outcome) -> str | None:
 
 
 def _last_term_of_many(outcome: Outcome) -> str | None:
-    """Where the terms are few, a loop that begins too late leaves the last one too."""
+    """`last_term_alone`, except for few terms, of which a loop that begins too late also leaves only the last."""
     return last_term_alone(outcome) if outcome.inputs[0].shape[1] > 4 else None
 
 
@@ -78,7 +78,7 @@ LOST_TERM = find_bug(
         global_stores("M·N", each_element, "store each element once, after its loop."),
     ),
     hints={
-        "out-of-bounds": "k counts the columns of A, and A.shape[1] stops it in time: mend where the loop begins.",
+        "out-of-bounds": "k counts the columns of A, and the end A.shape[1] is right: fix where the loop begins.",
     },
     diagnoses=(_first_terms_missing, _last_term_of_many, last_term_missing),
 )

@@ -31,21 +31,21 @@ def _sums_run_on(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     wanted = A @ B
     if wanted.shape[0] > 1 and np.array_equal(outcome.got, np.cumsum(wanted, axis=0)):
-        return "each sum goes on where the row above ended: acc starts from zero in every turn of the loop over rows."
+        return "each sum goes on where the row above ended: set acc to zero in every iteration of the loop over rows."
     if wanted.shape[1] > 1 and np.array_equal(outcome.got, np.cumsum(wanted, axis=1)):
-        return "each sum goes on where the column before ended: acc starts from zero in every turn of the loop."
+        return "each sum goes on where the column before ended: set acc to zero in every iteration of the loop."
     return None
 
 
-def _stored_behind_the_loop(outcome: Outcome) -> str | None:
-    """The store has slipped out of the loop, so that only its last turn leaves a value."""
+def _stored_after_the_loop(outcome: Outcome) -> str | None:
+    """The store is after the loop instead of in it, so only the last iteration's value is stored."""
     stored = np.isfinite(outcome.got)
     rows, columns = np.flatnonzero(stored.any(axis=1)), np.flatnonzero(stored.any(axis=0))
     for loop, kept, size in (("rows", rows, stored.shape[0]), ("columns", columns, stored.shape[1])):
         if size > 1 and kept.tolist() == [size - 1]:
             return (
-                f"only the last of the {loop} was stored: the store stands behind the loop over the {loop}, and "
-                "belongs into it, behind the loop over k."
+                f"only the last of the {loop} was stored: the store comes after the loop over the {loop}; move it into "
+                "that loop, after the loop over k."
             )
     return None
 
@@ -60,7 +60,7 @@ def _launch_columns(M: int, N: int, K: int) -> Launch:
 def _rows_left_out(outcome: Outcome) -> str | None:
     stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
     if not stored.all() and stored[0]:
-        return "some rows of C were never stored: the loop over rows takes as many turns as A has rows, A.shape[0]."
+        return "some rows of C were never stored: the loop over rows has A.shape[0] iterations, one for each row of A."
     return None
 
 
@@ -81,7 +81,7 @@ COLUMN_THREAD = fill_in(
         "is the first index, the column the second.",
         "race": "all threads store into the same elements: the loop is over rows, and the column is the thread's own.",
     },
-    diagnoses=(_sums_run_on, _stored_behind_the_loop, _rows_left_out, last_term_alone, last_term_missing),
+    diagnoses=(_sums_run_on, _stored_after_the_loop, _rows_left_out, last_term_alone, last_term_missing),
 )
 
 
@@ -139,9 +139,9 @@ def _flat_product(A: Array, B: Array) -> Array:
 def _other_place(outcome: Outcome) -> str | None:
     A, B = _squares(outcome)
     if np.array_equal(outcome.got, A @ B.T):
-        return "this takes B by rows: element k of column col lies k whole rows further down, at B[k * width + col]."
+        return "this takes B by rows: element k of column col is k whole rows further down, at B[k * width + col]."
     if np.array_equal(outcome.got, A.T @ B):
-        return "this takes A by columns: element k of a row lies k places behind its first one, A[row * width + k]."
+        return "this takes A by columns: element k of a row is k places after its first one, at A[row * width + k]."
     if np.array_equal(outcome.got, A.T @ B.T):
         return "both are the wrong way round: along a row the place grows by 1, down a column by width."
     if np.array_equal(outcome.got, np.broadcast_to((A * B).sum(axis=1)[:, None], A.shape)):
@@ -203,7 +203,7 @@ GUARDED_ROWS = write(
         "If they are guarded, look at the order of the indices.",
         "race": "threads of two blocks store into the same row: the number of the block is missing from it.",
     },
-    diagnoses=(_sums_run_on, _stored_behind_the_loop, _rows_without_thread, last_term_alone, last_term_missing),
+    diagnoses=(_sums_run_on, _stored_after_the_loop, _rows_without_thread, last_term_alone, last_term_missing),
 )
 
 
@@ -236,7 +236,7 @@ def half_a_guard(A, B, C):
         _ONE_STORE,
     ),
     hints={
-        "out-of-bounds": "a thread outside C still loads or stores. It lies outside if its row or its column is too "
+        "out-of-bounds": "a thread outside C still loads or stores. It is outside if its row or its column is too "
         "large, so the guard needs row < M and col < N, around the loads and the store.",
     },
     diagnoses=(_too_much_guarded,),

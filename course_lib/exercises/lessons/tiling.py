@@ -9,9 +9,9 @@ from ..grading.exercise import Array, Outcome, Task, fill_in, find_bug, make_che
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import (
+    ITERATIONS_OF_TILES,
     PRODUCT,
     TILE,
-    TURNS_OF_TILES,
     each_element,
     last_of_each_tile_missing,
     last_tile_missing,
@@ -29,7 +29,7 @@ def _only_last_tile(outcome: Outcome) -> str | None:
     return None
 
 
-#: The heart of the tiled kernel, with exactly the barriers that it needs.
+#: The inner loop of the tiled kernel, with exactly the barriers that it needs.
 BARRIERS = fill_in(
     "barriers",
     PRODUCT,
@@ -45,7 +45,7 @@ BARRIERS = fill_in(
             "a barrier inside the loop over k makes the whole block wait T times; nothing is written in that loop, "
             "so one barrier before it and one after it are enough.",
         ),
-        TURNS_OF_TILES,
+        ITERATIONS_OF_TILES,
     ),
     hints={
         "race": "one thread writes a tile while another still reads it: two moments need a barrier, when the tiles "
@@ -81,7 +81,7 @@ def _diagonal_tiles_only(outcome: Outcome) -> str | None:
 
 
 def _one_row_for_a_column_of_threads(outcome: Outcome) -> str | None:
-    """The thread carries from row ``col``, which is that of tx, and not of ty."""
+    """The thread loads from row ``col``, which goes with tx, not with ty."""
     (A,) = outcome.inputs
     M, K = A.shape
     if M % TILE or K % TILE:
@@ -90,7 +90,7 @@ def _one_row_for_a_column_of_threads(outcome: Outcome) -> str | None:
     if np.array_equal(outcome.got, A @ carried.T):
         return (
             "cols[ty, tx] is filled from row blockIdx.x * TILE + tx, which goes with tx: in row ty of the second tile "
-            "belongs the row of A that lies ty below blockIdx.x * TILE."
+            "belongs the row of A that is ty below blockIdx.x * TILE."
         )
     return None
 
@@ -123,7 +123,7 @@ GRAM = fill_in(
             "one per row of the tile: 4",
             lambda shape: 4 if shape[0] % TILE == 0 else None,
             "neighbouring threads (tx) store into different rows of C: A·Aᵀ is its own transpose, so the values do not "
-            "tell, but C[row, col] is the element that lies beside your neighbour's.",
+            "show it, but C[row, col] is the element beside your neighbour's.",
             op="store",
         ),
         barriers(
@@ -131,7 +131,7 @@ GRAM = fill_in(
             two_each_tile,
             "two barriers per pair of tiles are enough: one when the tiles are full, one when they are used.",
         ),
-        TURNS_OF_TILES,
+        ITERATIONS_OF_TILES,
     ),
     hints={
         "race": "one thread writes a tile while another still reads it: wait when the tiles have been filled, and "
@@ -152,12 +152,12 @@ def _transposed_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tupl
 def _not_transposed(outcome: Outcome) -> str | None:
     At, B = outcome.inputs
     if At.shape[0] == At.shape[1] and np.array_equal(outcome.got, At @ B):
-        return "At was read as if it were A: element (row, start + tx) of A lies at At[start + tx, row]."
+        return "At was read as if it were A: element (row, start + tx) of A is at At[start + tx, row]."
     return None
 
 
-def _turned_on_the_way(outcome: Outcome) -> str | None:
-    """The place [tx, ty] is filled with what belongs to [ty, ty]: the row of C goes with ty."""
+def _transposed_in_the_tile(outcome: Outcome) -> str | None:
+    """The place [tx, ty] is filled with the element for [ty, tx]: the row of C goes with ty."""
     At, B = outcome.inputs
     M, N, K = outcome.shape
     own = np.array([[At[k, row // TILE * TILE + k % TILE] for k in range(K)] for row in range(M)])
@@ -167,7 +167,7 @@ def _turned_on_the_way(outcome: Outcome) -> str | None:
 
 
 def _first_pair_again(outcome: Outcome) -> str | None:
-    """start is left out of a load, so each round meets the first pair again."""
+    """start is missing in a load, so each iteration loads the first pair again."""
     At, B = outcome.inputs
     rounds = At.shape[0] // TILE
     if rounds > 1 and np.array_equal(outcome.got, rounds * (At[:TILE].T @ B[:TILE])):
@@ -178,13 +178,13 @@ def _first_pair_again(outcome: Outcome) -> str | None:
 _BARRIERS_OF_EVEN = barriers(
     "2·K/T",
     two_each_tile,
-    "the second barrier belongs behind the loop over k, not into it: nothing is stored in that loop, so nobody has to "
+    "the second barrier belongs after the loop over k, not in it: nothing is stored in that loop, so nobody has to "
     "wait there.",
 )
-_LOADS_OF_EVEN = global_loads("2·K/T", two_each_tile, "each thread carries one element of each tile, and no more.")
+_LOADS_OF_EVEN = global_loads("2·K/T", two_each_tile, "each thread carries only one element of each tile.")
 _EVEN_SHAPES = ((16, 16, 16), (8, 24, 16), (24, 8, 8), (8, 8, 32))
 
-#: The two lines that carry, where A arrives transposed.
+#: The two lines that load the tiles, if A is stored transposed.
 TILES_OF_TRANSPOSE = fill_in(
     "tiles-of-transpose",
     Task(
@@ -202,7 +202,7 @@ TILES_OF_TRANSPOSE = fill_in(
         "uninitialized-read": "a place of a tile is read that nobody has stored: each thread fills its own, [ty, tx].",
         "race": "two threads store into the same place of a tile: each fills its own, [ty, tx].",
     },
-    diagnoses=(_not_transposed, _turned_on_the_way, _first_pair_again),
+    diagnoses=(_not_transposed, _transposed_in_the_tile, _first_pair_again),
 )
 
 _TOO_DEEP = """@cuda.jit

@@ -16,14 +16,14 @@ TIMES = 4
 def _every_fourth(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, ::TIMES] @ B[::TIMES]):
-        return "only every fourth term is in the sums: k, k + 1, k + 2 and k + 3 belong to one turn."
+        return "only every fourth term is in the sums: k, k + 1, k + 2 and k + 3 belong to one iteration."
     return None
 
 
 def _first_four_times(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     if A.shape[1] > 1 and np.array_equal(outcome.got, TIMES * (A[:, ::TIMES] @ B[::TIMES])):
-        return "each turn adds the same product four times: the index is k, then k + 1, k + 2 and k + 3."
+        return "each iteration adds the same product four times: the index is k, then k + 1, k + 2 and k + 3."
     return None
 
 
@@ -40,28 +40,28 @@ def _one_of_four_missing(outcome: Outcome) -> str | None:
     for left_out in range(1, TIMES):
         kept = [k for k in range(A.shape[1]) if k % TIMES != left_out]
         if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
-            return f"a term is missing in every turn: that of k + {left_out}."
+            return f"a term is missing in every iteration: that of k + {left_out}."
     return None
 
 
 def _one_matrix_stays(outcome: Outcome) -> str | None:
-    """A's four elements of a turn all meet B's first, or B's meet A's."""
+    """A's four elements of an iteration are all multiplied with B's first one, or B's with A's first one."""
     A, B = outcome.inputs
     M, K = A.shape
     if K % TIMES:
         return None
-    turns = {
+    iterated = {
         "B": A.reshape(M, -1, TIMES).sum(axis=2) @ B[::TIMES],
         "A": A[:, ::TIMES] @ B.reshape(K // TIMES, TIMES, -1).sum(axis=1),
     }
-    for name, sums in turns.items():
+    for name, sums in iterated.items():
         if np.array_equal(outcome.got, sums):
             return f"{name} stays at k where it should go on: the second term is A[row, k + 1] * B[k + 1, col]."
     return None
 
 
 def _fours_counted(outcome: Outcome) -> str | None:
-    """The loop in steps of four ends at the number of fours, not where they end."""
+    """The loop in steps of four ends at the number of fours, K // 4, not at their end."""
     A, B = outcome.inputs
     K = A.shape[1]
     fours = K // TIMES
@@ -76,15 +76,15 @@ def _fours_counted(outcome: Outcome) -> str | None:
 
 
 def _rest_begins_elsewhere(outcome: Outcome) -> str | None:
-    """The single steps begin where the whole fours do not end."""
+    """The single steps do not begin where the whole fours end."""
     A, B = outcome.inputs
     K = A.shape[1]
     fours = K // TIMES
     whole, again = list(range(fours * TIMES)), list(range(K % TIMES))
-    in_turns = [k + i for k in range(0, fours, TIMES) for i in range(TIMES)]
+    in_fours = [k + i for k in range(0, fours, TIMES) for i in range(TIMES)]
     for steps, advice in (
         (whole + again, "0 again: the rest is what the fours left, from K // 4 * 4 on."),
-        (in_turns + list(range(fours, K)), "K // 4, which says how many fours there are, not how far they go."),
+        (in_fours + list(range(fours, K)), "K // 4, which says how many fours there are, not how far they go."),
     ):
         if sorted(steps) != list(range(K)) and np.array_equal(outcome.got, A[:, steps] @ B[steps]):
             return f"the single steps begin at {advice}"
@@ -100,7 +100,7 @@ BY_FOUR = fill_in(
         global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
     ),
     hints={
-        "out-of-bounds": "k goes up in fours: a turn takes k, k + 1, k + 2 and k + 3, and no further; and B takes its "
+        "out-of-bounds": "k goes up in fours: an iteration takes only k, k + 1, k + 2 and k + 3; and B takes its "
         "row first, B[k + 1, col].",
     },
     diagnoses=(_every_fourth, _first_four_times, _one_of_four_missing, _one_matrix_stays),
@@ -119,7 +119,7 @@ def hoisted(A, B, C):
         C[row, col] = acc
 """
 
-#: What is the same in every turn leaves the loop.
+#: Computations that are the same in every iteration are moved out of the loop.
 HOISTED = make_cheaper(
     "hoisted",
     PRODUCT,
@@ -131,7 +131,7 @@ HOISTED = make_cheaper(
         ),
         global_stores("M·N", each_element, "store each result once, after the loop."),
     ),
-    hints={"out-of-bounds": "the guard must still stand around every access to A, B and C."},
+    hints={"out-of-bounds": "the guard must still be around every access to A, B and C."},
     diagnoses=(last_term_missing,),
 )
 
@@ -150,7 +150,7 @@ def remainder(A, B, C):
         C[row, col] = acc
 """
 
-#: An unrolled loop that goes wrong where 4 does not divide K.
+#: An unrolled loop that is wrong if 4 does not divide K.
 REMAINDER = find_bug(
     "remainder",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
@@ -164,9 +164,9 @@ REMAINDER = find_bug(
         global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
     ),
     hints={
-        "out-of-bounds": "with K = 26 the last turn starts at 24 and reads k = 26 and 27: how many whole fours are "
-        "there, and what is left?",
-        "uninitialized-read": "where K is less than 4 the first loop makes no turn and gives k no value: the rest "
+        "out-of-bounds": "with K = 26 the last iteration starts at 24 and reads k = 26 and 27: how many whole fours "
+        "are there, and what is left?",
+        "uninitialized-read": "if K is less than 4 the first loop has no iteration and gives k no value: the rest "
         "begins at K // 4 * 4, whatever k is.",
     },
     diagnoses=(_fours_counted, _rest_missing, _every_fourth, _rest_begins_elsewhere),

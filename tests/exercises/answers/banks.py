@@ -33,8 +33,8 @@ WRONG = [
     ("row-sums", "too short", [(PADDED, "(32, 31)")], "at least 32 elements", "nightly"),
     ("row-sums", "sums of columns", [("tile[tx, k]", "tile[k, tx]")], "the wrong way round", "nightly"),
     ("skewed", "padded", [("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32"),
-    ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at another k"),
-    ("skewed", "beyond the row", [("(k + tx) % 32", "k + tx")], "come round to its start", "nightly"),
+    ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at a different k"),
+    ("skewed", "beyond the row", [("(k + tx) % 32", "k + tx")], "return to its start", "nightly"),
     ("skewed", "only half round", [("(k + tx) % 32", "(k + tx) % 16")], "pencil", "nightly"),
     (
         "skewed",

@@ -18,10 +18,15 @@ WRONG = [
         "side-by-side",
         "without the block",
         [(SIDE, "i = 32 * step + cuda.threadIdx.x")],
-        "the block, the turn and the thread must all count",
+        "the block, the iteration and the thread",
         "nightly",
     ),
-    ("side-by-side", "without the turn", [(SIDE, "i = cuda.blockIdx.x * 128 + cuda.threadIdx.x")], "step counts too"),
+    (
+        "side-by-side",
+        "without the iteration",
+        [(SIDE, "i = cuda.blockIdx.x * 128 + cuda.threadIdx.x")],
+        "the index needs step",
+    ),
     (
         "side-by-side",
         "blocks of 32 elements",
@@ -31,11 +36,11 @@ WRONG = [
     ),
     (
         "side-by-side",
-        "a turn of 128",
+        "an iteration of 128",
         [(SIDE, "i = cuda.grid(1) + 128 * step")],
         "a block takes 128 elements",
     ),
-    ("side-by-side", "no thread", [(SIDE, "i = cuda.blockIdx.x * 128 + step")], "the turn and the thread must all"),
+    ("side-by-side", "no thread", [(SIDE, "i = cuda.blockIdx.x * 128 + step")], "the iteration and the thread"),
     ("along-the-row", "the load alone", [("A[row, col]", "A[col, row]")], "this is the transposed matrix"),
     (
         "along-the-row",

@@ -5,7 +5,7 @@ LOADS = "            A_tiles[1 - now, ty, tx] = A[row, start + TILE + tx]\n     
 IF = "        if start + TILE < A.shape[1]:\n"
 
 WRONG = [
-    ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "the loop walks along a row of B"),
+    ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "the loop goes along a row of B"),
     ("rows-of-b", "only B mended", [(STORE, "    C[row, col] = acc")], "a store that the guard does not cover"),
     ("rows-of-b", "stored in the loop", [(STORE, "            C[row, col] = acc")], "stored once"),
     ("rows-of-b", "a name misspelt", [("B[k, col]", "B[k, coll]")], "did you mean col?"),
@@ -80,7 +80,7 @@ WRONG = [
         "one-barrier",
         "a barrier of the warp",
         [("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncwarp()")],
-        "and no two warps",
+        "not two warps",
         "nightly",
     ),
     (
@@ -125,28 +125,28 @@ WRONG = [
             ),
             ("            A_tiles[1 - now", "            A_tiles[now"),
         ],
-        "keep the barrier in every turn",
+        "keep the barrier in every iteration",
         "nightly",
     ),
     (
         "too-far",
         "the test is one too late",
         [("if start + TILE < A.shape[1]", "if start + TILE <= A.shape[1]")],
-        "still inside",
+        "start + TILE < K",
         "nightly",
     ),
     (
         "too-far",
         "no barrier in the loop",
         [("        cuda.syncthreads()\n        now", "        now")],
-        "keep the barrier in every turn",
+        "keep the barrier in every iteration",
         "nightly",
     ),
     (
         "too-far",
         "a barrier more",
         [("        now = 1 - now", "        cuda.syncthreads()\n        now = 1 - now")],
-        "one in each turn are enough",
+        "one in each iteration are enough",
     ),
 ]
 

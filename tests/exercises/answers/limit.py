@@ -104,7 +104,7 @@ WRONG = [
         [("b[1]", "b[0]"), ("b[2]", "b[0]"), ("b[3]", "b[0]")],
         "all four results of a thread are the same",
     ),
-    ("wide", "= for +=", [("] += a", "] = a")], "forgets the sum so far", "nightly"),
+    ("wide", "= for +=", [("] += a", "] = a")], "replaces the sum in every", "nightly"),
     (
         "wide",
         "the tile's column in B",

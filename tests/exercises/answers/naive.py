@@ -1,7 +1,7 @@
 """Answers to the exercises on the naive kernel: plausible wrong ones with the first hint they meet, and right ones."""
 
 WRONG = [
-    ("transposed", "subtracted", [("acc +=", "acc -=")], "takes away what belongs to the sum"),
+    ("transposed", "subtracted", [("acc +=", "acc -=")], "subtracts; a sum needs"),
     (
         "transposed",
         "rows from blockIdx.x",
@@ -19,7 +19,7 @@ WRONG = [
     ("report-kernel", "the row of C for the column of B", [("B[k, y]", "B[k, x]")], "look at `B[k, x]`", "nightly"),
     ("transposed", "no guard", [("if row < M and col < N", "if row >= 0 or col >= 0")], "reach beyond C", "nightly"),
     ("transposed", "B by columns", [("B[col, k]", "B[k, col]")], "this is A·B"),
-    ("transposed", "as many turns as columns", [("range(K)", "range(N)")], "goes over N, and must go over K"),
+    ("transposed", "as many iterations as columns", [("range(K)", "range(N)")], "goes over N, and must go over K"),
     ("transposed", "begins at 1", [("range(K)", "range(1, K)")], "look at `range(1, K)`", "nightly"),
     (
         "transposed",
@@ -36,7 +36,7 @@ WRONG = [
         "transposed",
         "sum in C",
         [("acc += A[row, k] * B[col, k]", "C[row, col] += A[row, k] * B[col, k]"), ("        C[row, col] = acc", "")],
-        "holds no zeros",
+        "is not zero when",
     ),
     (
         "transposed",
@@ -65,7 +65,7 @@ WRONG = [
     ),
     ("two-columns", "two columns further", [("left + 1", "left + 2")], "left and left + 1", "nightly"),
     ("transposed", "nothing stored", [("        C[row, col] = acc", "")], "never stores into C"),
-    ("transposed", "forgets the sum", [("acc += A", "acc = A")], "add to it with `acc += …`"),
+    ("transposed", "replaces the sum", [("acc += A", "acc = A")], "add to it with `acc += …`"),
     ("transposed", "blockIdx without cuda", [("cuda.blockIdx.x", "blockIdx.x")], "write cuda.blockIdx"),
     (
         "transposed",
@@ -80,9 +80,9 @@ WRONG = [
     ),
     (
         "two-columns",
-        "forgets the sums",
+        "replaces the sums",
         [("acc_left += ", "acc_left = "), ("acc_right += ", "acc_right = ")],
-        "forgets",
+        "replaces the sum",
         "nightly",
     ),
     ("sum-in-register", "16 for K", [("range(A.shape[1])", "range(16)")], "A.shape[1] says which"),
@@ -102,7 +102,7 @@ WRONG = [
         "sum-in-register",
         "loads C all the same",
         [("            acc +=", "            acc = C[row, col]\n            C[row, col] = acc +")],
-        "holds no zeros",
+        "is not zero when",
     ),
     (
         "sum-in-register",
@@ -114,7 +114,7 @@ WRONG = [
         ],
         "C is still loaded",
     ),
-    ("sum-in-register", "forgets the sum", [("acc +=", "acc =")], "add to it with `acc += …`"),
+    ("sum-in-register", "replaces the sum", [("acc +=", "acc =")], "add to it with `acc += …`"),
     (
         "sum-in-register",
         "no guard",

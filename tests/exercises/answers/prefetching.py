@@ -57,7 +57,12 @@ WRONG = [
     ),
     ("last-round", "asks per thread", [("if start < K", "if start + tx < K")], "ask about start", "nightly"),
     ("last-round", "no question", [("if start < K", "if True")], "nothing to store"),
-    ("last-round", "barrier outside", [("            cuda.syncthreads()", "        cuda.syncthreads()")], "can go too"),
+    (
+        "last-round",
+        "barrier outside",
+        [("            cuda.syncthreads()", "        cuda.syncthreads()")],
+        "can be skipped",
+    ),
     ("last-round", "no barrier", [("            cuda.syncthreads()", "")], "must also wait", "nightly"),
     ("one-buffer", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
 ]

@@ -21,7 +21,7 @@ WRONG = [
         "to-the-table",
         "the matrix for the table",
         ["    A_shared = A\n    B_shared = B"],
-        "gives its name to something else",
+        "gives the name to something else",
     ),
     ("to-the-table", "A transposed", [("A_shared[row, col] =", "A_shared[col, row] =")], "the wrong way round"),
     ("to-the-table", "B forgotten", [(CARRY_B, "")], "each thread carries one element of A and one of B"),
@@ -84,7 +84,7 @@ WRONG = [
             (BARRIER, ""),
             ("B_shared[row, col] = B[row, col]\n", "B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n"),
         ],
-        "where all threads come by",
+        "where all threads reach it",
         "nightly",
     ),
     (
@@ -104,7 +104,7 @@ WRONG = [
         "divergent",
         "leaves before it",
         [(BARRIER, "    if row >= M or col >= N:\n        return\n" + BARRIER)],
-        "where all threads come by",
+        "where all threads reach it",
         "nightly",
     ),
 ]

@@ -3,7 +3,7 @@
 LINE = "                "
 
 WRONG = [
-    ("triple-loop", "forgets the sum", [LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
+    ("triple-loop", "replaces the sum", [LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
     ("triple-loop", "B by rows", [LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column", "nightly"),
     ("triple-loop", "A by columns", [LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row", "nightly"),
     ("triple-loop", "adds instead", [LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
@@ -14,7 +14,7 @@ WRONG = [
         [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],
         "one element of A and one of B",
     ),
-    ("lost-term", "one further", [("range(A.shape[1])", "range(1, A.shape[1] + 1)")], "mend where the loop begins"),
+    ("lost-term", "one further", [("range(A.shape[1])", "range(1, A.shape[1] + 1)")], "fix where the loop begins"),
     ("lost-term", "over the rows of A", [("range(A.shape[1])", "range(A.shape[0])")], "must go over A.shape[1]"),
     ("lost-term", "begins at 2", [("range(A.shape[1])", "range(2, A.shape[1])")], "first products of every sum"),
     ("lost-term", "the other end", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),

@@ -117,7 +117,7 @@ WRONG = [
         "`A_tile[k, ty]` and `B_tile[tx, k]` are the wrong way round",
         "nightly",
     ),
-    ("barriers", "no brackets", [("cuda.syncthreads()", "cuda.syncthreads")], "write cuda.syncthreads()"),
+    ("barriers", "no parentheses", [("cuda.syncthreads()", "cuda.syncthreads")], "write cuda.syncthreads()"),
     ("barriers", "syncthreads without cuda", [("cuda.syncthreads()", "syncthreads()")], "write cuda.syncthreads"),
     (
         "barriers",
@@ -126,14 +126,14 @@ WRONG = [
             ("range(TILE)", "range(K)"),
             ("            acc += A_tile[ty, k]", "            if k < TILE:\n                acc += A_tile[ty, k]"),
         ],
-        "T turns for each tile, no more",
+        "only T iterations for each tile",
         "nightly",
     ),
     (
         "gram",
         "the second tile stored transposed",
         [("cols[ty, tx] = A", "cols[tx, ty] = A")],
-        "do not go together",
+        "do not match",
         "nightly",
     ),
     (
@@ -224,7 +224,7 @@ WRONG = [
         "too-deep",
         "three of them",
         [("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncthreads()\n        cuda.syncthreads()")],
-        "behind the loop over k",
+        "after the loop over k",
     ),
     (
         "too-deep",
@@ -244,7 +244,7 @@ WRONG = [
         "report-tiled",
         "the barrier in the inner loop",
         [("i, tx]\n        cuda.syncthreads()", "i, tx]\n            cuda.syncthreads()")],
-        "behind the loop over k",
+        "after the loop over k",
     ),
     (
         "report-tiled",

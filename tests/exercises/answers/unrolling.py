@@ -16,7 +16,7 @@ WRONG = [
         "by-four",
         "one too far",
         [(LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n")],
-        "and no further",
+        "an iteration takes only k",
         "nightly",
     ),
     ("by-four", "= for +=", [("acc += A[row, k] *", "acc = A[row, k] *")], "add to it with `acc += …`", "nightly"),
@@ -45,7 +45,7 @@ WRONG = [
         "hoisted",
         "no guard",
         [("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:")],
-        "must still stand around",
+        "must still be around",
         "nightly",
     ),
     (
@@ -59,7 +59,7 @@ WRONG = [
         "hoisted",
         "begun in the loop",
         [("    acc = float32(0)\n", ""), ("            acc +=", "            acc = float32(0)\n            acc +=")],
-        "starts again in every turn",
+        "starts again in every iteration",
     ),
     (
         "hoisted",
@@ -152,7 +152,7 @@ RIGHT = [
     ),
     (
         "remainder",
-        "guards inside the turn",
+        "guards inside the iteration",
         [
             ("range(0, whole, 4)", "range(0, K, 4)"),
             (REST, ""),
