@@ -309,7 +309,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status: 0, 1 if a kernel is wrong, 2 without a GPU."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["capstone"]:
-        return capstone.main(arguments[1:])
+        return capstone.main(arguments[1:], size, show)
     options = parser().parse_args(arguments)
     if options.what == ["roofline"]:
         show("roofline", roofline_of(options.output))

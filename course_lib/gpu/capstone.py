@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..kernels import rung
 from ..kernels.rung import Rung
 from ..simulator.hardware import ceil_div
-from .types import Results
+from .device import NoGPUError, require
+from .types import Results, Size
 
 #: Those of the milestones, and the fastest.
 BESIDE = ("tiled", "outer_product", "register_2d", "vectorized", "software_pipelined", "best")
@@ -43,11 +44,11 @@ def kernel_in(path: Path) -> Rung:
     return Rung("mine", f"Yours, {path.name}", lambda **_: kernel, launch, dtypes=("float32",), tile=lambda: tile)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Verify and time; return 0, 1 if the kernel is wrong, 2 without a GPU or without a kernel."""
-    from .__main__ import show, size
-    from .device import NoGPUError, require
+def main(arguments: Sequence[str], size: Callable[[str], Size], show: Callable[[str, Results], None]) -> int:
+    """Verify and time; return 0, 1 if the kernel is wrong, 2 without a GPU or without a kernel.
 
+    size parses a size, show prints results.
+    """
     parser = argparse.ArgumentParser(prog="python -m course_lib.gpu capstone", description=__doc__)
     parser.add_argument("file", type=Path, help="defines mine, TILE and THREADS, as the cell of lesson 14 does")
     parser.add_argument("--size", type=size, default=(4096, 4096, 4096), help="n, or MxNxK (default 4096)")
@@ -64,9 +65,9 @@ def main(arguments: Sequence[str]) -> int:
     return int("wrong" in results[0])
 
 
-def beside(own: Rung, size: tuple[int, int, int], repeats: int) -> Results:
+def beside(own: Rung, size: Size, repeats: int) -> Results:
     """Measure the kernel, then the rungs and cuBLAS, on the same matrices."""
-    from .experiments import Problem, measure_cublas, measure_rung, widest
+    from .experiments import Problem, measure_cublas, measure_rung, widest  # they need a GPU's libraries
 
     problem = Problem(*size)
     results = [measure_rung(r, problem, repeats, **widest(r)) for r in (own, *map(rung, BESIDE))]

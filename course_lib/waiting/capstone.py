@@ -95,7 +95,7 @@ OF = sum(len(band.limits) for band in BANDS)
 
 
 @dataclass(frozen=True)
-class Milestone:
+class Goal:
     """A step on the way, its check on the mechanism, and the rung of the ladder that has taken it.
 
     ``hint`` is what a reader does next whose kernel has not taken it.
@@ -108,31 +108,31 @@ class Milestone:
 
 
 MILESTONES = (
-    Milestone(
+    Goal(
         "tiled",
         "tiled",
         lambda costs: costs.wavefronts > 0 and costs.sectors <= 0.5,
         "load tiles of A and B into shared memory, so that a warp loads at most 0.5 sectors for each multiplication.",
     ),
-    Milestone(
+    Goal(
         "2×2",
         "outer_product",
         lambda costs: costs.loads <= 1,
         "let a thread compute 2×2 elements, so that it makes at most one shared load for each multiplication.",
     ),
-    Milestone(
+    Goal(
         "8×8",
         "register_2d",
         lambda costs: costs.loads <= 0.25,
         "let a thread compute 8×8 elements, so that it makes at most 16 shared loads for 64 multiplications.",
     ),
-    Milestone(
+    Goal(
         "vectors",
         "vectorized",
         lambda costs: costs.loads <= 0.08,
         "read the tiles with load4, so that one load brings four elements: about 4 loads for 64 multiplications.",
     ),
-    Milestone(
+    Goal(
         "two buffers",
         "software_pipelined",
         lambda costs: costs.overlap >= 0.3,

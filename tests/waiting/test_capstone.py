@@ -6,8 +6,8 @@ from numba import cuda, float32
 
 from course_lib import measurements
 from course_lib.exercises.progress import SCORE
+from course_lib.gpu.__main__ import main
 from course_lib.gpu.capstone import kernel_in
-from course_lib.gpu.capstone import main as on_gpu
 from course_lib.gpu.device import available
 from course_lib.kernels import rung
 from course_lib.waiting import attempt, attempts
@@ -173,7 +173,7 @@ def test_a_file_that_holds_no_kernel_is_refused(tmp_path, capsys, text, told):
     path = tmp_path / "my_kernel.py"
     if text is not None:
         path.write_text(text, encoding="utf-8")
-    assert on_gpu([str(path)]) == 2
+    assert main(["capstone", str(path)]) == 2
     assert told in capsys.readouterr().err
 
 
@@ -181,5 +181,5 @@ def test_a_file_that_holds_no_kernel_is_refused(tmp_path, capsys, text, told):
 def test_without_a_gpu_the_command_says_so(tmp_path, capsys):
     path = tmp_path / "my_kernel.py"
     path.write_text(FILE, encoding="utf-8")
-    assert on_gpu([str(path)]) == 2
+    assert main(["capstone", str(path)]) == 2
     assert capsys.readouterr().err.startswith("No CUDA GPU was found")
