@@ -52,7 +52,7 @@ from .tensor_core_formats import (
     to_float16,
     with_whole_lines,
 )
-from .vector import element_or_zero, load4, store4
+from .vector import element_or_zero, load4, load4_or_zeros, store4, store4_inside
 
 
 def _plain(name: str, title: str, module: Any, **params: Any) -> Rung:
@@ -251,9 +251,11 @@ __all__ = [
     "cut_to_tf32",
     "element_or_zero",
     "load4",
+    "load4_or_zeros",
     "mma_tf32",
     "round_to_tf32",
     "rung",
     "store4",
+    "store4_inside",
     "wait_copies",
 ]
