@@ -113,9 +113,7 @@ class Simulation:
         """
 
         def start(schedule: str, trace: bool) -> Simulation:
-            return Simulation(
-                self._kernel, False, schedule, TraceObserver if trace else None, self._max_steps, self._units
-            )
+            return Simulation(self._kernel, False, schedule, TraceObserver if trace else None, self._max_steps)
 
         with contextlib.redirect_stdout(None):
             return check_all(self._kernel, start, launch, allow, launches, seed, values)
