@@ -1,6 +1,7 @@
 """The commands for teachers.
 
 python -m course_lib.teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
+python -m course_lib.teach assignment 04 --for nbgrader --out source
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ class Command:
         return import_module(f"{__package__}.{self.module}")
 
 
-COMMANDS: tuple[Command, ...] = (Command("grade", "Grade the submissions of a class in one lesson.", "grade"),)
+COMMANDS: tuple[Command, ...] = (
+    Command("grade", "Grade the submissions of a class in one lesson.", "grade"),
+    Command("assignment", "Write the exercises of a lesson as an assignment.", "assignment"),
+)
 
 
 def main(arguments: Sequence[str] | None = None, commands: Sequence[Command] = COMMANDS) -> int:
