@@ -1,6 +1,8 @@
 """The commands for teachers.
 
 python -m course_lib.teach students --out edition --lessons 00-05
+python -m course_lib.teach assignment 04 --for nbgrader --out source
+python -m course_lib.teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ class Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command("students", "Write an edition without solutions, notes and tests.", "editions"),
+    Command("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither.", "assignment"),
     Command("grade", "Grade the submissions of a class in one lesson.", "grade"),
     Command("guides", "Write the guides to the lessons, and the plans.", "guides"),
 )

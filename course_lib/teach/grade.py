@@ -296,17 +296,18 @@ def judged_submission(paths: Sequence[Path], lesson: str, sandbox: Sandbox) -> l
             best = found
     if best is None:
         return [unjudged(name, UNREADABLE, problem) for name in names]
-    return [_answer(name, lesson, best[name], sandbox) for name in names]
+    return [judged_answer(name, lesson, best[name], sandbox) for name in names]
 
 
 def _cells(found: Mapping[str, Any]) -> int:
     return sum(source is not None for source, *_ in found.values())
 
 
-def _answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox) -> Judged:
+def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True) -> Judged:
+    """Return the verdict on one answer, which is values of JSON (`submission.as_json`); ``own`` as in `judge`."""
     digest = hashlib.sha256(str(answer[0]).encode()).hexdigest()[:16]
     try:
-        fields = sandbox.do("judge", name, lesson, answer)
+        fields = sandbox.do("judge", name, lesson, answer, own)
         return Judged(**{**fields, "units": tuple(fields["units"]), "digest": digest})
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

@@ -42,6 +42,13 @@ class Judged:
     text: str = ""
     digest: str = ""
 
+    def __str__(self) -> str:
+        points = "points by hand" if self.points is None else f"{self.points:g} of {self.of} points"
+        return f"{self.exercise}: {self.status}, {points}. {self.hint}".rstrip(". ") + "."
+
+    def _repr_html_(self) -> str:
+        return self.page
+
 
 def unjudged(exercise: str, status: str, hint: str) -> Judged:
     """The verdict on an answer that was not launched: no points, and a sentence."""
@@ -49,14 +56,17 @@ def unjudged(exercise: str, status: str, hint: str) -> Judged:
     return Judged(exercise, 0, EXERCISES[exercise].points, status, hint, page=page)
 
 
-def judge(exercise: str, lesson: str, answer: Answer) -> Judged:
-    """Judge the answer to an exercise of a lesson. What is wrong with it is in the result, never an exception."""
+def judge(exercise: str, lesson: str, answer: Answer, own: bool = True) -> Judged:
+    """Judge the answer to an exercise of a lesson. What is wrong with it is in the result, never an exception.
+
+    ``own``: a copy of the course's text is refused.
+    """
     began = time.process_time()
-    judged = _judged(exercise, lesson, answer)
+    judged = _judged(exercise, lesson, answer, own)
     return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
 
 
-def _judged(exercise: str, lesson: str, answer: Answer) -> Judged:
+def _judged(exercise: str, lesson: str, answer: Answer, own: bool) -> Judged:
     if answer.source is None:
         return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
     if len(answer.source) > LONGEST:
@@ -65,7 +75,7 @@ def _judged(exercise: str, lesson: str, answer: Answer) -> Judged:
     try:
         if isinstance(EXERCISES[exercise], Explanation):
             return _in_words(exercise, text_of(exercise, answer.source, answer.others))
-        return _function(exercise, places(lesson)[exercise], answer, course)
+        return _function(exercise, places(lesson)[exercise], answer, course, own)
     except Refused as refusal:
         return unjudged(exercise, REFUSED, str(refusal))
     except Missing as nothing:
@@ -94,13 +104,14 @@ def _paragraphs(text: str) -> str:
     return "<br>".join(html.escape(line) for line in text.strip().splitlines())
 
 
-def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[str]) -> Judged:
+def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[str], own: bool) -> Judged:
     exercise = EXERCISES[name]
     assert isinstance(exercise, Exercise | Routine) and answer.source is not None
     kernel = isinstance(exercise, Exercise)
     found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
     remarks = (*filter(None, [answer.remark]), *found.remarks)
-    if source := likeness.copied_from(found.tree, _last_function(place.source), keeps=exercise.kind == FILL_IN):
+    given = _last_function(place.source)
+    if own and (source := likeness.copied_from(found.tree, given, keeps=exercise.kind == FILL_IN)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
     verdict = check(name, found.function)
     hint, units = verdict.hint or _first(verdict), _units(answer.source, found.tree, place)
@@ -157,10 +168,10 @@ def read_notebook(path: str, lesson: str) -> dict[str, Any]:
     return as_json(answers(read(Path(path)), places(lesson)))
 
 
-def judge_answer(exercise: str, lesson: str, answer: Sequence[Any]) -> dict[str, Any]:
+def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool) -> dict[str, Any]:
     """Return the verdict on one of them."""
     source, others, remark = answer
-    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark)))
+    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own))
 
 
 def prepare() -> None:

@@ -119,10 +119,13 @@ def _table(names: Sequence[str], rows: Sequence[Judged]) -> str:
 
 
 def _answers(exercise: Explanation, texts: Mapping[str, Judged]) -> str:
+    authors: dict[str, list[str]] = {}
+    for student, row in texts.items():
+        points = "" if row.points is None else f" ({_points(row.points)} of {row.of})"
+        authors.setdefault(row.text.strip(), []).append(student + points)
     given = "".join(
-        f"<h3>{html.escape(student)}{'' if row.points is None else f': {_points(row.points)} of {row.of}'}</h3>"
-        f"<blockquote>{html.escape(row.text.strip())}</blockquote>"
-        for student, row in texts.items()
+        f"<h3>{html.escape(', '.join(names))}</h3><blockquote>{html.escape(text)}</blockquote>"
+        for text, names in authors.items()
     )
     return (
         f'<h2>{exercise.name}</h2><p>{html.escape(exercise.question)}</p><div class="beside">'

@@ -20,8 +20,8 @@ ALL = [(lesson, exercise.name) for lesson, exercises in LESSONS.items() for exer
 _COSTLY = ("nothing differs", "everything is close", "the right values as constants")
 
 
-def judged(cell, exercise="barriers", lesson=LESSON, beside=()):
-    return judge(exercise, lesson, Answer(cell, tuple(beside)))
+def judged(cell, exercise="barriers", lesson=LESSON, beside=(), own=True):
+    return judge(exercise, lesson, Answer(cell, tuple(beside)), own)
 
 
 # ---- every exercise --------------------------------------------------------------------------------------------
@@ -31,7 +31,8 @@ def judged(cell, exercise="barriers", lesson=LESSON, beside=()):
 def test_the_solution_gets_all_points_and_the_skeleton_none(place):
     lesson, name = place
     right, empty = (
-        judged(places(lesson, folder)[name].source, name, lesson) for folder in (NOTEBOOKS / "solutions", NOTEBOOKS)
+        judged(places(lesson, folder)[name].source, name, lesson, own=False)
+        for folder in (NOTEBOOKS / "solutions", NOTEBOOKS)
     )
     if isinstance(EXERCISES[name], Explanation):
         assert (right.status, right.points, right.of) == ("to read", None, EXERCISES[name].points)
@@ -39,6 +40,14 @@ def test_the_solution_gets_all_points_and_the_skeleton_none(place):
     else:
         assert (right.status, right.points, right.of) == ("passed", EXERCISES[name].points, EXERCISES[name].points)
     assert (empty.status, empty.points, empty.of) == ("not yet", 0, EXERCISES[name].points)
+
+
+def test_a_long_solution_is_refused_and_a_short_one_is_anybodys():
+    """Long: more than nine statements that the lesson does not give."""
+    assert judged(solution("neighbours", "03_shared_memory"), "neighbours", "03_shared_memory").hint == (
+        "this is the solution of neighbours of the course with other names at most; only a student's own kernel counts."
+    )
+    assert judged(solution("to-the-table", "03_shared_memory"), "to-the-table", "03_shared_memory").status == "passed"
 
 
 def test_places_are_the_cells_that_ask():
