@@ -206,7 +206,7 @@ class Packer:
         operation = np.full(len(chunk.accesses), c.NONE)
         for i, (event, op, pattern, base, value) in enumerate(chunk.accesses):
             array = pattern.array
-            phase = base * array.itemsize % SECTOR_BYTES if array.space != "local" else 0
+            phase = (base * array.itemsize + array.origin) % SECTOR_BYTES if array.space != "local" else 0
             plain = plains.get(array.name)
             if plain is None:
                 plain = plains[array.name] = array.strides == c_strides(array.shape)

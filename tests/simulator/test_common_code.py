@@ -101,6 +101,8 @@ def test_all_lanes_that_match():
     x[40] = 8
     simulate(kernel)[1, 64](x, out)
     assert out.tolist() == [[0xFFFFFFFF, 1]] * 32 + [[0, 0]] * 32
+    simulate(kernel)[1, 10](x, out)  # numba's own test: of a warp with ten lanes, ten bits
+    assert out[:10].tolist() == [[0b11_1111_1111, 1]] * 10
 
 
 def test_a_pause_computes_nothing():

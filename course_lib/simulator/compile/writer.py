@@ -12,7 +12,7 @@ import numpy as np
 from ..lanes.memory import ConstantArray
 from ..language.nodes import Frozen, Saved
 from ..language.program import Function
-from ..language.types import DTYPE, SCALARS, ArrayType, TupleType, Type
+from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
 
 
 class Code(NamedTuple):
@@ -193,6 +193,6 @@ def tag(kind: Type) -> str:
     """Abbreviate a type, for the name of a variable's version."""
     if isinstance(kind, ArrayType):
         return f"{'V' if kind.view else 'A'}{tag(kind.dtype)}{kind.ndim}"
-    if isinstance(kind, TupleType):
-        return "T" + "".join(tag(k) for k in kind.items) + "E"
+    if isinstance(kind, (TupleType, RecordsType)):
+        return kind.__class__.__name__[0] + "".join(tag(k) for k in kind.items) + "E"
     return {"bool": "b", "none": "n"}.get(kind) or kind[0] + "".join(c for c in kind if c.isdigit())

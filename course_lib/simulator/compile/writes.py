@@ -19,7 +19,7 @@ from ..language.nodes import (
     Store,
 )
 from ..language.program import Assign, CallDevice, Function, expressions, statements
-from ..language.types import ArrayType
+from ..language.types import ArrayType, RecordsType, TupleType
 
 #: Names of parameters; None: any of them.
 Names = frozenset[str] | None
@@ -39,10 +39,8 @@ def written(function: Function, known: dict[Function, Names]) -> Names:
                 inner = written(node.function, known)
                 for (name, kind), argument in zip(node.function.parameters, node.args, strict=True):
                     if inner is None or name in inner:
-                        found = _roots(argument, aliases) if isinstance(kind, ArrayType) else None
-                        result = _union(
-                            result, found if inner is not None or isinstance(kind, ArrayType) else frozenset()
-                        )
+                        found: Names = None if isinstance(kind, (TupleType, RecordsType)) else frozenset()
+                        result = _union(result, _roots(argument, aliases) if isinstance(kind, ArrayType) else found)
         known[function] = result
     return known[function]
 

@@ -107,7 +107,7 @@ class Site:
                     break
             else:
                 pattern = self.pattern
-                phase = base * array.itemsize % SECTOR_BYTES
+                phase = (base * array.itemsize + array.origin) % SECTOR_BYTES
                 tally = pattern.tally
                 tally[phase] = tally.get(phase, 0) + 1
                 return pattern, base

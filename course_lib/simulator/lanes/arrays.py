@@ -76,6 +76,8 @@ class Array:
     """
 
     space = ""
+    #: The byte of its allocation at which the array begins.
+    origin = 0
     #: The elements of a local array, one lane vector each; None for other arrays, and for dense local ones.
     cells: list[Any] | None = None
     #: Of local arrays: the lanes that have written each element, and those that executed the declaration.
@@ -188,7 +190,7 @@ class Pattern:
 
     def count(self, base: int) -> None:
         """Tally one access at ``base``."""
-        phase = base * self.array.itemsize % SECTOR_BYTES
+        phase = (base * self.array.itemsize + self.array.origin) % SECTOR_BYTES
         self.tally[phase] = self.tally.get(phase, 0) + 1
 
     def elements(self, base: int) -> Any:

@@ -51,7 +51,9 @@ class GlobalArray(Array):
                 "it; a GPU gets a copy of each host array, so pass two separate arrays"
             )
         if not self.flat.flags.writeable:
-            raise LaunchError(f"the kernel writes the array {self.name!r}, which is read-only; pass a copy")
+            raise LaunchError(
+                f"the kernel writes {self.name!r}, which is read-only; pass a copy, or, of a single record, an array"
+            )
 
     def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> np.ndarray:
         return np.asarray(pattern.elements(base))
@@ -67,6 +69,21 @@ class GlobalArray(Array):
     def index_of_key(self, key: int) -> tuple[int, ...]:
         """The index of the element that has this key."""
         return self.index_of(int(key))
+
+
+class FieldArray(GlobalArray):
+    """A field of an array of records: its elements, at their true addresses."""
+
+    def __init__(self, name: str, records: np.ndarray, field: str) -> None:
+        dtype, self.origin = records.dtype.fields[field][:2]  # type: ignore[index]
+        order: Literal["C", "F"] = "C" if records.flags.c_contiguous else "F"
+        super().__init__(name, records[field])
+        self.records, self.strides = records, tuple(s // dtype.itemsize for s in records.strides)
+        of_bytes = records.reshape(-1, order=order).view(np.uint8)[self.origin :]
+        self.flat = of_bytes[: of_bytes.size // dtype.itemsize * dtype.itemsize].view(dtype)
+
+    def words(self) -> int:
+        return self.flat.size
 
 
 class ConstantArray(GlobalArray):

@@ -336,12 +336,15 @@ _WARP |= {
 
 
 def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
-    """``cuda.match_all_sync(mask, value)``: (the mask, True) if all lanes have one value, else (0, False)."""
-    members, value = (once(part) for part in x.arguments(node, (2,), "cuda.match_all_sync"))
-    _members(str(members.type))
-    vote = Apply(operation=_WARP["eq_sync"].operation, args=(members, value), type="bool", line=node.lineno)
-    same, zero = once(vote), cast(x.number(0), "int32")
-    return tuple_of((Select(test=same, yes=cast(members, "int32"), no=zero, type="int32", line=node.lineno), same))
+    """``cuda.match_all_sync(mask, value)``: (the lanes, True) if all lanes have one value, else (0, False)."""
+    arguments = tuple(once(part) for part in x.arguments(node, (2,), "cuda.match_all_sync"))
+    _members(str(arguments[0].type))
+    same, lanes = (
+        once(Apply(operation=_WARP[name].operation, args=arguments, type=kind, line=node.lineno))
+        for name, kind in (("eq_sync", "bool"), ("match_any_sync", "int32"))
+    )
+    zero = cast(x.number(0), "int32")
+    return tuple_of((Select(test=same, yes=lanes, no=zero, type="int32", line=node.lineno), same))
 
 
 #: The functions of numba.cuda, and the forms.

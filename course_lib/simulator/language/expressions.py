@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from . import calls, conditions, operators, tuples, types, why
+from . import calls, conditions, operators, records, tuples, types, why
 from .context import Context, of_array, of_literal
 from .nodes import (
     Apply,
@@ -31,7 +31,18 @@ from .nodes import (
 )
 from .operators import NUMBERS, applied, cast, python_constant
 from .refusals import refuse, refused_expression
-from .types import COMPILE_TIME, CONFLICT, DTYPE, NONE, ArrayType, TupleType, TypingError, describe_type, plural
+from .types import (
+    COMPILE_TIME,
+    CONFLICT,
+    DTYPE,
+    NONE,
+    ArrayType,
+    RecordsType,
+    TupleType,
+    TypingError,
+    describe_type,
+    plural,
+)
 from .variables import Numbers
 from .why import Part, Reason, Why
 
@@ -131,6 +142,12 @@ class Expressions(Context):
         owner = self.expr(node.value)
         if isinstance(owner.type, ArrayType):
             return self._of_array(node, owner, owner.type)
+        if isinstance(owner.type, RecordsType):
+            first = records.field(node, owner, owner.type.fields[0])
+            if owner.type.ndim and node.attr in ("shape", "size", "ndim"):
+                return self._of_array(node, first, owner.type.items[0])
+            value = records.field(node, owner, node.attr)
+            return self.load(node, value, ()) if is_field(value) else value
         if isinstance(owner.type, TupleType) and node.attr in owner.type.fields:
             return tuples.item(owner, owner.type.fields.index(node.attr))
         if isinstance(owner, Static) and isinstance(owner.thing, np.dtype) and node.attr == "type":
@@ -217,6 +234,10 @@ class Expressions(Context):
     def place(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
         """Translate the target of an assignment to (array, indices); ``A[i][j]`` is the same as ``A[i, j]``."""
         owner, chain = self._owner(node)
+        if not chain and is_field(owner):
+            return owner, ()
+        if not chain and isinstance(owner.type, RecordsType):
+            refuse(node, f"{ast.unparse(node)} is a whole record; the simulator stores it field by field: write each")
         if not chain:
             refuse(node, f"{ast.unparse(node)} is an item of a tuple, and cannot be assigned; write a new tuple")
         return self._indexed(node, owner, chain)
@@ -241,8 +262,11 @@ class Expressions(Context):
             chain.insert(0, base)
             base = base.value
         owner = self.expr(base)
-        while chain and isinstance(owner.type, TupleType):
-            owner = tuples.item_of(self, chain[0], owner, chain[0].slice)
+        while chain and isinstance(owner.type, (TupleType, RecordsType)):
+            if isinstance(owner.type, RecordsType):
+                owner = records.at(self, chain[0], owner)
+            else:
+                owner = tuples.item_of(self, chain[0], owner, chain[0].slice)
             del chain[0]
         return owner, chain
 
@@ -264,6 +288,12 @@ class Expressions(Context):
         indices: tuple[Expr, ...] = ()
         for link in chain:
             parts = link.slice.elts if isinstance(link.slice, ast.Tuple) else [link.slice]
+            if isinstance(link.slice, ast.Constant) and isinstance(link.slice.value, str):
+                refuse(
+                    node,
+                    f"{ast.unparse(base)} is {array.type}, and has no field {link.slice.value!r}; pass an array of "
+                    "records",
+                )
             if any(isinstance(p, ast.Slice) or is_ellipsis(p) for p in parts):
                 array, indices = self._slice(link, array, indices, parts), ()
                 continue
@@ -309,7 +339,7 @@ class Expressions(Context):
     def _subscript(self, node: ast.Subscript) -> Expr:
         owner, chain = self._owner(node)
         if not chain:
-            return owner
+            return self.load(node, owner, ()) if is_field(owner) else owner
         array, indices = self._indexed(node, owner, chain)
         assert isinstance(array.type, ArrayType)
         if len(indices) == array.type.ndim:
@@ -333,6 +363,11 @@ class Expressions(Context):
 
 def is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def is_field(value: Expr) -> bool:
+    """Is it the field of one record, which is an element and no array?"""
+    return isinstance(value.type, ArrayType) and value.type.view and not value.type.ndim
 
 
 def with_why(value: Expr, reason: Why) -> Expr:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
 
-from . import conditions, signatures, tuples, types
+from . import conditions, records, signatures, tuples, types
 from .context import Context
 from .names import Symbol, dtype_name
 from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, after, compile_time, once, settled, tuple_of
@@ -15,7 +15,18 @@ from .operators import cast, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
 from .source import python_function, read
-from .types import NONE, ArrayType, TupleType, TypingError, describe_type, is_complex, is_float, is_int, plural
+from .types import (
+    NONE,
+    ArrayType,
+    RecordsType,
+    TupleType,
+    TypingError,
+    describe_type,
+    is_complex,
+    is_float,
+    is_int,
+    plural,
+)
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
 Form = Callable[["Context", ast.Call, bool], Expr]
@@ -273,6 +284,8 @@ def length(x: Context, node: ast.Call, used: bool) -> Expr:
     value = x.expr(node.args[0])
     if isinstance(value.type, ArrayType):
         return x.dimension(node, value, 0)
+    if isinstance(value.type, RecordsType) and value.type.ndim:
+        return x.dimension(node, records.field(node.args[0], value, value.type.fields[0]), 0)
     if isinstance(value.type, TupleType):
         return after((value,), x.number(len(value.type.items)))
     refuse(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..findings import UnsupportedKernelError
-from . import allocations, conditions, forms, tuples
+from . import allocations, conditions, forms, records, tuples
 from .calls import call
 from .context import Analysis
 from .expressions import Expressions
@@ -28,6 +28,7 @@ from .types import (
     NONE,
     SCALARS,
     ArrayType,
+    RecordsType,
     TupleType,
     Type,
     TypingError,
@@ -352,8 +353,22 @@ class Statements(Expressions):
             left = self.load(node.target, array, index)
             value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
             self.store(node.target, array, index, value)
+        elif (place := self._field(node.target)) is not None:
+            place = once(place)
+            value = self.binary(
+                node, op, self.load(node.target, place, ()), self.expr(node.value), node.target, node.value
+            )
+            self.store(node.target, place, (), value)
         else:
             refuse_target(node.target)
+
+    def _field(self, target: ast.expr) -> Expr | None:
+        """The field of a record that is assigned in ``record.field = ...``."""
+        if isinstance(target, ast.Attribute) and self.constant_object(target) is None:
+            owner = self.expr(target.value)
+            if isinstance(owner.type, RecordsType) and not owner.type.ndim:
+                return records.field(target, owner, target.attr)
+        return None
 
     def assign(self, target: ast.expr, value: Expr, node: ast.Assign | ast.For) -> None:
         if isinstance(target, ast.Name):
@@ -374,6 +389,8 @@ class Statements(Expressions):
             items = [self.kept(item) for item in tuples.items(value)]
             for element, item in zip(target.elts, items, strict=True):
                 self.assign(element, item, node)
+        elif (place := self._field(target)) is not None:
+            self.store(target, place, (), value)
         else:
             refuse_target(target)
 

@@ -114,7 +114,6 @@ CUDA = {
 #: What to write instead of the functions of a module.
 MODULES = {
     "cmath": "cmath computes with complex numbers as one: write it out with .real and .imag and the functions of math",
-    "numba.cuda.random": "random numbers are drawn by the host here: pass them in an array",
 }
 #: What to write instead of an argument that numba's version of a function does not take.
 NOT_TAKEN = {

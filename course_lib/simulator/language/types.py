@@ -54,7 +54,23 @@ class TupleType:
         return f"a tuple ({', '.join(map(describe_type, self.items))})" if self.items else "an empty tuple"
 
 
-Type = str | ArrayType | TupleType
+@dataclass(frozen=True)
+class RecordsType:
+    """The type of an array of records, or of one record (``ndim`` is 0): those of the fields' arrays, by name."""
+
+    items: tuple[ArrayType, ...]
+    fields: tuple[str, ...]
+    ndim: int
+
+    @property
+    def noun(self) -> str:
+        return "array of records" if self.ndim else "record"
+
+    def __str__(self) -> str:
+        return f"a {self.ndim}-dimensional array of records" if self.ndim else "a record"
+
+
+Type = str | ArrayType | TupleType | RecordsType
 
 #: The type of None.
 NONE = "none"

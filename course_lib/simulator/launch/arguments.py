@@ -9,10 +9,10 @@ import numpy as np
 
 from ..arithmetic import cast
 from ..findings import LaunchError
-from ..lanes.memory import GlobalArray
+from ..lanes.memory import FieldArray, GlobalArray
 from ..language import signatures
 from ..language.source import Source
-from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value
+from ..language.types import SCALARS, ArrayType, RecordsType, TupleType, TypingError, of_value
 from ..language.variables import Variable, Variables
 from ..language.why import Reason
 
@@ -60,22 +60,20 @@ def take_argument(name: str, value: Any) -> Any:
     """Convert an argument to what the kernel sees: a GlobalArray or a NumPy scalar. Raises LaunchError."""
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
+    if isinstance(value, np.void) and value.dtype.names:
+        record = np.array(value)
+        record.flags.writeable = False
+        return take_records(name, record)
     if isinstance(value, np.ndarray):
         value = np.asarray(value)
         if value.dtype.names:
-            raise LaunchError(
-                f"the array {name!r} holds records, which the simulator does not run; pass an array for each field"
-            )
+            return take_records(name, value)
         if value.dtype.name not in SCALARS or not value.dtype.isnative:
             raise LaunchError(
                 f"the array {name!r} has dtype {value.dtype}; the simulator runs {', '.join(SCALARS)} "
                 "in native byte order: convert it with .astype()"
             )
-        if not (value.flags.c_contiguous or value.flags.f_contiguous):
-            raise LaunchError(
-                f"the array {name!r} is not contiguous, and numba does not copy such an array to the "
-                "GPU; pass np.ascontiguousarray(...)"
-            )
+        check_contiguous(name, value)
         return GlobalArray(name, value)
     if isinstance(value, tuple):
         fields = getattr(value, "_fields", None) or range(len(value))
@@ -91,6 +89,30 @@ def take_argument(name: str, value: Any) -> Any:
     return np.dtype(kind).type(value)
 
 
+def check_contiguous(name: str, array: np.ndarray) -> None:
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        raise LaunchError(
+            f"the array {name!r} is not contiguous, and numba does not copy such an array to the "
+            "GPU; pass np.ascontiguousarray(...)"
+        )
+
+
+def take_records(name: str, records: np.ndarray) -> tuple[FieldArray, ...]:
+    """An array of records, as an array for each field."""
+    check_contiguous(name, records)
+    for field, (kind, *_) in (records.dtype.fields or {}).items():
+        if kind.name not in SCALARS or not kind.isnative:
+            raise LaunchError(
+                f"the field {field!r} of the records {name!r} is {kind}; the simulator runs fields that are numbers"
+            )
+        if any(size % kind.itemsize for size in records.strides):
+            raise LaunchError(
+                f"the field {field!r} of the records {name!r} is not aligned in every record; make their dtype with "
+                "np.dtype(..., align=True)"
+            )
+    return tuple(FieldArray(f"{name}.{field}", records, field) for field in records.dtype.names or ())
+
+
 def arrays_in(values: Sequence[Any]) -> list[GlobalArray]:
     """The arrays among arguments, and in their tuples."""
     found: list[GlobalArray] = []
@@ -103,7 +125,8 @@ def mark_aliases(arrays: Sequence[GlobalArray]) -> None:
     """Mark the arguments that share memory: the kernel may read them, but not write to them."""
     for i, array in enumerate(arrays):
         for other in arrays[:i]:
-            if np.may_share_memory(array.flat, other.flat):
+            of_one = isinstance(array, FieldArray) and isinstance(other, FieldArray) and array.records is other.records
+            if not of_one and np.may_share_memory(array.flat, other.flat):
                 array.aliases, other.aliases = other.name, array.name
 
 
@@ -111,6 +134,9 @@ def variable_of(name: str, argument: Any, value: Any) -> Variable:
     """Describe an argument for the compiler: ``argument`` as it was given, ``value`` as the kernel sees it."""
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
+    if isinstance(argument, (np.ndarray, np.void)) and isinstance(value, tuple):
+        kinds = tuple(ArrayType(field.dtype.name, field.ndim) for field in value)
+        return Variable(RecordsType(kinds, argument.dtype.names or (), argument.ndim))
     if isinstance(value, tuple):
         items = [variable_of(f"{name}[{i}]", a, v) for i, (a, v) in enumerate(zip(argument, value, strict=True))]
         reasons = tuple(item.why for item in items)

@@ -1,0 +1,43 @@
+"""Arrays of records: an array for each field, under one index."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from .context import Context
+from .nodes import Expr, Item, MakeTuple, MakeView, once
+from .refusals import refuse
+from .types import ArrayType, RecordsType
+
+
+def field(node: ast.expr, owner: Expr, name: str) -> Expr:
+    """The array of a field; of one record, the field as a part of that array without dimensions."""
+    kind = owner.type
+    assert isinstance(kind, RecordsType)
+    if name not in kind.fields:
+        refuse(node, f"{ast.unparse(node)}: this {kind.noun} has the fields {', '.join(kind.fields)}; name one of them")
+    index = kind.fields.index(name)
+    if isinstance(owner, MakeTuple):
+        return owner.items[index]
+    array, of = Item(value=owner, index=index, type=kind.items[index]), kind.items[index]
+    if kind.ndim or of.view:
+        return array
+    return MakeView(array=array, parts=(), type=replace(of, view=True), line=node.lineno)  # a record by value
+
+
+def at(x: Context, node: ast.Subscript, owner: Expr) -> Expr:
+    """``owner["field"]``, or the record ``owner[i, j]``."""
+    kind, place = owner.type, node.slice
+    assert isinstance(kind, RecordsType)
+    name = place.value if isinstance(place, ast.Constant) else x.constant_object(place)
+    if isinstance(name, str) or not kind.ndim:
+        return field(node, owner, str(name))
+    parts = place.elts if isinstance(place, ast.Tuple) else [place]
+    if len(parts) != kind.ndim or any(isinstance(part, ast.Slice) for part in parts):
+        refuse(node, f"{ast.unparse(node)} is a part of an array of records; give one index for each dimension")
+    indices = [once(x.integer_index(node, part, x.scalar(part))) for part in parts]
+    arrays = once(owner)
+    views = tuple(x.part(node, field(node, arrays, name), [*indices]) for name in kind.fields)
+    kinds = tuple(view.type for view in views if isinstance(view.type, ArrayType))
+    return MakeTuple(items=views, type=RecordsType(kinds, kind.fields, 0))

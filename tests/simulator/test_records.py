@@ -1,0 +1,239 @@
+"""Arrays of records: fields are read and written at their true addresses, and numba's random generators run."""
+
+import numpy as np
+import pytest
+from numba import cuda, float32
+from numba.cuda.random import (
+    init_xoroshiro128p_states_cpu,
+    xoroshiro128p_dtype,
+    xoroshiro128p_next,
+    xoroshiro128p_normal_float32,
+    xoroshiro128p_uniform_float32,
+    xoroshiro128p_uniform_float64,
+)
+
+from course_lib import LaunchError, UnsupportedKernelError, simulate
+
+PARTICLE = np.dtype([("x", "f4"), ("charge", "i2"), ("mass", "f8"), ("id", "i4")], align=True)
+
+
+def particles(*shape):
+    rng = np.random.default_rng(3)
+    records = np.zeros(shape, PARTICLE)
+    for field in PARTICLE.names:
+        records[field] = rng.integers(-9, 9, shape)
+    return records
+
+
+def states(count, seed=7):
+    made = np.zeros(count, xoroshiro128p_dtype)
+    init_xoroshiro128p_states_cpu(made, seed, 0)
+    return made
+
+
+@cuda.jit
+def pi(rng_states, draws, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        inside = 0
+        for _ in range(draws):
+            x = xoroshiro128p_uniform_float32(rng_states, i)
+            y = xoroshiro128p_uniform_float32(rng_states, i)
+            if x * x + y * y <= 1:
+                inside += 1
+        out[i] = 4 * inside / draws
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        xoroshiro128p_next,
+        xoroshiro128p_uniform_float32,
+        xoroshiro128p_uniform_float64,
+        xoroshiro128p_normal_float32,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_random_numbers_are_those_of_the_compiled_generator(draw):
+    @cuda.jit
+    def kernel(rng_states, out):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            for k in range(out.shape[1]):
+                out[i, k] = draw(rng_states, i)
+
+    dtype = "u8" if draw is xoroshiro128p_next else "f8"
+    given, want, out = states(50), np.zeros((50, 3), dtype), np.zeros((50, 3), dtype)
+    compiled = given.copy()
+    for i in range(50):
+        for k in range(3):
+            want[i, k] = draw(compiled, i)
+    assert simulate(kernel)[2, 32](given, out).findings == ()
+    np.testing.assert_array_equal(given, compiled)
+    np.testing.assert_allclose(out, want, rtol=1e-6 if dtype == "f8" else 0)
+
+
+def test_monte_carlo():
+    out = np.zeros(100, "f4")
+    assert simulate(pi)[4, 32](states(100), 50, out).findings == ()
+    assert abs(out.mean() - np.pi) < 0.1
+
+
+def test_one_state_for_all_threads_is_a_race():
+    @cuda.jit
+    def kernel(rng_states, out):
+        i = cuda.grid(1)
+        out[i] = xoroshiro128p_uniform_float32(rng_states, 0)
+
+    run = simulate(kernel, strict=False)[1, 64](states(1), np.zeros(64, "f4"))
+    assert {f.kind for f in run.findings} == {"race"}
+    assert {f.array for f in run.findings} == {"rng_states.s0", "rng_states.s1"}
+
+
+@cuda.jit
+def every_way(p, out):
+    i = cuda.grid(1)
+    if i < p.size:
+        r = p[i]
+        out[i, 0] = r.x + p[i].charge
+        out[i, 1] = p[i]["mass"] * p.mass[i]
+        out[i, 2] = p["id"][i] + len(p) + p.shape[0]
+        r.x = 2.5
+        p[i].charge += 3
+        p[i]["mass"] = r.mass + 1
+        p["id"][i] -= 1
+        cuda.atomic.add(p.id, i, 0)
+
+
+def test_fields_in_every_spelling():
+    p, out = particles(70), np.zeros((70, 3))
+    want = p.copy()
+    np.testing.assert_array_equal(simulate(every_way)[3, 32](p, out).errors, ())
+    np.testing.assert_array_equal(
+        out, np.stack([want["x"] + want["charge"], want["mass"] ** 2, want["id"] + 140.0], axis=1)
+    )
+    want["x"] = 2.5
+    want["charge"] += 3
+    want["mass"] += 1
+    want["id"] -= 1
+    np.testing.assert_array_equal(p, want)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_records_of_two_dimensions(order):
+    @cuda.jit
+    def kernel(p, out):
+        i, j = cuda.grid(2)
+        if i < p.shape[0] and j < p.shape[1]:
+            out[i, j] = p[i, j].mass
+            p[i, j].x = i + 10 * j
+
+    p, out = np.asarray(particles(5, 7), order=order), np.zeros((5, 7))
+    assert simulate(kernel)[1, (8, 8)](p, out).findings == ()
+    np.testing.assert_array_equal(out, p["mass"])
+    np.testing.assert_array_equal(p["x"], np.add.outer(np.arange(5), 10 * np.arange(7)))
+
+
+@pytest.mark.parametrize("field", PARTICLE.names)
+def test_sectors_are_those_of_the_true_addresses(field):
+    @cuda.jit
+    def kernel(p, out):
+        i = cuda.grid(1)
+        out[i] = p[i][field]
+
+    p = particles(64)
+    run = simulate(kernel)[2, 32](p, np.zeros(64))
+    first = np.arange(64) * PARTICLE.itemsize + PARTICLE.fields[field][1]
+    want = sum(np.unique(warp // 32).size for warp in first.reshape(2, 32))
+    assert run.traffic.select(array=f"p.{field}").sectors == want
+
+
+def test_a_trace_holds_the_fields():
+    p = particles(32)
+    run = simulate(every_way, trace=True)[1, 32](p, np.zeros((32, 3)))
+    assert run.trace is not None and p["x"].tolist() == [2.5] * 32
+
+
+def test_a_single_record_is_read_and_not_written():
+    @cuda.jit
+    def reads(p, out):
+        out[cuda.threadIdx.x] = p.mass + p["x"]
+
+    @cuda.jit
+    def writes(p):
+        p.id = cuda.threadIdx.x
+
+    record, out = particles(1)[0], np.zeros(3)
+    simulate(reads)[1, 3](record, out)
+    np.testing.assert_array_equal(out, record["mass"] + record["x"])
+    with pytest.raises(LaunchError, match="of a single record, an array"):
+        simulate(writes)[1, 1](record)
+
+
+@cuda.jit(device=True)
+def set_first(pair, value):
+    pair[0][0] = value
+
+
+def test_a_store_to_an_item_of_a_tuple_in_a_device_function_is_watched():
+    @cuda.jit
+    def kernel(a, b):
+        set_first((a, b), cuda.threadIdx.x)
+
+    run = simulate(kernel, strict=False)[1, 64](np.zeros(2, "i4"), np.zeros(2, "i4"))
+    assert [(f.kind, f.array) for f in run.findings] == [("race", "a")]
+
+
+def no_such_field(p, out):
+    out[0] = p[0].weight
+
+
+def slice_of_records(p, out):
+    out[0] = p[1:][0].x
+
+
+def whole_record(p, out):
+    p[0] = p[1]
+
+
+def field_by_variable(p, out):
+    name = 1
+    out[0] = p[0][name].x
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (no_such_field, "has the fields x, charge, mass, id"),
+        (slice_of_records, "one index for each dimension"),
+        (whole_record, "field by field"),
+        (field_by_variable, "has the fields x, charge, mass, id"),
+    ],
+    ids=lambda k: getattr(k, "__name__", ""),
+)
+def test_what_remains_is_refused_by_name(kernel, message):
+    with pytest.raises(UnsupportedKernelError, match=message):
+        simulate(kernel)[1, 1](particles(3), np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "message"),
+    [
+        ([("x", "f4"), ("y", "f4", 3)], "'y' of the records 'p'"),
+        ([("x", "f4"), ("text", "S4")], "'text' of the records 'p'"),
+        ([("flag", "i1"), ("x", "f8")], "align=True"),
+    ],
+)
+def test_records_that_are_not_run(dtype, message):
+    with pytest.raises(LaunchError, match=message):
+        simulate(no_such_field)[1, 1](np.zeros(3, dtype), np.zeros(1))
+
+
+def test_records_in_shared_memory_are_refused():
+    @cuda.jit
+    def kernel(out):
+        tile = cuda.shared.array(4, PARTICLE)
+        out[0] = float32(tile[0].x)
+
+    with pytest.raises(UnsupportedKernelError, match="PARTICLE is not a type that the simulator runs"):
+        simulate(kernel)[1, 1](np.zeros(1))
