@@ -93,7 +93,7 @@ class Simulation:
         self,
         launch: Launch | None = None,
         *,
-        allow: Sequence[str] = (),
+        allow: Sequence[str] = ("float64",),
         launches: int = LAUNCHES,
         seed: int = 0,
         **values: Iterable[int],
@@ -105,7 +105,7 @@ class Simulation:
                 arrays should hold, by name; None for sizes without a launch. Sizes of 0 whose grid is 0 are left out.
                 A parameter ``block`` is the number of threads of a block. By default the launch of a product of
                 matrices, for a kernel of (A, B, C), (A, B, C, n) or (A, B, C, M, N, K).
-            allow: kinds of findings that are accepted.
+            allow: kinds of findings that are accepted; by default "float64", which costs time at every size.
             launches: how many to try.
             seed: of the choice among more combinations of sizes than that.
             values: what to try for a size, by its name: ``n=(0, 1, 1000)``. By default 0 to 3, and around once and

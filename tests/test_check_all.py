@@ -58,9 +58,9 @@ def test_bugs_that_one_launch_does_not_show(name):
         zip(names, [(n,) for n in launches.FRIENDLY[launches.group(pair)](*launches.blocks(pair))], strict=True)
     )
 
-    twin = simulate(pair.module.twin).check_all(launches.launch_of(pair, "twin"), launches=60, **values)
+    twin = simulate(pair.module.twin).check_all(launches.launch_of(pair, "twin"), allow=(), launches=60, **values)
     friendly, bug = (
-        simulate(pair.module.bug).check_all(launches.launch_of(pair, "bug"), launches=60, **sizes)
+        simulate(pair.module.bug).check_all(launches.launch_of(pair, "bug"), allow=(), launches=60, **sizes)
         for sizes in (once, values)
     )
 
@@ -135,6 +135,24 @@ def test_a_launch_that_is_refused_fails():
     assert "the launch is refused" in repr(
         simulate(one_too_few).check_all(lambda n: (n // 2, *launch(n)[1:]), n=(1, 2))
     )
+
+
+@cuda.jit
+def down_the_columns(A, B, C):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        total = 0.0
+        for k in range(A.shape[1]):
+            total += A[i, k] * B[k, j]
+        C[i, j] = total
+
+
+def test_x_may_run_down_the_columns():
+    """As in many published kernels: a launch of whole blocks tells which way. float64 is no mistake of a size."""
+    found = simulate(down_the_columns).check_all(launches=12)
+
+    assert found.holds, found
+    assert "float64" in simulate(down_the_columns).check_all(launches=12, allow=()).reason
 
 
 @cuda.jit

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import measurements
-from ..check_all import LAUNCHES, Checked, product_of
+from ..check_all import LAUNCHES, Checked
 from ..run import COUNTS
 from ..simulate import simulate
 from ..simulator.findings import KINDS, SimulatorError
@@ -160,11 +160,11 @@ def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Chec
         raise UsageError("--check-all and --launch both give the launch; leave one of them out.")
     if options.launches < 1:
         raise UsageError(f"--launches is {options.launches}; it is 1 or more.")
-    launch = file.named(options.check_all) if options.check_all else product_of(kernel)
-    if not callable(launch):
+    launch = file.named(options.check_all) if options.check_all else None
+    if launch is not None and not callable(launch):
         raise UsageError(f"{options.check_all!r} in {file.path} is no function of sizes.")
     found = simulate(kernel, max_steps=options.max_steps).check_all(
-        launch, allow=options.allow, launches=options.launches, seed=options.seed
+        launch, allow=[*options.allow, "float64"], launches=options.launches, seed=options.seed
     )
-    made = (0, 0, ()) if found.sizes is None else launch(**found.sizes)[:3]
+    made = (0, 0, ()) if found.sizes is None or found.launch is None else found.launch(**found.sizes)[:3]
     return found, *made
