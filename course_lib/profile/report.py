@@ -88,8 +88,10 @@ def as_page(profile: Profile, fails: Sequence[str]) -> str:
         body.append(place(Stepper(traced).get_state()))
         parts.append(style())
     body += [
-        f'<h2>Lines</h2><div class="wide lines">{run.source._repr_html_()}</div>',
-        f'<h2>Traffic</h2><div class="wide">{run.traffic._repr_html_()}</div>',
+        f'<h2>Lines</h2><div class="wide lines" tabindex="0" role="region" aria-label="Lines">'
+        f"{run.source._repr_html_()}</div>",
+        f'<h2>Traffic</h2><div class="wide" tabindex="0" role="region" aria-label="Traffic">'
+        f"{run.traffic._repr_html_()}</div>",
         *(f"<h2>{heading}</h2><p>{html.escape(words)}</p>" for heading, words in _sections(profile)),
     ]
     inside = '<div class="profile">' + "\n".join(body) + "</div>"
