@@ -39,8 +39,8 @@ SHRINKING = 60
 Sizes = dict[str, int]
 #: ``launch(kernel's sizes)`` returns grid, block, arguments and, if it likes, what arrays should hold; or None.
 Launch = Callable[..., Any]
-#: ``start(schedule, trace)`` returns what launches the kernel, as ``simulate(kernel)`` does.
-Start = Callable[[str, bool], Any]
+#: ``start(schedule, trace, grid, block, arguments)`` launches the kernel and returns the run.
+Start = Callable[[str, bool, Any, Any, Sequence[Any]], Run]
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _try(
     made = launch(**sizes)
     if made is None:
         raise _NoLaunch
-    if not isinstance(made, tuple) or len(made) not in (3, 4):
+    if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
         raise LaunchError(
             "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
         )
@@ -171,7 +171,7 @@ def _try(
             f"launch() says what {unknown[0]!r} should hold; the kernel's parameters are {', '.join(names)}"
         )
     try:
-        run = start(schedule, trace)[grid, block](*arguments)
+        run = start(schedule, trace, grid, block, arguments)
     except KernelError as error:  # a loop that does not end
         return _Try(("stopped", error.line), error.without_option(), error.run, wanted)
     except LaunchError as error:
@@ -181,7 +181,7 @@ def _try(
     if found := not_allowed(run, allow):
         return _Try(found[0].key, str(found[0]), run, wanted)
     for name, right in wanted.items():
-        held = arguments[names.index(name)]
+        held = np.asarray(arguments[names.index(name)])
         if held.shape != right.shape:
             raise LaunchError(f"launch() says that {name} should hold {right.shape} elements; it has {held.shape}")
         wrong = np.argwhere(differs(held, right))

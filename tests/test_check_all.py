@@ -169,10 +169,32 @@ def test_a_loop_without_end_fails():
     assert found.sizes == {"n": 3} and "still running after 300 iterations" in found.reason
 
 
+@cuda.jit
+def backwards(x, out):
+    tile = cuda.shared.array(0, np.int32)
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    tile[i] = x[i]
+    cuda.syncthreads()
+    out[i] = tile[n - 1 - i]
+
+
+def test_dynamic_shared_memory():
+    """Enough for 64 threads is too little for 65."""
+
+    def launch(n):
+        x = np.arange(n, dtype=np.int32)
+        return 1, n, (x, np.zeros_like(x)), {"out": x[::-1]}
+
+    assert simulate(backwards).check_all(launch, n=(1, 33, 64), shared_bytes=256).holds
+    found = simulate(backwards).check_all(launch, n=range(60, 70), shared_bytes=256)
+    assert found.sizes == {"n": 65} and "out-of-bounds" in found.reason
+
+
 @pytest.mark.parametrize(
     ("launch", "options", "message"),
     [
         (lambda n: (1, 1), {}, "must return grid, block, a tuple of arguments"),
+        (lambda n: (1, 1, np.zeros(n)), {}, "must return grid, block, a tuple of arguments"),
         (lambda n: None, {}, "no size has a launch"),
         (lambda *n: None, {}, "takes sizes by name"),
         (lambda: None, {}, "takes sizes by name"),
