@@ -39,8 +39,8 @@ SHRINKING = 60
 Sizes = dict[str, int]
 #: ``launch(kernel's sizes)`` returns grid, block, arguments and, if it likes, what arrays should hold; or None.
 Launch = Callable[..., Any]
-#: ``start(schedule, trace)`` returns what launches the kernel, as ``simulate(kernel)`` does.
-Start = Callable[[str, bool], Any]
+#: ``start(schedule, trace, grid, block, arguments)`` launches the kernel and returns the run.
+Start = Callable[[str, bool, Any, Any, Sequence[Any]], Run]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Checked:
     Attributes: ``launches``, how many ran; ``without``, how many sizes have no launch; ``largest``, each size at its
     largest; ``sizes``, those of the smallest launch that fails, with its ``schedule`` and the ``reason``, and None and
     "" where none fails. ``run`` is this launch, traced if it is small enough, and ``wanted`` what its arrays should
-    hold: ``Stepper(found.run, wanted=found.wanted)`` shows it.
+    hold: ``Stepper(found.run, wanted=found.wanted)`` shows it; ``launch(**sizes)`` makes its arguments again.
     """
 
     launches: int
@@ -60,6 +60,7 @@ class Checked:
     schedule: str = ""
     reason: str = ""
     run: Run | None = None
+    launch: Launch | None = None
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
@@ -110,7 +111,7 @@ def check_all(
     """Launch the kernel for many sizes, in ascending order; return what held, or the smallest launch that fails."""
     if launches < 1:
         raise LaunchError(f"launches is {launches}; try at least 1")
-    launch = launch or product_of(kernel)
+    launch = launch or _guessed(kernel, start, allow)
     chosen = _candidates(kernel, launch, values)
     ran = without = 0
     largest = dict.fromkeys(chosen, 0)
@@ -143,7 +144,7 @@ def check_all(
             found = tried(sizes, schedule, trace=True)
         except LaunchError:  # too large to trace, or refused
             found = tried(sizes, schedule)
-        return Checked(ran, without, largest, sizes, schedule, found.reason, found.run, found.wanted)
+        return Checked(ran, without, largest, sizes, schedule, found.reason, found.run, launch, found.wanted)
     if not ran:
         raise LaunchError("no size has a launch: launch() returned None, or a grid of 0 blocks, for all of them")
     return Checked(ran, without, largest)
@@ -156,7 +157,7 @@ def _try(
     made = launch(**sizes)
     if made is None:
         raise _NoLaunch
-    if not isinstance(made, tuple) or len(made) not in (3, 4):
+    if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
         raise LaunchError(
             "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
         )
@@ -170,7 +171,7 @@ def _try(
             f"launch() says what {unknown[0]!r} should hold; the kernel's parameters are {', '.join(names)}"
         )
     try:
-        run = start(schedule, trace)[grid, block](*arguments)
+        run = start(schedule, trace, grid, block, arguments)
     except KernelError as error:  # a loop that does not end
         return _Try(("stopped", error.line), error.without_option(), error.run, wanted)
     except LaunchError as error:
@@ -180,7 +181,7 @@ def _try(
     if found := not_allowed(run, allow):
         return _Try(found[0].key, str(found[0]), run, wanted)
     for name, right in wanted.items():
-        held = arguments[names.index(name)]
+        held = np.asarray(arguments[names.index(name)])
         if held.shape != right.shape:
             raise LaunchError(f"launch() says that {name} should hold {right.shape} elements; it has {held.shape}")
         wrong = np.argwhere(differs(held, right))
@@ -251,13 +252,25 @@ def _smaller(
                 yield {**sizes, name: less}
 
 
-def product_of(kernel: Any, block: tuple[int, int] | None = None) -> Launch:
+def _guessed(kernel: Any, start: Start, allow: Sequence[str]) -> Launch:
+    """Return the launch of a product in which x runs along the rows of C, or down its columns if only that works."""
+    launches = product_of(kernel), product_of(kernel, down=True)
+    names = inspect.signature(launches[0]).parameters
+    width = launches[0](*[1] * len(names))[1][0]
+    sizes = dict(zip(names, (width, 2 * width, width), strict=False))
+    for launch in launches:
+        if _try(kernel, start, launch, sizes, SCHEDULES[0], allow, False).mistake is None:
+            return launch
+    return launches[0]
+
+
+def product_of(kernel: Any, block: tuple[int, int] | None = None, down: bool = False) -> Launch:
     """Return a launch of a kernel that multiplies matrices: ``launch(M, N, K)``, C = A·B in float32.
 
     The kernel's parameters begin with A (M×K), B (K×N) and C (M×N), whose names end in these letters; numbers after
-    them are M, N, K, or n of a square product. A thread computes one element, x along the rows. ``block`` is by default
-    that of the largest tile width of at most 32 that the kernel names, else 16×16. The elements are small whole
-    numbers, so sums are exact.
+    them are M, N, K, or n of a square product. A thread computes one element, x along the rows of C, or
+    ``down`` its columns. ``block`` is by default that of the largest tile width of at most 32 that the kernel names,
+    else 16×16. The elements are small whole numbers, so sums are exact.
     """
     names = read(kernel).parameters
     if [name[-1:].lower() for name in names[:3]] != ["a", "b", "c"] or not {*names[3:]} <= {*"MNKmnk"}:
@@ -275,7 +288,8 @@ def product_of(kernel: Any, block: tuple[int, int] | None = None) -> Launch:
         C = np.full((M, N), np.nan, np.float32)
         sizes = {"m": M, "n": N, "k": K}
         numbers = [sizes[name.lower()] for name in names[3:]]
-        return (ceil_div(N, x), ceil_div(M, y)), (x, y), (A, B, C, *numbers), {names[2]: A @ B}
+        along_x, along_y = (M, N) if down else (N, M)
+        return (ceil_div(along_x, x), ceil_div(along_y, y)), (x, y), (A, B, C, *numbers), {names[2]: A @ B}
 
     def of_squares(n: int) -> Any:
         return launch(n, n, n)

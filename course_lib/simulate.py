@@ -91,9 +91,10 @@ class Simulation:
         self,
         launch: Launch | None = None,
         *,
-        allow: Sequence[str] = (),
+        allow: Sequence[str] = ("float64",),
         launches: int = LAUNCHES,
         seed: int = 0,
+        shared_bytes: int = 0,
         **values: Iterable[int],
     ) -> Checked:
         """Launch the kernel for many sizes and in several schedules; return what held, or the smallest that fails.
@@ -103,17 +104,20 @@ class Simulation:
                 arrays should hold, by name; None for sizes without a launch. Sizes of 0 whose grid is 0 are left out.
                 A parameter ``block`` is the number of threads of a block. By default the launch of a product of
                 matrices, for a kernel of (A, B, C), (A, B, C, n) or (A, B, C, M, N, K).
-            allow: kinds of findings that are accepted.
+            allow: kinds of findings that are accepted; by default "float64", which costs time at every size.
             launches: how many to try.
             seed: of the choice among more combinations of sizes than that.
+            shared_bytes: dynamic shared memory of a block.
             values: what to try for a size, by its name: ``n=(0, 1, 1000)``. By default 0 to 3, and around once and
                 twice the warp, and the widths that the kernel names, up to 130.
 
         Raises LaunchError for a launch that returns something else, UnsupportedKernelError as a launch does.
         """
 
-        def start(schedule: str, trace: bool) -> Simulation:
-            return Simulation(self._kernel, False, schedule, TraceObserver if trace else None, self._max_steps)
+        def start(schedule: str, trace: bool, grid: Any, block: Any, arguments: Sequence[Any]) -> Run:
+            tracer = TraceObserver if trace else None
+            simulation = Simulation(self._kernel, False, schedule, tracer, self._max_steps)
+            return simulation[grid, block, 0, shared_bytes](*arguments)
 
         with contextlib.redirect_stdout(None):
             return check_all(self._kernel, start, launch, allow, launches, seed, values)

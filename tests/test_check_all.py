@@ -58,9 +58,9 @@ def test_bugs_that_one_launch_does_not_show(name):
         zip(names, [(n,) for n in launches.FRIENDLY[launches.group(pair)](*launches.blocks(pair))], strict=True)
     )
 
-    twin = simulate(pair.module.twin).check_all(launches.launch_of(pair, "twin"), launches=60, **values)
+    twin = simulate(pair.module.twin).check_all(launches.launch_of(pair, "twin"), allow=(), launches=60, **values)
     friendly, bug = (
-        simulate(pair.module.bug).check_all(launches.launch_of(pair, "bug"), launches=60, **sizes)
+        simulate(pair.module.bug).check_all(launches.launch_of(pair, "bug"), allow=(), launches=60, **sizes)
         for sizes in (once, values)
     )
 
@@ -138,6 +138,24 @@ def test_a_launch_that_is_refused_fails():
 
 
 @cuda.jit
+def down_the_columns(A, B, C):
+    i, j = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        total = 0.0
+        for k in range(A.shape[1]):
+            total += A[i, k] * B[k, j]
+        C[i, j] = total
+
+
+def test_x_may_run_down_the_columns():
+    """As in many published kernels: a launch of whole blocks tells which way. float64 is no mistake of a size."""
+    found = simulate(down_the_columns).check_all(launches=12)
+
+    assert found.holds, found
+    assert "float64" in simulate(down_the_columns).check_all(launches=12, allow=()).reason
+
+
+@cuda.jit
 def endless(x, out):
     i = 0
     while x[0] == 3:
@@ -151,10 +169,32 @@ def test_a_loop_without_end_fails():
     assert found.sizes == {"n": 3} and "still running after 300 iterations" in found.reason
 
 
+@cuda.jit
+def backwards(x, out):
+    tile = cuda.shared.array(0, np.int32)
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    tile[i] = x[i]
+    cuda.syncthreads()
+    out[i] = tile[n - 1 - i]
+
+
+def test_dynamic_shared_memory():
+    """Enough for 64 threads is too little for 65."""
+
+    def launch(n):
+        x = np.arange(n, dtype=np.int32)
+        return 1, n, (x, np.zeros_like(x)), {"out": x[::-1]}
+
+    assert simulate(backwards).check_all(launch, n=(1, 33, 64), shared_bytes=256).holds
+    found = simulate(backwards).check_all(launch, n=range(60, 70), shared_bytes=256)
+    assert found.sizes == {"n": 65} and "out-of-bounds" in found.reason
+
+
 @pytest.mark.parametrize(
     ("launch", "options", "message"),
     [
         (lambda n: (1, 1), {}, "must return grid, block, a tuple of arguments"),
+        (lambda n: (1, 1, np.zeros(n)), {}, "must return grid, block, a tuple of arguments"),
         (lambda n: None, {}, "no size has a launch"),
         (lambda *n: None, {}, "takes sizes by name"),
         (lambda: None, {}, "takes sizes by name"),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import measurements
-from ..check_all import LAUNCHES, Checked, product_of
+from ..check_all import LAUNCHES, Checked
 from ..run import COUNTS
 from ..simulate import simulate
 from ..simulator.findings import KINDS, SimulatorError
@@ -82,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     path, name = split(options.kernel)
+    if options.seed < 0:
+        raise UsageError(f"--seed is {options.seed}; it is 0 or more.")
     file = load(path)
     kernel = file.kernel(name)
     if file.skipped:
@@ -93,7 +95,7 @@ def _run(options: argparse.Namespace) -> int:
     else:
         checked, grid, block, values = _checked(options, file, kernel)
         if checked.holds:
-            print(json.dumps({"clean": True, "checked": repr(checked)}, indent=1) if options.json else checked)
+            print(json.dumps({"clean": True, **_data(checked)}, indent=1) if options.json else checked)
             return 0
     try:
         launch = profile(
@@ -116,29 +118,30 @@ def _run(options: argparse.Namespace) -> int:
     fails = verdict(launch, not_allowed(launch.run, options.allow), exceeded(launch.run, budgets))
     if checked:
         fails.insert(0, repr(checked))
-    print(json.dumps(as_data(launch, fails), indent=1) if options.json else as_text(launch, fails))
+    wanted = checked.wanted if checked else {}
+    data = as_data(launch, fails) | _data(checked)
+    print(json.dumps(data, indent=1) if options.json else as_text(launch, fails))
     if options.page:
         try:
-            options.page.write_text(as_page(launch, fails), encoding="utf-8")
+            options.page.write_text(as_page(launch, fails, wanted), encoding="utf-8")
         except OSError as error:
             raise UsageError(f"The page cannot be written to {options.page}: {error.strerror}.") from None
         print(f"\nPage: {options.page}", file=sys.stderr if options.json else sys.stdout)
     return int(bool(fails))
 
 
-def _launch(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Any, Any, Sequence[Any]]:
+def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:
     """Return the grid, the block and the arguments, from the options or from a function of the file."""
     if options.launch:
         _alone(options, "--launch")
-        made = file.named(options.launch)
+        make, ended = file.named(options.launch), ""
         try:
-            grid, block, values = made()[:3]
+            made = make()
         except Exception as error:
-            raise UsageError(
-                f"{options.launch}() must return grid, block and a tuple of arguments; it ended with "
-                f"{type(error).__name__}: {error}."
-            ) from None
-        return grid, block, values
+            made, ended = None, f"; it ended with {type(error).__name__}: {error}"
+        if not isinstance(made, tuple) or len(made) < 3 or not isinstance(made[2], tuple | list):
+            raise UsageError(f"{options.launch}() must return grid, block and a tuple of arguments{ended}.")
+        return made[:3]
     for option in ("grid", "block"):
         if getattr(options, option) is None:
             raise UsageError(f"Give the launch a --{option}, as --{option} {'4,4' if option == 'grid' else '16,16'}.")
@@ -160,11 +163,23 @@ def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Chec
         raise UsageError("--check-all and --launch both give the launch; leave one of them out.")
     if options.launches < 1:
         raise UsageError(f"--launches is {options.launches}; it is 1 or more.")
-    launch = file.named(options.check_all) if options.check_all else product_of(kernel)
-    if not callable(launch):
+    launch = file.named(options.check_all) if options.check_all else None
+    if launch is not None and not callable(launch):
         raise UsageError(f"{options.check_all!r} in {file.path} is no function of sizes.")
     found = simulate(kernel, max_steps=options.max_steps).check_all(
-        launch, allow=options.allow, launches=options.launches, seed=options.seed
+        launch,
+        allow=[*options.allow, "float64"],
+        launches=options.launches,
+        seed=options.seed,
+        shared_bytes=options.shared_bytes,
     )
-    made = (0, 0, ()) if found.sizes is None else launch(**found.sizes)[:3]
+    made = (0, 0, ()) if found.sizes is None or found.launch is None else found.launch(**found.sizes)[:3]
     return found, *made
+
+
+def _data(checked: Checked | None) -> dict[str, Any]:
+    """Return what many launches say, as JSON holds it."""
+    if checked is None:
+        return {}
+    names = ("launches", "without", "largest", "sizes", "schedule", "reason")
+    return {"checked": {name: getattr(checked, name) for name in names}}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from .. import measurements
 from ..model import Occupancy, occupancy
@@ -121,7 +120,7 @@ def profile(
     """
     if registers is not None and not 1 <= registers <= MOST_REGISTERS:
         raise ValueError(f"a thread has 1 to {MOST_REGISTERS} registers, not {registers}")
-    before = [np.copy(value, order="K") if isinstance(value, np.ndarray) else value for value in arguments]
+    before = copy.deepcopy(arguments)
     failed = ""
     try:
         run = _quietly(kernel, grid, block, shared_bytes, arguments, max_steps=max_steps)
@@ -168,7 +167,7 @@ def _traced(
 
     reason = ""
     for grid in dict.fromkeys((run.grid, *(tuple(min(n, most) for n in run.grid) for most in (2, 1)))):
-        fresh = [np.copy(value, order="K") if isinstance(value, np.ndarray) else value for value in arguments]
+        fresh = copy.deepcopy(arguments)
         with contextlib.redirect_stdout(None):
             try:
                 smaller = simulate(kernel, strict=False, trace=True)[grid, block, 0, shared_bytes](*fresh)

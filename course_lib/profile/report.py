@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from ..run import COUNTS
 from ..simulator.findings import Finding
@@ -75,8 +77,11 @@ def as_data(profile: Profile, fails: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def as_page(profile: Profile, fails: Sequence[str]) -> str:
-    """Return the profile as a page that needs no network and no other file, with a live stepper."""
+def as_page(profile: Profile, fails: Sequence[str], wanted: Mapping[str, np.ndarray] | None = None) -> str:
+    """Return the profile as a page that needs no network and no other file, with a live stepper.
+
+    ``wanted`` maps arrays to what they should hold, which the stepper shows where it has all blocks of the launch.
+    """
     run, traced = profile.run, profile.traced
     says = "".join(f"<li>{html.escape(line)}</li>" for line in fails)
     body = [
@@ -85,11 +90,13 @@ def as_page(profile: Profile, fails: Sequence[str]) -> str:
     ]
     parts = [_STYLE]
     if traced is not None:
-        body.append(place(Stepper(traced).get_state()))
+        body.append(place(Stepper(traced, wanted=wanted if traced.grid == run.grid else None).get_state()))
         parts.append(style())
     body += [
-        f'<h2>Lines</h2><div class="wide lines">{run.source._repr_html_()}</div>',
-        f'<h2>Traffic</h2><div class="wide">{run.traffic._repr_html_()}</div>',
+        f'<h2>Lines</h2><div class="wide lines" tabindex="0" role="region" aria-label="Lines">'
+        f"{run.source._repr_html_()}</div>",
+        f'<h2>Traffic</h2><div class="wide" tabindex="0" role="region" aria-label="Traffic">'
+        f"{run.traffic._repr_html_()}</div>",
         *(f"<h2>{heading}</h2><p>{html.escape(words)}</p>" for heading, words in _sections(profile)),
     ]
     inside = '<div class="profile">' + "\n".join(body) + "</div>"

@@ -181,6 +181,7 @@ def test_many_launches(told):
 
     status, out, _ = told("unguarded", "--check-all", "of_size", "--json")
     data = json.loads(out)
+    assert data["checked"]["sizes"] == {"n": 0} and "out-of-bounds" in data["checked"]["reason"]
     assert status == 1 and data["grid"] == [1, 1, 1] and data["failures"][0].startswith("fails for n=0 (unguarded: ")
     assert {finding["kind"] for finding in data["findings"]} == {"out-of-bounds"}
 
@@ -245,6 +246,11 @@ def test_a_launch_too_large_to_trace(told):
         (["{}:double", "--check-all", "LIMIT"], "'LIMIT' in .* is no function of sizes"),
         (["{}:double", "--check-all", "of_size", "--grid", "1"], "--check-all gives grid, block and arguments"),
         (["{}:double", "--check-all", "of_size", "--launches", "0"], "--launches is 0; it is 1 or more"),
+        (
+            ["{}:double", "--launch", "of_size"],
+            r"must return .* arguments; it ended with TypeError: of_size\(\) missing",
+        ),
+        (["{}:double", *DOUBLE, "--scalar", "n=1", "--seed", "-1"], "--seed is -1; it is 0 or more"),
         (["{}:double", "--launch", "LIMIT"], r"LIMIT\(\) must return grid, block and a tuple of arguments"),
     ],
 )

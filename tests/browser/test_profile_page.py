@@ -1,0 +1,44 @@
+"""The page of a profile in a real browser: alive without a network, and legible in both themes and on a phone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from course_lib.kernels import rung
+from course_lib.profile import profile
+from course_lib.profile.report import as_page
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    """The profile of a launch, with a finding made up for its length."""
+    kernel = rung("naive").make()
+    A, B = (np.ones((n, 6), np.float32) for n in (8, 6))
+    launch = profile(kernel, (2, 2), (8, 4), A, B, np.zeros((8, 5), np.float32))
+    path = tmp_path_factory.mktemp("profile") / "launch.html"
+    path.write_text(as_page(launch, ["a finding that is long enough for a line of its own, on a phone"]), "utf-8")
+    return path
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("theme", "size"), [("light", (1280, 720)), ("dark", (1280, 720)), ("dark", (390, 844))])
+def test_the_page_of_a_profile(new_page, page_file, theme, size):
+    """The stepper steps, axe-core finds nothing, nothing but the tables scrolls sideways, and nothing is loaded."""
+    page = new_page()
+    errors, asked = [], []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.context.set_offline(True)
+    page.goto(Path(page_file).resolve().as_uri())
+
+    page.locator(".tt-root").press("ArrowRight")
+    expect(page.locator(".tt-count")).to_contain_text("step 1 of")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], [node["html"][:100] for node in v["nodes"]]) for v in found] == []
+    assert errors == [] and [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
