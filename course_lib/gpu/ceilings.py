@@ -17,7 +17,7 @@ WAITS = {
     "lg_throttle": "the queue to global memory",
     "barrier": "a barrier",
     "math_pipe_throttle": "the arithmetic units",
-    "dispatch_stall": "operands in one register bank",
+    "dispatch_stall": "dispatch to the unit",
     "no_instruction": "the next instruction",
     "wait": "the result before",
 }
