@@ -39,5 +39,5 @@ class Stills(Preprocessor):
 
 
 def is_view(output: Mapping[str, Any]) -> bool:
-    """Return whether an output is the view of a widget and nothing else, as our widgets send it."""
+    """Return whether an output is only the view of a widget, as our widgets send it."""
     return set(output.get("data", {})) == {VIEW}

@@ -54,7 +54,7 @@ def programs(
 ) -> list[list[Instruction]]:
     """Return the programs of all warps of one block.
 
-    pitch: elements from one row of a matrix in global memory to the next, where the traced matrices stand for parts of
+    pitch: elements from one row of a matrix in global memory to the next, where the traced matrices represent parts of
     larger ones; None: the rows that they have. Raise ValueError if a warp executes a line that the model does not know,
     and if the trace is not of a launch of this kernel.
     """
