@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from . import figures, look, measurements, model
     from .course_map import roadmap
     from .exercises import check, explain
-    from .exercises.predict import predict, score
+    from .exercises.predict import predict
+    from .exercises.progress import score
     from .viewer.explore import explore
     from .viewer.stepper import Stepper
 

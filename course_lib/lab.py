@@ -1,4 +1,7 @@
-"""A Jupyter server extension: opens the course when JupyterLab starts in its folder; changes nothing elsewhere.
+"""A Jupyter server extension: opens the course where JupyterLab starts in its folder; keeps widgets' pictures anywhere.
+
+The lessons are known by their metadata, and outputs of the course's widgets by theirs, so nothing depends on the folder
+where the server starts: on a hub that is the user's home. Other notebooks and outputs are not changed.
 
 Installing the package puts ``jupyter_server_config.d/tile-by-tile.json``, which names this module, into the
 environment's etc/jupyter. So ``jupyter lab`` needs no flags, on any system, and no file of the user is changed.
@@ -8,6 +11,8 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+from .lessons import lessons_in
 
 NEWS = "@jupyterlab/apputils-extension:announcements"
 #: Keeps the pictures of widgets in the pages and documents that JupyterLab exports.
@@ -42,19 +47,14 @@ def without_views(model: dict[str, Any], **_: Any) -> None:
 
 
 def settings(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the settings for JupyterLab when it starts in ``folder``, by application; none outside of the course."""
-    if not (folder / "course_lib" / "__init__.py").is_file():
+    """Return the settings for JupyterLab when it starts in ``folder``, by application; none if it has no lessons."""
+    found = lessons_in(folder)
+    if not found:
         return {}
-    # containers run as root, which Jupyter refuses without a flag
-    told: dict[str, dict[str, Any]] = {
-        "ServerApp": {"allow_root": True, "tornado_settings": {"page_config_hook": quiet}},
-        "TemplateExporter": {"preprocessors": [STILLS]},
-        "ContentsManager": {"pre_save_hook": without_views},
+    return {
+        "ServerApp": {"allow_root": True},  # containers run as root, which Jupyter refuses without a flag
+        "LabApp": {"default_url": f"/lab/tree/{found[0].relative_to(folder).as_posix()}"},
     }
-    lessons = sorted((folder / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    if lessons:
-        told["LabApp"] = {"default_url": f"/lab/tree/notebooks/{lessons[0].name}"}
-    return told
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
@@ -68,8 +68,12 @@ def _link_jupyter_server_extension(server: Any) -> None:
         for name, value in traits.items():
             if name not in server.config[application]:
                 config[application][name] = value
+    chosen = server.config.TemplateExporter.get("preprocessors", [])
+    config.TemplateExporter.preprocessors = [*chosen, STILLS]
     server.update_config(config)
 
 
 def _load_jupyter_server_extension(server: Any) -> None:
-    """Do nothing: all is done before the server runs."""
+    """Register what concerns the course's outputs in notebooks of any folder, and start quietly."""
+    server.contents_manager.register_pre_save_hook(without_views)
+    server.web_app.settings.setdefault("page_config_hook", quiet)

@@ -276,7 +276,8 @@ class Run:
     def errors(self) -> tuple[Finding, ...]:
         return tuple(f for f in self.findings if f.severity == "error")
 
-    def _title(self) -> str:
+    def heading(self) -> str:
+        """Return the kernel and the shape of its launch in one line."""
         return f"{self.kernel_name}: grid {trimmed(self.grid)}, block {trimmed(self.block)}"
 
     def _verdict(self) -> str:
@@ -286,7 +287,7 @@ class Run:
 
     def __repr__(self) -> str:
         lines = [
-            self._title(),
+            self.heading(),
             table_text(self.traffic.rows, self._counts),
             self._verdict(),
             *(f"  {f}" for f in self.findings),
@@ -296,7 +297,7 @@ class Run:
     def _repr_html_(self) -> str:
         found = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
         table = table_html(self.traffic.rows, self._counts)
-        return f"<p><b>{html.escape(self._title())}</b></p>{table}<p>{self._verdict()}</p>" + (
+        return f"<p><b>{html.escape(self.heading())}</b></p>{table}<p>{self._verdict()}</p>" + (
             f"<ul>{found}</ul>" if found else ""
         )
 

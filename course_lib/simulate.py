@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
+from .check_all import LAUNCHES, Checked, Launch, check_all
 from .observers import COUNTERS, JUDGES
 from .observers.banks import wavefronts_by_block
 from .observers.coalescing import sectors_by_block
@@ -84,6 +86,37 @@ class Simulation:
             return self._launch(grid, block, arguments, dynamic_shared)
 
         return launch
+
+    def check_all(
+        self,
+        launch: Launch | None = None,
+        *,
+        allow: Sequence[str] = (),
+        launches: int = LAUNCHES,
+        seed: int = 0,
+        **values: Iterable[int],
+    ) -> Checked:
+        """Launch the kernel for many sizes and in several schedules; return what held, or the smallest that fails.
+
+        Args:
+            launch: takes sizes, any number of them, and returns grid, block, a tuple of arguments and, if wanted, what
+                arrays should hold, by name; None for sizes without a launch. Sizes of 0 whose grid is 0 are left out.
+                A parameter ``block`` is the number of threads of a block. By default the launch of a product of
+                matrices, for a kernel of (A, B, C), (A, B, C, n) or (A, B, C, M, N, K).
+            allow: kinds of findings that are accepted.
+            launches: how many to try.
+            seed: of the choice among more combinations of sizes than that.
+            values: what to try for a size, by its name: ``n=(0, 1, 1000)``. By default 0 to 3, and around once and
+                twice the warp, and the widths that the kernel names, up to 130.
+
+        Raises LaunchError for a launch that returns something else, UnsupportedKernelError as a launch does.
+        """
+
+        def start(schedule: str, trace: bool) -> Simulation:
+            return Simulation(self._kernel, False, schedule, TraceObserver if trace else None, self._max_steps)
+
+        with contextlib.redirect_stdout(None):
+            return check_all(self._kernel, start, launch, allow, launches, seed, values)
 
     def __call__(self, *arguments: Any) -> NoReturn:
         raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")

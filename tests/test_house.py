@@ -23,46 +23,57 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-
 
 # Arrows point one way: a part of course_lib may import the parts named here, and itself. A part is a folder, or a
 # module beside the folders; the command of a folder may import more than the folder.
-CORE = {"simulator", "observers", "run", "simulate"}
+CORE = {"simulator", "observers", "run", "testing", "check_all", "simulate"}
 WINGS = {"waiting", "products"}
 MAY_IMPORT = {
     "lazy": set(),
     "simulator": set(),
     "observers": {"simulator"},
     "run": {"simulator", "observers", "trace"},
-    "simulate": {"simulator", "observers", "run", "trace"},
+    "testing": {"run", "simulator"},
+    "check_all": {"run", "simulator", "testing"},
+    "simulate": {"simulator", "observers", "run", "trace", "check_all"},
     "kernels": set(),
     "trace": {"simulator"},
     "look": set(),
     "png": set(),
-    "lab": {"publish"},  # when a notebook is saved
+    "lab": {"lessons", "publish"},  # publish when a notebook is saved
+    "lessons": set(),
     "model": {"simulator"},
     "measurements": {"look", "model"},
     "course_map": {"kernels", "measurements", "model"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
-    "viewer": CORE | {"kernels", "figures", "trace", "look", "png"},
+    "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
     "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},
     "__init__": CORE
     | {"lazy", "course_map", "exercises", "figures", "look", "measurements", "model", "trace", "viewer"},
     # The wings stand on the core, which knows nothing of them; what shows or measures everything knows both.
-    "waiting": CORE | {"lazy", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
+    "waiting": CORE
+    | {"lazy", "exercises", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
-    "publish": {"viewer", "png", "waiting"},
+    "publish": {"course_map", "lessons", "viewer", "png", "waiting"},
+    "teach": {"exercises", "kernels", "lessons", "png", "publish"},
     "export": {"publish"},
+    "site": {"publish"},
     "slides": {"publish"},
+    "__main__": {"lessons"},  # imports a command when it is used
+    "profile": CORE | {"model", "measurements", "trace", "viewer", "waiting"},
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
 THIRD_PARTY = {
     "simulator": {"numpy"},
     "observers": {"numpy"},
     "run": {"numpy"},
+    "testing": {"numpy"},
+    "check_all": {"numpy"},
     "simulate": {"numpy"},
     "trace": {"numpy"},
     "look": set(),
     "png": {"numpy", "PIL"},
     "lab": set(),  # a Jupyter server starts with it
+    "lessons": set(),
     "model": {"numpy"},
     "measurements": {"numpy", "matplotlib"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
@@ -138,7 +149,7 @@ def test_the_core_knows_no_wing():
     """Who changes the simulator, the viewer or the exercises need not know the model of waiting and the products."""
     knowing = {part for part, others in MAY_IMPORT.items() if others & WINGS}
 
-    assert knowing - WINGS == {"gpu.__main__", "publish"}
+    assert knowing - WINGS == {"gpu.__main__", "publish", "profile"}
     assert not MAY_IMPORT["waiting"] & {"products"} and not MAY_IMPORT["products"] & {"waiting"}
 
 

@@ -1,5 +1,6 @@
 """What is installed, and what the files for packagers, citers and continuous integration say."""
 
+import json
 import os
 import re
 import shutil
@@ -8,7 +9,7 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 import yaml
@@ -16,7 +17,8 @@ from packaging.specifiers import SpecifierSet
 from traitlets.config import Config
 
 import course_lib
-from course_lib import lab
+from course_lib import lab, lessons
+from course_lib.__main__ import main
 from course_lib.viewer.still import VIEW
 
 REPOSITORY = Path(__file__).parents[1]
@@ -55,7 +57,29 @@ def test_wheel_holds_the_licence_the_types_and_files_of_our_own_name(wheel):
 
     assert "course_lib/py.typed" in names
     assert [n for n in names if n.endswith(".dist-info/licenses/LICENSE")]
+    assert {f"course_lib/notebooks/{path.name}" for path in lessons.files()} == {n for n in names if "/notebooks/" in n}
     assert outside and all("tile-by-tile" in n.split("/data/")[1] for n in outside)
+
+
+@pytest.mark.nightly
+def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp_path):
+    """In an environment of its own, far from the repository."""
+    environment, folder = tmp_path / "environment", tmp_path / "lessons"
+    uv("venv", "--quiet", environment)
+    uv("pip", "install", "--quiet", "--python", environment, wheel)
+    (programs,) = {
+        path.parent for path in environment.rglob("tile-by-tile*") if path.is_file() and path.suffix in ("", ".exe")
+    }
+
+    def run(*command):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "17 files copied" in run(programs / "tile-by-tile", "open", folder, "--copy-only")
+    page = run(programs / "python", "-m", "course_lib.export", folder / "03_shared_memory.ipynb", "--output", tmp_path)
+    assert "03_shared_memory.html" in page
+    assert "tile-by-tile-state" in (tmp_path / "03_shared_memory.html").read_text(encoding="utf-8")
 
 
 def test_installing_leaves_other_configuration_alone(uv, wheel, tmp_path):
@@ -81,49 +105,95 @@ class Server:
 
     def __init__(self, **configured):
         self.config = Config(configured)
+        self.contents_manager = SimpleNamespace(register_pre_save_hook=lambda hook: self.hooks.append(hook))
+        self.web_app = SimpleNamespace(settings={})
+        self.hooks = []
 
     def update_config(self, config):
         self.config.merge(config)
 
 
-def test_jupyter_opens_the_first_lesson_in_the_courses_folder_alone(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    elsewhere = Server()
-    lab._link_jupyter_server_extension(elsewhere)
-    assert elsewhere.config == {}
+def linked(**configured):
+    server = Server(**configured)
+    lab._link_jupyter_server_extension(server)
+    lab._load_jupyter_server_extension(server)
+    return server
 
-    monkeypatch.chdir(REPOSITORY)
-    here, first = Server(), min((REPOSITORY / "notebooks").glob("[0-9]*.ipynb")).name
-    lab._link_jupyter_server_extension(here)
-    assert here.config.LabApp.default_url == f"/lab/tree/notebooks/{first}"
-    assert here.config.ServerApp.allow_root is True
-    assert here.config.TemplateExporter.preprocessors == [lab.STILLS]
-    assert here.config.ContentsManager.pre_save_hook is lab.without_views
-    shown = here.config.ServerApp.tornado_settings["page_config_hook"](None, {"disabledExtensions": ["other"]})
+
+def test_widgets_keep_their_pictures_in_every_folder(tmp_path, monkeypatch):
+    """The server of a hub starts in the user's home: pictures and the quiet start do not depend on the folder."""
+    monkeypatch.chdir(tmp_path)
+    server = linked(TemplateExporter={"preprocessors": ["another.One"]})
+
+    assert server.config == {"TemplateExporter": {"preprocessors": ["another.One", lab.STILLS]}}
+    assert server.hooks == [lab.without_views]
+    shown = server.web_app.settings["page_config_hook"](None, {"disabledExtensions": ["other"]})
     assert shown == {"disabledExtensions": ["other", lab.NEWS], "buildCheck": False, "buildAvailable": False}
 
 
+@pytest.mark.parametrize("inside", ["", "notebooks"])
+def test_jupyter_opens_the_first_lesson_where_the_lessons_are(tmp_path, monkeypatch, inside):
+    """They are known by their metadata: a folder of notebooks with such names is not the course."""
+    lessons.copy(tmp_path / inside)
+    first = tmp_path / inside / "00_start_here.ipynb"
+    monkeypatch.chdir(tmp_path)
+    config = linked().config
+    assert config.LabApp.default_url == "/lab/tree/" + first.relative_to(tmp_path).as_posix()
+    assert config.ServerApp.allow_root is True
+
+    notebook = json.loads(first.read_text(encoding="utf-8"))
+    del notebook["metadata"][lessons.KEY]
+    for text in (json.dumps(notebook), "not a notebook", "[]"):
+        first.write_text(text, encoding="utf-8")
+        assert not {"LabApp", "ServerApp"} & set(linked().config)
+
+
+def test_every_notebook_says_which_lesson_it_is():
+    for path in sorted((REPOSITORY / "notebooks").rglob("[0-9]*.ipynb")):
+        mark = {"lesson": path.name[:2]} | ({"solutions": True} if path.parent.name == "solutions" else {})
+        assert json.loads(path.read_text(encoding="utf-8"))["metadata"][lessons.KEY] == mark, path
+
+
+def test_a_copy_never_overwrites_a_file(tmp_path, capsys):
+    """It names those that differ from the course's. No lesson links to solutions, which are not copied."""
+    yours = tmp_path / "04_tiling.ipynb"
+    yours.write_text("mine", encoding="utf-8")
+
+    assert main(["open", str(tmp_path), "--copy-only"]) == 0
+    assert "differ from the course's: 04_tiling.ipynb" in capsys.readouterr().out
+    assert yours.read_text(encoding="utf-8") == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in lessons.files()}
+    assert not any("](solutions" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
+
+    assert main(["open", str(yours), "--copy-only"]) == 1
+    assert "Name another folder" in capsys.readouterr().err
+
+
+def test_the_command_says_what_there_is(capsys):
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert "14 lessons" in said and "  4 · Tiling\n" in said
+
+
 def test_a_notebook_is_saved_without_views_that_nothing_brings_to_life():
-    """Those of the course stand alone in their outputs; others, and those whose states are saved, stay."""
-    view, picture = {"data": {VIEW: {}}}, {"data": {"text/html": "<img>"}}
-    other = {"data": {VIEW: {}, "text/plain": "IntSlider()"}}
+    """Those of the course are marked; others, and those whose states are saved, stay."""
+    view, picture = {"data": {VIEW: {}}, "metadata": {lessons.KEY: "view"}}, {"data": {"text/html": "<img>"}}
+    others = [{"data": {VIEW: {}, "text/plain": "IntSlider()"}, "metadata": {}}, {"data": {VIEW: {}}, "metadata": {}}]
 
     def saved(**metadata):
-        cells = [{"cell_type": "code", "outputs": [picture, view, other]}, {"cell_type": "markdown"}]
+        cells = [{"cell_type": "code", "outputs": [picture, view, *others]}, {"cell_type": "markdown"}]
         model = {"type": "notebook", "content": {"cells": cells, "metadata": metadata}}
         lab.without_views(model, path="lesson.ipynb", contents_manager=None)
         return cells[0]["outputs"]
 
-    assert saved() == [picture, other]
-    assert saved(widgets={}) == [picture, view, other]
+    assert saved() == [picture, *others]
+    assert saved(widgets={}) == [picture, view, *others]
     lab.without_views({"type": "file", "content": "text"})
 
 
 def test_what_the_user_configured_stays(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
-    server = Server(ServerApp={"allow_root": False}, LabApp={"default_url": "/tree"})
-
-    lab._link_jupyter_server_extension(server)
+    server = linked(ServerApp={"allow_root": False}, LabApp={"default_url": "/tree"})
 
     assert server.config.ServerApp.allow_root is False
     assert server.config.LabApp.default_url == "/tree"

@@ -15,6 +15,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat.v4 import new_output
 
+from course_lib.lessons import KEY
+
 REPOSITORY = Path(__file__).parents[1]
 SANITIZE_FILE = REPOSITORY / "tests" / "nbval_sanitize.cfg"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -40,7 +42,8 @@ def execute(path: Path, timeout: float = 120) -> None:
         coalesce_streams=True,
     )
     client.execute()
-    notebook.metadata = nbformat.from_dict(METADATA)
+    mark = {key: value for key, value in notebook.metadata.items() if key == KEY}
+    notebook.metadata = nbformat.from_dict(METADATA | mark)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = kept(cell.outputs)

@@ -17,7 +17,7 @@ from .grading.grades import grade
 from .grading.opening import explained
 from .grading.routines import Routine, judge
 from .grading.short_errors import shorten_errors
-from .grading.verdict import Verdict
+from .grading.verdict import NOT_YET, Verdict
 from .lessons import (
     banks,
     coalescing,
@@ -34,7 +34,8 @@ from .lessons import (
     tiling,
     unrolling,
 )
-from .predict import count_points, predict, score
+from .predict import predict
+from .progress import SCORE, score
 
 LESSONS = {
     "00_start_here": start.EXERCISES,
@@ -75,7 +76,8 @@ def check(name: str, kernel: Any) -> Verdict:
 def explain(name: str, answer: str, found: Collection[int] = ()) -> Verdict:
     """Show a model answer to ``name``, after an ``answer`` was written, with its points and a box to tick for each.
 
-    The score counts the points that the reader ticks. Without widgets, ``found`` lists their numbers, from 1.
+    The score counts the points that the reader ticks, and stores them. Without widgets, ``found`` lists their numbers,
+    from 1.
 
     Raises ValueError for a name that no exercise has, TypeError if ``name`` or ``answer`` is not a text.
     """
@@ -84,7 +86,8 @@ def explain(name: str, answer: str, found: Collection[int] = ()) -> Verdict:
         raise ValueError(f'{name!r} is answered with a kernel: check("{name}", kernel)')
     if not isinstance(answer, str):
         raise TypeError(f"explain takes your answer as a text, not {answer!r}")
-    return _counted(compare(exercise, answer, found, lambda points: count_points(name, points, exercise.points)))
+    ticked = found or [n for n in SCORE.ticks.get(name, ()) if n <= exercise.points]
+    return _counted(compare(exercise, answer, ticked, lambda points: SCORE.tick(name, points, exercise.points)))
 
 
 def _exercise(name: Any, called: str) -> Exercise | Routine | Explanation:
@@ -97,7 +100,9 @@ def _exercise(name: Any, called: str) -> Exercise | Routine | Explanation:
 
 
 def _counted(verdict: Verdict) -> Verdict:
-    count_points(verdict.exercise, verdict.points, EXERCISES[verdict.exercise].points)
+    """Count the points of a verdict; an answer that was not begun takes away none that are kept."""
+    if verdict.status != NOT_YET or verdict.exercise not in SCORE.points:
+        SCORE.solve(verdict.exercise, verdict.points, EXERCISES[verdict.exercise].points)
     return verdict
 
 

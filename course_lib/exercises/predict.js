@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources dcedd0ea277b6e2f bundle ca97c30201400812 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 7057295e234f7b34 bundle c553c7885501c7d4 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;
@@ -61,32 +61,70 @@ function coded(text) {
     return code;
   });
 }
-function input(model, submit) {
+var TYPE = "Type your guess, then press Enter. Esc leaves the box.";
+var CHOOSE = "Choose with the arrow keys, then press Enter. Esc leaves the choices.";
+var KEYS = "Enter: answer · Shift+Enter: answer and go on · Esc: leave";
+function input(model, submit, say) {
   const choices = model.get("choices");
-  if (choices.length) {
-    const group = element("div", "predict-choices");
-    group.setAttribute("role", "group");
-    for (const choice of choices) {
-      const button2 = element("button", "predict-choice", choice);
-      button2.type = "button";
-      button2.addEventListener("click", () => submit(choice));
-      group.append(button2);
-    }
-    return group;
-  }
+  return choices.length ? buttons(choices, submit, say) : box(model.get("question"), submit, say);
+}
+function buttons(choices, submit, say) {
+  const group = element("div", "predict-choices");
+  group.setAttribute("role", "group");
+  group.tabIndex = -1;
+  group.title = KEYS;
+  const all = choices.map((choice) => {
+    const button = element("button", "predict-choice", choice);
+    button.type = "button";
+    button.addEventListener("click", () => submit(choice));
+    return button;
+  });
+  group.append(...all);
+  group.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const at = all.findIndex((button) => button === event.target);
+    if (step) all.at(at < 0 && step < 0 ? -1 : (at + step) % all.length)?.focus();
+    else if (event.key !== "Enter") return;
+    else if (at < 0) say(CHOOSE);
+    else all[at].click();
+    event.preventDefault();
+  });
+  return { shown: group, focused: group };
+}
+function box(question, submit, say) {
   const form = element("form", "predict-form");
-  const box = element("input", "predict-box");
-  box.type = "text";
-  box.placeholder = "your guess";
-  box.setAttribute("aria-label", model.get("question"));
+  const field = element("input", "predict-box");
+  field.type = "text";
+  field.placeholder = "your guess";
+  field.title = KEYS;
+  field.setAttribute("aria-label", question);
   const button = element("button", "predict-choice", "Compare");
   button.type = "submit";
-  form.append(box, button);
+  form.append(field, button);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (box.value.trim()) submit(box.value.trim());
+    if (field.value.trim()) submit(field.value.trim());
+    else say(TYPE);
   });
-  return form;
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  return { shown: form, focused: field };
+}
+function justRun(root) {
+  const cell = root.closest(".jp-Notebook.jp-mod-commandMode:not(.jp-mod-readWrite) .jp-Cell");
+  const notebook = cell?.closest(".jp-Notebook");
+  if (!cell || !notebook?.contains(document.activeElement)) return false;
+  return [cell, cell.nextElementSibling].some((each) => each?.classList.contains("jp-mod-active"));
+}
+function leave(root, onward) {
+  const cell = root.closest(".jp-Cell");
+  const next = onward ? cell?.nextElementSibling : null;
+  const to = next ?? cell;
+  if (to instanceof HTMLElement) to.focus();
+  else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
 }
 function outcome(model) {
   const guess = model.get("guess");
@@ -103,27 +141,48 @@ function outcome(model) {
 }
 function render({ model, el }) {
   const root = element("section", "predict");
-  root.addEventListener("keydown", (event) => event.stopPropagation());
   const live = element("div", "predict-live");
   live.setAttribute("aria-live", "polite");
+  let goesOn = false;
+  const say = (what) => live.replaceChildren(element("p", "predict-problem", what));
   const submit = (guess) => {
+    if (guess === model.get("guess")) return draw();
+    model.set("right", "");
+    model.set("problem", "");
     model.set("guess", guess);
     model.save_changes();
   };
   const question = element("p", "predict-question");
   question.append(element("b", "", "Predict: "), ...coded(model.get("question")));
-  root.append(question, input(model, submit), live);
+  const { shown, focused } = input(model, submit, say);
+  root.append(question, shown, live);
+  root.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape") leave(root, false);
+  });
+  root.addEventListener("keydown", (event) => {
+    goesOn = event.key === "Enter" && event.shiftKey;
+  }, true);
   const draw = () => {
     const problem = model.get("problem");
-    const shown = problem ? element("p", "predict-problem", problem) : model.get("guess") ? outcome(model) : "";
-    live.replaceChildren(shown);
+    if (problem) say(problem);
+    else live.replaceChildren(model.get("guess") ? outcome(model) : "");
+    if (!goesOn || !model.get("right")) return;
+    goesOn = false;
+    leave(root, true);
   };
   const watched = "change:guess change:right change:problem change:score";
   model.on(watched, draw);
   draw();
   el.replaceChildren(root);
+  const arrived = new ResizeObserver(() => {
+    arrived.disconnect();
+    if (!model.get("right") && justRun(root)) focused.focus();
+  });
+  arrived.observe(root);
   const bringBack = replaceStill(model, el);
   return () => {
+    arrived.disconnect();
     bringBack();
     model.off(watched, draw);
   };

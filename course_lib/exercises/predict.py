@@ -1,4 +1,4 @@
-"""predict(): a guess first, the truth after it, and the score of a lesson."""
+"""predict(): a guess first, and the truth after it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import math
 import pathlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import anywidget
 import traitlets
 
 from ..viewer.still import CLASS, Still
+from .calculated import calculated
 from .grading.verdict import as_code
+from .progress import SCORE
 
 _HERE = pathlib.Path(__file__).parent
 
@@ -22,54 +23,6 @@ _HERE = pathlib.Path(__file__).parent
 TOLERANCE = 0.01
 
 Range = tuple[float | None, float | None]
-
-
-@dataclass
-class Score:
-    """What a lesson's reader has predicted and solved since the notebook's kernel started.
-
-    ``guesses`` maps a question to whether its *first* guess was right, None where there was none yet; ``points``
-    maps an exercise to (reached, of), by its latest verdict.
-    """
-
-    guesses: dict[str, bool | None] = field(default_factory=dict)
-    points: dict[str, tuple[int, int]] = field(default_factory=dict)
-
-    def ask(self, question: str) -> None:
-        """Count the question, once."""
-        self.guesses.setdefault(question, None)
-
-    def guess(self, question: str, right: bool) -> None:
-        """Count a guess, unless the question has one already."""
-        if self.guesses.get(question) is None:
-            self.guesses[question] = right
-
-    def __str__(self) -> str:
-        given = [right for right in self.guesses.values() if right is not None]
-        lines = [f"predictions: {sum(given)} right of {len(given)} given, {len(self.guesses)} asked"]
-        if self.points:
-            reached, of = (sum(column) for column in zip(*self.points.values(), strict=True))
-            lines.append(f"exercises: {reached} of {of} points")
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
-
-
-#: A notebook has a Python process of its own, so this is the lesson's.
-SCORE = Score()
-
-
-def score() -> Score:
-    """The lesson's score: predictions that were right, and points of the exercises."""
-    return SCORE
-
-
-def count_points(exercise: str, reached: int, of: int) -> None:
-    """Count the latest verdict on an exercise."""
-    SCORE.points[exercise] = (reached, of)
 
 
 class Prediction(Still, anywidget.AnyWidget):
@@ -110,7 +63,7 @@ class Prediction(Still, anywidget.AnyWidget):
             wanted = f"one of: {', '.join(self.choices)}" if self.choices else _wanted(self._truth)
             self.right, self.problem = "", f"{text!r} cannot be compared; please give {wanted}" if text else ""
             return
-        SCORE.guess(self.question, right)
+        SCORE.guess(self.question, right, text)
         self.problem, self.right, self.score = "", "yes" if right else "no", str(SCORE).splitlines()[0]
 
     def _is_right(self, text: str) -> bool | None:
@@ -173,14 +126,15 @@ def predict(
         choices: where no number can be known: texts, of which ``truth`` is one, or ranges (low, high) of a number,
             with low ≤ truth < high and None for no limit.
         because: why, in a sentence or two; shown with the truth.
-        guess: the reader's guess, for a notebook without widgets.
+        guess: the reader's guess, for a notebook without widgets; else the latest answer that was kept is shown.
 
     Raises ValueError where the truth is not among the choices, TypeError where it cannot be guessed at all.
     """
     prediction = Prediction(question, truth, choices, because)
-    if guess is not None:
-        given = ", ".join(map(str, guess)) if isinstance(guess, tuple | list) else str(guess)
-        prediction.guess = given
+    if guess is None:
+        prediction.guess = SCORE.answers.get(question, "")
+    else:
+        prediction.guess = ", ".join(map(str, guess)) if isinstance(guess, tuple | list) else str(guess)
     return prediction
 
 
@@ -242,19 +196,17 @@ def _wanted(truth: Any) -> str:
 
 
 def _numbers(text: str, count: int) -> list[float] | None:
-    """The ``count`` numbers in a text such as "1, 4", "1,024" or "3/4"; None where there are others."""
-    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text) if count == 1 else text
-    parts = [part for part in re.split(r"[\s,;]+|\band\b", text) if part]
+    """The ``count`` numbers in a text such as "1, 4", "1,024", "3/4" or "2*8+3"; None where there are others."""
+    if count == 1:
+        parts = [re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)]
+    else:
+        parts = [part for part in re.split(r"[,;]|\band\b", text) if part.strip()]
+        parts = parts if len(parts) == count else re.split(r"[\s,;]+", text.replace(" and ", " ").strip())
     try:
-        numbers = [_number(part) for part in parts]
-    except (ValueError, ZeroDivisionError):
+        numbers = [calculated(part) for part in parts]
+    except (ValueError, ArithmeticError):
         return None
     return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None
-
-
-def _number(text: str) -> float:
-    over, _, under = text.rstrip("%×").replace("_", "").partition("/")
-    return float(over) / (float(under) if under else 1)
 
 
 def _equal(guess: float, truth: float) -> bool:

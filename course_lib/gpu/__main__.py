@@ -12,6 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from . import capstone
 from .device import NoGPUError, available, describe, require
 from .types import Item, Names, Results
 
@@ -44,6 +45,7 @@ WHAT = {
     "residency": "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
     "waiting": "what the model of waiting predicts beside what was measured (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
+    "capstone": "a kernel of your own beside the ladder: `capstone my_kernel.py`, with the file of lesson 14",
 }
 #: Parameters that distinguish the results of one probe.
 PROBED = (
@@ -305,6 +307,9 @@ def _short(value: float) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status: 0, 1 if a kernel is wrong, 2 without a GPU."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["capstone"]:
+        return capstone.main(arguments[1:], size, show)
     options = parser().parse_args(arguments)
     if options.what == ["roofline"]:
         show("roofline", roofline_of(options.output))

@@ -83,7 +83,7 @@ def normal_sets(n: int) -> list[Any]:
 def inputs() -> Results:
     """Return the rates of cuBLAS and of the fastest rung in bfloat16 for matrices of several distributions."""
     n, rng = INPUTS_SIZE, np.random.default_rng(0)
-    r = rung("wgmma_staged")
+    r = rung("wgmma_bulk")
     results = []
     for kind, draw in (
         ("zeros", lambda: np.zeros((n, n), np.float32)),

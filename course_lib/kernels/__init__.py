@@ -34,6 +34,7 @@ from . import (
     vectorized,
     warp_tiled,
     wgmma,
+    wgmma_bulk,
     wgmma_staged,
     wgmma_swizzled,
     wgmma_tf32,
@@ -51,7 +52,7 @@ from .tensor_core_formats import (
     to_float16,
     with_whole_lines,
 )
-from .vector import element_or_zero, load4, store4
+from .vector import element_or_zero, load4, load4_or_zeros, store4, store4_inside
 
 
 def _plain(name: str, title: str, module: Any, **params: Any) -> Rung:
@@ -201,12 +202,20 @@ WGMMA = (
         dynamic_bytes=wgmma_staged.dynamic_bytes,
     ),
     _of_16_bits(
+        "wgmma_bulk",
+        "Tiles from the copy engine",
+        wgmma_bulk,
+        (128, 256),
+        make=wgmma_bulk.wgmma_bulk,
+        dynamic_bytes=wgmma_bulk.dynamic_bytes,
+    ),
+    _of_16_bits(
         "wgmma_float16",
         "The same in float16",
-        wgmma_staged,
+        wgmma_bulk,
         (128, 256),
-        make=partial(wgmma_staged.wgmma_staged, form="float16"),
-        dynamic_bytes=wgmma_staged.dynamic_bytes,
+        make=partial(wgmma_bulk.wgmma_bulk, form="float16"),
+        dynamic_bytes=wgmma_bulk.dynamic_bytes,
         operand=_lines_of_float16,
         multiplied=_float16,
     ),
@@ -242,9 +251,11 @@ __all__ = [
     "cut_to_tf32",
     "element_or_zero",
     "load4",
+    "load4_or_zeros",
     "mma_tf32",
     "round_to_tf32",
     "rung",
     "store4",
+    "store4_inside",
     "wait_copies",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,6 +89,29 @@ class BarriersObserver(Observer):
                 if any((v.full(mask) & absentees.get(v.warp, False)).any() for v, mask in arrivals):
                     return line
         return None
+
+    def unfinished_phase(
+        self, line: int, vector: WarpVector, lanes: Mask, array: Any, index: Any, missing: tuple[int, int, int]
+    ) -> None:
+        thread, name = vector.first_thread(lanes), array.element_name(index)
+        left, arrivals, count = missing
+        what = [f"{left} of its {arrivals} arrivals"] if left else []
+        what += [f"{count} bytes"] if count > 0 else []
+        what += [f"the arrival that expects {-count} bytes"] if count < 0 else []
+        what = what if arrivals else ["init_barrier"]
+        self.add(
+            Finding(
+                "barrier-divergence",
+                line,
+                f"{self.name(thread)} waits for a phase of {name} that never completes: missing are "
+                f"{' and '.join(what) or 'none'}; look at its arrivals, at the bytes of its copies and at the parity, "
+                "which changes with each phase",
+                array=array.name,
+                index=index,
+                threads=(thread,),
+                count=int(np.count_nonzero(lanes)),
+            )
+        )
 
     def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         thread = vector.first_thread(lanes)

@@ -26,6 +26,12 @@ class InitializationObserver(Observer):
             return SharedInitialization(self, array)
         return None
 
+    def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
+        for watcher in pattern.array.watchers:
+            if isinstance(watcher, SharedInitialization):
+                for element in range(pattern.width):
+                    watcher.store(site, pattern, base + element)
+
     def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         self.report(site, pattern, base, lanes)
 
@@ -80,9 +86,9 @@ class SharedInitialization:
         if site.op != "store":
             self._load(site, pattern, base)
         if site.op != "load":
-            self._store(site, pattern, base)
+            self.store(site, pattern, base)
 
-    def _store(self, site: Site, pattern: Pattern, base: int) -> None:
+    def store(self, site: Site, pattern: Pattern, base: int) -> None:
         if self.agree and pattern.mask is True and pattern.same_in_blocks:
             self.written[pattern.elements(base)] = True
         else:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import pathlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import nbformat
 from nbclient.exceptions import CellExecutionError
 
+from ..lessons import title
 from .convert import executed
+from .links import linked, refuse_duplicates
 
 
 def run(
@@ -27,6 +30,12 @@ def run(
     if missing:
         print(f"There is no notebook {', '.join(missing)}.", file=sys.stderr)
         return 1
+    names = {path.resolve(): f"{path.stem}{suffix}" for path in options.notebooks}
+    try:
+        refuse_duplicates(list(names.values()))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
     options.output.mkdir(parents=True, exist_ok=True)
     failed = 0
     for path in options.notebooks:
@@ -37,17 +46,14 @@ def run(
             print(f"{path}: a cell failed, so nothing is written.\n{error}", file=sys.stderr)
             failed = 1
             continue
-        target = options.output / f"{path.stem}{suffix}"
-        text = convert(notebook, title_of(notebook, path.stem), options.theme)
+        target = options.output / names[path.resolve()]
+        text = convert(notebook, title(notebook, path.stem), options.theme)
+        text = linked(text, partial(page_of, names, path.parent))
         target.write_text(text, encoding="utf-8")
         print(f"{target} ({len(text.encode()) / 1e6:.1f} MB)")
     return failed
 
 
-def title_of(notebook: Any, name: str) -> str:
-    """Return the first heading of a notebook, or its file's name."""
-    for cell in notebook.cells:
-        for line in cell.source.splitlines() if cell.cell_type == "markdown" else ():
-            if line.startswith("# "):
-                return str(line[2:].strip())
-    return name
+def page_of(names: Mapping[pathlib.Path, str], folder: pathlib.Path, link: str) -> str | None:
+    """Return the page that is written of what a notebook in ``folder`` links to; None if none is."""
+    return names.get((folder / link).resolve())

@@ -44,7 +44,14 @@ _BLOCKS = """
 {%- block jupyter_widgets -%}{{ resources.tile_by_tile.style }}{%- endblock jupyter_widgets -%}
 {%- block footer_js -%}{{ resources.tile_by_tile.module }}{%- endblock footer_js -%}
 """
-_PAGE = "{%- extends 'lab/index.html.j2' -%}" + _BLOCKS
+_PAGE = (
+    "{%- extends 'lab/index.html.j2' -%}"
+    + _BLOCKS
+    + """
+{%- block body_header -%}{{ super() }}{{ resources.tile_by_tile.bar }}{%- endblock body_header -%}
+{%- block body_footer -%}{{ resources.tile_by_tile.bar }}{{ super() }}{%- endblock body_footer -%}
+"""
+)
 _SLIDES = (
     "{%- extends 'reveal/index.html.j2' -%}"
     + _BLOCKS
@@ -128,10 +135,10 @@ def executed(notebook: Any, folder: pathlib.Path) -> Any:
     return notebook
 
 
-def html_page(notebook: Any, title: str, theme: str = "light") -> str:
-    """Return an executed notebook as a page; ``theme`` is "light" or "dark"."""
+def html_page(notebook: Any, title: str, theme: str = "light", bar: str = "") -> str:
+    """Return an executed notebook as a page; ``theme`` is "light" or "dark", ``bar`` is HTML above and below."""
     exporter = HTMLExporter(raw_template=_PAGE, config=_config(theme))  # type: ignore[no-untyped-call]
-    return _converted(exporter, notebook, title)
+    return _converted(exporter, notebook, title, bar)
 
 
 def slides(notebook: Any, title: str, theme: str = "light") -> str:
@@ -190,7 +197,7 @@ def _config(theme: str) -> Config:
     return Config({"HTMLExporter": {"theme": theme, "preprocessors": [Stills]}})
 
 
-def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
+def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "") -> str:
     reveal = {name: (_REVEAL / name).read_text(encoding="utf-8") for name in ("reveal.js", "reveal.css", "notes.js")}
     start = _START % (WIDTH, HEIGHT, round(100 * SMALLEST))
     scripts = f"<script>{reveal['reveal.js']}</script><script>{reveal['notes.js']}</script>{start}"
@@ -198,6 +205,7 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
         "metadata": {"name": title},
         "tile_by_tile": {
             "title": html.escape(title),
+            "bar": bar,
             "style": style(),
             # reveal.js first: it moves the slides' elements before the viewer fills them
             "module": (scripts if isinstance(exporter, SlidesExporter) else "") + module(),

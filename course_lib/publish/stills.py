@@ -14,6 +14,7 @@ from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
 
+from ..lessons import is_course
 from ..png import packed_in
 from ..viewer.still import HTML, VIEW
 
@@ -39,5 +40,5 @@ class Stills(Preprocessor):
 
 
 def is_view(output: Mapping[str, Any]) -> bool:
-    """Return whether an output is only the view of a widget, as our widgets send it."""
-    return set(output.get("data", {})) == {VIEW}
+    """Return whether an output is the view of one of the course's widgets: such a view is alone, and is marked."""
+    return set(output.get("data", {})) == {VIEW} and is_course(output)

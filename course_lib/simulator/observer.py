@@ -93,6 +93,9 @@ class Observer:
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
         """Lanes passed a ``threadfence`` or ``threadfence_system``, or, ``block_only``, a ``threadfence_block``."""
 
+    def released(self, vector: WarpVector, pattern: Pattern) -> None:
+        """Lanes arrived, or copied, at barriers in shared memory: who waits for the phase acquires what they did."""
+
     def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
         """An asynchronous copy to shared memory was started; ``pattern`` and ``base`` are its target.
 
@@ -119,6 +122,14 @@ class Observer:
 
     def misplaced(self, line: int, vector: WarpVector, array: Array, operand: str, element: int) -> None:
         """The descriptor of operand "A" or "B" includes ``element``, which is outside ``array``."""
+
+    def unfinished_phase(
+        self, line: int, vector: WarpVector, lanes: Mask, array: Array, index: Index, missing: tuple[int, int, int]
+    ) -> None:
+        """``lanes`` wait for a phase of the barrier ``array[index]`` that never completes, and go on nevertheless.
+
+        ``missing`` are arrivals, out of how many, and bytes.
+        """
 
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
         """Lanes end in a failed assert (``kind`` "failed-assertion") or in a raise; ``text`` is its source."""

@@ -202,6 +202,18 @@ def _first_sentence(error: Exception) -> str:
     return text.split(". ")[0].rstrip(".") + "."
 
 
+def small_rungs() -> list[Any]:
+    """Return the rungs of the ladder whose tiles fit small matrices."""
+    from ..kernels import LADDER
+
+    small = {"width": TILE_SIDE, "tile_width": TILE_SIDE, "block_width": TILE_SIDE}
+    return [
+        rung
+        for rung in LADDER
+        if max(rung.tile(**{name: small[name] for name in rung.params if name in small}) or (1,)) <= TILE_SIDE
+    ]
+
+
 def explore(
     kernels: Sequence[Any] | None = None,
     *,
@@ -225,12 +237,7 @@ def explore(
 
     known = {rung.name: rung for rung in LADDER}
     if kernels is None:
-        small = {"width": TILE_SIDE, "tile_width": TILE_SIDE, "block_width": TILE_SIDE}
-        rungs = [
-            rung
-            for rung in LADDER
-            if max(rung.tile(**{name: small[name] for name in rung.params if name in small}) or (1,)) <= TILE_SIDE
-        ]
+        rungs = small_rungs()
     else:
         unknown = [each for each in kernels if isinstance(each, str) and each not in known]
         if unknown or not kernels:

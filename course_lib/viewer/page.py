@@ -183,8 +183,12 @@ def escaped(text: str) -> str:
 
 def page(title: str, state: Mapping[str, Any], still: str, bundle: Bundle = STEPPER) -> str:
     """A page with one widget; ``still`` is HTML for a browser that runs no scripts, or has an incomplete file."""
-    dark = " ".join(f"{name}: {colour};" for name, colour in _DARK.items())
     instead = f'<div id="{_STILL}">{still}<p>{_STILL_HINT}</p></div>'
     body = f"<h1>{html.escape(title)}</h1>\n{instead}\n{place(state, bundle, _STILL)}"
-    parts = {"style": style(bundle), "body": body, "module": module(bundle)}
-    return _PAGE.format(title=html.escape(title), dark=dark, **parts)
+    return document(title, body, style(bundle), module(bundle))
+
+
+def document(title: str, body: str, style: str, module: str) -> str:
+    """A page in light and dark around ``body``, with the elements that widgets in it need."""
+    dark = " ".join(f"{name}: {colour};" for name, colour in _DARK.items())
+    return _PAGE.format(title=html.escape(title), dark=dark, style=style, body=body, module=module)

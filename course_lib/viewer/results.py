@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..testing import differs
 from ..trace.replay import Timeline
 from ..trace.trace import Dim3, Trace
 from .words import number
@@ -27,9 +28,8 @@ def wrong_elements(trace: Trace, wanted: Mapping[str, np.ndarray]) -> WrongEleme
             raise ValueError(f"The launch has no global array {name!r} of shape {right.shape}.")
         held = final(trace, name)
         right = right.reshape(-1)
-        scale = np.abs(right[np.isfinite(right)]).max(initial=0)
-        differs = ~np.isclose(held, right, rtol=1e-3, atol=1e-5 * float(scale), equal_nan=True)
-        elements = {str(i): (number(held[i]), number(right[i])) for i in np.flatnonzero(differs).tolist()}
+        wrong = np.flatnonzero(differs(held, right)).tolist()
+        elements = {str(i): (number(held[i]), number(right[i])) for i in wrong}
         if elements:
             found[name] = elements
     return found

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources dcedd0ea277b6e2f bundle ae477755aa97fa36 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 7057295e234f7b34 bundle ae477755aa97fa36 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {

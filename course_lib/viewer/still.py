@@ -14,6 +14,7 @@ from typing import Any
 import ipywidgets
 import traitlets
 
+from ..lessons import KEY
 from ..png import packed_in
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -35,11 +36,9 @@ class Still(traitlets.HasTraits):
 
     def _ipython_display_(self) -> None:
         """Show the still, then the widget."""
-        from IPython.display import display
-
         view = self._show_still()
         if view is not None:
-            display({VIEW: view}, raw=True)  # type: ignore[no-untyped-call]
+            show_view(view)
 
     def _show_still(self) -> Any:
         """Show the still; return the view."""
@@ -50,6 +49,13 @@ class Still(traitlets.HasTraits):
         self._mark(mark_of(data))
         display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
         return view
+
+
+def show_view(view: Any) -> None:
+    """Show the view of a widget alone, in an output that says that it is the course's."""
+    from IPython.display import display
+
+    display({VIEW: view}, metadata={KEY: "view"}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def mark_of(data: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from ..lazy import lazily
 if TYPE_CHECKING:
     from ..model.machine import Machine
     from ..trace.reading import slacks, timeline_rows
+    from .capstone import attempt, attempts
     from .drawing import draw
     from .instructions import programs
     from .judgement import reasons
@@ -26,6 +27,8 @@ __all__ = [
     "Machine",
     "Play",
     "Waiting",
+    "attempt",
+    "attempts",
     "draw",
     "machine_programs",
     "plan",
@@ -41,6 +44,7 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
+        **dict.fromkeys(("attempt", "attempts"), ".capstone"),
         "draw": ".drawing",
         "programs": ".instructions",
         "reasons": ".judgement",

@@ -346,7 +346,7 @@ class RecordedLaunch:
         """
         params, once = self.result["params"], self._rung.name in ONE_TURN
         chosen = slice(1) if once else slice(-max(params.get("stages", 2) - 1, 1))
-        loop = [_iterations(warp, chosen) for warp in warps]
+        loop = [chosen_iterations(warp, chosen) for warp in warps]
         iterations = self._iterations_of_block(loop)
         played = {
             (a, b): self._play(loop, {"A": "DRAM" if a else "L2", "B": "DRAM" if b else "L2"})
@@ -436,7 +436,7 @@ def _cycles_of_iteration(play: plays.Play, once: bool) -> float:
     return float(np.mean([spans[-1][2] for spans in play.spans])) if once else play.cycles_per_turn()
 
 
-def _iterations(warp: list[Instruction], chosen: slice) -> list[Instruction]:
+def chosen_iterations(warp: list[Instruction], chosen: slice) -> list[Instruction]:
     """Return the `chosen` ones of the outermost loop's iterations that multiply, without the code around the loop."""
     numbers = sorted({i.turn for i in warp if i.kind == "multiply-add"} - {0})
     inside = set(numbers[chosen])

@@ -13,7 +13,7 @@ a name relative to notebooks/ ("02_naive.ipynb"), opened in a tab, or a list of 
 takes the place of that of the test before, in the same page and with the same kernel, which has forgotten everything
 (`LabPage`); whoever changes Lab itself, its theme say, changes it back.
 JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; it starts once for all test files,
-from the repository, with the course's own configuration and none of the user's.
+outside the repository, with the course's own configuration and none of the user's.
 
 `show(stepper, ...)` puts steppers on a page of their own, without JupyterLab, and returns the page;
 `launch_of(name)` runs a launch of tests/launches/samples.py, once a session.
@@ -209,7 +209,7 @@ def lab(chromium, tmp_path_factory):
     with log.open("wb") as stream:
         server = subprocess.Popen(
             command,
-            cwd=REPOSITORY,
+            cwd=folder,  # not the repository: the course is known by its lessons' metadata
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=stream,
@@ -366,8 +366,9 @@ class LabPage:
 import sys
 if "ipywidgets" in sys.modules:
     sys.modules["ipywidgets"].Widget.close_all()
-if "course_lib.exercises.predict" in sys.modules:
-    vars(sys.modules["course_lib.exercises.predict"].SCORE).update(guesses={}, points={})
+if "course_lib.exercises.progress" in sys.modules:
+    sys.modules["course_lib.exercises.progress"].SCORE.clear()
+    sys.modules["course_lib.exercises.progress"].SCORE.guesses.clear()
 get_ipython().reset()"""
     TAKE = """async ([notebook, code, seconds]) => {
       const panel = window.jupyterapp.shell.currentWidget;

@@ -90,6 +90,7 @@ def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, themes,
         assert violations(page, None if lens == lenses[0] else LENS, theme) == [], lens
 
 
+@pytest.mark.nightly  # half a minute: axe-core reads all of Lab
 def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
     """Of the stepper as Lab shows it, with Lab's own style sheets; Lab itself is not judged."""
     notebook = open_notebook(

@@ -1,5 +1,6 @@
 """Predictions and verdicts in JupyterLab, where Python answers."""
 
+import pytest
 from playwright.sync_api import expect
 
 KERNEL = """from numba import cuda, float32
@@ -32,6 +33,100 @@ def test_a_guess_is_judged_by_the_kernel(open_notebook):
 
     expect(cell.locator(".predict-pair dd")).to_have_text(["✗ 41", "42"])
     expect(cell.locator(".predict-score")).to_have_text("predictions: 0 right of 1 given, 1 asked")
+    assert notebook.page_errors == []
+
+
+#: Waits until the reader is where the keys go next: in a prediction without a guess, or on the cell after.
+THERE = """([place, predicts]) => {
+  const notebook = window.jupyterapp.shell.currentWidget.content;
+  return predicts ? document.activeElement.closest(".predict") : notebook.activeCellIndex === place;
+}"""
+
+
+def go_through(notebook):
+    """Run all cells with Shift+Enter, and answer what they ask, by the keyboard alone; return what was asked."""
+    page, keys = notebook.page, notebook.page.keyboard
+    asked = 0
+    for place, cell in enumerate(notebook.cells()):
+        source = "".join(cell["source"])
+        predicts = cell["cell_type"] == "code" and "predict(" in source and "import" not in source
+        keys.press("Shift+Enter")
+        page.wait_for_function(THERE, arg=[place + 1, predicts])
+        if predicts:
+            asked += 1
+            numbers = notebook.cell(place).locator(".predict-box").count()
+            keys.type("2*8+3, 1" if "1, 4" in source else "2*8+3") if numbers else keys.press("ArrowRight")
+            keys.press("Shift+Enter")
+            page.wait_for_function(THERE, arg=[place + 1, False])
+    return asked
+
+
+CELLS = [
+    "from course_lib.exercises import predict, score\ntruth = 2 * 8 + 3",
+    'predict("How many?", truth)',
+    'predict("Which?", "a", choices=("a", "b"))',
+    "score()",
+]
+
+
+def test_predictions_are_answered_by_the_keyboard_alone(open_notebook):
+    notebook = open_notebook(CELLS)
+    assert go_through(notebook) == 2
+
+    expect(notebook.outputs(3)).to_contain_text("predictions: 2 right of 2 given, 2 asked")
+    assert notebook.page_errors == []
+
+
+def test_keys_in_a_prediction(open_notebook):
+    """An empty guess says what to do, Enter answers and stays, Esc leaves to JupyterLab's command mode."""
+    notebook = open_notebook(CELLS)
+    page, keys = notebook.page, notebook.page.keyboard
+    keys.press("Shift+Enter")
+    for place, what in ((1, "Type your guess"), (2, "Choose with the arrow keys")):
+        page.wait_for_function(THERE, arg=[place, False])
+        keys.press("Shift+Enter")
+        page.wait_for_function(THERE, arg=[place, True])
+        keys.press("Shift+Enter")
+        expect(notebook.cell(place).locator(".predict-problem")).to_contain_text(what)
+        keys.press("Escape")
+        page.wait_for_function(
+            "document.activeElement.matches('.jp-Notebook.jp-mod-commandMode .jp-Cell.jp-mod-active')"
+        )
+        keys.press("j")  # JupyterLab's key for the next cell
+    page.wait_for_function(THERE, arg=[3, False])
+    assert notebook.page_errors == []
+
+
+@pytest.mark.nightly
+def test_answers_survive_a_restart_of_the_kernel(open_notebook, lab):
+    """And their file is gone once the button was clicked twice."""
+    notebook = open_notebook(CELLS)
+    go_through(notebook)
+    expect(notebook.outputs(3).first).to_contain_text("kept in .shared.progress.json")
+    kept = lab.folder / "notebooks" / ".shared.progress.json"
+    assert '"2*8+3"' in kept.read_text(encoding="utf-8")
+
+    notebook.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    notebook.run_all()
+
+    expect(notebook.cell(1).locator(".predict-pair dd")).to_have_text(["✓ 2*8+3", "19"])
+    expect(notebook.outputs(3).first).to_contain_text("predictions: 2 right of 2 given, 2 asked")
+    for name in ("Clear my answers", "Click again"):
+        notebook.cell(3).get_by_role("button", name=name).click()
+    expect(notebook.cell(3)).to_contain_text("Cleared.")
+    assert not kept.exists()
+    assert notebook.page_errors == []
+
+
+@pytest.mark.nightly
+def test_a_lesson_is_gone_through_by_the_keyboard_alone(open_notebook):
+    notebook = open_notebook("00_start_here.ipynb")
+    notebook.page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0")
+    score = next(place for place, cell in enumerate(notebook.cells()) if "".join(cell["source"]) == "score()")
+    asked = go_through(notebook)
+
+    assert asked == 7
+    expect(notebook.outputs(score).first).to_contain_text(f"of {asked} given")
     assert notebook.page_errors == []
 
 

@@ -17,7 +17,7 @@ from course_lib.viewer.scene import Scene
 STEPS = {"bank_conflicts": 4, "outer_product": 6, "best": 2, "racy": 12, "tensor_cores": 6}
 LEFT_OUT = {"padded": 4, "register_2d": 3, "vectorized": 3}
 #: At most so many steps of the others.
-MANY = 40 if NIGHTLY else 12
+MANY = 40 if NIGHTLY else 6
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
          "device_function", "returns_early", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d",
          "divergent", "odd_blocks", "three_dimensions", "complex",

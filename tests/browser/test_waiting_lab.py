@@ -1,5 +1,6 @@
 """The model of waiting in JupyterLab: the kernel answers each slider, and what is typed stays with them."""
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
@@ -62,6 +63,7 @@ def test_the_kernel_answers_every_slider_and_nothing_leaks(open_notebook):
     assert notebook.page_errors == []
 
 
+@pytest.mark.nightly
 def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
     """Of the widget with Lab's own style sheets, in both themes; Lab itself is not judged."""
     notebook = open_notebook([MADE.replace("latency=600", "latency=600, warps=16, tile_width=32")])

@@ -5,6 +5,7 @@ import json
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from matplotlib.colors import to_rgb
+from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib import measurements
@@ -154,8 +155,8 @@ def test_a_reason_has_the_colour_of_the_still_picture(show):
     }
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("warps, tile_width", [(8, 8), (16, 32)])
+@pytest.mark.parametrize("theme", [at_night("light"), "dark"])
+@pytest.mark.parametrize("warps, tile_width", [(8, 8), at_night(16, 32)])
 def test_axe_finds_nothing(show, themes, theme, warps, tile_width):
     """No rule of axe-core is broken; contrast and the names of controls are among them."""
     page = show(Waiting(H200, 600, warps, tile_width, 2), themes[theme])

@@ -24,7 +24,7 @@ from oracles.rewrites import REWRITES
 from course_lib.exercises import EXERCISES, check, explain
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.exercises.grading.verdict import Check, Verdict
-from course_lib.exercises.predict import SCORE
+from course_lib.exercises.progress import SCORE
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -207,6 +207,7 @@ def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, mistake, ch
 @pytest.mark.parametrize("name", IN_WORDS)
 def test_words_are_compared_by_the_reader(name):
     """No answer in words gets a tick by itself; the model answer comes after an attempt, folded; the reader counts."""
+    SCORE.clear()
     exercise = EXERCISES[name]
     unfilled = explain(name, skeletons()[name])
     assert unfilled.status == "not yet" and exercise.model[:40] not in unfilled._repr_html_()
@@ -223,6 +224,7 @@ def test_words_are_compared_by_the_reader(name):
 
 
 def test_ticks_are_what_the_score_shows(monkeypatch):
+    SCORE.clear()
     boxes = explain("forty-eight", EXERCISES["forty-eight"].model).ticks().children[1:]
     assert SCORE.points["forty-eight"] == (0, 2)
     for tick in boxes:

@@ -5,13 +5,13 @@ import pytest
 
 from course_lib.exercises import predict
 from course_lib.exercises import predict as exported
-from course_lib.exercises.predict import SCORE, Score
+from course_lib.exercises.progress import SCORE, Score
 
 
 @pytest.fixture(autouse=True)
 def fresh_score():
+    SCORE.clear()
     SCORE.guesses.clear()
-    SCORE.points.clear()
 
 
 def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
@@ -42,6 +42,20 @@ def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
         (1.3333, "1.33", "yes"),
         (1.3333, "1.3", "no"),
         (0.5, "50%", "no"),
+        (19, "2*8+3", "yes"),
+        (19, " 2 × 8 + 3 ", "yes"),
+        (1024, "2^10", "yes"),
+        (1_026, "1,024 + 2", "yes"),
+        (-4, "-(2+2)", "yes"),
+        (8, "08", ""),
+        (8, "9**9**9**9", ""),  # no value, and no wait for one
+        (8, "(" * 1000, ""),
+        (8, "-" * 90 + "8", "yes"),
+        (8, "8 if 1 else 9", ""),
+        (8, "open('x')", ""),
+        (8, "8j", ""),
+        (1, "True", ""),
+        ((16, 4), "2*8, 8 / 2", "yes"),
         ((1, 4), "1, 4", "yes"),
         ((1, 4), "1 and 4", "yes"),
         ((1, 4), (1, 4), "yes"),

@@ -13,7 +13,10 @@ from course_lib.kernels import rung
 PATTERNS = measurements.load("patterns")
 RUNGS = measurements.load("exact")
 #: Rungs with large tiles, which take the simulator seconds.
-LARGE = ("staged", "software_pipelined", "large_tiles", "whole_tiles", "tensor_cores_tiled", "tensor_cores_bf16")
+LARGE = (
+    *("warp_tiled", "staged", "software_pipelined", "large_tiles", "whole_tiles", "best"),
+    *("tensor_cores_tiled", "tensor_cores_bf16"),
+)
 GLOBAL = ("global_load_requests", "global_load_sectors", "global_store_requests", "global_store_sectors")
 SHARED = (
     "shared_load_requests",

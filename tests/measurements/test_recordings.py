@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nightly import at_night
 from oracles import closed_forms
 
 from course_lib import measurements, model
@@ -74,7 +75,7 @@ AS_WRITTEN = ("outer_product", *(r.name for r in LADDER[[r.name for r in LADDER]
 
 @pytest.mark.parametrize(
     ("name", "n"),
-    [(name, 1024) for name in closed_forms.TRAFFIC if name not in SMALL]
+    [at_night(name, 1024) if name in STEPWISE else (name, 1024) for name in closed_forms.TRAFFIC if name not in SMALL]
     + [(name, 4096) for name in closed_forms.TRAFFIC if name not in SMALL + STEPWISE],
 )
 def test_counters_agree_with_the_model(name, n):

@@ -102,6 +102,25 @@ def draw_fences(rng: np.random.Generator):
     return blocks, threads, np.array(steps), np.array(active), np.array(index), np.zeros((len(steps), size), np.int64)
 
 
+def draw_readers(rng: np.random.Generator, fences: bool):
+    """Return a random program, as `draw` does: a few threads read or update a word, some of them meet or release, and
+    one more writes it or reads it."""
+    blocks, threads = (int(rng.integers(2, 6)), 1) if fences else (1, 8)
+    size = blocks * threads
+    last = np.arange(size) == rng.integers(0, size)
+    met = last | (rng.random(size) < 0.8)
+    loads = int(rng.choice([GLOBAL_LOAD, GLOBAL_ATOMIC] if fences else [LOAD, ATOMIC, GLOBAL_LOAD, GLOBAL_ATOMIC]))
+    flag = np.full(size, WORDS - 1)
+    program = [(loads, rng.random(size) < 0.6, flag * 0)]
+    if fences:
+        program += [(FENCE, met, flag), (GLOBAL_ATOMIC, met & ~last, flag), (GLOBAL_ATOMIC, last, flag)]
+    else:
+        program += [(SYNCWARP, met, flag)]
+    program.append((loads - loads % 3 + int(rng.integers(0, 2)), last, flag * 0))
+    steps, active, index = (np.array(column) for column in zip(*program, strict=True))
+    return blocks, threads, steps, active, index, np.where(active, (met << np.arange(size)).sum(), 0)
+
+
 def fence(rng: np.random.Generator) -> int:
     return int(rng.choice([FENCE, FENCE, BLOCK_FENCE]))
 

@@ -16,7 +16,7 @@ from course_lib.products.multiplication import Gpu, Operands, ProductPlan
 from course_lib.products.tile import Tile
 
 #: The nightly run tries all mutants, over a thousand; the default run every n-th of a module.
-BY_DAY = {tile: 400, tile_loads: 150, inner_products: 150, widened: 20}
+BY_DAY = {tile: 900, tile_loads: 300, inner_products: 300, widened: 40}
 
 #: Small shapes of tile with the features of the large ones: several blocks on a multiprocessor, with warps beside each
 #: other; slices of 8 and of 4 rows of results; a block alone, with warps below each other and few lanes so.

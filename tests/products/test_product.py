@@ -24,8 +24,8 @@ from course_lib.products.multiplication import (
 )
 from course_lib.products.quotient import quotients
 
-#: Tiles that divide a product: several blocks on a multiprocessor, two slices, and four in a block alone; nightly all.
-WHOLE_TILES = TILES if NIGHTLY else [t for t in TILES if str(t) in ("64×128", "32×32") or t.slices == 2]
+#: Tiles that divide a product: by day one with two slices, nightly all.
+WHOLE_TILES = TILES if NIGHTLY else [t for t in TILES if t.slices == 2]
 
 
 def multiply(M, N, K, gpu, p=None, alpha=1, beta=0, transpose_a=False, transpose_b=False):
@@ -59,13 +59,12 @@ SIZE, ROUGH, LARGE, SMALL = (68, 72, 132), (37, 45, 137), (132, 260, 68), (30, 6
 def shared_plans():
     """Yield (plan, size): for every shape of tile the last two, or the only one, shared by one block more.
 
-    The nightly run has rows on and off 16 bytes, and the largest tiles with edges; the default run every fifth shape,
-    on one or the other, and SMALL, for which the largest take a second.
+    The nightly run has rows on and off 16 bytes, and the largest tiles with edges; the default run has one shape.
     """
-    for number, tile in enumerate(TILES if NIGHTLY else TILES[::5]):
+    for number, tile in enumerate(TILES if NIGHTLY else [t for t in TILES if str(t) == "64×64"]):
         large = tile.rows * tile.columns >= 128 * 128
         sizes = (SMALL, LARGE) if large else (SIZE, ROUGH) if number % 2 == 0 else (ROUGH, SIZE)
-        for M, N, K in sizes if NIGHTLY else sizes[:1]:
+        for M, N, K in sizes if NIGHTLY else sizes[1:]:
             tiles = ProductPlan(M, N, K, tile, M, N).tiles
             left = min(2, tiles)
             yield ProductPlan(M, N, K, tile, M, N, tiles - left, left + 1), (M, N, K)
@@ -79,7 +78,8 @@ def test_shares_of_tiles_add_up(p, size):
     assert [run.findings for run in runs] == [()] * len(runs)
 
 
-@pytest.mark.parametrize("transposed", [False, at_night(True)])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.nightly
 def test_rows_off_16_bytes_are_copied(transposed):
     """Both operands are copied to rows of a multiple of 4, padded with zeros; C is unchanged, and nothing is added."""
     p = next(p for p in plans(*ROUGH, Gpu(2), False) if p.copied and p.tile.rows == 64)
@@ -89,7 +89,7 @@ def test_rows_off_16_bytes_are_copied(transposed):
     assert len(runs) > 2
 
 
-@pytest.mark.parametrize("size", [(37, 45, 33), (64, 128, 20), (65, 130, 3)], ids=str)
+@pytest.mark.parametrize("size", [(37, 45, 33), at_night((64, 128, 20)), at_night((65, 130, 3))], ids=str)
 def test_a_ragged_unit_among_few_is_multiplied_alone(size):
     """Units may follow it or not, on whole tiles and their edges."""
     gpu = Gpu(3)
@@ -106,8 +106,9 @@ def test_a_quotient_rounds_down():
     assert quotients(a, b).tolist() == [0, 1, 3, (2**32 - 1) // 10, 5]
 
 
-@pytest.mark.parametrize("transpose_a", [False, True])
-@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize(
+    ("transpose_a", "transpose_b"), [(True, False), (False, True), at_night(False, False), at_night(True, True)]
+)
 @pytest.mark.parametrize("size", [(70, 45, 50), at_night((68, 44, 48))], ids=str)
 def test_transposed_operands_with_alpha_and_beta(size, transpose_a, transpose_b):
     """The result follows BLAS: C = alpha A B + beta C."""
@@ -117,7 +118,8 @@ def test_transposed_operands_with_alpha_and_beta(size, transpose_a, transpose_b)
 
 @pytest.mark.parametrize(
     "size",
-    [(1, 1, 1), (3, 70, 50), (70, 2, 5000), (130, 257, 0)] + [(131, 33, 70), (3, 172, 2050), (33, 130, 2100)] * NIGHTLY,
+    [(1, 1, 1), (70, 2, 5000)]
+    + [at_night(s) for s in [(3, 70, 50), (130, 257, 0), (131, 33, 70), (3, 172, 2050), (33, 130, 2100)]],
     ids=str,
 )
 def test_thin_and_empty_products(size):
@@ -212,6 +214,7 @@ def test_closed_forms_of_any_plan(seed):
     np.testing.assert_array_equal(C, expected)
 
 
+@pytest.mark.nightly
 def test_counts_are_those_of_the_gpu():
     """Global accesses and shared loads of every launch are equal; the compiler may execute more stores.
 

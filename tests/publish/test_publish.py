@@ -12,11 +12,12 @@ from pathlib import Path
 import nbformat
 import pytest
 from launches.decode import Payload
-from nightly import at_night
 
 from course_lib import export, slides
+from course_lib.lessons import KEY
 from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
 from course_lib.publish.convert import slides as as_slides
+from course_lib.publish.notes import NOTES, with_notes
 from course_lib.publish.stills import Stills
 from course_lib.viewer.still import HTML, VIEW
 
@@ -132,6 +133,7 @@ def test_notes_are_the_speakers(notebook):
 def test_a_widget_and_what_stands_for_it_take_the_place_of_one():
     """Only one of the two is seen."""
     still, view = (nbformat.v4.new_output("display_data", data=data) for data in ({"image/png": "AAAA"}, {VIEW: {}}))
+    view.metadata = {KEY: "view"}
     one, both = (nbformat.v4.new_code_cell("Stepper(run)", outputs=outputs) for outputs in ([still], [still, view]))
     assert lines_of(one) == lines_of(both) > LINES / 2
 
@@ -183,8 +185,9 @@ def nbconvert(path, *options, to="html"):
     return said, path.with_suffix(".slides.html" if to == "slides" else ".html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kept", ["as executed", at_night("without the widgets' states")])
-@pytest.mark.parametrize("to", ["html", at_night("slides")])
+@pytest.mark.parametrize("kept", ["as executed", "without the widgets' states"])
+@pytest.mark.parametrize("to", ["html", "slides"])
+@pytest.mark.nightly
 def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
     """The page has the picture of the stepper and of the explorer, with its text; the slider is unchanged."""
     nbformat.write(notebook if kept == "as executed" else without_states(notebook), tmp_path / "lesson.ipynb")
@@ -217,9 +220,23 @@ def test_documents_without_html_have_the_pictures_too(notebook):
 
 
 def test_widgets_of_others_stay():
-    """A view that is not alone in its output is not one of ours."""
-    data = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}
-    outputs = [nbformat.v4.new_output("display_data", data=each) for each in (data, {VIEW: {"model_id": "b"}})]
+    """A view that is not alone in its output, or has no mark, is not one of ours."""
+    data, alone = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}, {VIEW: {"model_id": "b"}}
+    outputs = [nbformat.v4.new_output("display_data", data=each) for each in (data, alone, alone)]
+    outputs[2].metadata = {KEY: "view"}
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
     changed, _ = Stills().preprocess(book, {})
-    assert [data] == [output.data for output in changed.cells[0].outputs]
+    assert [data, alone] == [output.data for output in changed.cells[0].outputs]
+
+
+def test_the_speakers_notes_follow_their_headings():
+    """They are in files beside the lessons, and of the course's lessons alone."""
+    path = Path(__file__).parents[2] / "notebooks" / "04_tiling.ipynb"
+    lesson = nbformat.read(path, 4)
+    cells = with_notes(lesson).cells
+    notes = [n for n, c in enumerate(cells) if c.metadata.get("slideshow", {}).get("slide_type") == "notes"]
+    told = re.findall(r"^## (.*)\n\n(.*)", (NOTES / "04_tiling.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert told == [(cells[n - 1].source.splitlines()[0].strip("# "), cells[n].source) for n in notes] != []
+    assert "pairing tile (1, 0)" in slides.with_speaker(lesson, "Lesson", "light")
+    del lesson.metadata["tile_by_tile"]
+    assert with_notes(lesson) == lesson

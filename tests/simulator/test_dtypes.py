@@ -33,7 +33,7 @@ def assert_same_values(got, right):
         np.testing.assert_array_equal(one, two, err_msg=name)
 
 
-@examples(day=30, night=600)
+@examples(day=15, night=600)
 @given(case=complex_cases(gpu=True))
 def test_generated_kernels_against_the_reference(tmp_path_factory, case):
     """Values and counts are those of a program that runs one thread and one operation at a time."""
@@ -44,7 +44,7 @@ def test_generated_kernels_against_the_reference(tmp_path_factory, case):
     assert_same_counts(run, record)
 
 
-@examples(day=6, night=150)
+@examples(day=4, night=150)
 @given(case=complex_cases(gpu=False))
 def test_generated_kernels_against_numbas_own_code(tmp_path_factory, case):
     """Values are those of numba's compiler for the CPU."""

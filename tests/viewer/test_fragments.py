@@ -1,5 +1,6 @@
 """Which lane holds which element of what a tensor core multiplies: in the trace, in the scene, in text and picture."""
 
+import functools
 import json
 
 import numpy as np
@@ -19,13 +20,21 @@ FORMS = {"tensor_cores": ("mma_tf32", TF32), "tensor_cores_bf16": ("mma_bf16", B
 def multiplying(run):
     """The steps of block 0 that multiply matrices, from 1."""
     (line,) = {operation.line for operation in run.trace.matrices}
-    timeline = Stepper(run).timeline
+    timeline = stepper_of(run).timeline
     return [step for step in range(1, len(timeline) + 1) if timeline.step(step).line == line]
 
 
-def at(run, step, thread, **more):
+@functools.cache
+def stepper_of(run, *panels):
+    """Return one stepper of a run for all that is asked of it: each writes the whole trace anew."""
+    return Stepper(run, panels=panels) if panels else Stepper(run)
+
+
+def at(run, step, thread, *panels):
     bx, by, _ = run.trace.block
-    return Stepper(run, step=step, thread=(thread % bx, thread // bx % by), **more)
+    stepper = stepper_of(run, *panels)
+    stepper.step, stepper.thread = step, (thread % bx, thread // bx % by, 0)
+    return stepper
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -54,11 +63,11 @@ def test_the_registers_are_the_matrices():
     """What the variables of all lanes hold, put where the scene says, is a part of A, of B and of the result."""
     run = launch("tensor_cores")
     A, B = numbers(16, 16), numbers(16, 8, seed=1)
-    steps = [step for step in multiplying(run) if Stepper(run).timeline.step(step).warp == 0]
+    steps = [step for step in multiplying(run) if stepper_of(run).timeline.step(step).warp == 0]
     first, second = steps[:2]
 
     def gathered(step, held, names):
-        state = Stepper(run).timeline.state(step)
+        state = stepper_of(run).timeline.state(step)
         matrix = np.full((held.rows, held.columns), np.nan)
         for lane in range(32):
             mine = at(run, step, lane).scene().matrices[0].held
@@ -78,7 +87,7 @@ def test_the_registers_are_the_matrices():
 def test_a_thread_of_another_warp_holds_nothing():
     run = launch("tensor_cores")
     (step, *_) = multiplying(run)
-    other = (Stepper(run).timeline.step(step).warp + 1) * 32
+    other = (stepper_of(run).timeline.step(step).warp + 1) * 32
     (told,) = at(run, step, other).scene().matrices
     assert told.lane is None
     assert [held.mine for held in told.held] == [[], [], []]
@@ -88,8 +97,8 @@ def test_a_thread_of_another_warp_holds_nothing():
 def test_only_a_step_that_multiplies_has_matrices():
     run = launch("tensor_cores")
     steps = multiplying(run)
-    assert Stepper(run).scene(0).matrices == []
-    assert Stepper(run).scene(steps[0] - 1).matrices == []
+    assert stepper_of(run).scene(0).matrices == []
+    assert stepper_of(run).scene(steps[0] - 1).matrices == []
     assert launch("tiled").trace.matrices == ()
     assert json.loads(encode(launch("tiled").trace))["matrices"] == []
 
@@ -112,7 +121,7 @@ def test_text_and_picture_tell_of_them_where_the_panel_is_chosen():
         part = [text for text in cells if ends[number] < text.x < ends[number + 1]]
         ordered = sorted(part, key=lambda text: (round(text.y, 3), text.x))
         assert [int(text.text) for text in ordered] == told.held[number].lanes, name
-    without = at(run, step, 5, panels=["warp", "banks"])
+    without = at(run, step, 5, "warp", "banks")
     assert told.says not in repr(without)
     assert not [s for s in without.picture().layout.shapes if isinstance(s, Text) and s.text in heads]
 

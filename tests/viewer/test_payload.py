@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from launches.decode import Payload
 from launches.samples import launch, numbers
+from nightly import at_night
 
 from course_lib import simulate
 from course_lib.kernels import rung
@@ -21,7 +22,8 @@ def one_store(shape, value, index=(0, 0), dtype="float32"):
 
 
 @pytest.mark.parametrize(
-    ("name", "M", "K", "N"), [("naive_ragged", 3, 5, 3), ("tiled_two_warps", 8, 16, 8), ("vectorized", 128, 16, 128)]
+    ("name", "M", "K", "N"),
+    [("naive_ragged", 3, 5, 3), ("tiled_two_warps", 8, 16, 8), at_night("vectorized", 128, 16, 128)],
 )
 def test_the_product_can_be_replayed_from_what_was_sent(name, M, K, N):
     """The stores of the payload make C = A·B out of the zeros that it begins with."""

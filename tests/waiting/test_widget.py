@@ -79,12 +79,12 @@ def test_the_second_buffer_helps_a_few_warps_and_not_many():
 
 
 def test_warps_come_in_whole_blocks():
-    """A block of 16×16 threads has eight warps: three become eight, and stay when T is 4 again."""
-    widget = Waiting(H200, warps=3, tile_width=16)
-    assert widget.warps == 8
-    assert len(json.loads(widget._plan)["rows"]) == 8
+    """A block of 8×8 threads has two warps: three become four, and stay when T is 4 again."""
+    widget = Waiting(H200, warps=3, tile_width=8)
+    assert widget.warps == 4
+    assert len(json.loads(widget._plan)["rows"]) == 4
     widget.tile_width = 4
-    assert (widget.warps, json.loads(widget._plan)["tile_width"]) == (8, 4)
+    assert (widget.warps, json.loads(widget._plan)["tile_width"]) == (4, 4)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_the_sliders_do_not_offer_is_refused(wrong, says):
 
 def test_text_and_picture_are_the_same_every_time():
     """They equal those of the browser, contain no address, and do not depend on earlier settings."""
-    widget, other = Waiting(H200), Waiting(H200, 600, 8, 16, 2)
+    widget, other = Waiting(H200), Waiting(H200, 600, 4, 8, 2)
     other.latency, other.tile_width, other.warps, other.buffers = 280, 8, 2, 1
     data, _ = widget._repr_mimebundle_()
     again, _ = other._repr_mimebundle_()
@@ -135,11 +135,12 @@ def test_in_a_box_of_the_readers_it_leaves_its_picture_and_text(monkeypatch):
 
 @pytest.fixture(scope="module")
 def page():
-    """Return the state of a saved page; the default run has a coarser grid, of 20 plays instead of 156."""
+    """Return the state of a saved page; the default run has a coarser grid, of 12 plays instead of 156."""
     with pytest.MonkeyPatch.context() as patch:
         if not NIGHTLY:
             patch.setattr("course_lib.waiting.widget.RECORDED_LATENCIES", (100,))
             patch.setattr("course_lib.waiting.widget.RECORDED_WARPS", (8,))
+            patch.setattr("course_lib.waiting.widget.TILE_WIDTHS", (4, 8))
         return recorded(Waiting(H200, 340, 3, 4, 2).get_state())
 
 
@@ -151,7 +152,7 @@ def test_a_page_holds_a_play_of_every_setting_it_offers(page):
         assert offers["recorded"] == {"4": [2, 3, 4, 8, 16], "8": [2, 4, 8, 16], "16": [8, 16], "32": [8, 16]}
     else:
         assert offers["latencies"] == [100, 340]
-        assert offers["recorded"] == {"4": [3, 8], "8": [8], "16": [8], "32": [8]}
+        assert offers["recorded"] == {"4": [3, 8], "8": [8]}
     settings = [
         (latency, warps, int(width), buffers)
         for width, counts in offers["recorded"].items()

@@ -13,8 +13,8 @@ EXPLAIN = "explain"
 #: The shortest answer, in words.
 _FEWEST_WORDS = 8
 
-#: Called with the number of points that readers find in their own answers.
-Counted = Callable[[int], None]
+#: Called with the numbers, from 1, of the points that readers find in their own answers.
+Counted = Callable[[Collection[int]], None]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Explanation:
 def compare(exercise: Explanation, answer: str, found: Collection[int], counted: Counted) -> Verdict:
     """Return the model answer and its points, if there is an answer; ``found`` are the points that it has, from 1.
 
-    ``counted`` is called with their number whenever the reader ticks one.
+    ``counted`` is called with their numbers whenever the reader ticks one.
     """
     if len(answer.split()) < _FEWEST_WORDS:
         return Verdict(
@@ -73,9 +73,9 @@ def _boxes(exercise: Explanation, found: Collection[int], counted: Counted) -> A
     told = ipywidgets.Label("Compare with the model answer. Which of these points does your answer have?")
 
     def count(_: Any) -> None:
-        reached = sum(box.value for box in boxes)
-        counted(reached)
-        told.value = f"{reached} of {exercise.points} points"
+        ticked = [n for n, box in enumerate(boxes, 1) if box.value]
+        counted(ticked)
+        told.value = f"{len(ticked)} of {exercise.points} points"
 
     for box in boxes:
         box.observe(count, "value")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...viewer.scene import PANELS
-from ...viewer.still import VIEW
+from ...viewer.still import VIEW, show_view
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
 _MARKS = {True: "✓", False: "✗", None: "○"}
@@ -105,8 +105,7 @@ class Verdict:
         display(said, raw=True)  # type: ignore[no-untyped-call]
         live = _button(self) if self.opens is not None else self.ticks() if self.ticks is not None else None
         if live is not None:
-            view = live._repr_mimebundle_()
-            display({VIEW: view[VIEW]}, raw=True)  # type: ignore[no-untyped-call]
+            show_view(live._repr_mimebundle_()[VIEW])
 
 
 def _button(verdict: Verdict) -> Any:

@@ -22,6 +22,8 @@ LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
 class Judge(Reporter, Protocol):
     """Receives the races, and counts the barriers of a chunk's blocks."""
 
+    each: bool  # see Shadow
+
     def epoch_of(self, chunk: Chunk) -> Ints: ...
 
 
@@ -111,7 +113,7 @@ class SharedLog:
         if not self.entries:
             return
         if self.shadow is None:
-            self.shadow = Shadow(self.observer, self.array)
+            self.shadow = Shadow(self.observer, self.array, self.observer.each)
         epoch = self.observer.epoch_of(self.entries[0].vector.chunk)
         for entry in self.entries:
             self.shadow.see(entry, epoch)

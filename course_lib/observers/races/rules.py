@@ -42,6 +42,7 @@ class RacesObserver(Observer):
         self.unit = prepared.unit
         launch = prepared.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
+        self.each = prepared.unit.fences or prepared.unit.groups
 
     def watch(self, array: Array) -> Watcher | None:
         if isinstance(array, SharedArray) and self.releases is None:
@@ -66,7 +67,7 @@ class RacesObserver(Observer):
         assert isinstance(array, (GlobalArray, SharedArray))
         shadow = self.shadows.get(array)
         if shadow is None:
-            shadow = self.shadows[array] = Shadow(self, array, self.releases)
+            shadow = self.shadows[array] = Shadow(self, array, self.each, self.releases)
         shadow.see(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
 
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
@@ -74,6 +75,12 @@ class RacesObserver(Observer):
             lanes = vector.full(mask)
             barriers = np.broadcast_to(self.epoch_of(vector.chunk), vector.shape)
             self.releases.fence(vector.ids[lanes], barriers[lanes], block_only)
+
+    def released(self, vector: WarpVector, pattern: Pattern) -> None:
+        if self.releases is not None:
+            lanes, keys = vector.full(pattern.mask), pattern.array.keys(vector, pattern, 0)
+            barriers = np.broadcast_to(self.epoch_of(vector.chunk), vector.shape)
+            self.releases.update(pattern.array, keys[lanes], vector.ids[lanes], barriers[lanes])
 
     def epoch_of(self, chunk: Chunk) -> Ints:
         """Barriers passed by each block of the chunk, as (1, 1, block rows, block columns)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,7 +24,7 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 Lanemask = np.ndarray[Any, np.dtype[np.bool_]]
 
 READ, WRITE, ATOMIC = 0, 1, 2
-KIND = {"load": READ, "store": WRITE, "atomic": ATOMIC}
+KIND = {"load": READ, "store": WRITE, "bulk": WRITE, "atomic": ATOMIC}
 #: Accessor slots kept for each word and kind of access; see Shadow.
 SLOTS = ("latest", "other_lane", "other_warp", "other_block")
 
@@ -126,11 +127,60 @@ class Slot:
         self.who, self.when = np.zeros(words, np.int64), np.zeros(words, np.int64)
         self.stamp: Stamps | None = np.zeros(words, np.int32) if stamped else None
 
+    def at(self, keys: Ints) -> tuple[Ints, Ints, Stamps | None]:
+        return self.who[keys], self.when[keys], None if self.stamp is None else self.stamp[keys]
+
     def put(self, keys: Ints, who: Ints, when: Ints, stamp: Stamps | None) -> None:
         self.who[keys] = who
         self.when[keys] = when
         if self.stamp is not None and stamp is not None:
             self.stamp[keys] = stamp
+
+
+NOBODY: Ints = np.zeros(0, np.int64)
+
+
+class Crowd:
+    """The latest access of each thread to each word: a table in order of (word, thread), of columns as in Slot."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads  # of the grid
+        self.table: list[Ints] = [NOBODY] * 4  # word and thread in one; who, when, stamp
+        self.new: list[tuple[Ints, ...]] = []  # rows that are not in the table yet
+        self.room = 0
+
+    def put(self, keys: Ints, me: ActiveLanes, stamp: Stamps | None) -> None:
+        fences: Any = np.zeros_like(keys) if stamp is None else stamp
+        self.new.append((keys * self.threads + me.thread, me.who, me.when, fences))
+        self.room -= keys.size
+        if self.room < 0:
+            self._sort()
+            self.room = self.table[0].size + 4096
+
+    def _sort(self) -> None:
+        """Move the new rows into the table, in place of older ones of the same word and thread."""
+        if self.new:
+            columns = [np.concatenate(parts) for parts in zip(self.table, *self.new, strict=True)]
+            order = np.argsort(columns[0], kind="stable")
+            last = order[np.diff(columns[0][order], append=-1) != 0]
+            self.table = [column[last] for column in columns]
+            self.new.clear()
+
+    def find(self, keys: Ints) -> tuple[Ints, Ints]:
+        """The rows of these words, and to which of ``keys`` each belongs."""
+        self._sort()
+        if not self.table[0].size:
+            return NOBODY, NOBODY
+        start = keys * self.threads
+        first, end = np.searchsorted(self.table[0], start), np.searchsorted(self.table[0], start + self.threads)
+        counts = end - first
+        which = np.repeat(np.arange(keys.size), counts)
+        return np.arange(which.size) + (end - np.cumsum(counts))[which], which
+
+    def forget(self, rows: Ints) -> None:
+        keep = np.ones(self.table[0].size, bool)
+        keep[rows] = False
+        self.table = [column[keep] for column in self.table]
 
 
 @dataclass(slots=True, eq=False)
@@ -186,19 +236,25 @@ class Shadow:
 
     Of the threads that read a word (or updated it), four are stored: the latest, and one that differs from it in its
     lane (same warp, nothing between them), in its warp (same block, no barrier between them) and in its block.
-    If a later thread races with any earlier one, it races with one of these. There are two exceptions, in which a race
-    can be missed: more than two lanes of a warp read one word and a syncwarp then orders some of them, or threads of
-    more than two blocks read it and a release then orders some. A write is ordered after all accesses with which it
-    does not race, so only the latest writer is stored.
+    If a later thread races with any earlier one, it races with one of these, as long as only barriers and whole warps
+    order threads. With ``each`` all readers are stored: a release, or a syncwarp of a part of a warp, may order some
+    of them. A write is ordered after all accesses with which it does not race, so only the latest writer is stored.
     """
 
-    def __init__(self, observer: Reporter, array: GlobalArray | SharedArray, releases: Releases | None = None) -> None:
+    def __init__(
+        self,
+        observer: Reporter,
+        array: GlobalArray | SharedArray,
+        each: bool = False,
+        releases: Releases | None = None,
+    ) -> None:
         self.observer, self.array, self.releases = observer, array, releases
         self.threads = observer.launch.threads_per_block
+        self.crowds = {kind: Crowd(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)} if each else {}
         self.words = array.words()
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
         self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
-        self.memory = Memory() if releases is None else None
+        self.memory = None if each else Memory()
 
     def see(self, access: Access, epoch: Ints) -> None:
         """:meth:`apply` an access, or look up its effect if the same words were in the same state before."""
@@ -263,35 +319,49 @@ class Shadow:
             for name in SLOTS:
                 slot = self.slots.get((kind, name))
                 if slot is not None:
-                    self._compare(keys, me, slot, kind)
-        if "meetings" not in pattern.memo:  # it does not depend on the base
-            pattern.memo["meetings"] = meetings(keys, me)
-        if access.kind == WRITE:
-            self._write(keys, me, pattern.memo["meetings"])
-        elif pattern.memo["meetings"] is None:
-            self._enter(keys, me, access.kind)
+                    self._compare(keys, me, slot.at(keys), kind)
+            crowd = self.crowds.get(kind)
+            if crowd is not None:
+                rows, which = crowd.find(keys)
+                if rows.size:
+                    self._compare(keys[which], me.take(which), [column[rows] for column in crowd.table[1:]], kind)
+                    if access.kind == WRITE:  # as in _write
+                        crowd.forget(rows)
+        if access.kind in self.crowds:
+            self.crowds[access.kind].put(keys, me, self._stamps(me))
         else:
-            for chosen in pattern.memo["meetings"]:
-                self._enter(keys[chosen], me.take(chosen), access.kind)
+            self._put(keys, me, pattern)
         if self.releases is not None and access.kind == ATOMIC:
             self.releases.update(self.array, keys, me.thread, me.barriers)
 
-    def _compare(self, keys: Ints, me: ActiveLanes, slot: Slot, kind: int) -> None:
-        """Report the first lane that races with an access in ``slot``."""
-        who = slot.who[keys]
+    def _put(self, keys: Ints, me: ActiveLanes, pattern: Pattern) -> None:
+        """Enter the lanes into the slots."""
+        if "meetings" not in pattern.memo:  # it does not depend on the base
+            pattern.memo["meetings"] = meetings(keys, me)
+        meet = pattern.memo["meetings"]
+        if me.access.kind == WRITE:
+            self._write(keys, me, meet)
+        elif meet is None:
+            self._enter(keys, me, me.access.kind)
+        else:
+            for chosen in meet:
+                self._enter(keys[chosen], me.take(chosen), me.access.kind)
+
+    def _compare(self, keys: Ints, me: ActiveLanes, earlier: Iterable[Any], kind: int) -> None:
+        """Report the first of the lanes that race with an earlier access of each: its who, when and stamp."""
+        who, when, stamps = earlier
         thread = (who >> LINE_BITS) - 1
         racing = (who > 0) & (thread != me.thread)
         if not racing.any():
             return
         block, warp = self._place(thread)
         mine = me.access.vector.warp
-        when = slot.when[keys]
         racing &= (block != me.block) | (
             (when >> CLOCK_BITS == me.when >> CLOCK_BITS) & ((warp != mine) | ~me.knows(thread, when, mine * WARP_SIZE))
         )
         places = np.flatnonzero(racing)
         if self.releases is not None and self.releases.fenced:
-            places = self._unordered(places, keys, me, slot, thread, when)
+            places = self._unordered(places, me, thread, when, stamps)
         if places.size:
             i, access = places[0], me.access
             same = (
@@ -307,10 +377,10 @@ class Shadow:
                 bool(same),
             )
 
-    def _unordered(self, places: Ints, keys: Ints, me: ActiveLanes, slot: Slot, thread: Ints, when: Ints) -> Ints:
-        """The lanes ``places`` from the first one that no release orders after the access in the slot."""
-        assert self.releases is not None and slot.stamp is not None
-        stamps, now = slot.stamp[keys], me.barriers
+    def _unordered(self, places: Ints, me: ActiveLanes, thread: Ints, when: Ints, stamps: Stamps) -> Ints:
+        """These lanes from the first on that no release orders after the earlier access."""
+        assert self.releases is not None
+        now = me.barriers
         for count, i in enumerate(places):
             one = int(thread[i]), int(stamps[i]), int(when[i]) >> CLOCK_BITS
             if not self.releases.ordered(*one, int(me.thread[i]), int(now[i])):
@@ -364,8 +434,7 @@ class Shadow:
     def _enter(self, keys: Ints, me: ActiveLanes, kind: int) -> None:
         """Enter one access of each word into the slots."""
         latest = self._slot(kind, "latest")
-        who, when = latest.who[keys], latest.when[keys]
-        stamp = None if latest.stamp is None else latest.stamp[keys]
+        who, when, _ = latest.at(keys)
         known = who > 0
         if known.any():
             thread = (who >> LINE_BITS) - 1
@@ -386,9 +455,9 @@ class Shadow:
                 if name == "other_lane" and me.known is not None:
                     other = (slot.who[keys] >> LINE_BITS) - 1
                     keep = same_warp & ~me.knows(other, slot.when[keys], mine * WARP_SIZE)
-                slot.put(keys[replace], who[replace], when[replace], None if stamp is None else stamp[replace])
+                slot.put(keys[replace], who[replace], when[replace], None)
                 slot.who[keys[known & ~replace & ~keep]] = 0
-        latest.put(keys, me.who, me.when, self._stamps(me))
+        latest.put(keys, me.who, me.when, None)
 
 
 def meetings(keys: Ints, me: ActiveLanes) -> list[Ints] | None:

@@ -13,6 +13,7 @@ from ..language.nodes import (
     Alternatives,
     Apply,
     Atomic,
+    Await,
     CallWarp,
     Cast,
     Choice,
@@ -271,6 +272,13 @@ def meet(out: Writer, node: Meet) -> Code:
     return Code("None")
 
 
+def wait_for_phase(out: Writer, node: Await) -> Code:
+    barriers, index, parity = (text(out, part) for part in node.operands)
+    phase = f"w, {barriers}, {index}, {parity}, {out.mask}, {out.at(node.line)}"
+    out.emit(f"while pause := w.phases.unfinished({phase}): yield pause")
+    return Code("None")
+
+
 def select(out: Writer, node: Select) -> Code:
     test = text(out, node.test)
     if node.is_scalar and not (node.yes.effect or node.no.effect):
@@ -410,4 +418,5 @@ ROWS: dict[type[Expr], Callable[..., Code]] = {
     StartProduct: product,
     Elementwise: elementwise,
     Meet: meet,
+    Await: wait_for_phase,
 }

@@ -58,6 +58,7 @@ class Unit:
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
         fences: the kernel calls threadfence; copies: it starts asynchronous copies; products: those of warpgroups.
+        groups: it calls syncwarp with a mask that may name a part of the warp.
         asks_grid: the code contains the size of the grid.
         text: the generated code.
     """
@@ -66,9 +67,9 @@ class Unit:
         with deep_recursion(source):
             analysis, self.program = analyse(launch, source, arguments)
             module, template = generate(self.program, tracing, patient)
-        self.sources, self.fences, self.copies = analysis.sources, analysis.fences, analysis.copies
+        self.sources, self.fences, self.groups = analysis.sources, analysis.fences, analysis.groups
         self.asks_grid, self._found = analysis.asks_grid, analysis.found
-        self.products = analysis.products
+        self.copies, self.products = analysis.copies, analysis.products
         self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(self.program, {})
         self.sites: list[tuple[int, str, int]] = []

@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 
 class Pause(NamedTuple):
-    """Yielded after each iteration of a loop that may wait; ``calm``: the warp's own variables did not change."""
+    """Yielded after each iteration of a loop that may wait; ``calm``: the warp's own variables did not change.
+
+    ``phase``: it waits for a phase of a barrier in shared memory, and ``calm`` says that no thread arrived meanwhile.
+    """
 
     line: int
     calm: bool
+    phase: bool = False
 
 
 class Barrier(NamedTuple):

@@ -19,6 +19,7 @@ from .host import Host
 from .loops import WaitsForOthers
 from .masks import Mask
 from .memory import LocalArray, SharedArray
+from .phases import Phases
 from .products import ALIGNMENT, DESCRIPTOR_ALIGNMENT, Products
 from .vector import LaneVector
 
@@ -26,10 +27,12 @@ from .vector import LaneVector
 class WarpVector(LaneVector):
     """A lane vector with its arrays, copies and warp operations; the generated code calls its methods."""
 
-    def __init__(self, engine: Host, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray]) -> None:
+    def __init__(
+        self, engine: Host, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray], phases: Phases
+    ) -> None:
         super().__init__(engine.launch, lanes, chunk)
         self.engine, self.steps = engine, engine.steps
-        self._shared = shared
+        self._shared, self.phases = shared, phases
         self._cache: dict[Any, Any] = {}
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
         #: (clock, known), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. known: None

@@ -68,6 +68,7 @@ class Analysis:
     Attributes:
         sources: the kernel's source, and those of device functions in its file.
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
+        groups: it calls syncwarp with a mask that may name a part of the warp.
         asks_grid: the program contains the size of the grid.
         dynamic: the element type of the dynamic shared memory, once it is known.
         functions: the compiled device functions, by what they were compiled for.
@@ -76,7 +77,7 @@ class Analysis:
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
-        self.fences = self.copies = self.products = self.asks_grid = False
+        self.fences = self.groups = self.copies = self.products = self.asks_grid = False
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []

@@ -121,6 +121,7 @@ def syncwarp(x: Context, node: ast.Call, used: bool) -> Expr:
     members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
     if not is_int(str(members.type)):
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
+    x.analysis.groups |= not (isinstance(members, Const) and int(members.value) in (0xFFFFFFFF, -1))
     return Apply(operation=SYNCWARP, args=(members,), type=NONE, line=node.lineno)
 
 

@@ -34,6 +34,11 @@ plain data, describes what that code does. ``KINDS`` has a row for each kind:
 ``("product", spec)``, ``("commit products",)``, ``("wait products",)``
     ``f(acc, a, b, add)`` starts a product of a warpgroup (:class:`~..lanes.products.Spec`); ``f()`` makes a group of
     the started ones, and ``f(acc, pending)`` waits for all groups except the last ``pending``, a constant.
+``("init barrier",)``, ``("expect bytes",)``, ``("wait barrier",)``
+    ``f(barriers, i, number)`` makes a barrier in shared memory for ``number`` arrivals, arrives at it and waits for
+    ``number`` bytes, or waits for the phase whose parity is ``number``.
+``("tile copy", rows, columns)``
+    ``f(tile, place, array, row, column, barriers, i)`` starts to copy a tile of ``array`` into a shared array.
 ``("fence proxy",)``, ``("fence registers",)``
     ``f()`` orders stores to shared memory, or accesses to registers, before the products that follow.
 
@@ -52,7 +57,7 @@ import numpy as np
 
 from . import tuples, types
 from .context import Context
-from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store
+from .nodes import Apply, Await, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store
 from .refusals import refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -273,6 +278,60 @@ def _wait_products(x: Context, node: ast.Call) -> Expr:
     return Apply(operation=WAIT_PRODUCTS, args=tuple(values), type=NONE, line=node.lineno)
 
 
+INIT_BARRIER, EXPECT_BYTES = (
+    Operation(
+        name, f"w.phases.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})", lambda args, result: result == NONE, True
+    )
+    for name, call in (("init barrier", "init"), ("expect bytes", "expect"))
+)
+
+
+def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
+    """The barriers that an instruction is about: a shared array of uint64."""
+    array = x.expr(part)
+    if array.type != ArrayType("uint64", 1):
+        refuse(node, f"{ast.unparse(node.func)} takes barriers, a shared array of uint64: cuda.shared.array(n, uint64)")
+    return array
+
+
+def _on_barrier(operation: Operation | None) -> Callable[..., Expr]:
+    """What finds the meaning of f(barriers, i, number); without an operation it is to wait."""
+
+    def call_of(x: Context, node: ast.Call) -> Expr:
+        if node.keywords or len(node.args) != 3:
+            refuse(node, f"{ast.unparse(node.func)} takes barriers, the index of one and a number, without names")
+        barriers = _barrier(x, node, node.args[0])
+        index, number = (x.integer_index(node, part, x.scalar(part)) for part in node.args[1:])
+        x.analysis.fences = x.analysis.copies = True
+        if operation is not None:
+            return Apply(operation=operation, args=(barriers, index, number), type=NONE, line=node.lineno)
+        x.barriers = True
+        return Await(barriers=barriers, index=index, parity=number, line=node.lineno)
+
+    return call_of
+
+
+def _tile_copy(x: Context, node: ast.Call, rows: int, columns: int) -> Expr:
+    what = ast.unparse(node.func)
+    if node.keywords or len(node.args) != 7:
+        refuse(node, f"{what} takes a tile, a place, a matrix, a row, a column, barriers and an index, without names")
+    tile, matrix = x.expr(node.args[0]), x.expr(node.args[2])
+    if not isinstance(tile.type, ArrayType) or tile.type.ndim != 1 or tile.type.view:
+        refuse(node, f"{what} takes a whole shared array of one dimension as its tile; declare it so")
+    if not isinstance(matrix.type, ArrayType) or matrix.type.ndim != 2 or matrix.type.view:
+        refuse(node, f"{what} copies from a matrix that the kernel was given; pass it whole")
+    if matrix.type.dtype != tile.type.dtype:
+        refuse(node, f"{what} copies bytes as they are, from {matrix.type.dtype} to {tile.type.dtype}; use one type")
+    place, row, column, index = (x.integer_index(node, node.args[i], x.scalar(node.args[i])) for i in (1, 3, 4, 6))
+    barriers = _barrier(x, node, node.args[5])
+    x.analysis.fences = x.analysis.copies = True
+    code = f"w.phases.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {{6}}, {(rows, columns)}, {{mask}}, {{line}})"
+    operation = Operation("tile copy", code, lambda args, result: result == NONE, effect=True)
+    return Apply(
+        operation=operation, args=(tile, place, matrix, row, column, barriers, index), type=NONE, line=node.lineno
+    )
+
+
 def _names(kind: Type) -> Any:
     return tuple(map(_names, kind.items)) if isinstance(kind, TupleType) else kind
 
@@ -291,6 +350,10 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "product": _product,
     "wait products": _wait_products,
     "commit products": _instruction("commit products", "w.products.commit({mask})"),
+    "init barrier": _on_barrier(INIT_BARRIER),
+    "expect bytes": _on_barrier(EXPECT_BYTES),
+    "wait barrier": _on_barrier(None),
+    "tile copy": _tile_copy,
     "fence proxy": _instruction("fence proxy", "w.fence_proxy({mask})"),
     "fence registers": _instruction("fence registers", "w.fence_registers({mask})"),
 }

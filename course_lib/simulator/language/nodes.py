@@ -396,6 +396,19 @@ class Meet(Expr):
     type: Type = NONE
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Await(Expr):
+    """Wait until the phase of a barrier in shared memory with this parity is complete."""
+
+    acts: ClassVar[bool] = True
+
+    barriers: Expr
+    index: Expr
+    parity: Expr
+    line: int
+    type: Type = NONE
+
+
 def once(value: Expr) -> Expr:
     """Make ``value`` usable several times in one statement: its first use evaluates it."""
     if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):

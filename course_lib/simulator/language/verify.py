@@ -9,6 +9,7 @@ from .nodes import (
     Allocate,
     Apply,
     Atomic,
+    Await,
     CallWarp,
     Cast,
     Choice,
@@ -146,5 +147,6 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
     CallDevice: lambda n: (
         n.type == n.function.result and [a.type for a in n.args] == [kind for _, kind in n.function.parameters]
     ),
+    Await: lambda n: n.barriers.type == ArrayType("uint64", 1),
     Meet: lambda n: (n.predicate is None) == (n.reduction == "") and n.type == ("int32" if n.reduction else NONE),
 }

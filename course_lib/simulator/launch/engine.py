@@ -16,6 +16,7 @@ from ..lanes.barrier import Barrier, Pause
 from ..lanes.loops import Steps, WaitsForOthers
 from ..lanes.masks import Mask
 from ..lanes.memory import SharedArray
+from ..lanes.phases import Phases
 from ..lanes.printed import Printed
 from ..lanes.warp import WarpVector
 from ..observer import Observer
@@ -44,6 +45,7 @@ HOOKS = (
     "barrier",
     "divergence",
     "fence",
+    "released",
     "misled",
     "copy_started",
     "copied",
@@ -53,6 +55,7 @@ HOOKS = (
     "proxy_fence",
     "register_fence",
     "misplaced",
+    "unfinished_phase",
     "statement",
     "assigned",
     "tested",
@@ -180,7 +183,8 @@ class Engine:
         ``calm`` says that no warp made progress.
         """
         shared: dict[int, SharedArray] = {}
-        vectors = [WarpVector(self, lanes, chunk, shared) for lanes in self.launch.warps]
+        phases = Phases()
+        vectors = [WarpVector(self, lanes, chunk, shared, phases) for lanes in self.launch.warps]
         runs = []
         for vector, kernel, own in zip(vectors, kernels, sites, strict=True):
             for site in own:
@@ -211,6 +215,8 @@ class Engine:
                     advance(before, {})
                     if paused:
                         calm = len(paused) == len(before) and all(pause.calm for pause in paused.values())
+                        if calm and all(pause.phase for pause in paused.values()):  # nobody else of the block arrives
+                            phases.given_up.update(vectors[warp] for warp in paused)
                         yield Pause(next(iter(paused.values())).line, calm)
                     continue
                 first = min(barrier.place for barrier in waiting.values())

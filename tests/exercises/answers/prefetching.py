@@ -25,6 +25,7 @@ WRONG = [
         "loads twice",
         [("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])")],
         "each tile, once",
+        "nightly",
     ),
     (
         "one-buffer",

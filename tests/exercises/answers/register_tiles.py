@@ -91,7 +91,12 @@ WRONG = [
         "in the wrong places",
         "nightly",
     ),
-    ("two-by-two", "nothing added", ["        for k in range(8):\n            pass"], "no product reaches the sum"),
+    (
+        "two-by-two",
+        "nothing added",
+        ["        for k in range(8):\n            pass"],
+        "no product reaches the sum",
+    ),
     (
         "two-by-two",
         "i and j exchanged",

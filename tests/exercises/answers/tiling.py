@@ -182,6 +182,7 @@ WRONG = [
         "multiplies from global memory without a guard",
         ["        for k in range(K):\n            acc += A[row, k] * B[k, col]"],
         "the tiles are on the table already",
+        "nightly",
     ),
     ("tiles-of-transpose", "B by rows", [("B[start + ty, col]", "B[col, start + ty]")], "In B the first index"),
     (

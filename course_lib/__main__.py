@@ -1,0 +1,56 @@
+"""python -m course_lib COMMAND ...: runs one of the course's commands; without one, lists lessons and commands.
+
+Where the course is installed, ``tile-by-tile`` is the same. A new command is a row of COMMANDS: its name, the module
+whose ``main(arguments)`` runs it and returns the exit status, and what it does. Modules are imported when their command
+is used.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+from . import lessons
+
+COMMANDS = {
+    "open": (".lessons", "copy the lessons into a folder, and open the first one in JupyterLab"),
+    "profile": (".profile.command", "say what a kernel of yours requests and which rules it breaks, without a GPU"),
+    "export": (".export", "write lessons as pages with live steppers"),
+    "slides": (".slides", "write lessons as slides with live steppers"),
+    "site": (".site", "write all lessons as a site of pages that open from a folder"),
+    "teach": (".teach.__main__", "write editions of the course and guides to the lessons, and grade a class"),
+    "gpu": (".gpu.__main__", "measure the kernels on this machine's GPU"),
+}
+
+
+def listing() -> str:
+    """Return one line for each lesson and for each command."""
+    found = lessons.lessons_in(lessons.home())
+    titles = [lessons.title(json.loads(path.read_text(encoding="utf-8")), path.stem) for path in found]
+    rows = [f"  {name:13} {does}" for name, (_, does) in COMMANDS.items()]
+    return "\n".join(
+        [f"Tile by Tile {version('tile-by-tile')}: {len(found)} lessons in {lessons.home()}", ""]
+        + [f"  {title}" for title in titles]
+        + ["", "python -m course_lib COMMAND ...; COMMAND --help tells more.", "", *rows]
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command named first; return its exit status: 2 for a command that does not exist."""
+    given = sys.argv[1:] if arguments is None else [*arguments]
+    if not given or given[0] in ("-h", "--help"):
+        print(listing())
+        return 0
+    name, *rest = given
+    if name not in COMMANDS:
+        print(f"There is no command {name!r}; there are {', '.join(COMMANDS)}.", file=sys.stderr)
+        return 2
+    status: int = import_module(COMMANDS[name][0], __package__).main(rest)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""The value of arithmetic that a reader has typed as a guess."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+
+#: Characters. Python's parser could not hold an expression that is nested without limit.
+_LONGEST = 100
+
+_SIGNS = str.maketrans({"×": "*", "·": "*", "−": "-", "^": "**"})
+
+_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: math.pow,
+}
+
+
+def calculated(text: str) -> float:
+    """The value of ``text``, such as "2*8+3" or "3/4", in float64; a sign of percent at its end is ignored.
+
+    Raises ValueError where it is not arithmetic with numbers, ArithmeticError where it has no value.
+    """
+    text = text.strip().rstrip("%×").translate(_SIGNS)
+    if len(text) > _LONGEST:
+        raise ValueError(f"more than {_LONGEST} characters")
+    try:
+        return _value(ast.parse(text.strip(), mode="eval").body)
+    except SyntaxError as error:
+        raise ValueError(f"{text!r} is not arithmetic") from error
+
+
+def _value(node: ast.expr) -> float:
+    match node:
+        case ast.Constant(int() | float() as number) if not isinstance(number, bool):
+            return float(number)
+        case ast.UnaryOp(ast.USub(), operand):
+            return -_value(operand)
+        case ast.UnaryOp(ast.UAdd(), operand):
+            return _value(operand)
+        case ast.BinOp(left, operation, right) if type(operation) in _BINARY:
+            return _BINARY[type(operation)](_value(left), _value(right))
+    raise ValueError(f"{ast.unparse(node)} is not arithmetic with numbers")

@@ -1,0 +1,201 @@
+"""Whole tiles copied by Hopper's copy engine (TMA), and barriers in shared memory that say when they are there.
+
+numba has no way to say this in Python, so these functions write the compiler's own code for it, cp.async.bulk.tensor
+and mbarrier (compute capability 9.0). One thread copies a tile; no other takes part:
+
+    copy = tile_copy(128, 64)                     # outside of the kernel: 128 rows of 64 elements
+    kernel = WithMaps(kernel, (128, 64), (64, 64))    # what a copy takes of A and of B, the first two arguments
+
+    barriers = cuda.shared.array(STAGES, uint64)
+    init_barrier(barriers, i, arrivals)           # one thread; then fence_proxy() and syncthreads()
+    expect_bytes(barriers, i, count)              # one arrival, and so many bytes to come in this phase
+    copy(tile, place, A, row, column, barriers, i)    # start to copy A[row:, column:] to the tile at element `place`
+    wait_barrier(barriers, i, parity)             # until the phase with this parity, 0, 1, 0, ..., is complete
+
+A phase is complete once all arrivals and all bytes have come; the next one begins at once. The elements are there for
+every thread that waited. What lies outside of the matrix becomes 0, so that no index needs a test. A row of a tile is
+128 bytes, and its pieces of 16 bytes change places as in `warpgroup.swizzled(address, 128)`, which the tensor cores
+expect; so `place` must be at a multiple of 1024 bytes. No proxy fence is needed between such a copy and wgmma.
+
+The engine finds the matrix by a map, 128 bytes that the driver makes (cuTensorMapEncodeTiled). `WithMaps` makes one
+for each matrix that a kernel is launched with, and keeps it; in the kernel `A.shape` is that of the matrix.
+A matrix must be C-ordered, and its rows must begin on 16-byte boundaries.
+Source: NVIDIA, "Parallel Thread Execution ISA", the sections on cp.async.bulk.tensor and mbarrier; "CUDA Driver API",
+tensor map object management.
+"""
+
+import ctypes
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import cuda, types
+from numba.extending import intrinsic
+
+from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, element_address
+from .warpgroup import require_hopper
+
+#: The bytes of a tile's row, and of those of a matrix on whose multiple each must begin.
+ROW_BYTES, PITCH_BYTES = 128, 16
+
+
+class Mapped(NamedTuple):
+    """What a kernel on a GPU gets of a matrix: its map, an array of 16 uint64, and its shape."""
+
+    map: Any
+    shape: Any
+
+
+class WithMaps:
+    """A kernel of (A, B, C) that copies tiles of A and B, of (rows, columns) elements each; it is launched as usual."""
+
+    def __init__(self, kernel: Any, *boxes: tuple[int, int]) -> None:
+        self.kernel, self.boxes = kernel, boxes
+        self.maps: dict[Any, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.kernel, name)
+
+    def __getitem__(self, configuration: Any) -> Any:
+        launch = self.kernel[configuration]
+
+        def call(*arguments: Any) -> None:
+            matrices = [X if cuda.is_cuda_array(X) else cuda.to_device(X) for X in arguments[: len(self.boxes)]]
+            launch(*map(self.mapped, matrices, self.boxes), *arguments[len(self.boxes) :])
+
+        return call
+
+    def typeof_pyval(self, value: Any) -> Any:
+        """Return numba's type of an argument of the kernel: two-dimensional matrices of 16 bits come with a map."""
+        mapped = value.ndim == 2 and value.dtype == np.uint16
+        return self.kernel.typeof_pyval(self.mapped(value, self.boxes[0]) if mapped else value)
+
+    def mapped(self, matrix: Any, box: tuple[int, int]) -> Mapped:
+        """Return what the kernel gets of a matrix on the GPU; of an empty one, the map of a row of zeros."""
+        matrix = cuda.as_cuda_array(matrix)
+        key = matrix.device_ctypes_pointer.value, matrix.shape, matrix.strides, box
+        if key not in self.maps:
+            whole = matrix if matrix.size else cuda.to_device(np.zeros((1, ROW_BYTES), matrix.dtype))
+            self.maps[key] = cuda.to_device(tensor_map(whole, box)), whole if whole is not matrix else None
+        return Mapped(self.maps[key][0], matrix.shape)
+
+
+def tensor_map(matrix: Any, box: tuple[int, int]) -> np.ndarray:
+    """Return the map, 16 uint64, of a matrix of 16-bit elements on the GPU, for copies of (rows, columns)."""
+    pitch, size = matrix.strides
+    if size != matrix.dtype.itemsize or pitch % PITCH_BYTES:
+        raise ValueError(
+            f"a bulk copy needs rows in C order that begin on {PITCH_BYTES}-byte boundaries, and these are {pitch} "
+            "bytes apart; pad them, as course_lib.kernels.tensor_core_formats.with_whole_lines does"
+        )
+    from numba.cuda.cudadrv.driver import binding as driver
+
+    rows, columns = matrix.shape
+    wide, whole = driver.cuuint64_t, driver.cuuint32_t
+    status, made = driver.cuTensorMapEncodeTiled(
+        driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_UINT16,
+        2,
+        int(matrix.device_ctypes_pointer.value),
+        [wide(columns), wide(rows)],
+        [wide(pitch)],
+        [whole(box[1]), whole(box[0])],
+        [whole(1), whole(1)],
+        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
+        driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    )
+    if int(status):
+        raise RuntimeError(f"the driver makes no map of a {rows}×{columns} matrix for tiles of {box}: {status!r}")
+    return np.frombuffer(ctypes.string_at(int(made.getPtr()), 128), np.uint64).copy()
+
+
+def _are_barriers(kind):
+    return isinstance(kind, types.Array) and (kind.dtype, kind.ndim, kind.layout) == (types.uint64, 1, "C")
+
+
+def _do(builder, text, constraints, operands):
+    require_hopper()
+    kind = ir.FunctionType(ir.VoidType(), [operand.type for operand in operands])
+    builder.asm(kind, text, f"{constraints},~{{memory}}", operands, side_effect=True)
+
+
+def _address(context, builder, kind, value, index_type, index):
+    place = element_address(context, builder, kind, value, [index_type], [index], SHARED_ADDRESS_SPACE)
+    return builder.ptrtoint(place, INT32)
+
+
+def _on_barrier(text, barriers, *numbers):
+    """Return the signature and the generator of an instruction on barriers[i] with perhaps one more number."""
+    if not _are_barriers(barriers) or not all(isinstance(n, (types.Integer, types.Boolean)) for n in numbers):
+        return None
+
+    def generate(context, builder, signature, args):
+        kinds = signature.args
+        operands = [_address(context, builder, kinds[0], args[0], kinds[1], args[1])]
+        operands += [context.cast(builder, args[i], kinds[i], types.int32) for i in range(2, len(args))]
+        _do(builder, text, ",".join("r" for _ in operands), operands)
+        return context.get_dummy_value()
+
+    return types.none(barriers, *numbers), generate
+
+
+@intrinsic
+def init_barrier(typingctx, barriers, i, arrivals):
+    """Make barriers[i] a barrier whose phases need so many arrivals."""
+    return _on_barrier("mbarrier.init.shared::cta.b64 [$0], $1;", barriers, i, arrivals)
+
+
+@intrinsic
+def expect_bytes(typingctx, barriers, i, count):
+    """Arrive at barriers[i]; its phase is not complete before `count` bytes were copied, too."""
+    return _on_barrier("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", barriers, i, count)
+
+
+@intrinsic
+def wait_barrier(typingctx, barriers, i, parity):
+    """Wait until the phase of barriers[i] with this parity is complete: 0 for the first, 1 for the second, 0, ..."""
+    loop = "again_${:uid}: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; @!done bra again_${:uid};"
+    return _on_barrier(f"{{ .reg .pred done; {loop} }}", barriers, i, parity)
+
+
+@cache
+def tile_copy(rows: int, columns: int) -> Any:
+    """Return `copy(tile, place, A, row, column, barriers, i)`, which starts to copy so many rows of 128 bytes."""
+    if not 0 < rows <= 256 or columns * 2 != ROW_BYTES:
+        raise ValueError(f"a tile has 1 to 256 rows of {ROW_BYTES} bytes, not {rows} of {columns} 16-bit elements")
+
+    @intrinsic
+    def copy(typingctx, tile, place, matrix, row, column, barriers, i):
+        """Start to copy matrix[row:, column:] to the tile at element `place`; its bytes arrive at barriers[i]."""
+        if not isinstance(tile, types.Array) or (tile.dtype, tile.ndim, tile.layout) != (types.uint16, 1, "C"):
+            return None
+        if not isinstance(matrix, types.NamedTuple) or matrix.instance_class is not Mapped:
+            return None
+        if not _are_barriers(barriers) or not all(isinstance(n, types.Integer) for n in (place, row, column, i)):
+            return None
+
+        def generate(context, builder, signature, args):
+            kinds = signature.args
+            array = context.make_array(kinds[2][0])(context, builder, builder.extract_value(args[2], 0))
+            first = builder.bitcast(array.data, BYTE.as_pointer(array.data.type.addrspace))
+            operands = [
+                _address(context, builder, kinds[0], args[0], kinds[1], args[1]),
+                builder.ptrtoint(first, INT64),
+                *(context.cast(builder, args[n], kinds[n], types.int32) for n in (4, 3)),
+                _address(context, builder, kinds[5], args[5], kinds[6], args[6]),
+            ]
+            text = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+            _do(builder, f"{text} [$0], [$1, {{$2, $3}}], [$4];", "r,l,r,r,r", operands)
+            return context.get_dummy_value()
+
+        return types.none(tile, place, matrix, row, column, barriers, i), generate
+
+    copy.__simulated_as__ = ("tile copy", rows, columns)
+    return copy
+
+
+init_barrier.__simulated_as__ = ("init barrier",)
+expect_bytes.__simulated_as__ = ("expect bytes",)
+wait_barrier.__simulated_as__ = ("wait barrier",)

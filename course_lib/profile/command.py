@@ -1,0 +1,170 @@
+"""python -m course_lib profile my_kernel.py:kernel --grid 4,4 --block 16,16 --array A=random:float32:64,64 ...
+
+Exit status: 0 if the launch has no findings and stays within the budgets, 1 if not, 2 if it could not be profiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import measurements
+from ..check_all import LAUNCHES, Checked, product_of
+from ..run import COUNTS
+from ..simulate import simulate
+from ..simulator.findings import KINDS, SimulatorError
+from ..simulator.language.source import read
+from ..testing import exceeded, not_allowed
+from .arguments import FORM, in_order, numbers
+from .files import File, UsageError, load, split
+from .profiling import profile
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    p = argparse.ArgumentParser(
+        prog="python -m course_lib profile",
+        description="Profile a numba CUDA kernel without a GPU: broken rules, the traffic of each line, occupancy, and "
+        "the time by the model of waiting. The exit status is 0 without findings, 1 with findings or an exceeded "
+        "budget, 2 if the kernel could not be profiled.",
+    )
+    p.add_argument("kernel", help="the file and the kernel in it: my_kernel.py:kernel")
+    p.add_argument("--grid", help="blocks, as 4,4", metavar="X,Y,Z")
+    p.add_argument("--block", help="threads of a block, as 16,16", metavar="X,Y,Z")
+    p.add_argument("--array", action="append", default=[], metavar="NAME=SPEC", help=f"NAME={FORM}; or NAME=file:A.npy")
+    p.add_argument("--scalar", action="append", default=[], metavar="NAME=VALUE", help="n=64, or alpha=float32:1.5")
+    p.add_argument(
+        "--launch",
+        metavar="FUNCTION",
+        help="a function of the same file that returns grid, block and a tuple of arguments, in place of these options",
+    )
+    p.add_argument(
+        "--check-all",
+        nargs="?",
+        const="",
+        metavar="FUNCTION",
+        help="launch for many sizes, and profile the smallest launch that fails: a function of the same file takes "
+        "sizes, and returns grid, block, a tuple of arguments and, if wanted, what arrays should hold by name; without "
+        "one, the kernel is launched as a product of matrices (A, B, C)",
+    )
+    p.add_argument("--launches", type=int, default=LAUNCHES, metavar="N", help=f"of --check-all ({LAUNCHES})")
+    p.add_argument("--seed", type=int, default=0, help="of random arrays (0)")
+    p.add_argument("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory of a block (0)")
+    p.add_argument("--registers", type=int, metavar="N", help="registers of a thread, as a compiler reports them")
+    p.add_argument("--gpu", choices=measurements.gpus(), default=measurements.DEFAULT_GPU, help="a recorded GPU")
+    p.add_argument("--max-steps", type=int, metavar="N", help="iterations of a warp, before a loop counts as endless")
+    p.add_argument("--allow", action="append", default=[], choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}")
+    for count in COUNTS:
+        p.add_argument(
+            f"--max-{count.replace('_', '-')}", type=int, metavar="N", help=f"budget of the launch's {count}"
+        )
+    p.add_argument("--page", type=Path, metavar="FILE", help="write one HTML page with the live stepper")
+    p.add_argument("--json", action="store_true", help="print JSON in place of text")
+    return p
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except UsageError as error:
+        said = str(error)
+    except SimulatorError as error:  # the launch is wrong, or the kernel is none that the simulator runs
+        said = f"{options.kernel}: {error.without_option()}"
+    print(said, file=sys.stderr)
+    return 2
+
+
+def _run(options: argparse.Namespace) -> int:
+    path, name = split(options.kernel)
+    file = load(path)
+    kernel = file.kernel(name)
+    if file.skipped:
+        more = f" (and {len(file.skipped) - 1} more)" if len(file.skipped) > 1 else ""
+        print(f"{path}: statements that fail are left out: {file.skipped[0]}{more}.", file=sys.stderr)
+    checked = None
+    if options.check_all is None:
+        grid, block, values = _launch(options, file, kernel)
+    else:
+        checked, grid, block, values = _checked(options, file, kernel)
+        if checked.holds:
+            print(json.dumps({"clean": True, "checked": repr(checked)}, indent=1) if options.json else checked)
+            return 0
+    try:
+        launch = profile(
+            kernel,
+            grid,
+            block,
+            *values,
+            shared_bytes=options.shared_bytes,
+            registers=options.registers,
+            gpu=options.gpu,
+            max_steps=options.max_steps,
+        )
+    except SimulatorError:
+        raise
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
+    from .report import as_data, as_page, as_text, verdict
+
+    budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
+    fails = verdict(launch, not_allowed(launch.run, options.allow), exceeded(launch.run, budgets))
+    if checked:
+        fails.insert(0, repr(checked))
+    print(json.dumps(as_data(launch, fails), indent=1) if options.json else as_text(launch, fails))
+    if options.page:
+        try:
+            options.page.write_text(as_page(launch, fails), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"The page cannot be written to {options.page}: {error.strerror}.") from None
+        print(f"\nPage: {options.page}", file=sys.stderr if options.json else sys.stdout)
+    return int(bool(fails))
+
+
+def _launch(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Any, Any, Sequence[Any]]:
+    """Return the grid, the block and the arguments, from the options or from a function of the file."""
+    if options.launch:
+        _alone(options, "--launch")
+        made = file.named(options.launch)
+        try:
+            grid, block, values = made()[:3]
+        except Exception as error:
+            raise UsageError(
+                f"{options.launch}() must return grid, block and a tuple of arguments; it ended with "
+                f"{type(error).__name__}: {error}."
+            ) from None
+        return grid, block, values
+    for option in ("grid", "block"):
+        if getattr(options, option) is None:
+            raise UsageError(f"Give the launch a --{option}, as --{option} {'4,4' if option == 'grid' else '16,16'}.")
+    grid, block = numbers("the grid", options.grid), numbers("the block", options.block)
+    source = read(kernel)
+    return grid, block, in_order(source.name, source.parameters, options.array, options.scalar, options.seed)
+
+
+def _alone(options: argparse.Namespace, name: str) -> None:
+    """Refuse a launch that is given twice."""
+    if options.grid or options.block or options.array or options.scalar:
+        raise UsageError(f"{name} gives grid, block and arguments; leave out --grid, --block, --array and --scalar.")
+
+
+def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Checked, Any, Any, Sequence[Any]]:
+    """Return what many launches say, and grid, block and arguments of the smallest that fails, if one does."""
+    _alone(options, "--check-all")
+    if options.launch:
+        raise UsageError("--check-all and --launch both give the launch; leave one of them out.")
+    if options.launches < 1:
+        raise UsageError(f"--launches is {options.launches}; it is 1 or more.")
+    launch = file.named(options.check_all) if options.check_all else product_of(kernel)
+    if not callable(launch):
+        raise UsageError(f"{options.check_all!r} in {file.path} is no function of sizes.")
+    found = simulate(kernel, max_steps=options.max_steps).check_all(
+        launch, allow=options.allow, launches=options.launches, seed=options.seed
+    )
+    made = (0, 0, ()) if found.sizes is None else launch(**found.sizes)[:3]
+    return found, *made

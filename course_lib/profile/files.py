@@ -1,0 +1,154 @@
+"""Kernels in files: a file is imported without a GPU, and the kernel is taken from it."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+#: The function that a statement's failure calls, by a name that no file has.
+_SKIP = "__skip_statement__"
+
+
+class UsageError(Exception):
+    """What was asked for cannot be done; the message is one sentence for the person who asked."""
+
+
+@dataclass(frozen=True)
+class File:
+    """An imported file. ``skipped`` says which of its statements failed, and why."""
+
+    path: Path
+    module: ModuleType
+    skipped: tuple[str, ...] = ()
+
+    def named(self, name: str) -> Any:
+        """Return the object with this name, as ``kernel`` or ``Class.kernel``."""
+        found: Any = self.module
+        for part in name.split("."):
+            if not hasattr(found, part):
+                raise UsageError(f"{self.path} has no {name!r}; {self._offers()}{self._missing()}.")
+            found = getattr(found, part)
+        return found
+
+    def kernel(self, name: str) -> Any:
+        """Return the kernel, or the plain function, with this name."""
+        found = self.named(name)
+        if not isinstance(getattr(found, "py_func", found), FunctionType):
+            raise UsageError(f"{name!r} in {self.path} is no kernel ({type(found).__name__}); {self._offers()}.")
+        return found
+
+    def _offers(self) -> str:
+        kernels = [name for name, thing in vars(self.module).items() if _is_kernel(thing)]
+        return f"its kernels are {', '.join(kernels)}" if kernels else "no function in it is decorated with @cuda.jit"
+
+    def _missing(self) -> str:
+        return f" (skipped: {'; '.join(self.skipped[:3])})" if self.skipped else ""
+
+
+def _is_kernel(thing: Any) -> bool:
+    """Whether this is a dispatcher of numba's that a host can launch."""
+    plain = getattr(thing, "py_func", None)
+    return isinstance(plain, FunctionType) and not getattr(thing, "targetoptions", {}).get("device")
+
+
+def split(target: str) -> tuple[Path, str]:
+    """Return the file and the kernel of ``my_kernel.py:kernel``."""
+    path, _, name = target.rpartition(":")
+    if not path or not name:
+        raise UsageError(f"Name a file and the kernel in it, as my_kernel.py:kernel, not {target!r}.")
+    return Path(path), name
+
+
+def load(path: Path) -> File:
+    """Import a file of kernels, statement by statement. What it prints goes to stderr.
+
+    Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
+    and what needs them.
+    """
+    if not path.is_file():
+        raise UsageError(f"There is no file {path}.")
+    try:
+        tree = ast.parse(path.read_bytes(), str(path))
+    except SyntaxError as error:
+        raise UsageError(f"{path}, line {error.lineno}, is not Python: {error.msg}.") from None
+    except ValueError:
+        raise UsageError(f"{path} is no Python file.") from None
+    module = ModuleType(f"profiled_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    skipped: list[str] = []
+
+    def skip(line: int) -> None:
+        error = sys.exception()
+        if error is None or not isinstance(error, Exception | SystemExit):
+            raise
+        skipped.append(f"line {line}, {_said(error)}")
+
+    vars(module)[_SKIP] = skip
+    with _neighbours(path.parent), _signatures_wait(), contextlib.redirect_stdout(sys.stderr):
+        exec(_tolerant(tree, path), vars(module))
+    return File(path, module, tuple(skipped))
+
+
+def _tolerant(tree: ast.Module, path: Path) -> CodeType:
+    """Compile a file so that a statement that fails calls ``_SKIP`` with its line, and the next one runs.
+
+    The file is compiled as a whole: what a name means in the rest of it changes the code of its functions.
+    """
+    body: list[ast.stmt] = []
+    for statement in tree.body:
+        from_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if from_future or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+            body.append(statement)  # a docstring and these come first
+            continue
+        (guard,) = ast.parse(f"try:\n    pass\nexcept:\n    {_SKIP}({statement.lineno})").body
+        assert isinstance(guard, ast.Try)
+        guard.body = [statement]
+        body.append(guard)
+    return compile(ast.Module(body, []), str(path), "exec", dont_inherit=True)
+
+
+def _said(error: BaseException) -> str:
+    """Return an error in one line."""
+    if type(error).__name__ == "CudaSupportError":
+        return "which needs a GPU"
+    return f"{type(error).__name__}: {textwrap.shorten(str(error), 100)}"
+
+
+@contextlib.contextmanager
+def _neighbours(folder: Path) -> Iterator[None]:
+    """Let a file import the files beside it, as it can where Python runs it."""
+    sys.path.insert(0, str(folder.resolve()))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder.resolve()))
+
+
+@contextlib.contextmanager
+def _signatures_wait() -> Iterator[None]:
+    """Let ``@cuda.jit`` with a signature compile nothing: that would need a GPU's driver.
+
+    The simulator reads signatures from the source.
+    """
+    from numba import cuda
+
+    original = cuda.jit
+
+    def jit(function: Any = None, *others: Any, **options: Any) -> Any:
+        if isinstance(function, FunctionType):
+            return original(function, *others, **options)
+        return original(**{name: value for name, value in options.items() if name != "signature"})
+
+    cuda.jit = jit
+    try:
+        yield
+    finally:
+        cuda.jit = original

@@ -1,0 +1,288 @@
+"""Barriers in shared memory (mbarrier), and the tiles that the copy engine brings (cp.async.bulk.tensor).
+
+A GPU may bring a tile at any time between the copy and the end of the phase that counts its bytes. Here it comes as
+late as it can: when a thread first waits for that phase, so that whoever reads before finds what was there before. The
+bytes are counted at once. A thread that waits acquires what the threads did before that arrived, or copied, in that
+phase: the races observer sees a fence and an atomic of each of them. One thread starts a copy; 32 pieces of 16 bytes
+are told as a request of its warp. Where all warps of a block wait and nothing more arrives, they are told of and go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..findings import KernelError
+from ..hardware import WARP_SIZE
+from .access import Site
+from .arrays import Pattern
+from .barrier import Pause
+from .memory import SharedArray
+from .products import ALIGNMENT, PIECE
+
+#: The bytes of a tile's row, whose pieces change places.
+ROW_BYTES = 128
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(eq=False)
+class PendingTile:
+    """One copy: its requests with what each brings, element by element; in which blocks it is on its way, and the
+    word of its barrier and the phase that counts its bytes there."""
+
+    site: Site
+    requests: list[tuple[Pattern, list[np.ndarray]]]
+    blocks: np.ndarray
+    words: Ints
+    phase: Ints
+
+
+@dataclass(eq=False)
+class Barriers:
+    """The barriers in one shared array, by word: arrivals that a phase needs (0: no barrier), and what is missing."""
+
+    arrivals: Ints
+    missing: Ints
+    bytes: Ints
+    phase: Ints  # how many are complete
+    copies: list[PendingTile] = field(default_factory=list)
+
+
+class Phases:
+    """The barriers and bulk copies of the blocks of a chunk, which its warps share."""
+
+    def __init__(self) -> None:
+        self.of: dict[SharedArray, Barriers] = {}
+        self.events = 0  # arrivals so far
+        self.seen: dict[Any, int] = {}  # by vector: the events at its last pause
+        self.given_up: set[Any] = set()  # vectors that no longer wait for the phase at which they stand
+
+    # --- called by the generated code ---------------------------------------------------------------------------
+
+    def init(self, vector: Any, array: Any, index: Any, arrivals: Any, mask: Any, line: int) -> None:
+        """barriers[index] needs so many arrivals from here on."""
+        keys, lanes, pattern = self._words(vector, array, index, mask, line)
+        wanted = np.broadcast_to(np.asarray(arrivals, np.int64), vector.shape)[lanes]
+        if (wanted < 1).any():
+            raise KernelError(f"a phase needs at least one arrival, not {int(wanted.min())}", line=line)
+        of = self._barriers(array)
+        of.arrivals[keys] = of.missing[keys] = wanted
+        of.bytes[keys] = of.phase[keys] = 0
+        self._touch(vector, "store", pattern, line)
+
+    def expect(self, vector: Any, array: Any, index: Any, count: Any, mask: Any, line: int) -> None:
+        """Each lane arrives at its barrier, whose phase waits for so many bytes, too."""
+        keys, lanes, pattern = self._words(vector, array, index, mask, line)
+        of = self._known(array, keys, line)
+        np.add.at(of.bytes, keys, np.broadcast_to(np.asarray(count, np.int64), vector.shape)[lanes])
+        np.subtract.at(of.missing, keys, 1)
+        if (of.missing[keys] < 0).any():
+            word = int(keys[of.missing[keys] < 0][0])
+            raise KernelError(
+                f"{array.element_name(array.index_of_key(word))} gets more arrivals in a phase than the "
+                f"{int(of.arrivals[word])} that it was made for; let fewer threads arrive, or wait in between",
+                line=line,
+            )
+        self._touch(vector, "atomic", pattern, line)
+        self._release(vector, pattern)
+        self._settle(of, keys)
+
+    def copy(
+        self,
+        vector: Any,
+        tile: Any,
+        place: Any,
+        matrix: Any,
+        corner: tuple[Any, Any],
+        array: Any,
+        index: Any,
+        box: tuple[int, int],
+        mask: Any,
+        line: int,
+    ) -> None:
+        """Start to copy matrix[row:, column:] to ``tile``; its bytes arrive at barriers[index]."""
+        keys, lanes, pattern = self._words(vector, array, index, mask, line)
+        if not len(keys):
+            return
+        if (lanes.sum(axis=(0, 1)) > 1).any():
+            raise KernelError(
+                "one thread starts a bulk copy, and several of a warp do here; let one do so, as `if threadIdx.x == 0`",
+                line=line,
+            )
+        of = self._known(array, keys, line)
+        blocks = lanes.any(axis=(0, 1)).reshape(-1)
+        first, row, column = (np.broadcast_to(np.asarray(x, np.int64), vector.shape)[lanes] for x in (place, *corner))
+        requests = self._requests(vector, tile, matrix, box, blocks, first, row, column, line)
+        site = self._site(vector, "bulk", line)
+        for request, values in requests:
+            vector.engine.tell("copy_started", site, request, 0, tuple(values))
+        # a block has one copying lane, so these are in the order of the blocks
+        of.copies.append(PendingTile(site, requests, blocks, keys, of.phase[keys].copy()))
+        self._touch(vector, "atomic", pattern, line)
+        self._release(vector, self._for_warp(vector, array, keys, blocks))
+        of.bytes[keys] -= box[0] * ROW_BYTES
+        self._settle(of, keys)
+
+    def unfinished(self, vector: Any, array: Any, index: Any, parity: Any, mask: Any, line: int) -> Pause | None:
+        """None once the phases with this parity are complete in all blocks; else what the warp yields."""
+        keys, lanes, pattern = self._words(vector, array, index, mask, line)
+        of = self._barriers(array)
+        wanted = np.broadcast_to(np.asarray(parity, np.int64), vector.shape)[lanes]
+        late = (of.phase[keys] % 2 == wanted) | (of.arrivals[keys] == 0)  # another warp may make it yet
+        if late.any():
+            if vector not in self.given_up:
+                calm = self.seen.get(vector) == self.events
+                self.seen[vector] = self.events
+                return Pause(line, calm, True)
+            self.given_up.discard(vector)
+            where = np.zeros(vector.shape, bool)
+            where[lanes] = late
+            word = int(keys[late][0])
+            missing = int(of.missing[word]), int(of.arrivals[word]), int(of.bytes[word])
+            vector.engine.tell("unfinished_phase", line, vector, where, array, array.index_of_key(word), missing)
+        self.seen.pop(vector, None)
+        self._touch(vector, "atomic", pattern, line)
+        for copy in of.copies:
+            self._bring(vector, of, copy, lanes)
+        of.copies = [copy for copy in of.copies if copy.blocks.any()]
+        return None
+
+    # --- the rest -----------------------------------------------------------------------------------------------
+
+    def _words(self, vector: Any, array: Any, index: Any, mask: Any, line: int) -> tuple[Ints, np.ndarray, Pattern]:
+        """The words of the barriers that the active lanes mean, these lanes, and the access as a pattern."""
+        lanes = vector.full(mask)
+        at = np.broadcast_to(np.asarray(index, np.int64), vector.shape)
+        if array.space != "shared":
+            raise KernelError(f"a barrier is in shared memory, and {array.name} is in {array.space} memory", line=line)
+        outside = lanes & ((at < 0) | (at >= array.size))
+        if outside.any():
+            raise KernelError(f"{array.name} has {array.size} barriers, and no [{int(at[outside][0])}]", line=line)
+        pattern = Pattern(array, vector, np.where(lanes, at, 0), lanes)
+        return array.keys(vector, pattern, 0)[lanes], lanes, pattern
+
+    def _barriers(self, array: Any) -> Barriers:
+        if array not in self.of:
+            arrivals, missing, count, phase = np.zeros((4, array.words()), np.int64)
+            self.of[array] = Barriers(arrivals, missing, count, phase)
+        return self.of[array]
+
+    def _known(self, array: Any, keys: Ints, line: int) -> Barriers:
+        of = self._barriers(array)
+        if (of.arrivals[keys] == 0).any():
+            word = int(keys[of.arrivals[keys] == 0][0])
+            name = array.element_name(array.index_of_key(word))
+            raise KernelError(
+                f"{name} is no barrier yet; call init_barrier for it in one thread, then synchronize", line=line
+            )
+        return of
+
+    def _settle(self, of: Barriers, keys: Ints) -> None:
+        """Begin the next phase where nothing is missing."""
+        done = np.unique(keys[(of.missing[keys] == 0) & (of.bytes[keys] == 0)])
+        of.phase[done] += 1
+        of.missing[done] = of.arrivals[done]
+        self.events += 1
+
+    def _site(self, vector: Any, op: str, line: int) -> Site:
+        site = Site(line, op, vector.engine, 0)
+        site.vector = vector
+        return site
+
+    def _touch(self, vector: Any, op: str, pattern: Pattern, line: int) -> None:
+        site = self._site(vector, op, line)
+        for watch in pattern.array.watchers:
+            watch(site, pattern, 0, np.uint64(0))
+
+    def _release(self, vector: Any, pattern: Pattern) -> None:
+        """What these lanes did so far comes before what those do that wait for the phase."""
+        vector.engine.tell("fence", vector, pattern.mask, True)
+        vector.engine.tell("released", vector, pattern)
+
+    def _for_warp(self, vector: Any, array: Any, keys: Ints, blocks: np.ndarray) -> Pattern:
+        """The access to the barriers by all lanes of the warp, of which each is told to bring a part of the tile."""
+        index = np.zeros(len(blocks), np.int64)
+        index[blocks] = keys // array.chunk.count
+        shape = (1, 1, *array.chunk.shape)
+        lanes = np.broadcast_to(blocks.reshape(shape), vector.shape)
+        return Pattern(array, vector, np.broadcast_to(index.reshape(shape), vector.shape), lanes)
+
+    def _requests(
+        self,
+        vector: Any,
+        tile: Any,
+        matrix: Any,
+        box: tuple[int, int],
+        blocks: np.ndarray,
+        first: Ints,
+        row: Ints,
+        column: Ints,
+        line: int,
+    ) -> list[tuple[Pattern, list[np.ndarray]]]:
+        """Where the pieces of each block's tile go, 32 at a time, and their elements."""
+        (rows, columns), width = box, PIECE // tile.itemsize
+        start = tile.address + first * tile.itemsize
+        if tile.alignment < ALIGNMENT or (start % ALIGNMENT).any():
+            raise KernelError(
+                f"a bulk copy goes to a multiple of {ALIGNMENT} bytes, and {tile.name}[{int(first[0])}] is none; give "
+                f"cuda.shared.array the alignment {ALIGNMENT} as its third argument, and tiles whole rows of eight",
+                line=line,
+            )
+        if (first < 0).any() or (first + rows * columns > tile.size).any():
+            raise KernelError(
+                f"the copy of {rows}×{columns} elements to {tile.name}[{int(first.max())}] goes beyond its "
+                f"{tile.size} elements; look at its place",
+                line=line,
+            )
+        if matrix.size and (matrix.strides[1] != 1 or matrix.strides[0] * matrix.itemsize % PIECE):
+            raise KernelError(
+                f"a bulk copy needs rows in C order that begin on {PIECE}-byte boundaries; pad those of {matrix.name}",
+                line=line,
+            )
+        r, piece = np.divmod(np.arange(rows * columns // width), columns // width)
+        byte = start[:, None] + r * ROW_BYTES + PIECE * piece
+        at = np.zeros((len(blocks), len(r)), np.int64)
+        at[blocks] = ((byte ^ byte // ROW_BYTES % 8 * PIECE) - tile.address) // tile.itemsize
+        values = np.zeros((len(blocks), len(r), width), tile.dtype)
+        values[blocks] = np.stack(
+            [_part(matrix, a, b, rows, columns) for a, b in zip(row, column, strict=True)]
+        ).reshape(-1, len(r), width)
+        shape, chunk = vector.lanes.shape, vector.chunk.shape
+        alike = (at[blocks] == at[blocks][:1]).all()
+        lanes: Any = True if blocks.all() else np.broadcast_to(blocks.reshape(1, 1, *chunk), vector.shape)
+        requests = []
+        for begin in range(0, len(r), WARP_SIZE):
+            here = slice(begin, begin + WARP_SIZE)
+            offsets = at[blocks][0, here].reshape(*shape, 1, 1) if alike else at[:, here].T.reshape(vector.shape)
+            items = [values[:, here, i].T.reshape(*shape, *chunk) for i in range(width)]
+            requests.append((Pattern(tile, vector, offsets, lanes, width), items))
+        return requests
+
+    def _bring(self, vector: Any, of: Barriers, copy: PendingTile, waiting: np.ndarray) -> None:
+        """Let the copy arrive in those blocks of ``waiting`` lanes where the phase of its bytes is complete."""
+        complete = np.zeros(len(copy.blocks), bool)
+        complete[np.flatnonzero(copy.blocks)] = of.phase[copy.words] > copy.phase
+        complete &= waiting.any(axis=(0, 1)).reshape(-1)
+        if not complete.any():
+            return
+        own = copy.site.vector
+        lanes: Any = np.broadcast_to(complete.reshape(1, 1, *own.chunk.shape), own.shape)
+        for request, values in copy.requests:
+            pattern = Pattern(request.array, own, request.offsets, True if complete.all() else lanes, request.width)
+            own.engine.tell("copy_arrived", copy.site, pattern, 0)
+            for element, value in enumerate(values):
+                request.array.scatter(own, pattern, element, value)
+        left = ~complete[np.flatnonzero(copy.blocks)]
+        copy.words, copy.phase = copy.words[left], copy.phase[left]
+        copy.blocks = copy.blocks & ~complete
+
+
+def _part(matrix: Any, row: int, column: int, rows: int, columns: int) -> np.ndarray:
+    """matrix[row : row + rows, column : column + columns], zeros outside."""
+    result = np.zeros((rows, columns), matrix.dtype)
+    top, left = max(0, row), max(0, column)
+    part = matrix.host[top : max(top, row + rows), left : max(left, column + columns)]
+    result[top - row : top - row + part.shape[0], left - column : left - column + part.shape[1]] = part
+    return result

@@ -1,0 +1,175 @@
+"""One answer judged: points, status, hint, and what the student reads. Runs in a process of `sandbox.py`."""
+
+from __future__ import annotations
+
+import ast
+import html
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..exercises import EXERCISES, LESSONS, check
+from ..exercises.grading.exercise import FILL_IN, Exercise
+from ..exercises.grading.explain import Explanation, compare
+from ..exercises.grading.routines import Routine
+from ..exercises.grading.verdict import NOT_YET, Verdict
+from . import likeness
+from .extract import Missing, Refused, extract, text_of
+from .lessons import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
+from .submission import LONGEST, Answer, answers, as_json, read
+
+#: What may stand in the column "status", beside "passed", "failed" and "not yet" of a verdict.
+REFUSED, MISSING, STOPPED, UNREADABLE, TO_READ = "refused", "missing", "stopped", "unreadable", "to read"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on one answer. ``points`` is None where a person gives them; ``page`` is HTML for the student;
+    ``units`` are what the student wrote, part by part, to be compared with what others wrote; ``text`` is an
+    answer in words, ``digest`` tells the answer from another one to the same exercise."""
+
+    exercise: str
+    points: float | None
+    of: int
+    status: str
+    hint: str = ""
+    seconds: float = 0.0
+    page: str = ""
+    units: tuple[str, ...] = ()
+    text: str = ""
+    digest: str = ""
+
+
+def unjudged(exercise: str, status: str, hint: str) -> Judged:
+    """The verdict on an answer that was not launched: no points, and a sentence."""
+    page = f"<p><b>{exercise}: {status}</b></p><p>{html.escape(hint)}</p>"
+    return Judged(exercise, 0, EXERCISES[exercise].points, status, hint, page=page)
+
+
+def judge(exercise: str, lesson: str, answer: Answer) -> Judged:
+    """Judge the answer to an exercise of a lesson. What is wrong with it is in the result, never an exception."""
+    began = time.process_time()
+    judged = _judged(exercise, lesson, answer)
+    return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
+
+
+def _judged(exercise: str, lesson: str, answer: Answer) -> Judged:
+    if answer.source is None:
+        return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
+    if len(answer.source) > LONGEST:
+        return unjudged(exercise, REFUSED, f"the cell has more than {LONGEST:,} characters.")
+    course = [source for _, source in lesson_cells(lesson)]
+    try:
+        if isinstance(EXERCISES[exercise], Explanation):
+            return _in_words(exercise, text_of(exercise, answer.source, answer.others))
+        return _function(exercise, places(lesson)[exercise], answer, course)
+    except Refused as refusal:
+        return unjudged(exercise, REFUSED, str(refusal))
+    except Missing as nothing:
+        return unjudged(exercise, NOT_YET, str(nothing))
+    except SyntaxError as error:
+        where = f"line {error.lineno}" if error.lineno else "the cell"
+        return unjudged(exercise, "failed", f"{where} is no Python: {error.msg}.")
+
+
+def _in_words(name: str, text: str | None) -> Judged:
+    exercise = EXERCISES[name]
+    assert isinstance(exercise, Explanation)
+    if text is None:
+        return unjudged(name, NOT_YET, "the cell gives no text to explain.")
+    if compare(exercise, text, (), lambda points: None).status == NOT_YET:
+        return unjudged(name, NOT_YET, "the answer has too few words.")
+    page = f"<p><b>{name}</b></p><blockquote>{_paragraphs(text)}</blockquote>"
+    return Judged(name, None, exercise.points, TO_READ, page=page, units=_words(text), text=text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text.lower()))
+
+
+def _paragraphs(text: str) -> str:
+    return "<br>".join(html.escape(line) for line in text.strip().splitlines())
+
+
+def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[str]) -> Judged:
+    exercise = EXERCISES[name]
+    assert isinstance(exercise, Exercise | Routine) and answer.source is not None
+    kernel = isinstance(exercise, Exercise)
+    found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
+    remarks = (*filter(None, [answer.remark]), *found.remarks)
+    if source := likeness.copied_from(found.tree, _last_function(place.source), keeps=exercise.kind == FILL_IN):
+        raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
+    verdict = check(name, found.function)
+    hint, units = verdict.hint or _first(verdict), _units(answer.source, found.tree, place)
+    return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=_page(verdict, remarks), units=units)
+
+
+def _first(verdict: Verdict) -> str:
+    return next((check.text for check in verdict.checks if check.passed is False), "")
+
+
+def _last_function(cell: str) -> ast.FunctionDef:
+    return next(node for node in reversed(parsed(cell).body) if isinstance(node, ast.FunctionDef))
+
+
+def _units(cell: str, function: ast.FunctionDef, place: ExerciseCell) -> tuple[str, ...]:
+    """The statements and comments of a cell that the lesson does not give."""
+    known = set(likeness.comments(place.source))
+    own = (comment for comment in likeness.comments(cell) if comment not in known)
+    return (*likeness.written(function, _last_function(place.source)), *own)
+
+
+def _page(verdict: Verdict, remarks: Sequence[str]) -> str:
+    """The verdict, and the picture of the step that went wrong."""
+    said = "".join(f"<p><b>Grader:</b> {html.escape(remark)}</p>" for remark in remarks)
+    picture = ""
+    if verdict.opens is not None:
+        picture = verdict.show().picture(hint="")._repr_html_()
+    return f"{verdict._repr_html_()}{said}{picture}"
+
+
+#: The authors of the course's own answers.
+COURSE = ("the course's solution", "the course's model answer")
+
+
+def course_units(lesson: str, name: str) -> dict[str, tuple[str, ...]]:
+    """Return what the course's own answers to an exercise say, part by part, as `Judged.units` does."""
+    exercise, folder, found = EXERCISES[name], NOTEBOOKS / "solutions", {}
+    if (folder / f"{lesson}.ipynb").exists():
+        place, solved = places(lesson)[name], places(lesson, folder)[name].source
+        if isinstance(exercise, Explanation):
+            found[COURSE[0]] = _words(text_of(name, solved, ()) or "")
+        else:
+            found[COURSE[0]] = _units(solved, _last_function(solved), place)
+    if isinstance(exercise, Explanation):
+        found[COURSE[1]] = _words(exercise.model)
+    return found
+
+
+# ---- what the sandbox calls: values of JSON in, values of JSON out ---------------------------------------------
+
+
+def read_notebook(path: str, lesson: str) -> dict[str, Any]:
+    """Return the answers in a notebook."""
+    return as_json(answers(read(Path(path)), places(lesson)))
+
+
+def judge_answer(exercise: str, lesson: str, answer: Sequence[Any]) -> dict[str, Any]:
+    """Return the verdict on one of them."""
+    source, others, remark = answer
+    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark)))
+
+
+def prepare() -> None:
+    """Import and read once, before the processes of the tasks begin, what judging an answer needs: 1 s otherwise."""
+    likeness.course_texts()
+    lesson = next(iter(LESSONS))
+    place = next(iter(places(lesson).values()))
+    wrong = place.source.replace("...", "acc += A[row, k] + B[k, col]")
+    assert judge(place.exercise, lesson, Answer(wrong)).status == "failed"
+
+
+TASKS: Mapping[str, Any] = {"read": read_notebook, "judge": judge_answer}

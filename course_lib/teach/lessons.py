@@ -1,0 +1,89 @@
+"""Where each exercise is in its lesson: the cell, the function that it asks for, and the text that is given."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ..exercises import EXERCISES, LESSONS
+from ..exercises.grading.explain import Explanation
+
+#: The lessons, in a checkout of the course.
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+@dataclass(frozen=True)
+class ExerciseCell:
+    """The cell of an exercise: its id, its source, the name of the function in it, "" for an answer in words."""
+
+    exercise: str
+    cell: str
+    source: str
+    function: str
+
+
+def lesson_named(words: str) -> str:
+    """Return the lesson that "4", "04" or "04_tiling" means; ValueError if there is none."""
+    for lesson in LESSONS:
+        if words in (lesson, lesson[:2], str(int(lesson[:2]))):
+            return lesson
+    raise ValueError(f"there is no lesson {words!r}; the lessons are {', '.join(LESSONS)}")
+
+
+@cache
+def lesson_cells(lesson: str, folder: Path = NOTEBOOKS) -> tuple[tuple[str, str], ...]:
+    """Return the code cells of a lesson, (id, source) each. FileNotFoundError where the lessons are not installed."""
+    path = folder / f"{lesson}.ipynb"
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there; the lessons' notebooks must be beside course_lib")
+    return tuple(code_cells(json.loads(path.read_text(encoding="utf-8"))))
+
+
+def code_cells(notebook: object) -> Iterator[tuple[str, str]]:
+    """Yield (id, source) for each code cell of a notebook's JSON; ValueError where it is no notebook."""
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise ValueError("the file is no notebook of version 4: it has no list of cells")
+    for cell in cells:
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            source = cell.get("source", "")
+            text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+            yield str(cell.get("id", "")), text
+
+
+@cache
+def places(lesson: str, folder: Path = NOTEBOOKS) -> dict[str, ExerciseCell]:
+    """Return the place of each exercise of a lesson, in its order."""
+    found = {}
+    for cell, source in lesson_cells(lesson, folder):
+        tree = parsed(source)
+        for exercise, _ in calls(tree):
+            defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+            in_words = isinstance(EXERCISES.get(exercise), Explanation)
+            found[exercise] = ExerciseCell(exercise, cell, source, "" if in_words else defined[-1])
+    return {exercise.name: found[exercise.name] for exercise in LESSONS[lesson]}
+
+
+def parsed(source: str) -> ast.Module:
+    """Return a cell's tree, if need be without the lines that only IPython reads (``%time``, ``!ls``); SyntaxError."""
+    try:
+        try:
+            return ast.parse(source)
+        except SyntaxError:
+            lines = ["" if line.lstrip()[:1] in ("%", "!", "?") else line for line in source.split("\n")]
+            return ast.parse("\n".join(lines))
+    except (RecursionError, MemoryError, ValueError) as error:  # nested too deeply, or a null character
+        raise SyntaxError(str(error) or "too many expressions inside each other") from None
+
+
+def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+    """Yield each ``check("name", …)`` and ``explain("name", …)`` of a cell, with the name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("check", "explain") and node.args:
+            name = node.args[0]
+            if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                yield name.value, node

@@ -1,0 +1,157 @@
+"""What of an answer its author wrote, and whether the same was written elsewhere: in the course, or by another student.
+
+Texts are compared as trees, in which names are numbers in the order of their first use: another name, another layout or
+a comment makes no difference.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import io
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+from .. import kernels
+from ..exercises import LESSONS
+from .lessons import NOTEBOOKS, lesson_cells, parsed
+
+#: An answer of more statements than this, beside those that the lesson gives, is nobody's by chance. Shorter ones are
+#: often equal: the exercises leave little choice.
+CHANCE = 9
+_FEW = 3
+#: Two answers are alike if they share this part of what their authors wrote.
+ALIKE = 0.9
+#: Less than this many statements and comments are no evidence.
+_EVIDENCE = 5
+
+_KEPT = {*vars(builtins), "cuda", "np", "math"}
+
+
+def normal(function: ast.FunctionDef) -> str:
+    """Return the function's text without names, decorators and docstring."""
+    return _dumped([ast.arguments([], function.args.args, None, [], [], None, []), *_body(function)])
+
+
+def statements(function: ast.FunctionDef) -> list[str]:
+    """Return its statements, each without names; a loop or a condition without what is inside."""
+    inside = (node for part in _body(function) for node in ast.walk(part))
+    return [_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt) and not _is_constant(node)]
+
+
+def _body(function: ast.FunctionDef) -> list[ast.stmt]:
+    return [statement for statement in function.body if not _is_constant(statement)]
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    """Whether it is a docstring, or the dots of a gap."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _header(statement: ast.stmt) -> ast.stmt:
+    bare = copy.copy(statement)
+    for part in ("body", "orelse", "finalbody", "handlers"):
+        if hasattr(bare, part):
+            setattr(bare, part, [])
+    return bare
+
+
+def _dumped(nodes: Sequence[ast.AST]) -> str:
+    """The trees with each name but the built-in ones replaced by a number, in the order of their first use."""
+    numbers: dict[str, str] = {}
+
+    def number(name: str) -> str:
+        return name if name in _KEPT else numbers.setdefault(name, f"v{len(numbers)}")
+
+    copied = [copy.deepcopy(node) for node in nodes]
+    for node in (part for one in copied for part in ast.walk(one)):
+        if isinstance(node, ast.Name):
+            node.id = number(node.id)
+        elif isinstance(node, ast.arg):
+            node.arg, node.annotation = number(node.arg), None
+    return " ".join(ast.dump(node) for node in copied)
+
+
+def written(function: ast.FunctionDef, given: ast.FunctionDef) -> list[str]:
+    """Return the statements of ``function`` that ``given``, the lesson's text, does not have."""
+    own, known = Counter(statements(function)), Counter(statements(given))
+    return sorted((own - known).elements())
+
+
+def comments(text: str) -> list[str]:
+    """Return the comments of a text."""
+    try:
+        return [
+            t.string.strip("# ")
+            for t in tokenize.generate_tokens(io.StringIO(text).readline)
+            if t.type == tokenize.COMMENT
+        ]
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        return []
+
+
+# ---- the course's own texts -----------------------------------------------------------------------------------
+
+
+@cache
+def course_texts() -> Mapping[str, str]:
+    """Return where the course has each kernel of its own: {normal text: "the kernel tiled"}."""
+    found: dict[str, str] = {}
+    for lesson in LESSONS:
+        path = NOTEBOOKS / "solutions" / f"{lesson}.ipynb"
+        for _, source in lesson_cells(lesson, path.parent) if path.exists() else ():
+            found |= {normal(f): f"the solution of {f.name}" for f in _kernels(parsed(source))}
+    for path in sorted(Path(kernels.__file__).parent.glob("*.py")):
+        found |= {normal(f): f"the kernel {f.name}" for f in _kernels(ast.parse(path.read_text(encoding="utf-8")))}
+    return found
+
+
+def _kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
+            yield node
+
+
+def copied_from(function: ast.FunctionDef, given: ast.FunctionDef, keeps: bool) -> str | None:
+    """Return which text of the course the answer is, with other names, where that cannot be chance; else None.
+
+    ``keeps``: the exercise leaves gaps in a text that stays as it is. Then another text of the course in its place is a
+    copy, even a short one.
+    """
+    where = course_texts().get(normal(function))
+    replaced = keeps and Counter(statements(given)) - Counter(statements(function))
+    return where if where and len(written(function, given)) > (_FEW if replaced else CHANCE) else None
+
+
+# ---- other students -------------------------------------------------------------------------------------------
+
+
+def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], float]]:
+    """Return the groups of authors who wrote nearly the same, and the least part that two neighbours in one share.
+
+    ``units`` are the statements and comments, or the words, that each wrote.
+    """
+    same: dict[tuple[str, ...], list[str]] = {}
+    for author, parts in sorted(units.items()):
+        if len(parts) >= _EVIDENCE:
+            same.setdefault(tuple(sorted(parts)), []).append(author)
+    group = {text: [text] for text in same}
+    share = dict.fromkeys(same, 1.0)
+    counted = {text: Counter(text) for text in same}
+    for one, other in combinations(same, 2):
+        both = 2 * (counted[one] & counted[other]).total() / (len(one) + len(other))
+        if both >= ALIKE:
+            if group[one] is not group[other]:
+                group[one] += group[other]
+                for text in group[other]:
+                    group[text] = group[one]
+            for text in group[one]:
+                share[text] = min(both, share[one], share[other])
+    groups = {id(texts): texts for texts in group.values()}.values()
+    found = [(tuple(sorted(a for text in texts for a in same[text])), share[texts[0]]) for texts in groups]
+    return sorted(((authors, least) for authors, least in found if len(authors) > 1), key=lambda each: (-each[1], each))

@@ -1,0 +1,141 @@
+"""What an answer's names stand for: imports and constants of a white list, read from the text and never executed."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import math
+from collections.abc import Iterable, Iterator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba import cuda, types
+
+from .allowed import ATTRIBUTES, BUILTINS
+
+#: The modules that an answer may import, or import from.
+MODULES = ("numpy", "math", "statistics", "numba", "numba.cuda", "numba.types", "numpy.linalg")
+#: Of this one only what a kernel calls, and numbers.
+KERNELS = "course_lib.kernels"
+#: Whole numbers have fewer bits: 10**10**10 would take hours.
+_BITS = 128
+
+
+class Unknown(Exception):
+    """The value is no constant that is read from the text."""
+
+
+def names_of(cells: Iterable[ast.Module]) -> dict[str, Any]:
+    """Return the names that the cells define at their top level, in order: a later definition replaces an earlier one.
+
+    What is neither an import nor a constant nor a function is passed over.
+    """
+    names: dict[str, Any] = {"__builtins__": BUILTINS, "__name__": "answer"}
+    for tree in cells:
+        for statement in tree.body:
+            names.update(_defined(statement, names))
+    return names
+
+
+def _defined(statement: ast.stmt, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            if alias.name in MODULES:
+                top = alias.name if alias.asname else alias.name.split(".")[0]
+                yield alias.asname or top, importlib.import_module(top)
+    elif isinstance(statement, ast.ImportFrom):
+        for alias in statement.names:
+            if statement.level == 0 and (thing := _imported(str(statement.module), alias.name)) is not None:
+                yield alias.asname or alias.name, thing
+    elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        try:
+            value = constant(statement.value, names)
+        except Unknown:
+            return
+        for target in targets:
+            yield from _bound(target, value)
+
+
+def _imported(module: str, name: str) -> Any:
+    """What ``from module import name`` gives; None where the name is not on the white list."""
+    if name.startswith("_"):
+        return None
+    if module in MODULES:
+        return getattr(importlib.import_module(module), name, None)
+    if module == KERNELS or module.startswith(KERNELS + "."):
+        thing = getattr(importlib.import_module(KERNELS), name, None)
+        device = getattr(thing, "targetoptions", {}).get("device", False)
+        return thing if device or hasattr(thing, "__simulated_as__") or isinstance(thing, int | float) else None
+    return None
+
+
+def _bound(target: ast.expr, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(value) == len(target.elts):
+        for part, item in zip(target.elts, value, strict=True):
+            yield from _bound(part, item)
+
+
+def constant(node: ast.expr, names: dict[str, Any]) -> Any:
+    """Return the value of a number, a text, a type, a tuple of such, or arithmetic on numbers; raise Unknown."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex | str):
+        return node.value
+    if isinstance(node, ast.Name) and _is_constant(names.get(node.id)):
+        return names[node.id]
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        module = names.get(node.value.id)
+        thing = getattr(module, node.attr, None) if module in (np, math, cuda, types) and node.attr[0] != "_" else None
+        if _is_constant(thing):
+            return thing
+    if isinstance(node, ast.Tuple):
+        return tuple(constant(part, names) for part in node.elts)
+    if isinstance(node, ast.UnaryOp | ast.BinOp):
+        return _computed(node, names)
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        kind, value = constant(node.func, names), constant(node.args[0], names)
+        if not isinstance(value, tuple | str | type) and (isinstance(kind, type) or isinstance(kind, types.Number)):
+            # A numba type is called for a constant of this type: NumPy's of the same name.
+            scalar = kind if isinstance(kind, type) else getattr(np, str(kind), None)
+            if scalar is not None:
+                return scalar(value)
+    raise Unknown
+
+
+def _is_constant(thing: Any) -> bool:
+    if isinstance(thing, tuple):
+        return all(map(_is_constant, thing))
+    number = isinstance(thing, int | float | complex | str | np.number | types.Type)
+    return number or (isinstance(thing, type) and issubclass(thing, np.generic))
+
+
+def _computed(node: ast.UnaryOp | ast.BinOp, names: dict[str, Any]) -> Any:
+    operands = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, node.right]
+    values = [constant(operand, names) for operand in operands]
+    for value in values:
+        if not isinstance(value, int | float) or (isinstance(value, int) and value.bit_length() > _BITS):
+            raise Unknown
+    known = {
+        ast.USub: lambda x: -x,
+        ast.Add: lambda x, y: x + y,
+        ast.Sub: lambda x, y: x - y,
+        ast.Mult: lambda x, y: x * y,
+        ast.FloorDiv: lambda x, y: x // y,
+        ast.Div: lambda x, y: x / y,
+        ast.Mod: lambda x, y: x % y,
+        ast.Pow: lambda x, y: x**y if 0 <= y <= _BITS else math.nan,
+    }.get(type(node.op))
+    try:
+        if known is not None:
+            return known(*values)  # type: ignore[operator]
+    except ArithmeticError:
+        pass
+    raise Unknown
+
+
+def available(thing: Any) -> bool:
+    """Whether a function that is executed, not simulated, may use what was imported or defined beside it."""
+    name = getattr(thing, "__name__", "")
+    return _is_constant(thing) or isinstance(thing, FunctionType) or name in MODULES or name in ATTRIBUTES

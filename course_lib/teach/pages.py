@@ -1,0 +1,130 @@
+"""What the grader writes for people: one page a student, and one for the teacher."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ..exercises import EXERCISES
+from ..exercises.grading.explain import Explanation
+from .judge import COURSE, Judged, course_units
+from .likeness import alike
+
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+section { margin: 2rem 0; }
+blockquote { border-left: 3px solid #8c8c8c; margin: 0 0 1rem; padding: 0 1rem; }
+table { border-collapse: collapse; } td, th { padding: .2rem .8rem; text-align: left; vertical-align: top; }
+tr { border-bottom: 1px solid #8c8c8c; }
+.beside { display: grid; grid-template-columns: 2fr 3fr; gap: 2rem; }
+img { max-width: 100%; }
+"""
+
+
+def _document(title: str, body: str) -> str:
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>\n<body>{body}</body></html>\n"
+    )
+
+
+def feedback(lesson: str, student: str, rows: Sequence[Judged]) -> str:
+    """Return the page of a student: each verdict, with the picture of the step that went wrong."""
+    title = f"{lesson}: {student}"
+    sections = "".join(f"<section>{row.page}\n{_mark(row.exercise, '')}</section>\n" for row in rows)
+    return with_points(_document(title, f"<h1>{html.escape(title)}</h1>{_mark('total', '')}\n{sections}"), rows)
+
+
+def with_points(page: str, rows: Sequence[Judged]) -> str:
+    """Return the page with the points of ``rows``, of which some may have been given by hand."""
+    reached = sum(row.points or 0 for row in rows)
+    waiting = [row.exercise for row in rows if row.points is None]
+    total = f"<p>{_points(reached)} of {sum(row.of for row in rows)} points"
+    total += f"; to be read by your teacher: {', '.join(waiting)}</p>" if waiting else "</p>"
+    page = _filled(page, "total", total)
+    for row in rows:
+        page = _filled(page, row.exercise, _by_hand(row) if row.status == BY_HAND else "")
+    return page
+
+
+#: The status of an answer whose points a person gave.
+BY_HAND = "by hand"
+
+
+def _points(number: float) -> str:
+    return f"{number:g}"
+
+
+def _by_hand(row: Judged) -> str:
+    exercise = EXERCISES[row.exercise]
+    said = f"<p><b>{_points(row.points or 0)} of {row.of} points, given by your teacher.</b></p>"
+    return said + (_rubric(exercise) if isinstance(exercise, Explanation) else "")
+
+
+def _rubric(exercise: Explanation) -> str:
+    ideas = "".join(f"<li>{html.escape(idea)}</li>" for idea in exercise.ideas)
+    return f"<p>One point for each of:</p><ol>{ideas}</ol><p>A model answer: {html.escape(exercise.model)}</p>"
+
+
+def _mark(name: str, text: str) -> str:
+    """Text that `_filled` finds again. No student writes such a comment: what students write is escaped."""
+    return f"<!--{name}:-->{text}<!--:{name}-->"
+
+
+def _filled(page: str, name: str, text: str) -> str:
+    return re.sub(
+        f"{re.escape(f'<!--{name}:-->')}.*?{re.escape(f'<!--:{name}-->')}",
+        lambda _: _mark(name, text),
+        page,
+        flags=re.DOTALL,
+    )
+
+
+def for_teacher(lesson: str, graded: Mapping[str, Sequence[Judged]]) -> str:
+    """Return the teacher's page: how the class did, answers in words beside their rubrics, and equal answers."""
+    rows = [row for each in graded.values() for row in each]
+    names = list(dict.fromkeys(row.exercise for row in rows))
+    body = f"<h1>{html.escape(lesson)}: {len(graded)} submissions</h1>{_table(names, rows)}"
+    for name in names:
+        exercise = EXERCISES[name]
+        texts = {student: row for student, each in graded.items() for row in each if row.exercise == name}
+        if isinstance(exercise, Explanation):
+            body += _answers(exercise, {student: row for student, row in texts.items() if row.text})
+    body += "<h2>Answers that are nearly the same</h2>"
+    listed = ""
+    for name in names:
+        units = {student: row.units for student, each in graded.items() for row in each if row.exercise == name}
+        for authors, share in alike(units | course_units(lesson, name)):
+            if set(authors) - set(COURSE):
+                listed += f"<tr><td>{name}</td><td>{share:.0%}</td><td>{html.escape(', '.join(authors))}</td></tr>"
+    if listed:
+        head = "<tr><th>exercise</th><th>shared</th><th>written by</th></tr>"
+        listed = f"<p>What the lesson gives is left out. Equal answers are no proof.</p><table>{head}{listed}</table>"
+    return _document(f"{lesson}: for the teacher", body + (listed or "<p>None.</p>"))
+
+
+def _table(names: Sequence[str], rows: Sequence[Judged]) -> str:
+    statuses = list(dict.fromkeys(row.status for row in rows))
+    counted = Counter((row.exercise, row.status) for row in rows)
+    head = "".join(f"<th>{status}</th>" for status in statuses)
+    lines = "".join(
+        f"<tr><td>{name}</td>{''.join(f'<td>{counted[name, status] or str()}</td>' for status in statuses)}</tr>"
+        for name in names
+    )
+    return f"<table><tr><th>exercise</th>{head}</tr>{lines}</table>"
+
+
+def _answers(exercise: Explanation, texts: Mapping[str, Judged]) -> str:
+    given = "".join(
+        f"<h3>{html.escape(student)}{'' if row.points is None else f': {_points(row.points)} of {row.of}'}</h3>"
+        f"<blockquote>{html.escape(row.text.strip())}</blockquote>"
+        for student, row in texts.items()
+    )
+    return (
+        f'<h2>{exercise.name}</h2><p>{html.escape(exercise.question)}</p><div class="beside">'
+        f"<div>{_rubric(exercise)}</div><div>{given}</div></div>"
+    )

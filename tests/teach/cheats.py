@@ -1,0 +1,250 @@
+"""Cells of students who want points for nothing, and how the grader must answer: (status, words of the hint).
+
+The first nine earn full marks where `check` is called in the student's own interpreter, as a nightly test confirms.
+"""
+
+from dataclasses import dataclass
+
+from course_lib.teach.lessons import NOTEBOOKS, lesson_named, places
+
+LESSON = lesson_named("04")
+
+
+def solution(exercise, lesson=LESSON):
+    """The cell of the official solution."""
+    return places(lesson, NOTEBOOKS / "solutions")[exercise].source
+
+
+def skeleton(exercise, lesson=LESSON):
+    return places(lesson)[exercise].source
+
+
+#: A kernel that is wrong: without its parentheses a barrier is none.
+WRONG = solution("barriers").replace("cuda.syncthreads()", "cuda.syncthreads")
+EMPTY = skeleton("barriers")
+
+
+def _checked(text, before="", after=""):
+    """The cell with lines before it, and lines between the kernel and the check."""
+    kernel, check = text.split('check("')
+    return f'{before}{kernel}{after}check("{check}'
+
+
+@dataclass(frozen=True)
+class Cheat:
+    name: str
+    cell: str
+    status: str
+    words: str
+    exercise: str = "barriers"
+
+
+_WRONG = "failed", "calls nothing"
+_NOT_YET = "not yet", "three dots"
+
+CHEATS = (
+    Cheat(
+        "every verdict has passed",
+        _checked(
+            WRONG,
+            "from course_lib.exercises.grading.verdict import Verdict\nVerdict.passed = property(lambda self: True)\n",
+        ),
+        *_WRONG,
+    ),
+    Cheat(
+        "check is replaced",
+        _checked(
+            WRONG,
+            "import course_lib.exercises as e\nfrom course_lib.exercises import Verdict\n"
+            'check = e.check = lambda name, kernel: Verdict(name, "passed", points=5, of=5)\n',
+        ),
+        *_WRONG,
+    ),
+    Cheat(
+        "grade is replaced",
+        _checked(
+            WRONG,
+            "import course_lib.exercises as e\nfrom course_lib.exercises import Verdict\n"
+            'e.grade = lambda exercise, kernel: Verdict(exercise.name, "passed", points=5, of=5)\n',
+        ),
+        *_WRONG,
+    ),
+    Cheat(
+        "nothing differs",
+        _checked(
+            solution("barriers").replace("+=", "="),
+            "import numpy as np\nfrom course_lib.exercises.grading.exercise import Outcome\n"
+            "Outcome.differs = property(lambda self: np.zeros(1, bool))\n",
+        ),
+        "failed",
+        "sum",
+    ),
+    Cheat(
+        "everything is close",
+        _checked(
+            solution("barriers").replace("+=", "="),
+            "import numpy as np\nnp.isclose = lambda got, want, **tolerances: np.ones(np.shape(got), bool)\n",
+        ),
+        "failed",
+        "sum",
+    ),
+    Cheat(
+        "the course's factory",
+        _checked(EMPTY, "from course_lib.kernels import rung\n", "heart = rung('tiled').make(TILE)\n"),
+        "refused",
+        "only a function that the cell itself defines",
+    ),
+    Cheat(
+        "the solution read from disk",
+        "import json, pathlib\nimport course_lib\n"
+        "folder = pathlib.Path(course_lib.__file__).parents[1] / 'notebooks' / 'solutions'\n"
+        "cells = json.loads((folder / '04_tiling.ipynb').read_text())['cells']\n"
+        "text = next(''.join(c['source']) for c in cells if c.get('id') == 'exercise-barriers')\n"
+        "file = pathlib.Path('heart_of_the_course.py')\n"
+        "file.write_text('from numba import cuda, float32\\nTILE = 8\\n' + text.split('check(')[0])\n"
+        "import importlib, sys\nsys.path.insert(0, '.')\n"
+        "heart = importlib.import_module('heart_of_the_course').heart\n"
+        'check("barriers", heart)\n',
+        "refused",
+        "only a function that the cell itself defines",
+    ),
+    Cheat(
+        "assertions are dropped",
+        _checked(
+            WRONG,
+            "import IPython\nshell = IPython.get_ipython()\n"
+            "drop = lambda lines: [line for line in lines if not line.startswith('assert')]\n"
+            "if shell:\n    shell.input_transformers_cleanup.append(drop)\n",
+        ),
+        *_WRONG,
+    ),
+    Cheat(
+        "assertions are dropped, and nothing is answered",
+        _checked(
+            EMPTY,
+            "import IPython\nshell = IPython.get_ipython()\n"
+            "drop = lambda lines: [line for line in lines if not line.startswith('assert')]\n"
+            "if shell:\n    shell.input_transformers_cleanup.append(drop)\n",
+        ),
+        *_NOT_YET,
+    ),
+    # ---- ten more
+    Cheat(
+        "a decorator that returns the course's kernel",
+        EMPTY.replace("@cuda.jit\n", "from course_lib.kernels import rung\n@lambda f: rung('tiled').make(TILE)\n"),
+        *_NOT_YET,
+    ),
+    Cheat(
+        "a default that is executed where the function is defined",
+        WRONG.replace(
+            "(A, B, C):",
+            "(A, B, C=setattr(__import__('course_lib.exercises').exercises.grading.verdict.Verdict, 'passed', True)):",
+        ),
+        *_WRONG,
+    ),
+    Cheat(
+        "an annotation that ends the process",
+        WRONG.replace("(A, B, C):", "(A, B, C: __import__('os')._exit(0)):"),
+        *_WRONG,
+    ),
+    Cheat(
+        "another kernel's code",
+        _checked(
+            EMPTY,
+            "from course_lib.kernels import rung\n",
+            "heart.py_func.__code__ = rung('tiled').make(TILE).py_func.__code__\n",
+        ),
+        *_NOT_YET,
+    ),
+    Cheat("the cell ends the process", "import os\nos._exit(0)\n" + EMPTY, *_NOT_YET),
+    Cheat(
+        "another text for the same kernel",
+        _checked(
+            EMPTY,
+            "import inspect, linecache\n",
+            "inspect.getsource = inspect.getsourcelines = lambda thing: open('solution.py').read()\n"
+            "linecache.cache.clear()\n",
+        ),
+        *_NOT_YET,
+    ),
+    Cheat(
+        "the course's kernel imported under the name",
+        "from course_lib.kernels.tiled import tiled as heart\ncheck('barriers', heart)\n",
+        "refused",
+        "only a function that the cell itself defines",
+    ),
+    Cheat(
+        "the course's kernel called in the kernel",
+        "from course_lib.kernels.naive import naive\n\n\n@cuda.jit\ndef heart(A, B, C):\n    naive(A, B, C)\n\n\n"
+        'check("barriers", heart)\n',
+        "failed",
+        "naive",
+    ),
+    Cheat(
+        "the course's kernel with other names",
+        """W = TILE
+
+
+@cuda.jit
+def heart(left, right, out):
+    one = cuda.shared.array((W, W), float32)
+    two = cuda.shared.array((W, W), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    i, j = cuda.blockIdx.y * W + y, cuda.blockIdx.x * W + x
+    m, depth = left.shape
+    n = right.shape[1]
+    total = float32(0)
+    for first in range(0, depth, W):
+        if i < m and first + x < depth:
+            one[y, x] = left[i, first + x]
+        else:
+            one[y, x] = 0
+        if first + y < depth and j < n:
+            two[y, x] = right[first + y, j]
+        else:
+            two[y, x] = 0
+        cuda.syncthreads()  # written by me
+        for step in range(W):
+            total += one[y, step] * two[step, x]
+        cuda.syncthreads()
+    if i < m and j < n:
+        out[i, j] = total
+
+
+check("barriers", heart)
+""",
+        "refused",
+        "the kernel tiled of the course",
+    ),
+    Cheat(
+        "the right values as constants",
+        "from course_lib.exercises import EXERCISES\n"
+        "from course_lib.exercises.grading.grades import launch\n\n\n"
+        "@cuda.jit\ndef nothing(A, B, C):\n    pass\n\n\n"
+        'asked = EXERCISES["barriers"]\n'
+        "KNOWN = launch(asked, nothing, asked.task.launches[0]).want\n\n\n"
+        "@cuda.jit\ndef heart(A, B, C):\n    row, col = cuda.blockIdx.y * TILE + cuda.threadIdx.y, cuda.threadIdx.x\n"
+        "    if row < 8 and col < 8:\n        C[row, col] = KNOWN[row, col]\n\n\n"
+        'check("barriers", heart)\n',
+        "failed",
+        "KNOWN",
+    ),
+)
+
+#: Answers that are executed, since they are no kernels: lesson 12 asks for such functions.
+_SAME = 'def same(C, want):\n{}\n\n\ncheck("same-result", same)\n'
+ROUTINE_CHEATS = tuple(
+    Cheat(name, _SAME.format(body), "refused", words, "same-result")
+    for name, body, words in (
+        ("the caller's answer", "    import sys\n    return sys._getframe(2).f_locals['case'].want", "import"),
+        ("a file", "    return bool(open('/etc/passwd'))", "open"),
+        ("a subclass of everything", "    return ().__class__.__base__.__subclasses__()", "__"),
+        ("a class that equals all", "    class Any:\n        __eq__ = print\n    return Any()", "classdef"),
+        ("NumPy's own rule replaced", "    np.isclose = np.allclose\n    return True", "assign"),
+        ("a file through NumPy", "    C.tofile('grades.csv')\n    return True", "tofile"),
+        ("the text of a module", "    return np.__dict__['load'] is None", "__dict__"),
+        ("a formatted attribute", "    return '{0.__class__}'.format(C) == ''", "format"),
+        ("eval", "    return eval('True')", "eval"),
+        ("a generator's frame", "    return (x for x in C).gi_frame.f_back is None", "f_back"),
+    )
+)

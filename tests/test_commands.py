@@ -1,0 +1,37 @@
+"""``python -m course_lib``: the commands that it lists are there, and a wrong name is one sentence."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from course_lib import __main__ as commands
+
+
+@pytest.mark.parametrize("name", commands.COMMANDS)
+def test_each_command_has_a_main(name):
+    """A row whose module was renamed would only fail when somebody uses it."""
+    module, does = commands.COMMANDS[name]
+
+    assert callable(import_module(module, "course_lib").main)
+    assert f"{name} " in commands.listing() and does in commands.listing()
+
+
+def test_a_command_gets_the_rest(capsys):
+    """Its arguments are those after its name, and its status is that of the whole."""
+    assert commands.main(["export", "no_such_lesson.ipynb"]) == 1
+    assert "no_such_lesson.ipynb" in capsys.readouterr().err
+
+
+def test_an_unknown_command_is_named(capsys):
+    """With the names of those that there are."""
+    assert commands.main(["exprot"]) == 2
+    assert "'exprot'; there are open," in capsys.readouterr().err
+
+
+def test_alone_it_lists_them():
+    """As a reader types it."""
+    done = subprocess.run([sys.executable, "-m", "course_lib"], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == commands.listing()
