@@ -17,7 +17,7 @@ WAITS = {
     "lg_throttle": "the queue to global memory",
     "barrier": "a barrier",
     "math_pipe_throttle": "the arithmetic units",
-    "dispatch_stall": "operands in one register bank",
+    "dispatch_stall": "dispatch to the unit",
     "no_instruction": "the next instruction",
     "wait": "the result before",
 }
@@ -26,7 +26,7 @@ WAITS = {
 def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None = None) -> Results:
     """Return one row per measured rung: operations per byte requested, the bound, its limit, the measured speed.
 
-    The bound is that of global memory and arithmetic. A rung above it is served by caches; one far below it is limited
+    The bound is that of global memory and arithmetic. A rung above it reads from caches; one far below it is limited
     by something that the roofline does not contain: shared memory, waiting, or instructions beside the arithmetic.
     blocks and held_by: the blocks that fit on a multiprocessor, and the resource that limits them. With counters of
     this size (or, failing that, of another), counted_n is the size, flop_per_dram_byte the operations per byte loaded

@@ -472,7 +472,7 @@ def _narrow_places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
 
 
 def _matrices() -> Iterator[AccessPattern]:
-    """Loads of matrices whose rows lie side by side, in one bank, on each other or anywhere."""
+    """Loads of matrices whose rows are side by side, in one bank, on each other or anywhere."""
     lanes = np.arange(WARP_SIZE)
     rows = {
         "side by side": lanes,

@@ -19,8 +19,8 @@ from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices
 
 #: Reasons for stalls of warps: a result of shared or of global memory, a full queue to memory, a barrier, the
-#: arithmetic units, two operands in one register bank, the next instruction, a fixed latency, a branch, constants; and
-#: another warp that issues.
+#: arithmetic units, the dispatch to a unit, the next instruction, a fixed latency, a branch, constants; and another
+#: warp that issues.
 STALLS = (
     "short_scoreboard",
     "long_scoreboard",

@@ -3,9 +3,11 @@
 Idea: registers are in two banks, even and odd. A multiply-add that reads two of its three operands from one bank delays
 the next instruction by a cycle, unless the register was read just before and is kept for reuse. Down one column and
 up the next, every multiplication shares an operand with the one before it. B's fragment, the longer one, is loaded
-first, and every result has 0 added before it is stored. The machine code of the loop counts as many instructions as
+first, and every result has 0 added before it is stored. The machine code of the loop has as many instructions as
 that of whole_tiles, 2,350; 14 in 100 of its multiply-adds read two operands from one bank, instead of 20.
-Measured on an H200: 12 % over whole_tiles at n = 4096, the last step of the ladder.
+Measured on an H200: 12 % over whole_tiles at n = 4096, the last step of the ladder. Dispatch stalls fell, and waits for
+shared memory fell, too. The recordings do not show how much of this is due to the banks: warp_tiled has fewer such
+multiply-adds than vectorized, but twice as many dispatch stalls.
 Launch: as large_tiles, blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles are 16 deep.
 One block fills the register file of a multiprocessor: 239 registers per thread.
 Loads: as whole_tiles, K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory, and

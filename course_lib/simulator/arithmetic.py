@@ -234,9 +234,9 @@ def complex_power(a: Vector, b: Vector) -> Vector:
     kind = a.dtype.type
     size, angle = np.hypot(a.real, a.imag), np.arctan2(a.imag, a.real)
     length, phase = np.power(size, b.real), angle * b.real
-    turns = b.imag != 0
-    length = np.where(turns, length / np.exp(angle * b.imag), length)
-    phase = np.where(turns, phase + b.imag * np.log(size), phase)
+    rotates = b.imag != 0
+    length = np.where(rotates, length / np.exp(angle * b.imag), length)
+    phase = np.where(rotates, phase + b.imag * np.log(size), phase)
     result = product(length.astype(kind), complex_of(np.cos(phase), np.sin(phase)))
     result = np.where((a.real == 0) & (b.real == 0), kind(0), result)
     return np.where(b == 0, kind(1), result)[()]

@@ -59,7 +59,7 @@ def joined(columns: dict[str, str], parts: list[Table]) -> Table:
 
 
 class Vectors:
-    """Lists of numbers, each stored once and identified by its number; a list of length one may stand for all lanes."""
+    """Lists of numbers, each stored once and identified by its number; a list of length one may hold for all lanes."""
 
     def __init__(self) -> None:
         self.dtypes: list[np.dtype[Any]] = []

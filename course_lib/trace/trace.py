@@ -263,7 +263,7 @@ def _threads(lanes: Any, warp: int) -> np.ndarray:
 
 
 def _spread(values: np.ndarray, threads: np.ndarray) -> np.ndarray:
-    """Return one value per thread, also where one value stands for all."""
+    """Return one value per thread, also if one value is stored for all."""
     return np.repeat(values, len(threads)) if len(values) == 1 else values
 
 

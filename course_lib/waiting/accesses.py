@@ -129,7 +129,7 @@ class Accesses(Addresses):
         return Instruction(kind, step.line, needs, "", 0, access.wavefronts, sectors, self.iteration, access.bytes)
 
     def touched(self, place: int) -> tuple[tuple[str, int], ...]:
-        """Note an access of the step to global memory; return its reference, which stands for its sectors in `out`."""
+        """Note an access of the step to global memory; return its reference, which represents its sectors in `out`."""
         self.touches.append((self.number, place))
         return (("", len(self.touches) - 1),)
 

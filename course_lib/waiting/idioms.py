@@ -1,7 +1,7 @@
 """Machine instructions that the compiler makes of a tile's indices and guards, as recorded code shows them.
 
 An idiom is a short program in the names of the machine's operations. A line is a result, an operation, and the results
-that it depends on; `*` stands for the input of the idiom. The latency of a result is fixed for all but LDC and S2UR,
+that it depends on; `*` is the input of the idiom. The latency of a result is fixed for all but LDC and S2UR,
 and the compiler writes into every instruction how many cycles pass until the next: its pace (:mod:`scheduling`). The
 numbers are those that it writes (:mod:`.probes.disassembly`): a comparison guards or branches 13 cycles later, a sum
 can be used after 5, a product after 4; a unit of 16 lanes takes an instruction every second cycle, and the path to

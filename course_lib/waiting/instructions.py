@@ -40,7 +40,7 @@ from .accesses import Accesses, Statement
 from .arithmetic import Needs
 from .dataflow import Dataflow, Facts
 from .scheduling import Instruction as Instruction
-from .steps import TracedStep, steps_of, way_of
+from .steps import TracedStep, lowering_key_of, steps_of
 from .syntax import names_bound, other_values
 
 ITERATIONS = 4
@@ -54,7 +54,7 @@ def programs(
 ) -> list[list[Instruction]]:
     """Return the programs of all warps of one block.
 
-    pitch: elements from one row of a matrix in global memory to the next, where the traced matrices stand for parts of
+    pitch: elements from one row of a matrix in global memory to the next, where the traced matrices represent parts of
     larger ones; None: the rows that they have. Raise ValueError if a warp executes a line that the model does not know,
     and if the trace is not of a launch of this kernel.
     """
@@ -71,11 +71,11 @@ def programs(
     lowered: dict[tuple[Any, ...], _Lowering] = {}  # warps on the same path differ in their sectors
     found = []
     for _, steps in sorted(steps_of(trace, block, pitch).items()):
-        way = way_of(steps)
-        if way not in lowered:
-            lowered[way] = _Lowering(source)
-            lowered[way].run(steps)
-        found.append(lowered[way].of(steps))
+        key = lowering_key_of(steps)
+        if key not in lowered:
+            lowered[key] = _Lowering(source)
+            lowered[key].run(steps)
+        found.append(lowered[key].of(steps))
     return found
 
 

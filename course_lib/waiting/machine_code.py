@@ -185,7 +185,7 @@ def machine_programs(
     return [_Emitter(ops, path, machine).run(each) for each in iterations]
 
 
-class _Way(NamedTuple):
+class _CodePath(NamedTuple):
     """A path through the outermost loop: the operations once each, and the number of iterations of the inner loop."""
 
     order: list[int]
@@ -194,11 +194,11 @@ class _Way(NamedTuple):
     iterations: int
 
 
-def _path(ops: list[CodedOperation], iteration: Iteration) -> _Way:
+def _path(ops: list[CodedOperation], iteration: Iteration) -> _CodePath:
     """Return the path through a loop of the code that does what the traced iteration did."""
     back = [(op.target, place) for place, op in enumerate(ops) if op.kind == "branch" and 0 <= op.target <= place]
     outer = [loop for loop in back if not any(o[0] <= loop[0] and loop[1] <= o[1] and o != loop for o in back)]
-    best: tuple[float, _Way] | None = None
+    best: tuple[float, _CodePath] | None = None
     for start, end in outer:
         inside = [loop for loop in back if start <= loop[0] and loop[1] <= end and loop != (start, end)]
         branches = [p for p in range(start, end) if ops[p].kind == "branch" and ops[p].guarded and ops[p].target > p]
@@ -232,7 +232,7 @@ def _walk(ops: list[CodedOperation], start: int, end: int, choice: dict[int, boo
 
 def _fit(
     ops: list[CodedOperation], order: list[int], inner: tuple[int, int], iteration: Iteration
-) -> tuple[float, _Way] | None:
+) -> tuple[float, _CodePath] | None:
     """Return the distance of a path from the traced iteration, and the path; None if its multiply-adds differ."""
     within = [p for p in order if inner[0] <= p <= inner[1]]
     each, whole = (sum(ops[p].kind == "multiply-add" for p in places) for places in (within, order))
@@ -259,29 +259,29 @@ def _fit(
     distance += abs(barriers - iteration.barriers * iterations)
     # Of equivalent paths prefer the one with fewer instructions: the unrolled loop, not its remainder.
     executed = (len(order) + (trips - 1) * len(within)) / iterations
-    return distance + 1e-3 * executed / (len(ops) * iteration.multiply_adds), _Way(order, inner, trips, iterations)
+    return distance + 1e-3 * executed / (len(ops) * iteration.multiply_adds), _CodePath(order, inner, trips, iterations)
 
 
 class _Emitter:
     """Follows the path through the code iteration by iteration, and tracks the counters."""
 
-    def __init__(self, ops: list[CodedOperation], way: _Way, machine: Machine) -> None:
-        self.ops, self.way, self.machine = ops, way, machine
+    def __init__(self, ops: list[CodedOperation], path: _CodePath, machine: Machine) -> None:
+        self.ops, self.path, self.machine = ops, path, machine
         self.out: list[Instruction] = []
         self.counters: list[list[int]] = [[] for _ in range(6)]
         self.groups: list[list[int]] = [[]]
-        inside = {p for p in way.order if way.inner[0] <= p <= way.inner[1]}
-        first = next((i for i, p in enumerate(way.order) if p in inside), 0)
-        before, rest = way.order[:first], way.order[first:]
+        inside = {p for p in path.order if path.inner[0] <= p <= path.inner[1]}
+        first = next((i for i, p in enumerate(path.order) if p in inside), 0)
+        before, rest = path.order[:first], path.order[first:]
         loop, after = [p for p in rest if p in inside], [p for p in rest if p not in inside]
-        self.places = [*before, *loop * way.trips, *after]
+        self.places = [*before, *loop * path.trips, *after]
         self.changing = frozenset[int]().union(*(ops[place].uniform_writes for place in self.places))
 
     def run(self, iterations: Sequence[Iteration]) -> list[Instruction]:
         """Return one warp's program."""
-        for number in range(0, len(iterations) - self.way.iterations + 1, self.way.iterations):
+        for number in range(0, len(iterations) - self.path.iterations + 1, self.path.iterations):
             memory: dict[str, list[Instruction]] = {}
-            for iteration in iterations[number : number + self.way.iterations]:
+            for iteration in iterations[number : number + self.path.iterations]:
                 for (kind, _), found in iteration.memory.items():
                     memory.setdefault(kind, []).extend(found)
             left = {kind: [sum(i.bytes for i in found), found] for kind, found in memory.items()}

@@ -37,7 +37,7 @@ class TracedAccess:
     plain: bool  # whether elements are stored in the order in which they are counted
 
     @cached_property
-    def way(self) -> tuple[Any, ...]:
+    def lowering_key(self) -> tuple[Any, ...]:
         """The properties of this access that affect lowering; for a shared-memory load also the offset from others."""
         if self.space == "local":
             return self.op, self.place
@@ -171,14 +171,14 @@ def _access(
     return TracedAccess(OPS[op], label, info.space, itemsize, count, width, wavefronts, element, pattern, words, plain)
 
 
-def way_of(steps: Sequence[TracedStep]) -> tuple[Any, ...]:
+def lowering_key_of(steps: Sequence[TracedStep]) -> tuple[Any, ...]:
     """Return a key that two warps share if their programs differ only in the sectors that they touch."""
     first: dict[tuple[int, str], int] = {}
-    way: list[Any] = []
+    key: list[Any] = []
     for step in steps:
-        way.append((step.line, step.barrier, step.resumed, *step.variables))
+        key.append((step.line, step.barrier, step.resumed, *step.variables))
         for access in step.accesses:
-            way.append(access.way)
+            key.append(access.lowering_key)
             if access.space == "shared" and access.op == "load":
-                way.append(access.element - first.setdefault((step.line, access.array), access.element))
-    return tuple(way)
+                key.append(access.element - first.setdefault((step.line, access.array), access.element))
+    return tuple(key)
