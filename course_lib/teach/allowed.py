@@ -31,8 +31,8 @@ ATTRIBUTES = frozenset(
     """
     T abs absolute add all allclose amax amin any append arange argmax argmin argsort around array array_equal asarray
     astype atleast_1d average bincount bool_ broadcast_to ceil clip column_stack concatenate copy copysign count
-    count_nonzero cumsum delete diff divide divmod dot dtype e empty empty_like eps equal exp expand_dims extend eye
-    fabs finfo flatten float16 float32 float64 floor floor_divide fmod fmean fsum full full_like gcd geometric_mean
+    count_nonzero cumsum delete diff divide divmod dot dtype e eps equal exp expand_dims extend eye
+    fabs finfo flat flatten float16 float32 float64 floor floor_divide fmod fmean fsum full full_like gcd geometric_mean
     greater greater_equal harmonic_mean hstack hypot identity imag inf index inf insert int16 int32 int64 int8 integer
     isclose isfinite isinf isnan isqrt item items itemsize keys lcm ldexp less less_equal linalg linspace log log10
     log1p log2 logical_and logical_not logical_or logical_xor matmul max maximum mean median median_high median_low min

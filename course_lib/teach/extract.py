@@ -196,19 +196,32 @@ def _bare(tree: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, Any]) -> FunctionType:
-    """Define a function by its bare tree. Of its text only its own lines are kept, for those who read it."""
-    bare = _bare(tree)
+    """Define a function by its bare tree, and keep a text of it for those who read it.
+
+    The repairs that look for a hint define it again, by this text. So the text holds the bare function, and nothing
+    else that Python would execute: its own lines if they are just that, else its tree written out.
+    """
+    bare = ast.fix_missing_locations(_bare(tree))
     lines = source.split("\n")
     kept = [line if tree.lineno <= n <= (tree.end_lineno or n) else "" for n, line in enumerate(lines, 1)]
-    if _has_more(tree):  # the repairs that look for a hint define the function again, by its text
+    if not _is_just(bare, kept):
         kept = [""] * (tree.lineno - 1) + ast.unparse(bare).split("\n")
-        bare = next(node for node in ast.parse("\n".join(kept)).body if isinstance(node, ast.FunctionDef))
+    module = ast.parse("\n".join(kept))
     file = f"<answer to {title}>"
     linecache.cache[file] = (len(kept), None, [f"{line}\n" for line in kept], file)
-    exec(compile(ast.fix_missing_locations(ast.Module([bare], [])), file, "exec", dont_inherit=True), names)
+    exec(compile(module, file, "exec", dont_inherit=True), names)
     function = names[tree.name]
     assert isinstance(function, FunctionType)
     return function
+
+
+def _is_just(bare: ast.FunctionDef, lines: Sequence[str]) -> bool:
+    """Whether the lines are this function and no more, for every reader of lines."""
+    text = "\n".join(lines)
+    try:
+        return len(text.splitlines()) <= len(lines) and ast.dump(ast.parse(text)) == ast.dump(ast.Module([bare], []))
+    except (SyntaxError, ValueError):
+        return False
 
 
 def _helper(tree: ast.FunctionDef, title: str, names: dict[str, Any]) -> FunctionType:
@@ -217,13 +230,6 @@ def _helper(tree: ast.FunctionDef, title: str, names: dict[str, Any]) -> Functio
     alone = ast.parse(text).body[0]
     assert isinstance(alone, ast.FunctionDef)
     return _compiled(alone, title, text, names)
-
-
-def _has_more(tree: ast.FunctionDef) -> bool:
-    """Whether the definition's first line has annotations, or defaults that are computed."""
-    arguments = (*tree.args.posonlyargs, *tree.args.args)
-    computed = any(not isinstance(d, ast.Constant) for d in tree.args.defaults)
-    return computed or tree.returns is not None or any(a.annotation is not None for a in arguments)
 
 
 def text_of(exercise: str, source: str, others: Sequence[str]) -> str | None:

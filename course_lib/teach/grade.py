@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -85,7 +85,11 @@ def submissions(folder: Path, lesson: str, limits: Limits) -> Iterator[HandedIn]
 
 
 def _key(paths: Sequence[Path], lesson: str, limits: Limits) -> str:
-    digest = hashlib.sha256(f"{version('tile-by-tile')} {lesson} {limits}".encode())
+    try:
+        course = version("tile-by-tile")
+    except PackageNotFoundError:  # a checkout that is not installed
+        course = ""
+    digest = hashlib.sha256(f"{course} {lesson} {limits}".encode())
     for path in paths:
         try:
             with path.open("rb") as file:
@@ -108,7 +112,7 @@ class Batch:
         pages.mkdir(parents=True, exist_ok=True)
         self._records = self._read_journal()
         self._by_hand = self._read_table()
-        self.lost: list[str] = []
+        self.lost: set[str] = set()
 
     def grade(self, jobs: int = 1, again: bool = False) -> None:
         """Judge what was not judged before, then write table and pages; also where this is interrupted."""
@@ -204,9 +208,7 @@ class Batch:
         if reached is None:
             return row
         if digest not in ("", row.digest):
-            self.lost.append(
-                f"{student} changed the answer to {row.exercise}: the points given by hand no longer count."
-            )
+            self.lost.add(f"{student} changed the answer to {row.exercise}: the points given by hand no longer count.")
             return row
         return replace(row, points=reached, status=BY_HAND)
 

@@ -1,6 +1,7 @@
 """Cells of students who want points for nothing, and how the grader must answer: (status, words of the hint).
 
-The first nine earn full marks where `check` is called in the student's own interpreter, as a nightly test confirms.
+The first nine earn full marks where `check`, or an assertion about its verdict, runs in the student's own interpreter.
+A nightly test confirms it for the seven that need no IPython.
 """
 
 from dataclasses import dataclass

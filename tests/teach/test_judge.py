@@ -94,7 +94,7 @@ print("passed:", eval(last).passed)
 @pytest.mark.nightly
 @pytest.mark.parametrize("cheat", CHEATS[:7], ids=lambda cheat: cheat.name)
 def test_the_cheat_is_one_in_the_students_own_interpreter(cheat, tmp_path):
-    """Those of the nine that need no notebook: each makes `check` pass where the student's code runs beside it."""
+    """Those of the nine that need no IPython: each makes `check` pass where the student's code runs beside it."""
     command = [sys.executable, "-c", _IN_THE_NOTEBOOK]
     done = subprocess.run(command, input=cheat.cell, capture_output=True, text=True, cwd=tmp_path)
     assert "passed: True" in done.stdout, done.stderr
@@ -112,6 +112,7 @@ def test_what_check_is_given_must_be_a_name(given):
 _NAME = "tiles-of-transpose"
 TRANSPOSED = solution(_NAME)
 KERNEL, CHECK = TRANSPOSED.split("\n\n\n")
+WRONG_VALUES = KERNEL.replace("+=", "=")
 _TIMES = "@cuda.jit(device=True)\ndef times(a, b):\n    return a * b\n\n\n"
 
 FORMS = {
@@ -227,3 +228,16 @@ def test_the_functions_that_check_takes_are_taken(name, different, change):
         cell = cell.replace(old, new)
     verdict = judged(cell, name, SPEED)
     assert (verdict.status, verdict.points) == ("passed", verdict.of), verdict
+
+
+@pytest.mark.parametrize("newline", [at_night(c) for c in "\x0c\x1c\u2028"] + ["\r"])
+def test_the_text_that_is_judged_is_the_function_that_was_found(newline, tmp_path):
+    """A character that ends a line for some readers only must not put another text in its place.
+
+    The repairs that look for a hint define a function by its text, and that executes the defaults in it.
+    """
+    file = tmp_path / "executed"
+    hidden = WRONG_VALUES.replace("product_of_transpose(At, B, C)", f"hidden(At, B, C=open({str(file)!r}, 'w'))")
+    lines = WRONG_VALUES.count("\n") + 1
+    judged(f"x = 1  #{newline * lines}\n{WRONG_VALUES}\n{hidden}\n{CHECK}", _NAME)
+    assert not file.exists()
