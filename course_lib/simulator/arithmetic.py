@@ -229,6 +229,19 @@ def complex_quotient(a: Vector, b: Vector, full: Callable[[Any], Any], mask: Mas
     return complex_of((first + second * ratio) / scale, crossed / scale)
 
 
+def overflowed(result: Vector, a: Vector, of_nan: bool) -> Vector:
+    """A function of ``a`` by numba's products: infinity times zero is NaN, where C99 has zero.
+
+    ``of_nan``: beside NaN, too.
+    """
+    big = (np.isinf(result.real) | np.isinf(result.imag)) & np.isfinite(a)
+    lost = big | np.isnan(result) if of_nan else big
+    real, imaginary = (
+        np.where(lost & (part == 0), part.dtype.type(np.nan), part) for part in (result.real, result.imag)
+    )
+    return complex_of(real, imaginary)
+
+
 def complex_power(a: Vector, b: Vector) -> Vector:
     """``a ** b`` in polar form, as numba compiles it for a GPU; 0 if both real parts are 0 and b is not 0."""
     kind = a.dtype.type

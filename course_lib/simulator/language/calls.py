@@ -47,6 +47,7 @@ class Row:
     code: str
     effect: bool = False
     widened: str = "of"
+    complex: bool = False  # does it take complex numbers?
 
     @cached_property
     def operation(self) -> Operation:
@@ -58,7 +59,7 @@ class Row:
 
     def apply(self, x: Context, node: ast.Call) -> Expr:
         """Translate the call ``node`` of this function."""
-        given = x.arguments(node, self.arity, self.name)
+        given = x.arguments(node, self.arity, self.name, real=not self.complex)
         kinds = tuple(str(value.type) for value in given)
         packages.check(self.name, kinds)
         result, wanted = self.rule(*kinds)
@@ -103,6 +104,17 @@ def _math_test(a: str) -> Signature:
 def _math2(a: str, b: str) -> Signature:
     kind = types.math_result2(a, b)
     return kind, (kind, kind)
+
+
+def _complex(result: Callable[[str], str]) -> Callable[..., Signature]:
+    """Of complex numbers: complex64 if each number fits in one. ``result``: the type of the result for that."""
+
+    def rule(*given: str) -> Signature:
+        small = all(a in (*types.SMALL, "float16", "float32", "complex64") for a in given)
+        kind = "complex64" if small else "complex128"
+        return result(kind), (kind,) * len(given)
+
+    return rule
 
 
 def _pow(a: str, b: str) -> Signature:
@@ -347,6 +359,27 @@ def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
     return tuple_of((Select(test=same, yes=lanes, no=zero, type="int32", line=node.lineno), same))
 
 
+def _of_complex(name: str, code: str, result: Callable[[str], str] = str) -> Row:
+    return Row(f"cmath.{name}", (1,), _complex(result), code, complex=True)
+
+
+#: The functions of cmath. NumPy and numba both follow C99, also for infinities and NaN, but where products overflow.
+CMATH = {
+    **{
+        name: _of_complex(name, f"np.{numpy}({{0}})")
+        for name, numpy in {
+            **{name: name for name in ("log", "log10", "sqrt", "tan", "tanh")},
+            **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+        }.items()
+    },
+    **{
+        name: _of_complex(name, f"overflowed(np.{name}({{0}}), {{0}}, {name.startswith('cos')})")
+        for name in ("exp", "sin", "cos", "sinh", "cosh")
+    },
+    **{name: _of_complex(name, f"np.{name}({{0}})", lambda a: "bool") for name in ("isnan", "isinf", "isfinite")},
+    "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", types.PART.__getitem__),
+}
+
 #: The functions of numba.cuda, and the forms.
 CUDA: dict[str, Row | forms.Form] = {
     **_WARP,
@@ -437,6 +470,8 @@ def call(x: Context, node: ast.Call, used: bool) -> Expr:
         return forms.conversion(x, node, thing)
     if getattr(thing, "__module__", None) == "math":
         return _math_call(x, node, getattr(thing, "__name__", ""))
+    if getattr(thing, "__module__", None) == "cmath" and getattr(thing, "__name__", "") in CMATH:
+        return CMATH[getattr(thing, "__name__", "")].apply(x, node)
     if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
         return forms.named_tuple(x, node, thing)
     name = getattr(thing, "__name__", "")

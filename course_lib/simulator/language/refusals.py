@@ -113,7 +113,7 @@ CUDA = {
 }
 #: What to write instead of the functions of a module.
 MODULES = {
-    "cmath": "cmath computes with complex numbers as one: write it out with .real and .imag and the functions of math",
+    "cmath": "write it out with .real and .imag and the functions of math",
 }
 #: What to write instead of an argument that numba's version of a function does not take.
 NOT_TAKEN = {
