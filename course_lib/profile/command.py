@@ -57,7 +57,14 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--registers", type=int, metavar="N", help="registers of a thread, as a compiler reports them")
     p.add_argument("--gpu", choices=measurements.gpus(), default=measurements.DEFAULT_GPU, help="a recorded GPU")
     p.add_argument("--max-steps", type=int, metavar="N", help="iterations of a warp, before a loop counts as endless")
-    p.add_argument("--allow", action="append", default=[], choices=KINDS, metavar="KIND", help=f"of {', '.join(KINDS)}")
+    p.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        choices=KINDS,
+        metavar="KIND",
+        help=f"accept a kind of finding: {', '.join(KINDS)}",
+    )
     for count in COUNTS:
         p.add_argument(
             f"--max-{count.replace('_', '-')}", type=int, metavar="N", help=f"budget of the launch's {count}"
