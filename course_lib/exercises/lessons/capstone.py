@@ -30,11 +30,11 @@ PLAN = Routine(
 
 TOO_LARGE = Explanation(
     name="too-large",
-    question="With 8×8 results a thread makes 0.25 shared loads for each multiplication. With 16×16 it would be half of "
-    "that. Why does no kernel of this course do it?",
+    question="With 8×8 results a thread makes 0.25 shared loads for each multiplication. With 16×16 it would be half "
+    "of that. Why does no kernel of this course do it?",
     model="16×16 results are 256 numbers, and a thread has at most 255 registers, in which it also keeps its fragments "
-    "and its indices. What does not fit is stored in local memory, which is slow. And even kernels that need nearly all "
-    "255 registers leave room for few warps on a multiprocessor, so fewer of them can work while one waits.",
+    "and its indices. What does not fit is stored in local memory, which is slow. And even kernels that need nearly "
+    "all 255 registers leave room for few warps on a multiprocessor, so fewer of them can work while one waits.",
     ideas=(
         "16×16 results need 256 registers, and a thread has at most 255",
         "what does not fit goes to local memory",
