@@ -20,6 +20,7 @@ from .grading.short_errors import shorten_errors
 from .grading.verdict import NOT_YET, Verdict
 from .lessons import (
     banks,
+    capstone,
     coalescing,
     debugging,
     limit,
@@ -52,6 +53,7 @@ LESSONS = {
     "11_debugging": debugging.EXERCISES,
     "12_speed_tests": speed.EXERCISES,
     "13_many_shapes_tensor_cores": shapes.EXERCISES,
+    "14_capstone": capstone.EXERCISES,
 }
 EXERCISES: dict[str, Exercise | Routine | Explanation] = {
     exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises

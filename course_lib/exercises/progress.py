@@ -132,7 +132,7 @@ class Score:
             reached, of = (sum(column) for column in zip(*self.points.values(), strict=True))
             lines.append(f"exercises: {reached} of {of} points")
         if self.path is not None:
-            lines.append(self.note or f"kept in {self.path.name}, beside this notebook")
+            lines.append(self.note or f"answers are kept in {self.path.name}, beside this notebook")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -12,6 +12,7 @@ from ..kernels import rung
 from ..kernels.rung import Rung
 from ..simulator.hardware import ceil_div
 from .device import NoGPUError, require
+from .experiments import Problem, measure_cublas, measure_rung, widest
 from .types import Results, Size
 
 #: Those of the milestones, and the fastest.
@@ -67,8 +68,6 @@ def main(arguments: Sequence[str], size: Callable[[str], Size], show: Callable[[
 
 def beside(own: Rung, size: Size, repeats: int) -> Results:
     """Measure the kernel, then the rungs and cuBLAS, on the same matrices."""
-    from .experiments import Problem, measure_cublas, measure_rung, widest  # they need a GPU's libraries
-
     problem = Problem(*size)
     results = [measure_rung(r, problem, repeats, **widest(r)) for r in (own, *map(rung, BESIDE))]
     return results + [result for result in [measure_cublas(problem, repeats)] if result]

@@ -38,7 +38,6 @@ _DEPTHS = (48, 96, 192)
 OTHER_REGISTERS = 32
 _MOST_REGISTERS = 255
 _MOST_THREADS = 1024
-_MOST_RESULTS = 512  # elements of C for a thread: beyond any register file, and no limit for a sensible kernel
 
 Size = tuple[int, int]
 
@@ -143,12 +142,16 @@ MILESTONES = (
 
 @dataclass(frozen=True, repr=False)
 class Attempt:
-    """A kernel that passed the gates: its costs, its score of `OF`, and the milestones that it has reached."""
+    """A kernel that passed the gates: its costs, its score of `OF`, and the milestones that it has reached.
+
+    ``remarks`` are what the grader found that breaks no rule, such as arithmetic in float64.
+    """
 
     kernel: str
     tile: Size
     threads: Size
     costs: Costs
+    remarks: tuple[str, ...] = ()
 
     @property
     def score(self) -> int:
@@ -190,7 +193,8 @@ class Attempt:
         return rows
 
     def _said(self) -> list[str]:
-        said = [f"The model cannot time this kernel: {self.costs.unknown}."] if self.costs.unknown else []
+        said = [f"Remark: {remark}" for remark in self.remarks]
+        said += [f"The model cannot time this kernel: {self.costs.unknown}."] if self.costs.unknown else []
         if self.milestones < len(MILESTONES):
             following = MILESTONES[self.milestones]
             said.append(f"Next, {following.title}: {following.hint}")
@@ -199,7 +203,7 @@ class Attempt:
     def _head(self) -> str:
         (down, across), (x, y) = self.tile, self.threads
         return (
-            f"{self.kernel}: right, no finding, {self.score} of {OF} points, {self.milestones} of {len(MILESTONES)} "
+            f"{self.kernel}: right, {self.score} of {OF} points, {self.milestones} of {len(MILESTONES)} "
             f"milestones (tile {down}×{across}, {x}×{y} threads)"
         )
 
@@ -254,11 +258,12 @@ def _text(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = (
-        "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
-        for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
-    )
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in body)}</table>"
+    lines = []
+    for tag, row in zip(["th", *["td"] * (len(rows) - 1)], rows, strict=True):
+        first, *others = map(html.escape, row)
+        cells = "".join(f"<{tag}>{cell}</{tag}>" for cell in others)
+        lines.append(f'<tr><{tag} style="text-align:left">{first}</{tag}>{cells}</tr>')
+    return f"<table>{''.join(lines)}</table>"
 
 
 def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True) -> Verdict | Attempt:
@@ -273,7 +278,7 @@ def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True) -> Verdic
     if not verdict.passed:
         return verdict
     name = getattr(kernel, "__name__", NAME)
-    result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), costs(kernel, tile, threads))
+    result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), costs(kernel, tile, threads), verdict.remarks)
     if not keep:
         return result
     SCORE.try_out(result.record())
@@ -293,8 +298,11 @@ def exercise(tile: Size, threads: Size) -> Exercise:
     x, y = _pair(threads, "threads", "(x, y)")
     if x * y > _MOST_THREADS:
         raise ValueError(f"threads is {x}×{y}: a block has at most {_MOST_THREADS:,}")
-    if down * across > _MOST_RESULTS * x * y:
-        raise ValueError(f"tile is {down}×{across}: that is more than {_MOST_RESULTS} elements of C for each thread")
+    if down * across > _MOST_REGISTERS * x * y:
+        raise ValueError(
+            f"tile is {down}×{across}: with {x}×{y} threads that is more elements of C for each than the "
+            f"{_MOST_REGISTERS} registers of a thread"
+        )
     task = PRODUCT.but(
         shapes=((down + 3, across + 5, 21), (2 * down, across, 64), (5, 7, 3), (1, 1, 1)),
         launch=grid_over(down, across, block=(x, y)),

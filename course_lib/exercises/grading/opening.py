@@ -19,7 +19,7 @@ EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9, "fra
 
 
 def explained(lesson: int) -> tuple[str, ...]:
-    """The views that the reader of a lesson, 0 to 13, can understand."""
+    """The views that the reader of a lesson, 0 to 14, can understand."""
     return tuple(name for name in PANELS if EXPLAINED[name] <= lesson)
 
 

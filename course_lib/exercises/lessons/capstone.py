@@ -1,0 +1,58 @@
+"""The exercises of the capstone, beside the kernel itself: the plan, and a look back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grading.exercise import FILL_IN
+from ..grading.explain import Explanation
+from ..grading.routines import Case, Routine
+
+
+def _another_shape(rng: np.random.Generator) -> tuple[tuple[int, int], float]:
+    height, width = (int(n) for n in rng.integers(3, 30, 2))
+    return (height, width), (height + width) / (height * width)
+
+
+#: How many shared loads a thread makes for each multiplication.
+PLAN = Routine(
+    name="plan",
+    another=_another_shape,
+    kind=FILL_IN,
+    parameters=("height", "width"),
+    cases=(
+        Case("1×1 results", (1, 1), 2.0, "one element of A and one of B for a single multiplication."),
+        Case("2×2 results", (2, 2), 1.0, "2 + 2 elements are read, and each of A is multiplied by each of B."),
+        Case("8×1 results", (8, 1), 9 / 8, "height and width may differ: 8 elements of A and one of B."),
+        Case("8×16 results", (8, 16), 24 / 128, "add what is read, and divide by the multiplications made with it."),
+    ),
+)
+
+TOO_LARGE = Explanation(
+    name="too-large",
+    question="With 8×8 results a thread makes 0.25 shared loads for each multiplication. With 16×16 it would be half "
+    "of that. Why does no kernel of this course do it?",
+    model="16×16 results are 256 numbers, and a thread has at most 255 registers, in which it also keeps its fragments "
+    "and its indices. What does not fit is stored in local memory, which is slow. And even kernels that need nearly "
+    "all 255 registers leave room for few warps on a multiprocessor, so fewer of them can work while one waits.",
+    ideas=(
+        "16×16 results need 256 registers, and a thread has at most 255",
+        "what does not fit goes to local memory",
+        "many registers for each thread leave room for few warps",
+    ),
+)
+
+LOOK_BACK = Explanation(
+    name="look-back",
+    question="Which change to your kernel gained most points, and which counts explain it?",
+    model="The change from one result to 8×8 results for each thread. Shared loads for each multiplication fell from 2 "
+    "to 0.25, so that wavefronts fell as well, and executed instructions fell from about 4 to less than 2. The sectors "
+    "of global memory depend on the tile of the block alone. They fell only because the tile grew, too.",
+    ideas=(
+        "the change is named",
+        "a count before and after it is given",
+        "a count is named that did not change, or that changed for another reason",
+    ),
+)
+
+EXERCISES = (PLAN, TOO_LARGE, LOOK_BACK)
