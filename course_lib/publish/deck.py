@@ -72,8 +72,9 @@ def deck(notebook: Any, exercises: bool = False, plumbing: bool = False) -> Any:
 def _sections(notebook: Any, exercises: bool, plumbing: bool) -> list[_Section]:
     sections: list[_Section] = []
     cells = copy.deepcopy(notebook.cells)
-    for cell, following in zip(cells, [*cells[1:], None], strict=True):
-        kind = cell.metadata.get("slideshow", {}).get("slide_type", "-")
+    for number, cell in enumerate(cells):
+        following = next((c for c in cells[number + 1 :] if _kind(c) != "notes"), None)
+        kind = _kind(cell)
         begins = kind == "slide" and re.match(r"##? ", cell.source)
         if begins or not sections:
             sections.append(_Section(heading_of(cell) or "Lesson"))
@@ -101,6 +102,10 @@ def _sections(notebook: Any, exercises: bool, plumbing: bool) -> list[_Section]:
         if section.exercises:
             section.items[0][0].source += "\n\n" + "\n".join(f"- {title}" for title in section.exercises)
     return sections
+
+
+def _kind(cell: Any) -> str:
+    return str(cell.metadata.get("slideshow", {}).get("slide_type", "-"))
 
 
 def _opening(source: str, exercises: bool) -> tuple[str, str]:
