@@ -336,7 +336,7 @@ def test_no_machine_paths(tracked):
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SUPPORT.md"])
 def test_links_lead_somewhere(name):
     """Every relative link and picture of the page is a file of the repository."""
     prose = re.sub(r"```.*?```", "", (REPOSITORY / name).read_text(encoding="utf-8"), flags=re.DOTALL)

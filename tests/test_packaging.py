@@ -213,28 +213,62 @@ def test_one_version_and_one_licence():
     assert "CC-BY-4.0" in page("notebooks", "LICENSE.md")
 
 
+def workflow(name):
+    return yaml.safe_load(page(".github", "workflows", f"{name}.yml"))
+
+
 def test_every_supported_python_is_checked_on_every_system():
-    workflow = yaml.safe_load(page(".github", "workflows", "check.yml"))
-    job = workflow["jobs"]["check"]
-    matrix = job["strategy"]["matrix"]
+    """All of them at night; at each push everything on Linux, and a small part on each system."""
+    check, nightly = workflow("check")["jobs"], workflow("nightly")["jobs"]["matrix"]
+    matrix = nightly["strategy"]["matrix"]
     supported = SpecifierSet(PROJECT["requires-python"])
     versions = [f"3.{minor}" for minor in range(30) if f"3.{minor}" in supported]
     listed = [c.rsplit(" ", 1)[1] for c in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    smoke = check["smoke"]["strategy"]["matrix"]["include"]
 
     assert matrix["python"] == versions == listed
     assert {name.split("-")[0] for name in matrix["system"]} == {"ubuntu", "macos", "windows"}
-    assert job["steps"][-1]["run"] == ".ci/check"
+    assert {job["system"] for job in smoke} == set(matrix["system"])
+    assert {job["python"] for job in smoke} | {check["check"]["env"]["UV_PYTHON"]} == set(versions)
+    assert [job["steps"][-1]["run"] for job in (nightly, check["check"], check["smoke"])] == [
+        ".ci/check",
+        ".ci/check",
+        ".ci/smoke",
+    ]
+    for target in re.findall(r"(?:tests|notebooks)/\S+", page(".ci", "smoke")):
+        assert (REPOSITORY / target).is_file(), target
 
 
 def test_every_test_runs_at_night():
     """The workflow has a time of day, and calls the command that CONTRIBUTING names."""
-    workflow = yaml.safe_load(page(".github", "workflows", "nightly.yml"))
-    (job,) = workflow["jobs"].values()
-    command = job["steps"][-1]["run"]
+    nightly = workflow("nightly")
+    command = nightly["jobs"]["nightly"]["steps"][-1]["run"]
 
-    assert re.fullmatch(r"\d+ \d+ \* \* \*", workflow[True]["schedule"][0]["cron"])  # YAML reads `on` as true
+    assert re.fullmatch(r"\d+ \d+ \* \* \*", nightly[True]["schedule"][0]["cron"])  # YAML reads `on` as true
     assert command == "uv run pytest --nightly"
     assert f"`{command}`" in page("CONTRIBUTING.md")
+
+
+def test_a_release_is_tested_before_it_is_published():
+    """The tag is the version, and what runs the clean installation is found by its name."""
+    release = workflow("release")
+    commands = [step["run"] for step in release["jobs"]["build"]["steps"] if "run" in step]
+
+    assert release[True]["push"]["tags"] == ["v*"]
+    assert "uv version --short" in commands[0]
+    assert commands[1:] == ["uv run pytest -n0 --nightly tests/test_packaging.py", "uv build"]
+    assert release["jobs"]["publish"]["needs"] == "build"
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPOSITORY / ".github" / "ISSUE_TEMPLATE").iterdir()), ids=lambda path: path.name
+)
+def test_an_issue_template_is_a_form(path):
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert {"name", "description", "body"} <= form.keys()
+    identities = [field["id"] for field in form["body"]]
+    assert len(set(identities)) == len(identities)
+    assert any(field.get("validations", {}).get("required") for field in form["body"])
 
 
 def test_hooks_run_what_is_checked():
