@@ -67,7 +67,7 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
     """In an environment of its own, far from the repository."""
     environment, folder = tmp_path / "environment", tmp_path / "lessons"
     uv("venv", "--quiet", environment)
-    uv("pip", "install", "--quiet", "--python", environment, wheel)
+    uv("pip", "install", "--quiet", "--python", environment, f"tile-by-tile[lab,teach] @ {wheel.as_uri()}")
     (programs,) = {
         path.parent for path in environment.rglob("tile-by-tile*") if path.is_file() and path.suffix in ("", ".exe")
     }
@@ -81,6 +81,30 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
     page = run(programs / "python", "-m", "course_lib.export", folder / "03_shared_memory.ipynb", "--output", tmp_path)
     assert "03_shared_memory.html" in page
     assert "tile-by-tile-state" in (tmp_path / "03_shared_memory.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.nightly
+def test_the_core_needs_neither_jupyterlab_nor_nbconvert(uv, wheel, tmp_path):
+    """The simulator, the exercises and the widgets run without them; a page says what it needs."""
+    environment = tmp_path / "environment"
+    uv("venv", "--quiet", environment)
+    uv("pip", "install", "--quiet", "--python", environment, wheel)
+    (python,) = (path for path in environment.glob("*/python*") if path.stem == "python")
+
+    def run(code):
+        return subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+
+    code = """
+import importlib.util, numpy as np
+from course_lib import Stepper, check, simulate
+from course_lib.kernels import rung
+A = np.ones((4, 4), np.float32)
+run = simulate(rung("tiled").make(2), trace=True)[(2, 2), (2, 2)](A, A, C := np.zeros_like(A))
+print(C[0, 0], type(Stepper(run)).__name__, *map(importlib.util.find_spec, ("jupyterlab", "nbconvert")))
+"""
+    done = run(code)
+    assert done.stdout == "4.0 Stepper None None\n", done.stderr
+    assert 'pages need nbconvert: pip install "tile-by-tile[teach]"' in run("import course_lib.export").stderr
 
 
 def test_installing_leaves_other_configuration_alone(uv, wheel, tmp_path):
