@@ -68,7 +68,7 @@ def start(folder: Path, copy_only: bool = False) -> int:
     if copy_only:
         return 0
     if importlib.util.find_spec("jupyterlab") is None:
-        print('JupyterLab is not installed: pip install "tile-by-tile[lab]"', file=sys.stderr)
+        print("JupyterLab is not installed: pip install jupyterlab", file=sys.stderr)
         return 1
     try:
         return subprocess.call([sys.executable, "-m", "jupyterlab"], cwd=folder)
