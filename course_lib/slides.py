@@ -2,9 +2,9 @@
 
 python -m course_lib.slides notebooks/02_naive.ipynb --output slides
 
-The cells' slide types, which JupyterLab's property inspector sets, say where slides begin. The speaker's notes to the
-course's lessons (``docs/teach/notes``), and cells of type "notes", open with the key s. Slides are laid out for 1280 by
-720 pixels.
+A deck has at most 20 slides, each with a heading: questions, pictures, steppers, kernels, and as much text as there is
+room for. The rest of the text goes to the speaker's notes (key s), with those of ``docs/teach/notes``. The key → goes
+through all slides; Enter leads into a slide's stepper, and Esc out of it. Slides are laid out for 1280 by 720 pixels.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from .publish.command import run
 from .publish.convert import slides
 from .publish.notes import with_notes
 
+SWITCHES = {
+    "exercises": "show the exercises and what their cells show",
+    "plumbing": "show the code that prepares what is shown",
+}
 
-def with_speaker(notebook: Any, title: str, theme: str) -> str:
+
+def with_speaker(notebook: Any, title: str, theme: str, **chosen: bool) -> str:
     """Return an executed lesson as slides, with the speaker's notes."""
-    return slides(with_notes(notebook), title, theme)
+    return slides(with_notes(notebook), title, theme, **chosen)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -288,7 +288,10 @@ def test_no_test_measures_time():
 
 def test_environments_agree():
     """conda gets the packages and the ranges that uv gets, and a Python that the project supports."""
-    expected = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]
+    project, (own, *tools) = PROJECT["project"], PROJECT["dependency-groups"]["dev"]
+    assert own == "tile-by-tile[lab,teach]"
+    expected = project["dependencies"] + tools
+    expected += [package for extra in ("lab", "teach") for package in project["optional-dependencies"][extra]]
     environment = yaml.safe_load((REPOSITORY / "environment.yml").read_text(encoding="utf-8"))
     plain = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
     (from_pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
@@ -342,7 +345,7 @@ def test_no_machine_paths(tracked):
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SUPPORT.md"])
 def test_links_lead_somewhere(name):
     """Every relative link and picture of the page is a file of the repository."""
     prose = re.sub(r"```.*?```", "", (REPOSITORY / name).read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -66,7 +66,7 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
     """In an environment of its own, far from the repository."""
     environment, folder = tmp_path / "environment", tmp_path / "lessons"
     uv("venv", "--quiet", environment)
-    uv("pip", "install", "--quiet", "--python", environment, wheel)
+    uv("pip", "install", "--quiet", "--python", environment, f"tile-by-tile[lab,teach] @ {wheel.as_uri()}")
     (programs,) = {
         path.parent for path in environment.rglob("tile-by-tile*") if path.is_file() and path.suffix in ("", ".exe")
     }
@@ -80,6 +80,30 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
     page = run(programs / "python", "-m", "course_lib.export", folder / "03_shared_memory.ipynb", "--output", tmp_path)
     assert "03_shared_memory.html" in page
     assert "tile-by-tile-state" in (tmp_path / "03_shared_memory.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.nightly
+def test_the_core_needs_neither_jupyterlab_nor_nbconvert(uv, wheel, tmp_path):
+    """The simulator, the exercises and the widgets run without them; a page says what it needs."""
+    environment = tmp_path / "environment"
+    uv("venv", "--quiet", environment)
+    uv("pip", "install", "--quiet", "--python", environment, wheel)
+    (python,) = (path for path in environment.glob("*/python*") if path.stem == "python")
+
+    def run(code):
+        return subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+
+    code = """
+import importlib.util, numpy as np
+from course_lib import Stepper, check, simulate
+from course_lib.kernels import rung
+A = np.ones((4, 4), np.float32)
+run = simulate(rung("tiled").make(2), trace=True)[(2, 2), (2, 2)](A, A, C := np.zeros_like(A))
+print(C[0, 0], type(Stepper(run)).__name__, *map(importlib.util.find_spec, ("jupyterlab", "nbconvert")))
+"""
+    done = run(code)
+    assert done.stdout == "4.0 Stepper None None\n", done.stderr
+    assert 'pages need nbconvert: pip install "tile-by-tile[teach]"' in run("import course_lib.export").stderr
 
 
 def test_installing_leaves_other_configuration_alone(uv, wheel, tmp_path):
@@ -210,28 +234,62 @@ def test_one_version_and_one_licence():
     assert "CC-BY-4.0" in page("notebooks", "LICENSE.md")
 
 
+def workflow(name):
+    return yaml.safe_load(page(".github", "workflows", f"{name}.yml"))
+
+
 def test_every_supported_python_is_checked_on_every_system():
-    workflow = yaml.safe_load(page(".github", "workflows", "check.yml"))
-    job = workflow["jobs"]["check"]
-    matrix = job["strategy"]["matrix"]
+    """All of them at night; at each push everything on Linux, and a small part on each system."""
+    check, nightly = workflow("check")["jobs"], workflow("nightly")["jobs"]["matrix"]
+    matrix = nightly["strategy"]["matrix"]
     supported = SpecifierSet(PROJECT["requires-python"])
     versions = [f"3.{minor}" for minor in range(30) if f"3.{minor}" in supported]
     listed = [c.rsplit(" ", 1)[1] for c in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    smoke = check["smoke"]["strategy"]["matrix"]["include"]
 
     assert matrix["python"] == versions == listed
     assert {name.split("-")[0] for name in matrix["system"]} == {"ubuntu", "macos", "windows"}
-    assert job["steps"][-1]["run"] == ".ci/check"
+    assert {job["system"] for job in smoke} == set(matrix["system"])
+    assert {job["python"] for job in smoke} | {check["check"]["env"]["UV_PYTHON"]} == set(versions)
+    assert [job["steps"][-1]["run"] for job in (nightly, check["check"], check["smoke"])] == [
+        ".ci/check",
+        ".ci/check",
+        ".ci/smoke",
+    ]
+    for target in re.findall(r"(?:tests|notebooks)/\S+", page(".ci", "smoke")):
+        assert (REPOSITORY / target).is_file(), target
 
 
 def test_every_test_runs_at_night():
     """The workflow has a time of day, and calls the command that CONTRIBUTING names."""
-    workflow = yaml.safe_load(page(".github", "workflows", "nightly.yml"))
-    (job,) = workflow["jobs"].values()
-    command = job["steps"][-1]["run"]
+    nightly = workflow("nightly")
+    command = nightly["jobs"]["nightly"]["steps"][-1]["run"]
 
-    assert re.fullmatch(r"\d+ \d+ \* \* \*", workflow[True]["schedule"][0]["cron"])  # YAML reads `on` as true
+    assert re.fullmatch(r"\d+ \d+ \* \* \*", nightly[True]["schedule"][0]["cron"])  # YAML reads `on` as true
     assert command == "uv run pytest --nightly"
     assert f"`{command}`" in page("CONTRIBUTING.md")
+
+
+def test_a_release_is_tested_before_it_is_published():
+    """The tag is the version, and what runs the clean installation is found by its name."""
+    release = workflow("release")
+    commands = [step["run"] for step in release["jobs"]["build"]["steps"] if "run" in step]
+
+    assert release[True]["push"]["tags"] == ["v*"]
+    assert "uv version --short" in commands[0]
+    assert commands[1:] == ["uv run pytest -n0 --nightly tests/test_packaging.py", "uv build"]
+    assert release["jobs"]["publish"]["needs"] == "build"
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPOSITORY / ".github" / "ISSUE_TEMPLATE").iterdir()), ids=lambda path: path.name
+)
+def test_an_issue_template_is_a_form(path):
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert {"name", "description", "body"} <= form.keys()
+    identities = [field["id"] for field in form["body"]]
+    assert len(set(identities)) == len(identities)
+    assert any(field.get("validations", {}).get("required") for field in form["body"])
 
 
 def test_hooks_run_what_is_checked():

@@ -7,6 +7,7 @@ import pathlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import nbformat
@@ -18,14 +19,25 @@ from .links import linked, refuse_duplicates
 
 
 def run(
-    name: str, kind: str, convert: Callable[[Any, str, str], str], arguments: Sequence[str] | None, suffix: str
+    name: str,
+    kind: str,
+    convert: Callable[..., str],
+    arguments: Sequence[str] | None,
+    suffix: str,
+    switches: Mapping[str, str] = MappingProxyType({}),
 ) -> int:
-    """Convert the notebooks named on the command line; return 0, or 1 if one could not be converted."""
+    """Convert the notebooks named on the command line; return 0, or 1 if one could not be converted.
+
+    ``switches`` are further options, each with its help, that ``convert`` takes by name as true or false.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m course_lib.{name}", description=kind)
     parser.add_argument("notebooks", nargs="+", type=pathlib.Path, help="notebooks, as notebooks/02_naive.ipynb")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write to (here)")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    for switch, told in switches.items():
+        parser.add_argument(f"--{switch}", action="store_true", help=told)
     options = parser.parse_args(arguments)
+    chosen = {switch: getattr(options, switch) for switch in switches}
     missing = [str(path) for path in options.notebooks if not path.is_file()]
     if missing:
         print(f"There is no notebook {', '.join(missing)}.", file=sys.stderr)
@@ -47,7 +59,7 @@ def run(
             failed = 1
             continue
         target = options.output / names[path.resolve()]
-        text = convert(notebook, title(notebook, path.stem), options.theme)
+        text = convert(notebook, title(notebook, path.stem), options.theme, **chosen)
         text = linked(text, partial(page_of, names, path.parent))
         target.write_text(text, encoding="utf-8")
         print(f"{target} ({len(text.encode()) / 1e6:.1f} MB)")

@@ -18,21 +18,20 @@ from nbconvert.exporters import HTMLExporter, SlidesExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
-from ..png import height_of
 from ..viewer.page import STEPPER, Bundle, module, place, style
 from ..viewer.still import CLASS, HTML, VIEW, mark_of
 from ..waiting.widget import BUNDLE as WAITING
 from ..waiting.widget import recorded
-from .stills import STATE, Stills, is_view
+from .deck import HEIGHT, PICTURE, deck
+from .stills import STATE, Stills
 
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
 #: Of a slide, in CSS pixels: that of a projector.
-WIDTH, HEIGHT = 1280, 720
-#: Lines of text that a slide holds, and characters of a line; the least scale of a slide that is shrunk to fit.
-LINES, CHARACTERS = 19, 105
-SMALLEST = 0.7
-#: The greatest height of a picture in pixels.
-PICTURE = 600
+WIDTH = 1280
+#: The least scale of a slide that is shrunk to fit: its smallest text, of 20 pixels, has 18 then.
+SMALLEST = 0.9
+#: The least height of a picture that is made smaller to fit, in pixels.
+LEAST_PICTURE = 300
 #: The most seconds that a cell may take.
 CELL_SECONDS = 600
 
@@ -74,18 +73,19 @@ _SLIDES = (
 _SLIDES_STYLE = (
     f"<style>.reveal {{ --picture: {PICTURE}px; }}</style>"
     + """<style>
-body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 19px; --jp-ui-font-size1: 19px; overflow: hidden;
+body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --jp-ui-font-size1: 20px; overflow: hidden;
   background: var(--jp-layout-color0); color: var(--jp-content-font-color1); }
 .reveal .slides { text-align: left; }
 .reveal .slides section { height: 100%; overflow-y: auto; box-sizing: border-box; padding: 0 8px; }
 .reveal .slides section:has(> section) { overflow: visible; padding: 0; }
+.reveal :is(sub, sup, small, kbd, summary, pre, code, td, th):not(.tt-root *) { font-size: max(1em, 20px); }
+.reveal h2 { margin: 0.2em 0; }
 .reveal .jp-InputPrompt, .reveal .jp-OutputPrompt { display: none; }
 .reveal .jp-Cell { padding: 4px 0; }
 .reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
 .reveal .jp-InputArea pre { white-space: pre-wrap; }
 .reveal .jp-OutputArea-output img { max-width: 100%; max-height: var(--picture); height: auto; width: auto; }
 .reveal table:has(tr:nth-child(18)) :is(td, th) { padding-top: 1px; padding-bottom: 1px; }
-.reveal .jp-Cell:has(.tt-root) .jp-InputArea { --jp-code-font-size: 15px; }
 .reveal aside.notes { display: none; }
 .reveal .tile-by-tile-still > p:has(+ details) { display: none; } /* where to type a guess: not here */
 .reveal .controls { font-size: 5px; }
@@ -93,28 +93,28 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 19px; --j
 </style>"""
 )
 _START = """<script>
+const WIDGETS = ".tt-root, .tw-root";
 Reveal.initialize({
   width: %d, height: %d, margin: 0.02, center: false, hash: true, transition: "none", slideNumber: "c/t",
   plugins: [RevealNotes],
+  // a widget that has the focus keeps its keys; Enter gives it to the slide's first one, Escape takes it back
+  keyboardCondition: () => !document.activeElement?.closest(WIDGETS),
+  keyboard: { 13: () => Reveal.getCurrentSlide().querySelector(WIDGETS)?.focus() },
 });
-// What is a little too tall for its slide is drawn smaller; a live stepper takes the height that is left.
+// What is too tall for its slide gets smaller: a live stepper takes the height that is left, then pictures, then all.
 const fit = () => {
   const slide = Reveal.getCurrentSlide();
   if (!slide) return;
+  const over = () => slide.scrollHeight - slide.clientHeight;
   const stepper = slide.querySelector(".tt-root");
-  if (stepper) {
-    const over = slide.scrollHeight - slide.clientHeight;
-    if (over > 0) stepper.style.maxHeight = `${stepper.offsetHeight - over}px`;
-    return;
-  }
+  if (stepper && over() > 0) stepper.style.maxHeight = `${stepper.offsetHeight - over()}px`;
   slide.style.zoom = "";
-  const tooTall = () => slide.scrollHeight > slide.clientHeight + 1;
-  if (!tooTall()) return;
+  for (const picture of slide.querySelectorAll("img")) {
+    if (over() > 1) picture.style.maxHeight = `${Math.max(picture.offsetHeight - over(), %d)}px`;
+  }
   // The zoom in per cent, from large to small: what wraps gets lower by more than the zoom, borders by less.
   const smallest = %d;
-  let zoom = 100;
-  do slide.style.zoom = --zoom / 100;
-  while (tooTall() && zoom > smallest);
+  for (let zoom = 99; over() > 1 && zoom >= smallest; zoom--) slide.style.zoom = zoom / 100;
 };
 Reveal.on("ready", fit);
 Reveal.on("slidechanged", fit);
@@ -141,56 +141,13 @@ def html_page(notebook: Any, title: str, theme: str = "light", bar: str = "") ->
     return _converted(exporter, notebook, title, bar)
 
 
-def slides(notebook: Any, title: str, theme: str = "light") -> str:
-    """Return an executed notebook as slides of reveal.js, divided by the cells' slide types, and where one is full.
+def slides(notebook: Any, title: str, theme: str = "light", exercises: bool = False, plumbing: bool = False) -> str:
+    """Return an executed notebook as slides of reveal.js: see `deck`.
 
-    Cells of type "notes" are for the speaker, who opens them with the key s.
+    Cells of type "notes" are for the speaker, who opens them with the key s. Enter leads into the slide's widget.
     """
     exporter = SlidesExporter(raw_template=_SLIDES, config=_config(theme))  # type: ignore[no-untyped-call]
-    return _converted(exporter, cut(notebook), title)
-
-
-def cut(notebook: Any) -> Any:
-    """Return a copy of the notebook in which a cell that does not fit on its slide begins a new one below."""
-    notebook = copy.deepcopy(notebook)
-    filled = 0.0
-    for cell in notebook.cells:
-        kind = cell.metadata.get("slideshow", {}).get("slide_type", "-")
-        if kind in ("skip", "notes"):
-            continue
-        height = lines_of(cell)
-        if kind in ("slide", "subslide"):
-            filled = height
-        elif filled and filled + height > LINES:
-            cell.metadata.setdefault("slideshow", {})["slide_type"] = "subslide"
-            filled = height
-        else:
-            filled += height
-    return notebook
-
-
-def lines_of(cell: Any) -> float:
-    """Estimate how many lines of text a cell takes on a slide, its outputs included."""
-    if cell.cell_type == "markdown":
-        return sum(1.0 + len(line) // CHARACTERS for line in cell.source.splitlines() if line.strip()) + 1
-    hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
-    lines = 0.0 if hidden else cell.source.count("\n") + 1.5
-    outputs = cell.get("outputs", ())
-    for output, following in zip(outputs, [*outputs[1:], {}], strict=False):
-        if is_view(output):
-            continue  # a widget takes its place
-        data = output.get("data", {"text/plain": output.get("text", "")})
-        shown = data.get(HTML, "")
-        high = height_of(shown)
-        if VIEW in data or any(kind.startswith("image/") for kind in data) or (high and is_view(following)):
-            lines += LINES - 1  # a picture of unknown height, or a widget that fills the slide
-        elif high:
-            lines += min(PICTURE, high) * LINES / HEIGHT
-        elif shown:
-            lines += 1 + max(shown.count("<tr"), shown.count("<p") + shown.count("<li") + shown.count("<summary"))
-        else:
-            lines += data.get("text/plain", "").count("\n") + 1
-    return float(lines)
+    return _converted(exporter, deck(notebook, exercises, plumbing), title)
 
 
 def _config(theme: str) -> Config:
@@ -199,7 +156,7 @@ def _config(theme: str) -> Config:
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "") -> str:
     reveal = {name: (_REVEAL / name).read_text(encoding="utf-8") for name in ("reveal.js", "reveal.css", "notes.js")}
-    start = _START % (WIDTH, HEIGHT, round(100 * SMALLEST))
+    start = _START % (WIDTH, HEIGHT, LEAST_PICTURE, round(100 * SMALLEST))
     scripts = f"<script>{reveal['reveal.js']}</script><script>{reveal['notes.js']}</script>{start}"
     resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},

@@ -47,6 +47,8 @@ _LINK = re.compile(r"\[([^\[\]\n]*)\]\(((?:\d\d_\w+|notebooks/\d\d_\w+)\.ipynb)\
 _TOOLS = re.compile(
     r"^\[\[?(?:dependency-groups|tool\.(?!uv|hatch)[^\]]*)\]\]?\n.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL
 )
+#: What `uv run` installs beside the dependencies.
+_GROUP = '[dependency-groups]\ndev = ["tile-by-tile[lab,teach]"]\n'
 _TEST_PACKAGES = re.compile(r"  # the tests\n.*?(  - pip:\n).*?(      - -e \.\n)", re.DOTALL)
 
 
@@ -120,7 +122,7 @@ def students(numbers: set[str] | None = None) -> dict[str, bytes]:
 
 def _for_students(name: str, text: str, kept: Mapping[str, bytes]) -> str:
     if name == "pyproject.toml":
-        return _TOOLS.sub("", text)
+        return f"{_TOOLS.sub('', text).rstrip()}\n\n{_GROUP}"
     if name == "environment.yml":
         return _TEST_PACKAGES.sub(r"\1\2", text)
     if name == "README.md":

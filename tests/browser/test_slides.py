@@ -1,33 +1,44 @@
-"""Every slide of every lesson: nothing is cut off at 1280×720, no picture is missing, no prediction shows its code."""
+"""Every slide of every lesson at 1280×720: one key leads to each, nothing is cut off, and its text can be read."""
 
 from pathlib import Path
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
-from course_lib.publish.convert import HEIGHT, SMALLEST, WIDTH, cut, lines_of, slides
+from course_lib.publish.convert import HEIGHT, WIDTH, slides
+from course_lib.publish.deck import lines_of
+from course_lib.publish.notes import with_notes
+from course_lib.viewer import Stepper
+from course_lib.viewer.page import STEPPER, place
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.ipynb"))
 #: Those of the default profile: the first, one with most kinds of outputs, and the last. The others are laid out alike.
 BY_DAY = ("00", "09", "13")
-#: Pages through all slides and measures each: by how much its content is taller or wider than its frame, how much
-#: smaller it is drawn, whether a picture is missing, and its first words.
+#: Goes through all slides by the key → and measures each: by how much its content is taller or wider than its frame,
+#: its smallest text in pixels, whether a picture is missing, its heading and its words.
 MEASURE = """async () => {
-  const found = [];
-  for (const slide of Reveal.getSlides()) {
-    const { h, v } = Reveal.getIndices(slide);
-    Reveal.slide(h, v);
-    await new Promise(requestAnimationFrame);
-    const blocks = [...slide.querySelectorAll(".jp-OutputArea-output, .jp-InputArea-editor, table, img")];
-    found.push({
-      tall: slide.scrollHeight - slide.clientHeight,
-      wide: Math.max(slide.scrollWidth - slide.clientWidth, ...blocks.map((b) => b.scrollWidth - b.clientWidth - 18)),
-      zoom: Number(slide.style.zoom || 1),
-      missing: [...slide.querySelectorAll("img")].filter((image) => !image.naturalWidth).length,
-      text: slide.innerText.trim(),
-    });
+  const slide = Reveal.getCurrentSlide();
+  await new Promise(requestAnimationFrame);
+  const zoom = Number(slide.style.zoom || 1);
+  const sizes = [99];
+  const walk = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const place = walk.currentNode.parentElement;
+    const seen = walk.currentNode.textContent.trim() && place.getClientRects().length;
+    if (!seen || place.closest(".tt-root, aside, script, style, .anchor-link")) continue;
+    sizes.push(parseFloat(getComputedStyle(place).fontSize) * zoom);
   }
-  return found;
+  const blocks = [...slide.querySelectorAll(".jp-OutputArea-output, .jp-InputArea-editor, table, img")];
+  return {
+    number: Reveal.getSlidePastCount(),
+    tall: slide.scrollHeight - slide.clientHeight,
+    wide: Math.max(slide.scrollWidth - slide.clientWidth, ...blocks.map((b) => b.scrollWidth - b.clientWidth - 18)),
+    least: Math.min(...sizes),
+    missing: [...slide.querySelectorAll("img")].filter((image) => !image.naturalWidth).length,
+    heading: slide.querySelector("h1, h2")?.textContent ?? "",
+    text: slide.innerText.trim(),
+  };
 }"""
 
 
@@ -37,7 +48,12 @@ def measured(page, notebook, tmp_path):
     page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
     page.goto(file.as_uri())
     page.wait_for_function("() => window.Reveal?.isReady()")
-    return page.evaluate(MEASURE)
+    found = []
+    while True:
+        found.append(page.evaluate(MEASURE))
+        if page.evaluate("() => Reveal.isLastSlide() && !Reveal.availableFragments().next"):
+            return found
+        page.keyboard.press("ArrowRight")
 
 
 @pytest.mark.parametrize(
@@ -50,22 +66,60 @@ def measured(page, notebook, tmp_path):
 def test_every_slide_of_a_lesson_fits(new_page, path, tmp_path):
     """As it is stored: steppers are pictures here, and live ones keep to a height of their own."""
     notebook = nbformat.read(path, 4)
-    found = measured(new_page(), notebook, tmp_path)
-    assert len(found) >= 15
+    found = measured(new_page(), with_notes(notebook), tmp_path)
+    numbers = [slide["number"] for slide in found]
+    assert numbers == sorted(numbers) and set(numbers) == set(range(max(numbers) + 1))  # → skips none
+    assert 10 <= len(set(numbers)) <= 20
     for slide in found:
+        assert slide["heading"] and slide["least"] >= 18, slide
         assert (slide["tall"] <= 2, slide["wide"] <= 2, slide["missing"]) == (True, True, 0), slide
-        assert slide["zoom"] >= SMALLEST
         assert "predict(" not in slide["text"], slide["text"][:80]
 
 
 def test_a_slide_that_is_too_tall_is_drawn_smaller(new_page, tmp_path):
-    lines = "\n\n".join(f"Line {number}." for number in range(15))
-    cell = nbformat.v4.new_markdown_cell(f"# One\n\n{lines}", metadata={"slideshow": {"slide_type": "slide"}})
-    (found,) = measured(new_page(), nbformat.v4.new_notebook(cells=[cell]), tmp_path)
-    assert SMALLEST <= found["zoom"] < 1 and found["tall"] <= 2
+    lines = "\n".join(f"# {number}" for number in range(23))
+    cells = [
+        nbformat.v4.new_markdown_cell("# One", metadata={"slideshow": {"slide_type": "slide"}}),
+        nbformat.v4.new_code_cell(f"@cuda.jit\ndef kernel():\n{lines}"),
+    ]
+    *_, found = measured(new_page(), nbformat.v4.new_notebook(cells=cells), tmp_path)
+    assert 18 <= found["least"] < 20 and found["tall"] <= 2
+
+
+def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tmp_path):
+    """There the arrow keys step; outside they go to the next slide, and the notes open in a window of their own."""
+    page = new_page()
+    cells = [
+        nbformat.v4.new_markdown_cell("# One", metadata={"slideshow": {"slide_type": "slide"}}),
+        nbformat.v4.new_code_cell("@cuda.jit", outputs=[stepper_output(launch_of("tiled"))]),
+        nbformat.v4.new_markdown_cell("say this", metadata={"slideshow": {"slide_type": "notes"}}),
+        nbformat.v4.new_markdown_cell("# Two", metadata={"slideshow": {"slide_type": "slide"}}),
+    ]
+    file = tmp_path / "lesson.slides.html"
+    file.write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), encoding="utf-8")
+    page.goto(file.as_uri())
+    stepper = page.locator(".tt-root")
+    expect(stepper).to_contain_text("step 0 of")
+    for key in ("Enter", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(stepper).to_contain_text("step 2 of")
+    assert page.evaluate("() => Reveal.getSlidePastCount()") == 0
+    for key in ("Escape", "ArrowRight"):
+        page.keyboard.press(key)
+    assert page.evaluate("() => Reveal.getSlidePastCount()") == 1
+    page.keyboard.press("ArrowLeft")
+    with page.expect_popup() as opened:
+        page.keyboard.press("s")
+    expect(opened.value.locator("body")).to_contain_text("say this")
+
+
+def stepper_output(run):
+    """What `living` leaves of a stepper."""
+    stepper = Stepper(run)
+    state = {name: getattr(stepper, name) for name in STEPPER.traits if hasattr(stepper, name)}
+    return nbformat.v4.new_output("display_data", data={"text/html": place(state)})
 
 
 def test_a_prediction_without_its_code_takes_no_lines_for_it():
     code = nbformat.v4.new_code_cell("predict(\n    1,\n    2,\n)", metadata={"jupyter": {"source_hidden": True}})
     assert lines_of(code) == 0
-    assert cut(nbformat.v4.new_notebook(cells=[code])).cells[0].source == code.source

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from launches.decode import Payload
 
 from course_lib import export, slides
 from course_lib.lessons import KEY
-from course_lib.publish.convert import LINES, cut, executed, html_page, lines_of, living
+from course_lib.publish.convert import executed, html_page, living
 from course_lib.publish.convert import slides as as_slides
+from course_lib.publish.deck import LINES, deck, lines_of
 from course_lib.publish.notes import NOTES, with_notes
 from course_lib.publish.stills import Stills
 from course_lib.viewer.still import HTML, VIEW
@@ -115,7 +117,7 @@ def test_pictures_have_a_text_of_their_own(notebook, convert):
     assert "No description has been provided" not in text
 
 
-@pytest.mark.parametrize("convert", [html_page, as_slides])
+@pytest.mark.parametrize("convert", [html_page, partial(as_slides, plumbing=True)])
 def test_the_code_of_a_prediction_is_left_out(convert):
     """It contains the reason, which would be above the question."""
     cells = [cell("predict(1, because=unlikely_words)"), cell("shown = 3")]
@@ -138,22 +140,56 @@ def test_a_widget_and_what_stands_for_it_take_the_place_of_one():
     assert lines_of(one) == lines_of(both) > LINES / 2
 
 
-def test_a_full_slide_goes_on_below():
-    """Cells that do not fit on a slide begin another one below; notes and skipped cells take no space."""
-    long = "\n".join(f"x = {i}" for i in range(12))
-    cells = [
-        cell("# One", "slide"),
-        cell(long),
-        cell("# note", "notes"),
-        cell(long, "fragment"),
-        cell("# Two", "slide"),
-    ]
-    kinds = [
-        c.metadata.get("slideshow", {}).get("slide_type") for c in cut(nbformat.v4.new_notebook(cells=cells)).cells
-    ]
-    assert kinds == ["slide", None, "notes", "subslide", "slide"]
-    assert "fragment" == cells[3].metadata["slideshow"]["slide_type"]
-    assert 2 * lines_of(cells[1]) > LINES > lines_of(cells[1])
+def kinds(made):
+    return [c.metadata["slideshow"]["slide_type"] for c in made.cells]
+
+
+def test_a_full_slide_is_followed_by_one_with_its_heading():
+    """None is below another; a note stays with its section's first slide."""
+    long = "\n".join(f"    x = {i}" for i in range(12))
+    code = cell(f"@cuda.jit\ndef kernel():\n{long}")
+    cells = [cell("# One", "slide"), code, cell("say this", "notes"), code, cell("# Two", "slide")]
+    book = nbformat.v4.new_notebook(cells=cells)
+    before = copy.deepcopy(book)
+    made = deck(book)
+    assert kinds(made) == ["slide", "-", "notes", "slide", "-", "slide"]
+    assert [c.source for c in made.cells if c.cell_type == "markdown"] == ["# One", "say this", "## One", "# Two"]
+    assert 2 * lines_of(code) > LINES > lines_of(code)
+    assert book == before
+
+
+def test_a_deck_shows_what_a_room_looks_at_and_the_notes_have_the_rest():
+    """Code that shows nothing, exercises and long texts are left out, unless they are asked for."""
+    plumbing, exercise = cell("x = 1"), cell("@cuda.jit\ndef k(): ...\n\ncheck('a', k)")
+    exercise.metadata["tags"] = ["exercise"]
+    exercise.outputs = [nbformat.v4.new_output("display_data", data={"text/plain": "not yet"})]
+    long = "\n\n".join(f"Line {n}." for n in range(15))
+    texts = [nbformat.v4.new_markdown_cell(text) for text in ("Short.", f"Long.\n\n{long}", "### Second")]
+    opening = cell("# 2 Exercises\n\nAll.\n\n### First\n\n- Launch: one", "slide")
+    cells = [cell("# 1 One", "slide"), texts[0], plumbing, texts[1], opening, exercise, texts[2], exercise]
+    book = nbformat.v4.new_notebook(cells=cells)
+    shown = [c.source for c in deck(book).cells]
+    told = ["### First\n\n- Launch: one\n\n### Second"]
+    assert shown == ["# 1 One", "Short.", f"Long.\n\n{long}", "# 2 Exercises\n\nAll.\n\n- First\n- Second", *told]
+    assert kinds(deck(book)) == ["slide", "-", "notes", "slide", "notes"]
+    assert [exercise.source] * 2 == [c.source for c in deck(book, exercises=True).cells if "check(" in c.source]
+    assert "x = 1" in [c.source for c in deck(book, plumbing=True).cells]
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.ipynb")), ids=str)
+def test_a_deck_has_twenty_slides_at_most_and_says_all_that_the_lesson_says(path):
+    """Each picture and each question is on a slide; no text of the lesson is lost."""
+    lesson = with_notes(nbformat.read(path, 4))
+    made = deck(lesson)
+    assert 10 <= kinds(made).count("slide") <= 20
+    assert all(re.match("##? ", c.source) for c in made.cells if c.metadata["slideshow"]["slide_type"] == "slide")
+    told = " ".join(" ".join(c.source.split()) for c in made.cells)
+    for c in lesson.cells:
+        if c.cell_type == "markdown" and c.metadata["slideshow"]["slide_type"] != "skip":
+            for part in c.source.split("\n\n"):
+                assert " ".join(part.split()) in told, part
+        elif c.source.startswith("predict("):
+            assert " ".join(c.source.split()) in told
 
 
 @pytest.mark.nightly
