@@ -1,4 +1,7 @@
-"""python -m course_lib.gpu: verify and time the ladder on this machine's GPU, and write recordings."""
+"""python -m course_lib.gpu: verify and time the ladder on this machine's GPU, and write recordings.
+
+`python -m course_lib.gpu record NAME` makes all of them, see :mod:`record`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from tqdm import tqdm
 
 from . import capstone
 from .device import NoGPUError, available, describe, require
+from .record import main as record_folder
 from .types import Item, Names, Results
 
 SIZES = (128, 256, 512, 1024, 2048, 4096, 8192)
@@ -84,7 +88,8 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m course_lib.gpu",
         description="Verify the ladder's kernels against float64, then time them with CUDA events.",
         epilog=f"what:\n{text}\n\nA kernel that computes a wrong result is reported as wrong and never timed.\n"
-        "Without a CUDA GPU the command says so and ends with status 2.",
+        "Without a CUDA GPU the command says so and ends with status 2.\n"
+        "`python -m course_lib.gpu record NAME` makes a folder with all recordings.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     result.add_argument("what", nargs="+", choices=list(WHAT), metavar="what", help="one or more of those below")
@@ -237,17 +242,21 @@ def roofline_of(folder: Path | None) -> Results:
 
 
 def judge_the_model(folder: Path | None) -> int:
-    """Print every prediction of the model of waiting beside the measurement, largest errors first; return 0."""
+    """Print every prediction of the model of waiting beside the measurement, largest errors first; return 0.
+
+    folder: where the predictions go; if it has recordings of its own, what is predicted and compared.
+    """
     from .. import measurements
     from ..waiting import predictions as waiting
     from ..waiting.judgement import table
 
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-    results = waiting.rows(progress)
+    gpu = folder if folder and (folder / "latencies.json").is_file() else measurements.DEFAULT_GPU
+    results = waiting.rows(progress, gpu)
     print(table(results))
     if folder:
-        origin = {name: measurements.load(name).provenance for name in waiting.READS}
+        origin = {name: measurements.load(name, gpu).provenance for name in waiting.READS}
         recording = {"what": "waiting", "command": "python -m course_lib.gpu waiting", "provenance": origin["ladder"]}
         text = json.dumps({**recording, "results": results, "notes": {"origin": origin}}, indent=1)
         (folder / "waiting.json").write_text(text + "\n", encoding="utf-8")
@@ -307,10 +316,12 @@ def _short(value: float) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status: 0, 1 if a kernel is wrong, 2 without a GPU."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] == ["capstone"]:
-        return capstone.main(arguments[1:], size, show)
-    options = parser().parse_args(arguments)
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    if given[:1] == ["capstone"]:
+        return capstone.main(given[1:], size, show)
+    if given[:1] == ["record"] and available():
+        return record_folder(given[1:])
+    options = parser().parse_args(["verify"] if given[:1] == ["record"] else given)
     if options.what == ["roofline"]:
         show("roofline", roofline_of(options.output))
         return 0
@@ -328,6 +339,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for what in options.what:
         results = record(what, options)
         if results is None:
+            if what != "launch":
+                print(f"nothing was measured of {what}: {WHAT[what]}", file=sys.stderr)
             continue
         show(what, results)
         status = max(status, int(any("wrong" in result for result in results)))

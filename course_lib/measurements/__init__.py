@@ -5,7 +5,8 @@
     ladder.provenance["gpu"]                 # 'NVIDIA H200'
     ladder.result("tiled")["gflops"]
 
-`python -m course_lib.gpu WHAT --output FOLDER` makes such files on your own GPU; `load(WHAT, FOLDER)` reads them.
+`python -m course_lib.gpu record NAME` makes a folder on your own GPU, which `load(WHAT, NAME)` reads; with
+`WHAT --output FOLDER` it makes one file in any folder, which `load(WHAT, FOLDER)` reads.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from .. import model
 from ..look import GROUND, INK, KERNELS, STYLES, WASH
-from . import Recording, load
+from . import Recording, folder_of, kinds, load
 
 ROOT = Path(__file__).parents[2]
 BEGIN = "<!-- measured: written by python -m course_lib.measurements -->"
@@ -151,6 +151,22 @@ def tensor_axes(recording: Recording) -> Axes:
     n, gpu = results[0]["M"], recording.provenance["gpu"]
     axes.set_title(f"TFLOP/s (and error against float64) on an {gpu}, n = {n}", loc="left", fontsize=11, color=GROUND)
     return axes
+
+
+def tables(gpu: str | Path) -> str:
+    """Return the README's tables for a GPU's folder, a name here or any path; of what it lacks, a sentence."""
+    parts = []
+    for make, names in (
+        (table, ("ladder", "counters", "ceilings")),
+        (tensor_table, ("tensor",)),
+        (wgmma_table, ("wgmma",)),
+    ):
+        missing = [name for name in names if name not in kinds(gpu)]
+        if missing:
+            parts.append(f"No table of {names[0]}: no recording of {', '.join(missing)} in {folder_of(gpu)}.")
+        else:
+            parts.append(make(*(load(name, gpu) for name in names)))
+    return "\n\n".join(parts)
 
 
 def section() -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 from .. import measurements, model
 from ..gpu.types import Progress, Result
 from ..kernels import Rung, large_tiles, rung
-from ..measurements import Recording
+from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import pace_of_barriers
 from ..simulate import simulate
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
@@ -61,6 +62,8 @@ ONE_TURN = ("per_row", "per_column")
 BESIDE = {"whole_tiles": large_tiles}
 #: The parameters that distinguish the results of one microkernel.
 WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
+#: A GPU's recordings: its name in this course, or a folder.
+Folder = str | Path
 #: Iterations of a microkernel's loop that are played.
 ITERATIONS = 64
 #: The probe, the parameters of its result, the predicted value, and the reason for a miss, if any.
@@ -70,14 +73,15 @@ MISS = 0.25
 UNEXPLAINED = "unexplained"
 
 
-def rows(progress: Progress) -> list[Result]:
-    """Return every prediction: of the probes, of few and many resident warps, of the ladder."""
-    return [*probes(), *residency(progress, "cached"), *residency(progress), *ladder(progress)]
+def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
+    """Return every prediction for a GPU's folder: of the probes, of few and many resident warps, of the ladder."""
+    few = (*residency(progress, "cached", gpu), *residency(progress, gpu=gpu))
+    return [*probes(gpu), *few, *ladder(progress, gpu)]
 
 
-def probes() -> list[Result]:
+def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     """Predict the kernels that measured the machine: what the model makes of its own numbers."""
-    machine, recording = _machine(), measurements.load("latencies")
+    machine, recording = _machine(gpu), measurements.load("latencies", gpu)
     results = []
     for part in (_barriers, _lists, _cold_lines, _paths, _chains, _crowds, _alternation):
         for probe, which, predicted, why in part(machine, recording):
@@ -199,28 +203,28 @@ def _inner(ops: list[CodedOperation]) -> list[CodedOperation]:
     return max(loops, key=lambda loop: sum(op.kind == "multiply-add" for op in loop) / len(loop))
 
 
-def residency(progress: Progress, what: str = "residency") -> list[Result]:
+def residency(progress: Progress, what: str = "residency", gpu: Folder = DEFAULT_GPU) -> list[Result]:
     """Predict tiled, prefetched and pipelined for every measured number of resident warps.
 
     The second-level cache serves what the first does not hold. For "cached" launches it already holds the matrices; in
     "residency" every launch brings each line from DRAM once, and the blocks that request it first wait longer.
     """
-    machine, recording = _machine(), measurements.load(what)
+    machine, recording = _machine(gpu), measurements.load(what, gpu)
     results: list[Result] = []
     traced: dict[Any, list[list[Instruction]]] = {}
-    gpu = recording.provenance
+    chip = recording.provenance
     for r in progress([r for r in recording.results if "gflops" in r], lambda r: f"{r['rung']} {r['warps']} warps"):
         key = r["rung"], tuple(r["params"].items())
         if key not in traced:
             traced[key] = _programs(rung(r["rung"]), r["params"])
-        launch = RecordedLaunch(r, machine, r["blocks"], gpu, what == "cached")
+        launch = RecordedLaunch(r, machine, r["blocks"], chip, what == "cached")
         played = launch.play(traced[key])
         flops = 2 * prod(r[k] for k in "MNK") * machine.hertz / 1e9
         about = {"what": what, **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
         about["repeats"] = [
             r["gflops"] * float(np.median(r["milliseconds"])) / most(r["milliseconds"]) for most in (max, min)
         ]
-        coded = _by_code(launch, traced[key])
+        coded = _by_code(launch, traced[key], gpu)
         if coded:
             about["predicted_by_code"] = flops / coded.cycles
             about["error_by_code"] = about["predicted_by_code"] / r["gflops"] - 1
@@ -231,22 +235,22 @@ def residency(progress: Progress, what: str = "residency") -> list[Result]:
     return results
 
 
-def ladder(progress: Progress) -> list[Result]:
+def ladder(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
     """Predict every rung of the recorded ladder, as it was launched."""
-    machine, recording, counters = _machine(), measurements.load("ladder"), measurements.load("counters")
-    gpu = recording.provenance
+    machine, recording, counters = _machine(gpu), measurements.load("ladder", gpu), measurements.load("counters", gpu)
+    chip = recording.provenance
     results: list[Result] = []
     chosen = [r for r in recording.results if "gflops" in r and r["rung"] != "cublas"]
     for r in progress(chosen, lambda r: str(r["rung"])):
         warps = _programs(rung(r["rung"]), r["params"])
-        fit = model.occupancy(prod(r["block"]), r["registers"], r["shared_bytes"], gpu).blocks
-        blocks = min(fit, ceil_div(prod(r["grid"]), gpu["multiprocessors"]))
-        launch = RecordedLaunch(r, machine, blocks, gpu)
+        fit = model.occupancy(prod(r["block"]), r["registers"], r["shared_bytes"], chip).blocks
+        blocks = min(fit, ceil_div(prod(r["grid"]), chip["multiprocessors"]))
+        launch = RecordedLaunch(r, machine, blocks, chip)
         played = launch.play(warps)
         counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
         counted.sort(key=lambda c: c["M"] != r["M"])
         about = {"what": "ladder", **_of(r), "cycles": played.cycles, "gflops": r["gflops"]}
-        coded = _by_code(launch, warps)
+        coded = _by_code(launch, warps, gpu)
         if coded:
             about["cycles_by_code"] = coded.cycles
         results.append({**about, **_row(coded or played, counted[0])})
@@ -275,8 +279,8 @@ def _explain(r: Result) -> None:
         r["why"] = UNEXPLAINED
 
 
-def _machine() -> plays.Machine:
-    return plays.Machine.measured(measurements.load("latencies"))
+def _machine(gpu: Folder = DEFAULT_GPU) -> plays.Machine:
+    return plays.Machine.measured(measurements.load("latencies", gpu))
 
 
 def _shared(result: Result) -> int:
@@ -444,10 +448,10 @@ def chosen_iterations(warp: list[Instruction], chosen: slice) -> list[Instructio
     return [warp[p]._replace(needs=tuple(places[q] for q in warp[p].needs if q in places)) for p in places]
 
 
-def _by_code(launch: RecordedLaunch, warps: list[list[Instruction]]) -> Played | None:
+def _by_code(launch: RecordedLaunch, warps: list[list[Instruction]], gpu: Folder) -> Played | None:
     """Return the play of a launch by the rung's machine code; None if none was recorded."""
     r = launch.result
-    for found in measurements.load("machine_code").results:
+    for found in measurements.load("machine_code", gpu).results:
         if (found["rung"], found["params"]) == (r["rung"], r["params"]):
             return launch.play(machine_programs(found["code"], warps, launch.machine))
     return None
