@@ -45,7 +45,7 @@ class Template:
 class Module:
     """The generated module of a launch: the code of its functions, and the constants they name.
 
-    ``patient``: each iteration of a while loop without barriers lets other warps go on.
+    ``patient``: each iteration of a while loop lets other warps go on.
     """
 
     def __init__(self, tracing: bool, patient: bool = False):

@@ -55,7 +55,7 @@ class Steps:
             self.stop(line, self.while_limit, "")
 
     def still(self, count: int, arrays: Sequence[Any], variables: tuple[Any, ...], mask: Mask) -> bool:
-        """Does a ``while`` loop without barriers change nothing from one iteration to the next?
+        """Does a ``while`` loop change nothing from one iteration to the next?
 
         ``count`` iterations are over, one of LOOKS; ``arrays`` are all that the loop may store to, ``variables`` all
         that it assigns.

@@ -105,8 +105,8 @@ class Loop:
     """A for loop (``iterable``) or a while loop (``test``).
 
     ``entry`` converts what stands before the loop to what an iteration begins with. ``first`` is what an iteration of
-    a for loop does before the body. ``watched`` are the variables that a while loop without barriers assigns: it
-    stands still if they do. ``calls``: it calls device functions. ``endless``: what follows is reached from its breaks
+    a for loop does before the body. ``watched`` are the variables that a while loop assigns: it stands still if they
+    do. ``calls``: it calls device functions. ``endless``: what follows is reached from its breaks
     only.
     """
 

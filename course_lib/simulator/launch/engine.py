@@ -187,6 +187,7 @@ class Engine:
             runs.append(kernel(vector, True, (), *self.prepared.values))
         waiting: dict[int, Barrier] = {}
         paused: dict[int, Pause] = {}
+        rested: set[int] = set()  # warps that paused since other blocks went on
 
         def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
             for warp in self.order(warps):
@@ -205,12 +206,14 @@ class Engine:
             advance(range(len(runs)), {})
             while waiting or paused:
                 if paused:
-                    before = [*paused]
-                    paused.clear()
-                    advance(before, {})
-                    if paused:
-                        calm = len(paused) == len(before) and all(pause.calm for pause in paused.values())
+                    before = {*paused}
+                    if rested & before:
+                        calm = rested == before and all(pause.calm for pause in paused.values())
                         yield Pause(next(iter(paused.values())).line, calm)
+                        rested.clear()
+                    rested |= before
+                    paused.clear()
+                    advance([*before], {})
                     continue
                 first = min(barrier.place for barrier in waiting.values())
                 group = [warp for warp, barrier in waiting.items() if barrier.place == first]
