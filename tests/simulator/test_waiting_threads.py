@@ -103,6 +103,44 @@ def waits_for_the_last_block(x, flag, out):
 
 
 @cuda.jit
+def waits_together_for_the_last_block(x, flag, out):
+    """All threads of a block go through the loop, with barriers in it, and one of them looks at the flag."""
+    ready = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if cuda.blockIdx.x == cuda.gridDim.x - 1:
+        if t == 0:
+            x[0] = 7
+            cuda.threadfence()
+            cuda.atomic.exch(flag, 0, 1)
+    else:
+        if t == 0:
+            ready[0] = 0
+        cuda.syncthreads()
+        while ready[0] == 0:
+            cuda.syncthreads()
+            if t == 0:
+                ready[0] = cuda.atomic.add(flag, 0, 0)
+                cuda.threadfence()
+            cuda.syncthreads()
+        out[cuda.grid(1)] = x[0]
+
+
+@cuda.jit
+def waits_together_for_nobody(flag, out):
+    ready = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        ready[0] = 0
+    cuda.syncthreads()
+    while ready[0] == 0:
+        cuda.syncthreads()
+        if t == 0:
+            ready[0] = cuda.atomic.add(flag, 0, 0)
+        cuda.syncthreads()
+    out[cuda.grid(1)] = 1
+
+
+@cuda.jit
 def looks_back(x, sums, flags, out):
     """A scan in one pass: each block waits for the sum of all blocks before it, and the last begins."""
     total = cuda.shared.array(1, float64)
@@ -253,6 +291,13 @@ def test_earlier_blocks_wait_for_the_last_one(trace):
     assert (out.tolist(), run.findings) == ([7] * 5 + [0], ())
 
 
+def test_blocks_with_barriers_in_their_loop_wait_for_one_that_begins_later():
+    out = ints(20 * 1024)  # 16 blocks run together
+    run = simulate(waits_together_for_the_last_block)[20, 1024](ints(1), ints(1), out)
+    assert run.findings == ()
+    assert out.tolist() == [7] * 19 * 1024 + [0] * 1024
+
+
 def test_look_back_scan():
     x, out = np.arange(1.0, 97.0), np.zeros(96)
     run = simulate(looks_back)[6, 16](x, np.zeros(6), ints(6), out)
@@ -268,7 +313,7 @@ def test_a_warp_waits_for_another(first, schedule):
     assert out.tolist() == [42, 42]
 
 
-@pytest.mark.parametrize("kernel", [waits_for_nobody, lock_of_every_thread])
+@pytest.mark.parametrize("kernel", [waits_for_nobody, waits_together_for_nobody, lock_of_every_thread])
 def test_a_wait_that_nobody_ends_is_reported_at_its_loop(kernel):
     with pytest.raises(KernelError, match="waits for something that no other thread changes any more") as caught:
         simulate(kernel)[3, 64](ints(1), ints(256))

@@ -45,7 +45,7 @@ class Template:
 class Module:
     """The generated module of a launch: the code of its functions, and the constants they name.
 
-    ``patient``: after each iteration of a while loop without barriers, other warps can run.
+    ``patient``: after each iteration of a while loop, other warps can run.
     """
 
     def __init__(self, tracing: bool, patient: bool = False):

@@ -523,7 +523,7 @@ class Statements(Expressions):
             self._append(body, self.env, loop.header)
         self.loops.pop()
         watched = None
-        if isinstance(node, ast.While) and not self.barriers:
+        if isinstance(node, ast.While):
             self.waits = True
             watched = tuple(
                 (name, variable.type)

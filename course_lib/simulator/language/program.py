@@ -105,9 +105,8 @@ class Loop:
     """A for loop (``iterable``) or a while loop (``test``).
 
     ``entry`` converts the variables from their types before the loop to those of an iteration. ``first`` are the
-    statements of a for loop's iteration before the body. ``watched`` are the variables that a while loop without
-    barriers assigns: if they do not change, it makes no progress. ``calls``: it calls device functions. ``endless``:
-    only its breaks end it.
+    statements of a for loop's iteration before the body. ``watched`` are the variables that a while loop assigns: if
+    they do not change, it makes no progress. ``calls``: it calls device functions. ``endless``: only its breaks end it.
     """
 
     line: int

@@ -192,6 +192,7 @@ class Engine:
             runs.append(kernel(vector, True, (), *self.prepared.values))
         waiting: dict[int, Barrier] = {}
         paused: dict[int, Pause] = {}
+        rested: set[int] = set()  # warps that paused since other blocks went on
 
         def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
             for warp in self.order(warps):
@@ -210,14 +211,16 @@ class Engine:
             advance(range(len(runs)), {})
             while waiting or paused:
                 if paused:
-                    before = [*paused]
-                    paused.clear()
-                    advance(before, {})
-                    if paused:
-                        calm = len(paused) == len(before) and all(pause.calm for pause in paused.values())
+                    again = [*paused]
+                    if rested.intersection(again):
+                        calm = rested == {*again} and all(pause.calm for pause in paused.values())
                         if calm and all(pause.phase for pause in paused.values()):  # nobody else of the block arrives
-                            phases.given_up.update(vectors[warp] for warp in paused)
+                            phases.given_up.update(vectors[warp] for warp in again)
                         yield Pause(next(iter(paused.values())).line, calm)
+                        rested.clear()
+                    rested.update(again)
+                    paused.clear()
+                    advance(again, {})
                     continue
                 first = min(barrier.place for barrier in waiting.values())
                 group = [warp for warp, barrier in waiting.items() if barrier.place == first]
