@@ -4,7 +4,7 @@
         x = np.arange(n, dtype=np.float32)
         return ceil_div(n, 64), 64, (x, np.zeros_like(x)), {"out": 2 * x}
 
-    simulate(kernel).check_all(launch)  # no finding for 24 launches up to n=129
+    simulate(kernel).check_all(launch)  # no finding for 15 launches up to n=130; 1 further size has no launch
 
 A launch that passes says nothing of the next size: guards, ragged tiles and waiting differ with the shape.
 """
@@ -75,7 +75,7 @@ class Checked:
             without = f"; {self.without} further {more} no launch" if self.without else ""
             return f"no finding for {ran} up to {_named(self.largest)}{without}"
         at = f" ({self.run.heading()}, schedule {self.schedule})" if self.run else ""
-        return f"fails for {_named(self.sizes)}{at}, the smallest of {ran} that fails: {self.reason}"
+        return f"fails for {_named(self.sizes)}{at}, the smallest failure in {ran}: {self.reason}"
 
 
 def _named(sizes: Sizes) -> str:

@@ -12,7 +12,7 @@ from course_lib.check_all import product_of, widths
 from course_lib.kernels import rung
 
 BY_DAY = ("no_guard", "grid_rounded_down", "early_return_before_barrier", "swapped_x_and_y")
-#: Their twins hold for every size, or for whole blocks; the other 22 were written for the one launch of the corpus.
+#: Their twins hold for every size, or for whole blocks; the others were written for the one launch of the corpus.
 EVERY_SIZE = (
     "barrier_in_the_inner_loop_under_the_guard early_return_before_barrier grid_rounded_down guard_of_one_dimension "
     "inner_dimension_wraps_to_next_row neighbour_beyond_the_end no_guard off_by_one_edge product_with_the_transpose "

@@ -1,4 +1,9 @@
-"""python -m course_lib profile my_kernel.py:kernel --grid 4,4 --block 16,16 --array A=random:float32:64,64 ...
+"""Profiles kernels without a GPU.
+
+    python -m course_lib profile my_kernel.py:kernel --grid 4,4 --block 16,16 --array A=random:float32:64,64 ...
+    python -m course_lib profile my_script.py
+
+The second form runs a script as it is, and profiles each of its launches.
 
 Exit status: 0 if the launch has no findings and stays within the budgets, 1 if not, 2 if it could not be profiled.
 """
@@ -21,7 +26,7 @@ from ..simulator.language.source import read
 from ..testing import exceeded, not_allowed
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, load, split
-from .profiling import profile
+from .profiling import Profile, profile
 
 
 def parser() -> argparse.ArgumentParser:
@@ -32,7 +37,9 @@ def parser() -> argparse.ArgumentParser:
         "the time by the model of waiting. The exit status is 0 without findings, 1 with findings or an exceeded "
         "budget, 2 if the kernel could not be profiled.",
     )
-    p.add_argument("kernel", help="the file and the kernel in it: my_kernel.py:kernel")
+    p.add_argument(
+        "kernel", help="the file and the kernel in it: my_kernel.py:kernel; or a script, whose launches are profiled"
+    )
     p.add_argument("--grid", help="blocks, as 4,4", metavar="X,Y,Z")
     p.add_argument("--block", help="threads of a block, as 16,16", metavar="X,Y,Z")
     p.add_argument("--array", action="append", default=[], metavar="NAME=SPEC", help=f"NAME={FORM}; or NAME=file:A.npy")
@@ -88,6 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.kernel.rpartition(":")[2].endswith(".py"):
+        return _script(options)
     path, name = split(options.kernel)
     if options.seed < 0:
         raise UsageError(f"--seed is {options.seed}; it is 0 or more.")
@@ -119,22 +128,66 @@ def _run(options: argparse.Namespace) -> int:
         raise
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    from .report import as_data, as_page, as_text, verdict
+    from .report import as_data, as_text
 
-    budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
-    fails = verdict(launch, not_allowed(launch.run, options.allow), exceeded(launch.run, budgets))
+    fails = _fails(options, launch)
     if checked:
         fails.insert(0, repr(checked))
     wanted = checked.wanted if checked else {}
     data = as_data(launch, fails) | _data(checked)
     print(json.dumps(data, indent=1) if options.json else as_text(launch, fails))
+    _write_page(options, launch, fails, wanted)
+    return int(bool(fails))
+
+
+def _fails(options: argparse.Namespace, launch: Profile) -> list[str]:
+    """Return what fails a launch by the options: findings that are not allowed, and budgets that it exceeds."""
+    from .report import verdict
+
+    budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
+    return verdict(launch, not_allowed(launch.run, options.allow), exceeded(launch.run, budgets))
+
+
+def _write_page(options: argparse.Namespace, launch: Profile, fails: Sequence[str], wanted: Any = None) -> None:
+    from .report import as_page
+
     if options.page:
         try:
             options.page.write_text(as_page(launch, fails, wanted), encoding="utf-8")
         except OSError as error:
             raise UsageError(f"The page cannot be written to {options.page}: {error.strerror}.") from None
         print(f"\nPage: {options.page}", file=sys.stderr if options.json else sys.stdout)
-    return int(bool(fails))
+
+
+def _script(options: argparse.Namespace) -> int:
+    """Profile the launches that a script makes; the page shows the first one that fails, or else the first."""
+    from .report import as_data, as_text
+    from .scripts import run_script
+
+    if options.launch or options.check_all is not None:
+        raise UsageError("--launch and --check-all need a kernel: name it after the file, as my_kernel.py:kernel.")
+    _alone(options, "A script")
+    if options.shared_bytes:
+        raise UsageError("A script says itself how much dynamic shared memory a launch has; leave out --shared-bytes.")
+    done = run_script(Path(options.kernel), options.gpu, registers=options.registers, max_steps=options.max_steps)
+    if done.skipped:
+        print(f"Statements that fail are left out: {'; '.join(done.skipped[:3])}.", file=sys.stderr)
+    if not done.launches:
+        raise UsageError(f"{options.kernel} makes no launch that runs; name a kernel after the file to profile it.")
+    failed = [_fails(options, each.profile) for each in done.launches]
+    if options.json:
+        every = zip(done.launches, failed, strict=True)
+        data = [as_data(each.profile, fails) | {"times": each.times} for each, fails in every]
+        print(json.dumps({"launches": data, "clean": not any(failed), "not_profiled": done.more}, indent=1))
+    else:
+        for number, (each, fails) in enumerate(zip(done.launches, failed, strict=True), 1):
+            often = f", {each.times} times" if each.times > 1 else ""
+            print(f"--- Launch {number} of {len(done.launches)}{often}\n{as_text(each.profile, fails)}\n")
+        if done.more:
+            print(f"{done.more} further launches are not profiled.")
+    first = next((number for number, fails in enumerate(failed) if fails), 0)
+    _write_page(options, done.launches[first].profile, failed[first])
+    return int(any(failed))
 
 
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:

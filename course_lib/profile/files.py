@@ -66,11 +66,11 @@ def split(target: str) -> tuple[Path, str]:
     return Path(path), name
 
 
-def load(path: Path) -> File:
+def load(path: Path, name: str = "") -> File:
     """Import a file of kernels, statement by statement. What it prints goes to stderr.
 
     Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
-    and what needs them.
+    and what needs them. ``name`` is the module's: "__main__" for a script that is run.
     """
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
@@ -80,9 +80,9 @@ def load(path: Path) -> File:
         raise UsageError(f"{path}, line {error.lineno}, is not Python: {error.msg}.") from None
     except ValueError:
         raise UsageError(f"{path} is no Python file.") from None
-    module = ModuleType(f"profiled_{path.stem}")
+    module = ModuleType(name or f"profiled_{path.stem}")
     module.__file__ = str(path)
-    sys.modules[module.__name__] = module
+    sys.modules.setdefault(module.__name__, module)
     skipped: list[str] = []
 
     def skip(line: int) -> None:
@@ -119,7 +119,7 @@ def _said(error: BaseException) -> str:
     """Return an error in one line."""
     if type(error).__name__ == "CudaSupportError":
         return "which needs a GPU"
-    return f"{type(error).__name__}: {textwrap.shorten(str(error), 100)}"
+    return f"{type(error).__name__}: {textwrap.shorten(str(error), 240)}"
 
 
 @contextlib.contextmanager

@@ -216,7 +216,8 @@ def test_a_launch_too_large_to_trace(told):
     ("options", "message"),
     [
         (["gone.py:double"], "There is no file gone.py."),
-        (["my_kernels.py"], "Name a file and the kernel in it, as my_kernel.py:kernel, not 'my_kernels.py'."),
+        (["gone.py"], "There is no file gone.py."),
+        ([":double"], "Name a file and the kernel in it, as my_kernel.py:kernel, not ':double'."),
         (["{}:nothing", *DOUBLE], "has no 'nothing'; its kernels are double, eager, .*line 69, which needs a GPU"),
         (["{}:LIMIT", *DOUBLE], "'LIMIT' in .* is no kernel .int.; its kernels are double, eager"),
         (["{}:helper", *PAIR, "--array", "x=ones:float32:1"], "--array x=… is given twice"),
