@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources ac3cb83976e4de08 bundle c553c7885501c7d4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 886a7527e70ae2ed bundle c553c7885501c7d4 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources ac3cb83976e4de08 bundle 405b3eaa54aaa5bb */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 886a7527e70ae2ed bundle 2f7cb8b70d493d0f */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -1054,7 +1054,7 @@ var Plane = class {
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
     this.faults = svg("g", { class: "tt-faults" });
-    this.layer.append(this.below, this.tileLines(tile), this.owns.warp, this.owns.thread, this.outline, this.above);
+    this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
     this.asked = svg("rect", { class: "tt-asked", width: UNIT + 2, height: UNIT + 2, rx: 3, display: "none" });
     this.layer.append(this.dots, this.rings, this.faults, this.asked);
     this.shown = /* @__PURE__ */ new Map();
@@ -1952,6 +1952,7 @@ var Arrays = class {
     this.room = { width: 400, height: 130 };
     this.drawn = null;
     this.pointed = null;
+    this.owned = { warp: /* @__PURE__ */ new Set(), thread: /* @__PURE__ */ new Set() };
     this.lenses = /* @__PURE__ */ new Map();
   }
   product() {
@@ -2151,7 +2152,7 @@ var Arrays = class {
       for (const plane of planes2) plane.frame((element) => machine.inRegion(number, element));
     });
     if (trace.owner < 0) return;
-    const { warp: warp2, thread } = machine.stores(trace.owner);
+    const { warp: warp2, thread } = this.owned = machine.stores(trace.owner);
     this.memory.closest(".tt-root")?.toggleAttribute("data-owns", warp2.size > 0);
     for (const plane of this.planes[trace.owner]) {
       plane.own("thread", (element) => thread.has(element));
@@ -2267,7 +2268,7 @@ var Arrays = class {
       return elements.length && this.planes[array].length ? [{ array, elements, written }] : [];
     });
     if (touched.length || this.lenses.size || trace.owner < 0) return touched;
-    const [element] = machine.stores(trace.owner).thread;
+    const [element] = this.owned.thread;
     return [{ array: trace.owner, elements: [element ?? 0], written: false }];
   }
   /**
@@ -2314,6 +2315,12 @@ var Arrays = class {
     const global = trace.arrays[array].space === "global";
     const dots = global ? elements.filter((element) => machine.loadedByThread(array, element)) : [];
     grid.finish(at2(dots), at2(machine.nowMine[array].keys()));
+    if (array !== trace.owner) return;
+    for (
+      const who2 of
+      /** @type {const} */
+      ["warp", "thread"]
+    ) grid.own(who2, (i) => this.owned[who2].has(elements[i]));
   }
 };
 function illegible(plane) {

@@ -62,7 +62,7 @@ export class Plane {
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
     this.faults = svg("g", { class: "tt-faults" });
-    this.layer.append(this.below, this.tileLines(tile), this.owns.warp, this.owns.thread, this.outline, this.above);
+    this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
     this.asked = svg("rect", { class: "tt-asked", width: UNIT + 2, height: UNIT + 2, rx: 3, display: "none" });
     this.layer.append(this.dots, this.rings, this.faults, this.asked);
     /** @type {Map<Element, string>}  what each group of marks shows */

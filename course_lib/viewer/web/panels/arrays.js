@@ -95,6 +95,8 @@ class Arrays {
     this.drawn = null;
     /** @type {{array: number, element: number} | null} */
     this.pointed = null;
+    /** @type {{warp: Set<number>, thread: Set<number>}}  elements of the result that they store */
+    this.owned = { warp: new Set(), thread: new Set() };
     /** @type {Map<number, Lens>}  by array, those in sight */
     this.lenses = new Map();
   }
@@ -307,7 +309,7 @@ class Arrays {
       for (const plane of planes) plane.frame((element) => machine.inRegion(number, element));
     });
     if (trace.owner < 0) return;
-    const { warp, thread } = machine.stores(trace.owner);
+    const { warp, thread } = (this.owned = machine.stores(trace.owner));
     this.memory.closest(".tt-root")?.toggleAttribute("data-owns", warp.size > 0);
     for (const plane of this.planes[trace.owner]) {
       plane.own("thread", (element) => thread.has(element));
@@ -437,7 +439,7 @@ class Arrays {
       return elements.length && this.planes[array].length ? [{ array, elements, written }] : [];
     });
     if (touched.length || this.lenses.size || trace.owner < 0) return touched;
-    const [element] = machine.stores(trace.owner).thread;
+    const [element] = this.owned.thread;
     return [{ array: trace.owner, elements: [element ?? 0], written: false }];
   }
 
@@ -487,6 +489,8 @@ class Arrays {
     const global = trace.arrays[array].space === "global";
     const dots = global ? elements.filter((element) => machine.loadedByThread(array, element)) : [];
     grid.finish(at(dots), at(machine.nowMine[array].keys()));
+    if (array !== trace.owner) return;
+    for (const who of /** @type {const} */ (["warp", "thread"])) grid.own(who, (i) => this.owned[who].has(elements[i]));
   }
 }
 
