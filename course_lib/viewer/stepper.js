@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 886a7527e70ae2ed bundle 2f7cb8b70d493d0f */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ba364482a6fa0dc bundle 372750e255cd94a7 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -3276,7 +3276,7 @@ var WIDTH2 = 1200;
 var HEIGHT = 160;
 var [THIN, THICK] = [5, 18];
 var NAME = 14;
-var ORDER = "From left to right: the order in which the simulator ran the statements, each warp up to its next barrier. This order is not time: a GPU interleaves the warps.";
+var ORDER = "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
 var buffer = (name) => name.replace(/\[\d+\]$/, "");
 var waits = {
   name: "waits",
