@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 7057295e234f7b34 bundle ae477755aa97fa36 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ba364482a6fa0dc bundle 372750e255cd94a7 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -64,10 +64,11 @@ var KEYS = [
   [["b", "B"], "b B", "the next block, the one before"],
   [["u"], "u", "what a step is: a statement, an iteration, a phase, a barrier"],
   [["+", "-"], "+ −", "faster, slower"],
+  [[], "Tab", "to the next array; there the arrows choose an element, and Enter lists its accesses"],
   [["v", "V"], "v V", "the next view, the one before"],
   [["[", "]"], "[ ]", "smaller text, larger text"],
   [["f"], "f", "full screen, and back"],
-  [["?"], "?", "this list"],
+  [["?"], "?", "the legend and these keys"],
   [["Escape"], "Esc", "out of the stepper, for the notebook's own keys"]
 ];
 function listOfKeys() {
@@ -77,380 +78,94 @@ function listOfKeys() {
   return html("dl", {}, ...rows);
 }
 
-// plane.js
-var UNIT = 20;
-var LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
-var [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
-var FAINT = 8;
-var LETTERS = ".rsaeRW";
-var FAR = 1.6;
-var Plane = class {
-  /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns2, text = false }) {
-    this.name = name;
-    this.rows = rows;
-    this.columns = columns2;
-    this.size = size ?? rows * columns2;
-    this.offset = offset;
-    this.margin = margin;
-    this.width = columns2 * UNIT + margin;
-    this.height = rows * UNIT + margin;
-    this.tip = svg("title");
-    this.layer = svg("svg", { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}` }, this.tip);
-    this.node = this.layer;
-    this.layer.style.setProperty("--hue", hue);
-    if (labels) {
-      const corner2 = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
-      this.layer.append(svg("text", corner2, name));
-    }
-    this.below = svg("g");
-    this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
-    this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
-    this.outlined = { warp: [], thread: [] };
-    this.framed = null;
-    this.tile = tile;
-    this.wrapped = wrapped;
-    this.pitch = pitch;
-    this.above = svg("g");
-    this.dots = svg("g", { class: "tt-dots" });
-    this.rings = svg("g", { class: "tt-rings" });
-    this.faults = svg("g", { class: "tt-faults" });
-    this.layer.append(this.below, this.tileLines(tile), this.owns.warp, this.owns.thread, this.outline, this.above);
-    this.layer.append(this.dots, this.rings, this.faults);
-    this.shown = /* @__PURE__ */ new Map();
-    this.looks = new Uint8Array(this.size).fill(PLAIN);
-    if (margin >= 10) this.indices(origin, wrapped, text);
-  }
-  /**
-   * @param {number} i
-   * @returns {[number, number]}
-   */
-  corner(i) {
-    return [this.margin + i % this.columns * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
-  }
-  /**
-   * @param {number[]} origin
-   * @param {boolean} wrapped
-   * @param {boolean} numbered  whether the elements show their values, and are as large
-   */
-  indices([top, left], wrapped, numbered) {
-    const side = this.margin * 0.5;
-    const most = Math.max(this.rows, this.columns);
-    const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6));
-    const size = { class: "tt-index" };
-    const upTo = (n) => every === 1 || n > every ? n : 0;
-    for (let c = 0; c < upTo(this.columns); c += every) {
-      this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
-    }
-    for (let r = 0; r < upTo(this.rows); r += every) {
-      const number = String(wrapped ? (top + r) * this.pitch : top + r);
-      this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
-    }
-  }
-  /** @param {[number, number] | null} tile */
-  tileLines(tile) {
-    const lines = svg("g", { class: "tt-tiles" });
-    if (!tile || tile[0] < 1 || tile[1] < 1) return lines;
-    const [m, right, bottom] = [this.margin, this.width, this.height];
-    for (let y = tile[0]; y < this.rows; y += tile[0]) {
-      lines.append(svg("line", { x1: m, x2: right, y1: m + y * UNIT, y2: m + y * UNIT }));
-    }
-    for (let x = tile[1]; x < this.columns; x += tile[1]) {
-      lines.append(svg("line", { y1: m, y2: bottom, x1: m + x * UNIT, x2: m + x * UNIT }));
-    }
-    return lines;
-  }
-  /**
-   * Frame the smallest rectangle around the marked elements; without any, nothing.
-   * @param {(element: number) => boolean} marked
-   */
-  frame(marked) {
-    let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
-    for (let i = 0; i < this.size; i++) {
-      if (!marked(i + this.offset)) continue;
-      const [row, column] = [Math.floor(i / this.columns), i % this.columns];
-      [top, left] = [Math.min(top, row), Math.min(left, column)];
-      [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
-    }
-    this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
-    this.framed = bottom < 0 ? null : [top, left, bottom, right];
-    if (bottom < 0) return;
-    const [x, y] = this.corner(top * this.columns + left);
-    const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
-    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
-  }
-  /**
-   * Draw the border of the elements that the chosen thread, or its warp, owns: a line between an owned element and another.
-   * @param {"warp" | "thread"} who
-   * @param {(element: number) => boolean} owned
-   */
-  own(who, owned) {
-    const { rows, columns: columns2, size, offset } = this;
-    const inside = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns2 && r * columns2 + c < size && owned(r * columns2 + c + offset);
-    let path = "";
-    for (let r = 0; r <= rows; r++) {
-      for (let c = 0, from = -1; c <= columns2; c++) {
-        const edge = c < columns2 && inside(r, c) !== inside(r - 1, c);
-        if (edge && from < 0) from = c;
-        if (edge || from < 0) continue;
-        path += `M${this.margin + from * UNIT} ${this.margin + r * UNIT}h${(c - from) * UNIT}`;
-        from = -1;
-      }
-    }
-    for (let c = 0; c <= columns2; c++) {
-      for (let r = 0, from = -1; r <= rows; r++) {
-        const edge = r < rows && inside(r, c) !== inside(r, c - 1);
-        if (edge && from < 0) from = r;
-        if (edge || from < 0) continue;
-        path += `M${this.margin + c * UNIT} ${this.margin + from * UNIT}v${(r - from) * UNIT}`;
-        from = -1;
-      }
-    }
-    this.owns[who].setAttribute("d", path);
-    this.outlined[who] = Array.from({ length: path ? size : 0 }, (_, i) => i).filter((i) => owned(i + offset));
-  }
-  /**
-   * Replace the marks of a group if they have changed.
-   * @param {SVGElement} group
-   * @param {readonly unknown[]} what
-   * @param {() => SVGElement[]} make
-   */
-  marks(group, what, make) {
-    const text = JSON.stringify(what);
-    if ((this.shown.get(group) ?? "[]") === text) return;
-    this.shown.set(group, text);
-    group.replaceChildren(...make());
-  }
-  /**
-   * Draw the dots and rings, after the last cell.
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
-  finish(dots, rings) {
-    const r = this.dot;
-    this.marks(
-      this.dots,
-      dots,
-      () => dots.map((i) => {
-        const [x, y] = this.corner(i);
-        return svg("circle", { cx: x + UNIT - 1.6 - r, cy: y + 1.6 + r, r });
-      })
-    );
-    this.marks(this.rings, rings, () => rings.map((i) => this.ring(i)));
-  }
-  get dot() {
-    return 4;
-  }
-  /** Adapt to the size on the page. */
-  measure() {
-  }
-  /** Adapt to the colours of the theme. */
-  repaint() {
-  }
-  /** @param {number} i */
-  ring(i) {
-    const [x, y] = this.corner(i);
-    return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
-  }
-  /**
-   * Mark elements in red: those of findings, and accesses out of bounds, at their positions beyond the edges.
-   * @param {number[]} wrong
-   * @param {[number, number][]} beyond  rows and columns
-   */
-  fault(wrong, beyond) {
-    this.marks(this.faults, [...wrong, ...beyond], () => [
-      ...wrong.map((i) => this.ring(i)),
-      ...beyond.map(([row, column]) => {
-        const x = this.margin + UNIT * Math.min(this.columns - 1 + FAR, Math.max(-FAR, column));
-        const y = this.margin + UNIT * Math.min(this.rows - 1 + FAR, Math.max(-FAR, row));
-        const cross = `M${x + 5} ${y + 5}l10 10m0 -10l-10 10`;
-        const box = svg("rect", { x: x + 1, y: y + 1, width: UNIT - 2, height: UNIT - 2, class: "tt-beyond" });
-        return svg("g", {}, box, svg("path", { d: cross }), svg("title", {}, `${this.name}[${row}, ${column}]`));
-      })
-    ]);
-  }
-  /** The contents of the page, as course_lib/viewer/scene.py describes them. */
-  state() {
-    const marks = (group) => JSON.parse(this.shown.get(group) ?? "[]");
-    return {
-      name: this.name,
-      rows: this.rows,
-      columns: this.columns,
-      looks: Array.from(this.looks, (look) => LETTERS[look & ~FAINT]).join(""),
-      texts: (
-        /** @type {string[] | null} */
-        null
-      ),
-      mine: (
-        /** @type {number[]} */
-        marks(this.rings)
-      ),
-      dots: (
-        /** @type {number[]} */
-        marks(this.dots)
-      ),
-      outside: marks(this.faults).filter(Array.isArray),
-      wrong: [...new Set(marks(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
-      frame: this.framed,
-      tile: this.tile,
-      owned: this.outlined.thread,
-      owned_by_warp: this.outlined.warp
-    };
-  }
-  /**
-   * The element under the pointer.
-   * @param {MouseEvent} event
-   */
-  elementAt(event) {
-    const box = this.layer.getBoundingClientRect();
-    const scale = (this.width + 2) / box.width;
-    const column = Math.floor(((event.clientX - box.left) * scale - this.margin) / UNIT);
-    const row = Math.floor(((event.clientY - box.top) * scale - this.margin) / UNIT);
-    if (row < 0 || column < 0 || row >= this.rows || column >= this.columns) return null;
-    const i = row * this.columns + column;
-    return i < this.size ? i : null;
-  }
-  /**
-   * Draw an element, if it differs from what is on the page.
-   * @param {number} _i
-   * @param {number} _look
-   * @param {Value} _value
-   */
-  cell(_i, _look, _value) {
-    throw new Error("a plane of some kind");
-  }
+// terms.js
+var GLOSSARY = {
+  Access: "One thread's load or store of one element. The counts called accesses are sums over threads.",
+  Bank: "Shared memory consists of 32 banks. Each one delivers one word of 4 bytes at a time. Neighbouring words are in neighbouring banks.",
+  "Bank-conflict": "Lanes of a warp ask one bank for different words, and the bank delivers them one after the other. The count called conflicts is the number of wavefronts beyond the fewest that the request can need.",
+  Barrier: "A line of the kernel where a thread waits until all threads of its block have reached it: cuda.syncthreads(). What a thread stored before it, every thread can read after it.",
+  Block: "Threads that run on the same multiprocessor and can share memory and wait for each other; at most 1,024. It has up to three directions, x, y and z.",
+  Finding: "The simulator's report that a launch broke a rule: which rule, the line, the thread and what to do.",
+  Fragment: "The few elements of a small matrix that one lane holds in registers, for a step of the inner loop or for a tensor core.",
+  "Global-memory": "The large memory of the GPU. All threads can read and write it, and it is far from all of them.",
+  Launch: "Starting a kernel, with a grid and a block: kernel[grid, block](...), and here simulate(kernel)[grid, block](...).",
+  "Local-memory": "A thread's own memory for values that do not fit into registers. It is part of global memory, and as far away.",
+  Request: "One load or store of a whole warp: its lanes access memory together.",
+  Sector: "32 neighbouring bytes, the smallest piece that global memory delivers.",
+  "Shared-memory": "The small memory of a block, on its multiprocessor.",
+  Thread: "One run of the kernel, with its own numbers.",
+  Warp: "32 threads of a block that execute a line together.",
+  Wavefront: "One pass in which shared memory answers a request, or a part of it."
 };
-
-// heat.js
-var SQUARE = 3;
-var MOST_SQUARES = 4096;
-var UNKNOWN = 255;
-var MOST_DOTS = 256;
-var Heat = class extends Plane {
-  /** @param {import("./plane.js").PlaneOptions} options */
-  constructor(options) {
-    super(options);
-    this.canvas = /** @type {HTMLCanvasElement} */
-    html("canvas", { class: "tt-pixels", role: "img", "aria-label": this.name });
-    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
-    this.node.style.setProperty("--hue", options.hue);
-    const share = (part2, of) => `${100 * part2 / of}%`;
-    Object.assign(this.canvas.style, {
-      left: share(this.margin, this.width + 2),
-      top: share(this.margin, this.height + 2),
-      width: share(this.columns * UNIT, this.width + 2),
-      height: share(this.rows * UNIT, this.height + 2)
-    });
-    this.looks.fill(UNKNOWN);
-    this.stale = /* @__PURE__ */ new Set();
-    this.side = 0;
-    this.paints = null;
-  }
-  /**
-   * @param {number} i
-   * @param {number} look
-   */
-  cell(i, look) {
-    look &= ~FAINT;
-    if (this.looks[i] === look) return;
-    this.looks[i] = look;
-    this.stale.add(i);
-  }
-  /**
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
-  finish(dots, rings) {
-    super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
-    this.paint();
-  }
-  /** Adapt to the size on the page: a canvas has as many pixels as the screen. */
-  measure() {
-    const wide = this.canvas.clientWidth / this.columns * devicePixelRatio;
-    const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
-    if (side === this.side || !wide) return;
-    this.side = side;
-    Object.assign(this.canvas, { width: this.columns * side, height: this.rows * side });
-    this.node.classList.toggle("tt-tiny", side === 1);
-    this.repaint();
-  }
-  /** Draw everything again, after a change of theme or size. */
-  repaint() {
-    this.paints = null;
-    this.looks.forEach((look, i) => look === UNKNOWN || this.stale.add(i));
-    this.paint();
-  }
-  paint() {
-    const context = this.side && this.stale.size ? this.canvas.getContext("2d") : null;
-    if (!context || !this.node.isConnected) return;
-    this.paints ??= paintsOf(this.node);
-    if (this.side === 1) this.pixels(context, this.paints);
-    else for (const i of this.stale) this.square(context, i, this.paints[this.looks[i]]);
-    this.stale.clear();
-  }
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Paint[]} paints
-   */
-  pixels(context, paints) {
-    if (!this.image || this.stale.size === this.size) {
-      this.image = new ImageData(this.columns, this.rows);
-      this.colours = paints.map(({ fill: fill2 }) => pixel(fill2));
-    }
-    const pixels = new Uint32Array(this.image.data.buffer);
-    const { colours, looks } = this;
-    if (colours) for (const i of this.stale) pixels[i] = colours[looks[i]];
-    context.putImageData(this.image, 0, 0);
-  }
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} i
-   * @param {Paint} paint
-   */
-  square(context, i, { fill: fill2, stroke, width, dash, round }) {
-    const { side } = this;
-    const gap = side / UNIT;
-    const [x, y] = [i % this.columns * side, Math.floor(i / this.columns) * side];
-    const inner = side - gap;
-    context.clearRect(x, y, side, side);
-    context.beginPath();
-    if (round) context.arc(x + side / 2, y + side / 2, inner / 2, 0, 2 * Math.PI);
-    else context.rect(x + gap / 2, y + gap / 2, inner, inner);
-    context.fillStyle = fill2;
-    context.fill();
-    if (!stroke) return;
-    context.strokeStyle = stroke;
-    context.lineWidth = width * side / UNIT;
-    context.setLineDash(dash.map((part2) => part2 * side / UNIT));
-    context.stroke();
-  }
-};
-function pixel(colour) {
-  const context = (
-    /** @type {CanvasRenderingContext2D} */
-    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
-  );
-  context.fillStyle = colour;
-  context.fillRect(0, 0, 1, 1);
-  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+var FORMS = { waiting: "Barrier", conflicts: "Bank-conflict", accesses: "Access", "global loads": "Global-memory" };
+function tip(word) {
+  const known = (text) => Object.keys(GLOSSARY).find((term2) => term2.toLowerCase() === text);
+  const plain = word.toLowerCase().replaceAll(" ", "-");
+  const term = FORMS[word.toLowerCase()] ?? known(plain) ?? known(plain.replace(/s$/, ""));
+  return term ? { title: GLOSSARY[term], "data-term": term } : {};
 }
-function paintsOf(place) {
-  const probe = svg("rect");
-  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
-  place.append(layer);
-  const paints = LOOKS.map((look) => {
-    probe.setAttribute("class", `tt-c${look}`);
-    const { fill: fill2, stroke, strokeWidth, strokeDasharray, rx } = getComputedStyle(probe);
-    return {
-      fill: fill2,
-      stroke: stroke === "none" ? "" : stroke,
-      width: Number.parseFloat(strokeWidth),
-      dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
-      round: Number.parseFloat(rx) > 0
-    };
+
+// legend.js
+var looks = (letter) => (planes2) => planes2.some((plane) => plane.looks.includes(letter));
+var some = (marks) => (planes2) => planes2.some((plane) => plane[marks].length > 0);
+var ELEMENTS = [
+  ["tt-c tt-region", "the block's region", looks("r")],
+  ["tt-c tt-seen", "loaded or stored by the block", looks("s")],
+  ["tt-c tt-now tt-read", "read in this step", looks("R")],
+  ["tt-c tt-now tt-written", "written in this step", looks("W")],
+  ["ring", "by the chosen thread", some("mine")],
+  ["dot", "loaded by the chosen thread", some("dots")],
+  ["tt-c tt-empty", "nothing stored yet", looks("e")],
+  ["thread", "what the chosen thread stores", some("owned")],
+  ["warp", "what its warp stores", some("owned_by_warp")]
+];
+var MORE = [
+  ["tt-c", "not used by this block", looks(".")],
+  ["tt-c tt-active", "a thread that takes part in this step", looks("a")],
+  ["frame", "around the block's region", (planes2) => planes2.some(({ frame }) => frame)],
+  ["tile", "the borders of tiles", (planes2) => planes2.some(({ tile }) => tile)],
+  ["fault", "breaks a rule, or holds a wrong value", some("wrong")],
+  ["beyond", "an access out of bounds", some("outside")]
+];
+var BOX = { x: 1, y: 1, width: 18, height: 18 };
+var OVER = {
+  ring: () => svg("g", { class: "tt-rings" }, svg("rect", { ...BOX, rx: 4 })),
+  dot: () => svg("g", { class: "tt-dots" }, svg("circle", { cx: 15.5, cy: 4.5, r: 2.4 })),
+  thread: () => svg("path", { class: "tt-own-thread", d: "M2 2h16v16h-16z" }),
+  warp: () => svg("path", { class: "tt-own-warp", d: "M2 2h16v16h-16z" }),
+  frame: () => svg("rect", { ...BOX, class: "tt-outline" }),
+  tile: () => svg("g", { class: "tt-tiles" }, svg("line", { x1: 10, x2: 10, y1: 0, y2: 20 })),
+  fault: () => svg("g", { class: "tt-faults" }, svg("rect", { ...BOX, rx: 4 })),
+  beyond: () => svg("g", { class: "tt-faults" }, svg("rect", { ...BOX, class: "tt-beyond" }), svg("path", { d: "M5 5l10 10m0 -10l-10 10" }))
+};
+function entry([look, text]) {
+  const sample = svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" });
+  const over = OVER[look];
+  const below = look === "ring" ? "tt-c tt-now tt-read" : over ? "tt-c tt-seen" : look;
+  sample.append(svg("rect", { ...BOX, class: below }), ...over ? [over()] : []);
+  return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
+}
+function legend() {
+  return ELEMENTS.map(entry);
+}
+function marksOf(planes2, arrays2, variables) {
+  const hues = /* @__PURE__ */ new Map();
+  const name = (hue, text) => hues.set(hue, [...hues.get(hue) ?? [], text]);
+  for (const { name: array, hue, role, space } of arrays2) name(hue, role ? `the matrix ${array}` : `${array} (${space} memory)`);
+  for (const variable of variables) name("var(--tt-register)", variable === "threads" ? "the threads" : `${variable} (registers)`);
+  const colours = [...hues].map(([hue, texts]) => {
+    const node = entry(["tt-c tt-now", [...new Set(texts)].join(", "), () => true]);
+    node.style.setProperty("--hue", hue);
+    return node;
   });
-  layer.remove();
-  return paints;
+  return [...colours, ...[...ELEMENTS, ...MORE].filter(([, , shown2]) => shown2(planes2)).map(entry)];
+}
+function wordsOn(page) {
+  const terms = [...page.querySelectorAll("[data-term]")].map((node) => (
+    /** @type {HTMLElement} */
+    node.dataset.term ?? ""
+  ));
+  return [...new Set(terms)].sort().map((term) => html("div", {}, html("dt", {}, term.replace("-", " ").toLowerCase()), html("dd", {}, GLOSSARY[term])));
 }
 
 // trace.js
@@ -506,9 +221,9 @@ function columns(named, buffer2) {
   return found;
 }
 function lanesOf(mask) {
-  const lanes2 = [];
-  for (let lane = 0; lane < WARP; lane++) if (mask >>> lane & 1) lanes2.push(lane);
-  return lanes2;
+  const lanes3 = [];
+  for (let lane = 0; lane < WARP; lane++) if (mask >>> lane & 1) lanes3.push(lane);
+  return lanes3;
 }
 function popcount(mask) {
   let n = 0;
@@ -725,10 +440,10 @@ var Trace = class {
    * @param {number} lanes
    * @returns {Update}
    */
-  update(row, lanes2) {
+  update(row, lanes3) {
     const { access_old, access_given, access_operation } = this.columns;
     const [old, given] = [this.vector(access_old[row]), this.vector(access_given[row])];
-    const each = given.length / lanes2;
+    const each = given.length / lanes3;
     return {
       operation: this.operations[access_operation[row]],
       old: (k) => at(old, k),
@@ -836,289 +551,6 @@ var Trace = class {
     return this.index(array, flat).reduce((sum, i, d) => sum + i * array.strides[d], 0) * array.itemsize;
   }
 };
-
-// text.js
-var EXACT = 2 ** 53;
-var PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
-var COMPLEX = new RegExp(`^\\(?(${PART})?(${PART})j\\)?$`);
-function parts(text) {
-  const [, real = "0", imaginary] = COMPLEX.exec(text) ?? [];
-  const part2 = (digits) => Number(digits.replace("inf", "Infinity").replace("nan", "NaN"));
-  return imaginary === void 0 ? null : [part2(real), part2(imaginary)];
-}
-function short(value) {
-  if (value === null || value === void 0) return "";
-  if (typeof value === "string") {
-    const complex = parts(value);
-    return complex ? `${short(complex[0])}
-${short(complex[1])}j` : short(Number(value));
-  }
-  if (!Number.isFinite(value)) return odd(value);
-  value = ownDigits(value);
-  const size = Math.abs(value);
-  if (Number.isInteger(value) && size < 1e5) return String(value);
-  if (size >= 1e4 || size < 5e-3 && size > 0) return value.toExponential(0).replace("e+", "e");
-  return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0).replace(/^(-?)0\./, "$1.");
-}
-function full(value) {
-  if (typeof value === "string") {
-    const complex = parts(value);
-    if (!complex) return value;
-    const [real, imaginary] = complex.map(full);
-    return `(${real}${imaginary.startsWith("-") ? "" : "+"}${imaginary}j)`;
-  }
-  if (typeof value !== "number") return "empty";
-  if (!Number.isFinite(value)) return odd(value);
-  const digits = ownDigits(value);
-  const whole = Number.isInteger(digits) && Math.abs(digits) <= EXACT;
-  const rounded = whole ? digits : Number(digits.toPrecision(7));
-  const size = Math.abs(rounded);
-  if (size === 0 || size >= 1e-4 && size < 1e16) return String(rounded);
-  return rounded.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
-}
-function odd(value) {
-  return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-function ownDigits(value) {
-  if (Number.isInteger(value) && Math.abs(value) <= EXACT || Math.fround(value) !== value) return value;
-  for (let digits = 6; digits < 10; digits++) {
-    const shorter = Number(value.toPrecision(digits));
-    if (Math.fround(shorter) === value) return shorter;
-  }
-  return value;
-}
-function lanes(warp2, mask) {
-  const active = lanesOf(mask).map((lane) => WARP * warp2 + lane);
-  const [first, last] = [active[0], active[active.length - 1]];
-  if (active.length === 1) return `thread ${first}`;
-  return last - first + 1 === active.length ? `threads ${first}–${last}` : `${active.length} threads`;
-}
-function sentence(machine) {
-  const { trace, block } = machine;
-  if (machine.line === null) {
-    return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Press space to play, → to step.`];
-  }
-  const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.warp, machine.mask)}). `];
-  if (machine.barrier) {
-    const open2 = block.releases.includes(machine.position);
-    return [...lead, open2 ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps."];
-  }
-  const thread = `Thread ${trace.threadLabel(machine.thread)}`;
-  if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];
-  const done = (loading) => machine.events.filter((event) => event.loading === loading && !event.update).map(({ array, element, values }) => {
-    return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
-  });
-  const updated = machine.events.flatMap(({ array, element, values, update }) => {
-    if (!update) return [];
-    const { space } = trace.arrays[array];
-    const [old, left] = [full(update.old), full(update.left)];
-    const others = space === "global" && left !== old ? `; other blocks changed it from ${left}` : "";
-    const how = `${update.operation} ${update.given.map(full).join(", ")}${others}`;
-    return `${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`;
-  });
-  const missed2 = machine.outside.filter((outside) => outside.thread === machine.thread).map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
-  const doings = [
-    ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
-    ["reads", done(true)],
-    ["writes", done(false)],
-    ["updates", updated],
-    ["misses", missed2],
-    ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)]
-  ];
-  const parts2 = doings.filter(([, what]) => what.length);
-  const all = parts2.map(([verb, what]) => `${verb} ${/** @type {string[]} */
-  what.join(", ")}`).join("; ");
-  return [...lead, `${thread} ${all || "runs it"}.`];
-}
-function wrongNow(machine) {
-  const { trace } = machine;
-  const stored = machine.events.filter(({ loading }) => !loading);
-  return stored.flatMap(
-    ({ array, element, values }) => values.flatMap((_, w) => {
-      const wrong = trace.wanted[trace.arrays[array].name]?.[element + w];
-      const place = trace.element(trace.arrays[array], element + w);
-      return wrong ? [`${place} holds ${wrong[0]} in the end, and ${wrong[1]} was wanted.`] : [];
-    })
-  );
-}
-function tested(machine) {
-  const lane = machine.thread % WARP;
-  if (!machine.isActive(machine.thread)) return [];
-  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text, parts: parts2, truth: truth2, sides }) => {
-    const values = parts2.length === 3 ? sides(lane) : null;
-    const filled = values ? `${full(values[0])} ${parts2[1]} ${full(values[1])}` : "";
-    return { said: text, filled, holds: Boolean(truth2 >>> lane & 1) };
-  });
-}
-function truth(machine) {
-  const tests = tested(machine);
-  if (!tests.length) return null;
-  const text = tests.map(({ said, filled, holds }) => `${filled || said}: ${holds}`).join(", ");
-  return { text, holds: tests.every(({ holds }) => holds) };
-}
-var KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|return|while|True|False|None)$/;
-var TOKENS = /(#.*$)|("[^"]*"|'[^']*')|([A-Za-z_]\w*)|(\d[\w.]*)/g;
-function highlight(text, hues) {
-  const line = html("code", { class: "tt-code" });
-  let from = 0;
-  for (const match of text.matchAll(TOKENS)) {
-    line.append(text.slice(from, match.index));
-    const [word, remark, string, name, number] = match;
-    const attribute = name && text[match.index - 1] === ".";
-    const kind = remark ? "remark" : string ? "string" : number ? "digits" : KEYWORDS.test(word) ? "keyword" : null;
-    const hue = name && !attribute ? hues.get(name) : void 0;
-    if (hue) {
-      const node = html("span", { class: "tt-array" }, word);
-      node.style.setProperty("--hue", hue);
-      line.append(node);
-    } else {
-      line.append(kind ? html("span", { class: `tt-${kind}` }, word) : word);
-    }
-    from = match.index + word.length;
-  }
-  line.append(text.slice(from));
-  return line;
-}
-
-// grid.js
-var WRAP = 16;
-var MOST_NUMBERS = 1100;
-var LINE = 7.5;
-var GAP = 1;
-var TEXT_SIZES = { 2: 11, 3: 8.4, 4: 6.6, 6: 4.6 };
-var widthOf = (text) => {
-  const long = Math.max(...text.split("\n").map((line) => line.length));
-  return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
-};
-var Grid = class extends Plane {
-  /** @param {PlaneOptions} options */
-  constructor(options) {
-    super({ ...options, text: true });
-    this.layer.setAttribute("role", "img");
-    this.layer.setAttribute("aria-label", this.name);
-    const side = UNIT - GAP;
-    this.cells = [];
-    this.texts = [];
-    const cells = svg("g", { class: "tt-cells" });
-    this.labels = svg("g", { class: "tt-texts" });
-    for (let i = 0; i < this.size; i++) {
-      const [x, y] = this.corner(i);
-      this.cells.push(svg("rect", { x: x + GAP / 2, y: y + GAP / 2, width: side, height: side, class: "tt-c" }));
-      this.texts.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
-    }
-    cells.append(...this.cells);
-    this.labels.append(...this.texts);
-    this.below.append(cells);
-    this.above.append(this.labels);
-    this.held = new Array(this.size).fill(null);
-    this.written = new Array(this.size).fill("");
-    this.widths = [0, 0, this.size, 0, 0, 0, 0];
-  }
-  get dot() {
-    return 2;
-  }
-  /** The class of the longest text. */
-  get widest() {
-    return [6, 4, 3].find((long) => this.widths[long]) ?? 2;
-  }
-  state() {
-    const lines = (text) => [...text.children].map((line) => line.textContent).join("\n");
-    return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
-  }
-  /**
-   * @param {number} i
-   * @param {number} look
-   * @param {Value} value
-   */
-  cell(i, look, value) {
-    if (this.looks[i] !== look) {
-      if ((this.looks[i] ^ look) & ~FAINT) this.cells[i].setAttribute("class", `tt-c${LOOKS[look & ~FAINT]}`);
-      this.looks[i] = look;
-      const on = look === NOW_READ || look === NOW_WRITTEN;
-      this.texts[i].setAttribute("class", `tt-t${look & FAINT ? " tt-faint" : ""}${on ? " tt-on" : ""}`);
-    }
-    if (this.held[i] === value) return;
-    this.held[i] = value;
-    const text = short(value);
-    this.widths[widthOf(this.written[i])] -= 1;
-    this.widths[widthOf(text)] += 1;
-    this.written[i] = text;
-    const lines = text.split("\n");
-    if (lines.length === 1) this.texts[i].textContent = text;
-    else this.texts[i].replaceChildren(...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)));
-  }
-  /**
-   * One text size for the whole grid.
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
-  finish(dots, rings) {
-    const size = `tt-texts tt-wide-${this.widest}`;
-    if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
-    super.finish(dots, rings);
-  }
-};
-function layout({ shape, size }) {
-  if (shape.length >= 2) {
-    const [rows, columns3] = shape.slice(-2);
-    return { rows, columns: columns3, each: rows * columns3, planes: rows * columns3 ? size / (rows * columns3) : 0, wrapped: false };
-  }
-  const columns2 = Math.max(1, Math.min(WRAP, size));
-  return { rows: Math.ceil(size / columns2), columns: columns2, each: size, planes: size ? 1 : 0, wrapped: size > columns2 };
-}
-function planes(array, options) {
-  const { rows, columns: columns2, each, planes: planes2, wrapped } = layout(array);
-  return Array.from({ length: planes2 }, (_, s) => {
-    const name = planes2 === 1 ? array.name : `${array.name}[${s}]`;
-    const all = { name, rows, columns: columns2, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
-    return options.text && each <= MOST_NUMBERS ? new Grid(all) : new Heat({ ...all, text: false });
-  });
-}
-function figure(array, budget, options = {}) {
-  const { columns: columns2, planes: count } = layout(array);
-  const most = columns2 <= 4 ? 28 : 25;
-  const side = Math.max(4, Math.min(most, budget / columns2));
-  const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
-  const em = 13.5;
-  const width = (pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
-  for (const plane of found) plane.node.style.width = width((plane.width + 2) / UNIT * side);
-  const caption = html("figcaption", {}, array.name);
-  caption.style.setProperty("--hue", array.hue);
-  const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
-  const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
-  const node = html("figure", {}, caption, content);
-  node.style.setProperty("--tt-side", width(side));
-  return { planes: found, node };
-}
-var LEGEND = [
-  ["tt-c tt-region", "the block's region"],
-  ["tt-c tt-seen", "loaded or stored by the block"],
-  ["tt-c tt-now tt-read", "read in this step"],
-  ["tt-c tt-now tt-written", "written in this step"],
-  ["ring", "by the chosen thread"],
-  ["dot", "loaded by the chosen thread"],
-  ["tt-c tt-empty", "nothing stored yet"],
-  ["thread", "what the chosen thread stores"],
-  ["warp", "what its warp stores"]
-];
-function legend() {
-  return LEGEND.map(([look, text]) => {
-    const box = { x: 1, y: 1, width: 18, height: 18 };
-    const sample = svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" });
-    if (look === "ring") {
-      const ring = svg("g", { class: "tt-rings" }, svg("rect", { ...box, rx: 4 }));
-      sample.append(svg("rect", { ...box, class: "tt-c tt-now tt-read" }), ring);
-    } else if (look === "dot") {
-      const dot = svg("g", { class: "tt-dots" }, svg("circle", { cx: 15.5, cy: 4.5, r: 2.4 }));
-      sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), dot);
-    } else if (look === "thread" || look === "warp") {
-      sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), svg("path", { class: `tt-own-${look}`, d: "M2 2h16v16h-16z" }));
-    } else {
-      sample.append(svg("rect", { ...box, class: look }));
-    }
-    return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
-  });
-}
 
 // survey.js
 var SPACES = ["global", "shared", "local"];
@@ -1585,6 +1017,875 @@ var Machine = class {
   }
 };
 
+// plane.js
+var UNIT = 20;
+var LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
+var [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
+var FAINT = 8;
+var LETTERS = ".rsaeRW";
+var FAR = 1.6;
+var Plane = class {
+  /** @param {PlaneOptions} options */
+  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns2, text = false }) {
+    this.name = name;
+    this.rows = rows;
+    this.columns = columns2;
+    this.size = size ?? rows * columns2;
+    this.offset = offset;
+    this.margin = margin;
+    this.width = columns2 * UNIT + margin;
+    this.height = rows * UNIT + margin;
+    this.layer = svg("svg", { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}` });
+    this.node = this.layer;
+    this.layer.style.setProperty("--hue", hue);
+    if (labels) {
+      const corner2 = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
+      this.layer.append(svg("text", corner2, name));
+    }
+    this.below = svg("g");
+    this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
+    this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
+    this.outlined = { warp: [], thread: [] };
+    this.framed = null;
+    this.tile = tile;
+    this.wrapped = wrapped;
+    this.pitch = pitch;
+    this.above = svg("g");
+    this.dots = svg("g", { class: "tt-dots" });
+    this.rings = svg("g", { class: "tt-rings" });
+    this.faults = svg("g", { class: "tt-faults" });
+    this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
+    this.asked = svg("rect", { class: "tt-asked", width: UNIT + 2, height: UNIT + 2, rx: 3, display: "none" });
+    this.layer.append(this.dots, this.rings, this.faults, this.asked);
+    this.shown = /* @__PURE__ */ new Map();
+    this.looks = new Uint8Array(this.size).fill(PLAIN);
+    if (margin >= 10) this.indices(origin, wrapped, text);
+  }
+  /**
+   * @param {number} i
+   * @returns {[number, number]}
+   */
+  corner(i) {
+    return [this.margin + i % this.columns * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
+  }
+  /**
+   * @param {number[]} origin
+   * @param {boolean} wrapped
+   * @param {boolean} numbered  whether the elements show their values, and are as large
+   */
+  indices([top, left], wrapped, numbered) {
+    const side = this.margin * 0.5;
+    const most = Math.max(this.rows, this.columns);
+    const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6));
+    const size = { class: "tt-index" };
+    const upTo = (n) => every === 1 || n > every ? n : 0;
+    for (let c = 0; c < upTo(this.columns); c += every) {
+      this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
+    }
+    for (let r = 0; r < upTo(this.rows); r += every) {
+      const number = String(wrapped ? (top + r) * this.pitch : top + r);
+      this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
+    }
+  }
+  /** @param {[number, number] | null} tile */
+  tileLines(tile) {
+    const lines = svg("g", { class: "tt-tiles" });
+    if (!tile || tile[0] < 1 || tile[1] < 1) return lines;
+    const [m, right, bottom] = [this.margin, this.width, this.height];
+    for (let y = tile[0]; y < this.rows; y += tile[0]) {
+      lines.append(svg("line", { x1: m, x2: right, y1: m + y * UNIT, y2: m + y * UNIT }));
+    }
+    for (let x = tile[1]; x < this.columns; x += tile[1]) {
+      lines.append(svg("line", { y1: m, y2: bottom, x1: m + x * UNIT, x2: m + x * UNIT }));
+    }
+    return lines;
+  }
+  /**
+   * Frame the smallest rectangle around the marked elements; without any, nothing.
+   * @param {(element: number) => boolean} marked
+   */
+  frame(marked) {
+    let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
+    for (let i = 0; i < this.size; i++) {
+      if (!marked(i + this.offset)) continue;
+      const [row, column] = [Math.floor(i / this.columns), i % this.columns];
+      [top, left] = [Math.min(top, row), Math.min(left, column)];
+      [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
+    }
+    this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
+    this.framed = bottom < 0 ? null : [top, left, bottom, right];
+    if (bottom < 0) return;
+    const [x, y] = this.corner(top * this.columns + left);
+    const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
+    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
+  }
+  /**
+   * Draw the border of the elements that the chosen thread, or its warp, owns: a line between an owned element and another.
+   * @param {"warp" | "thread"} who
+   * @param {(element: number) => boolean} owned
+   */
+  own(who2, owned) {
+    const { rows, columns: columns2, size, offset } = this;
+    const inside = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns2 && r * columns2 + c < size && owned(r * columns2 + c + offset);
+    let path = "";
+    for (let r = 0; r <= rows; r++) {
+      for (let c = 0, from = -1; c <= columns2; c++) {
+        const edge = c < columns2 && inside(r, c) !== inside(r - 1, c);
+        if (edge && from < 0) from = c;
+        if (edge || from < 0) continue;
+        path += `M${this.margin + from * UNIT} ${this.margin + r * UNIT}h${(c - from) * UNIT}`;
+        from = -1;
+      }
+    }
+    for (let c = 0; c <= columns2; c++) {
+      for (let r = 0, from = -1; r <= rows; r++) {
+        const edge = r < rows && inside(r, c) !== inside(r, c - 1);
+        if (edge && from < 0) from = r;
+        if (edge || from < 0) continue;
+        path += `M${this.margin + c * UNIT} ${this.margin + from * UNIT}v${(r - from) * UNIT}`;
+        from = -1;
+      }
+    }
+    this.owns[who2].setAttribute("d", path);
+    this.outlined[who2] = Array.from({ length: path ? size : 0 }, (_, i) => i).filter((i) => owned(i + offset));
+  }
+  /**
+   * Replace the marks of a group if they have changed.
+   * @param {SVGElement} group
+   * @param {readonly unknown[]} what
+   * @param {() => SVGElement[]} make
+   */
+  marks(group, what, make) {
+    const text = JSON.stringify(what);
+    if ((this.shown.get(group) ?? "[]") === text) return;
+    this.shown.set(group, text);
+    group.replaceChildren(...make());
+  }
+  /**
+   * Draw the dots and rings, after the last cell.
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    const r = this.dot;
+    this.marks(
+      this.dots,
+      dots,
+      () => dots.map((i) => {
+        const [x, y] = this.corner(i);
+        return svg("circle", { cx: x + UNIT - 1.6 - r, cy: y + 1.6 + r, r });
+      })
+    );
+    this.marks(this.rings, rings, () => rings.map((i) => this.ring(i)));
+  }
+  /**
+   * Frame the element of which the reader asks.
+   * @param {number | null} i
+   */
+  ask(i) {
+    this.asked.setAttribute("display", i === null ? "none" : "inline");
+    const [x, y] = this.corner(i ?? 0);
+    this.asked.setAttribute("x", String(x - 1));
+    this.asked.setAttribute("y", String(y - 1));
+  }
+  get dot() {
+    return 4;
+  }
+  /** Adapt to the size on the page. */
+  measure() {
+  }
+  /** Adapt to the colours of the theme. */
+  repaint() {
+  }
+  /** @param {number} i */
+  ring(i) {
+    const [x, y] = this.corner(i);
+    return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
+  }
+  /**
+   * Mark elements in red: those of findings, and accesses out of bounds, at their positions beyond the edges.
+   * @param {number[]} wrong
+   * @param {[number, number][]} beyond  rows and columns
+   */
+  fault(wrong, beyond) {
+    this.marks(this.faults, [...wrong, ...beyond], () => [
+      ...wrong.map((i) => this.ring(i)),
+      ...beyond.map(([row, column]) => {
+        const x = this.margin + UNIT * Math.min(this.columns - 1 + FAR, Math.max(-FAR, column));
+        const y = this.margin + UNIT * Math.min(this.rows - 1 + FAR, Math.max(-FAR, row));
+        const cross = `M${x + 5} ${y + 5}l10 10m0 -10l-10 10`;
+        const box = svg("rect", { x: x + 1, y: y + 1, width: UNIT - 2, height: UNIT - 2, class: "tt-beyond" });
+        return svg("g", {}, box, svg("path", { d: cross }), svg("title", {}, `${this.name}[${row}, ${column}]`));
+      })
+    ]);
+  }
+  /** The contents of the page, as course_lib/viewer/scene.py describes them. */
+  state() {
+    const marks = (group) => JSON.parse(this.shown.get(group) ?? "[]");
+    return {
+      name: this.name,
+      rows: this.rows,
+      columns: this.columns,
+      looks: Array.from(this.looks, (look) => LETTERS[look & ~FAINT]).join(""),
+      texts: (
+        /** @type {string[] | null} */
+        null
+      ),
+      mine: (
+        /** @type {number[]} */
+        marks(this.rings)
+      ),
+      dots: (
+        /** @type {number[]} */
+        marks(this.dots)
+      ),
+      outside: marks(this.faults).filter(Array.isArray),
+      wrong: [...new Set(marks(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
+      frame: this.framed,
+      tile: this.tile,
+      owned: this.outlined.thread,
+      owned_by_warp: this.outlined.warp
+    };
+  }
+  /**
+   * The element under the pointer.
+   * @param {MouseEvent} event
+   */
+  elementAt(event) {
+    const box = this.layer.getBoundingClientRect();
+    const scale = (this.width + 2) / box.width;
+    const column = Math.floor(((event.clientX - box.left) * scale - this.margin) / UNIT);
+    const row = Math.floor(((event.clientY - box.top) * scale - this.margin) / UNIT);
+    if (row < 0 || column < 0 || row >= this.rows || column >= this.columns) return null;
+    const i = row * this.columns + column;
+    return i < this.size ? i : null;
+  }
+  /**
+   * Draw an element, if it differs from what is on the page.
+   * @param {number} _i
+   * @param {number} _look
+   * @param {Value} _value
+   */
+  cell(_i, _look, _value) {
+    throw new Error("a plane of some kind");
+  }
+};
+
+// heat.js
+var SQUARE = 3;
+var MOST_SQUARES = 4096;
+var UNKNOWN = 255;
+var MOST_DOTS = 256;
+var Heat = class extends Plane {
+  /** @param {import("./plane.js").PlaneOptions} options */
+  constructor(options) {
+    super(options);
+    this.canvas = /** @type {HTMLCanvasElement} */
+    html("canvas", { class: "tt-pixels", role: "img", "aria-label": this.name });
+    this.node = html("div", { class: "tt-heat" }, this.canvas, this.layer);
+    this.node.style.setProperty("--hue", options.hue);
+    const share = (part2, of) => `${100 * part2 / of}%`;
+    Object.assign(this.canvas.style, {
+      left: share(this.margin, this.width + 2),
+      top: share(this.margin, this.height + 2),
+      width: share(this.columns * UNIT, this.width + 2),
+      height: share(this.rows * UNIT, this.height + 2)
+    });
+    this.looks.fill(UNKNOWN);
+    this.stale = /* @__PURE__ */ new Set();
+    this.side = 0;
+    this.paints = null;
+  }
+  /**
+   * @param {number} i
+   * @param {number} look
+   */
+  cell(i, look) {
+    look &= ~FAINT;
+    if (this.looks[i] === look) return;
+    this.looks[i] = look;
+    this.stale.add(i);
+  }
+  /**
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
+    this.paint();
+  }
+  /** Adapt to the size on the page: a canvas has as many pixels as the screen. */
+  measure() {
+    const wide = this.canvas.clientWidth / this.columns * devicePixelRatio;
+    const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
+    if (side === this.side || !wide) return;
+    this.side = side;
+    Object.assign(this.canvas, { width: this.columns * side, height: this.rows * side });
+    this.node.classList.toggle("tt-tiny", side === 1);
+    this.repaint();
+  }
+  /** Draw everything again, after a change of theme or size. */
+  repaint() {
+    this.paints = null;
+    this.looks.forEach((look, i) => look === UNKNOWN || this.stale.add(i));
+    this.paint();
+  }
+  paint() {
+    const context = this.side && this.stale.size ? this.canvas.getContext("2d") : null;
+    if (!context || !this.node.isConnected) return;
+    this.paints ??= paintsOf(this.node);
+    if (this.side === 1) this.pixels(context, this.paints);
+    else for (const i of this.stale) this.square(context, i, this.paints[this.looks[i]]);
+    this.stale.clear();
+  }
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Paint[]} paints
+   */
+  pixels(context, paints) {
+    if (!this.image || this.stale.size === this.size) {
+      this.image = new ImageData(this.columns, this.rows);
+      this.colours = paints.map(({ fill: fill2 }) => pixel(fill2));
+    }
+    const pixels = new Uint32Array(this.image.data.buffer);
+    const { colours, looks: looks2 } = this;
+    if (colours) for (const i of this.stale) pixels[i] = colours[looks2[i]];
+    context.putImageData(this.image, 0, 0);
+  }
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} i
+   * @param {Paint} paint
+   */
+  square(context, i, { fill: fill2, stroke, width, dash, round }) {
+    const { side } = this;
+    const gap = side / UNIT;
+    const [x, y] = [i % this.columns * side, Math.floor(i / this.columns) * side];
+    const inner = side - gap;
+    context.clearRect(x, y, side, side);
+    context.beginPath();
+    if (round) context.arc(x + side / 2, y + side / 2, inner / 2, 0, 2 * Math.PI);
+    else context.rect(x + gap / 2, y + gap / 2, inner, inner);
+    context.fillStyle = fill2;
+    context.fill();
+    if (!stroke) return;
+    context.strokeStyle = stroke;
+    context.lineWidth = width * side / UNIT;
+    context.setLineDash(dash.map((part2) => part2 * side / UNIT));
+    context.stroke();
+  }
+};
+function pixel(colour) {
+  const context = (
+    /** @type {CanvasRenderingContext2D} */
+    Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
+  );
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+}
+function paintsOf(place) {
+  const probe = svg("rect");
+  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
+  place.append(layer);
+  const paints = LOOKS.map((look) => {
+    probe.setAttribute("class", `tt-c${look}`);
+    const { fill: fill2, stroke, strokeWidth, strokeDasharray, rx } = getComputedStyle(probe);
+    return {
+      fill: fill2,
+      stroke: stroke === "none" ? "" : stroke,
+      width: Number.parseFloat(strokeWidth),
+      dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
+      round: Number.parseFloat(rx) > 0
+    };
+  });
+  layer.remove();
+  return paints;
+}
+
+// text.js
+var EXACT = 2 ** 53;
+var PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
+var COMPLEX = new RegExp(`^\\(?(${PART})?(${PART})j\\)?$`);
+function parts(text) {
+  const [, real = "0", imaginary] = COMPLEX.exec(text) ?? [];
+  const part2 = (digits) => Number(digits.replace("inf", "Infinity").replace("nan", "NaN"));
+  return imaginary === void 0 ? null : [part2(real), part2(imaginary)];
+}
+function short(value) {
+  if (value === null || value === void 0) return "";
+  if (typeof value === "string") {
+    const complex = parts(value);
+    return complex ? `${short(complex[0])}
+${short(complex[1])}j` : short(Number(value));
+  }
+  if (!Number.isFinite(value)) return odd(value);
+  value = ownDigits(value);
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e5) return String(value);
+  if (size >= 1e4 || size < 5e-3 && size > 0) return value.toExponential(0).replace("e+", "e");
+  return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0).replace(/^(-?)0\./, "$1.");
+}
+function full(value) {
+  if (typeof value === "string") {
+    const complex = parts(value);
+    if (!complex) return value;
+    const [real, imaginary] = complex.map(full);
+    return `(${real}${imaginary.startsWith("-") ? "" : "+"}${imaginary}j)`;
+  }
+  if (typeof value !== "number") return "empty";
+  if (!Number.isFinite(value)) return odd(value);
+  const digits = ownDigits(value);
+  const whole = Number.isInteger(digits) && Math.abs(digits) <= EXACT;
+  const rounded = whole ? digits : Number(digits.toPrecision(7));
+  const size = Math.abs(rounded);
+  if (size === 0 || size >= 1e-4 && size < 1e16) return String(rounded);
+  return rounded.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+}
+function odd(value) {
+  return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+function ownDigits(value) {
+  if (Number.isInteger(value) && Math.abs(value) <= EXACT || Math.fround(value) !== value) return value;
+  for (let digits = 6; digits < 10; digits++) {
+    const shorter = Number(value.toPrecision(digits));
+    if (Math.fround(shorter) === value) return shorter;
+  }
+  return value;
+}
+function lanes(warp2, mask) {
+  const active = lanesOf(mask).map((lane) => WARP * warp2 + lane);
+  const [first, last] = [active[0], active[active.length - 1]];
+  if (active.length === 1) return `thread ${first}`;
+  return last - first + 1 === active.length ? `threads ${first}–${last}` : `${active.length} threads`;
+}
+function sentence(machine) {
+  const { trace, block } = machine;
+  if (machine.line === null) {
+    return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Press space to play, → to step.`];
+  }
+  const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.warp, machine.mask)}). `];
+  if (machine.barrier) {
+    const open2 = block.releases.includes(machine.position);
+    return [...lead, open2 ? "Every warp has arrived: the barrier opens." : "It waits at the barrier for the other warps."];
+  }
+  const thread = `Thread ${trace.threadLabel(machine.thread)}`;
+  if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];
+  const done = (loading) => machine.events.filter((event) => event.loading === loading && !event.update).map(({ array, element, values }) => {
+    return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
+  });
+  const updated = machine.events.flatMap(({ array, element, values, update }) => {
+    if (!update) return [];
+    const { space } = trace.arrays[array];
+    const [old, left] = [full(update.old), full(update.left)];
+    const others = space === "global" && left !== old ? `; other blocks changed it from ${left}` : "";
+    const how = `${update.operation} ${update.given.map(full).join(", ")}${others}`;
+    return `${trace.element(trace.arrays[array], element)}: ${old} → ${full(values[0])} (${how})`;
+  });
+  const missed2 = machine.outside.filter((outside) => outside.thread === machine.thread).map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
+  const doings = [
+    ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
+    ["reads", done(true)],
+    ["writes", done(false)],
+    ["updates", updated],
+    ["misses", missed2],
+    ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)]
+  ];
+  const parts2 = doings.filter(([, what]) => what.length);
+  const all = parts2.map(([verb, what]) => `${verb} ${/** @type {string[]} */
+  what.join(", ")}`).join("; ");
+  return [...lead, `${thread} ${all || "runs it"}.`];
+}
+function wrongNow(machine) {
+  const { trace } = machine;
+  const stored = machine.events.filter(({ loading }) => !loading);
+  return stored.flatMap(
+    ({ array, element, values }) => values.flatMap((_, w) => {
+      const wrong = trace.wanted[trace.arrays[array].name]?.[element + w];
+      const place = trace.element(trace.arrays[array], element + w);
+      return wrong ? [`${place} holds ${wrong[0]} in the end, and ${wrong[1]} was wanted.`] : [];
+    })
+  );
+}
+function tested(machine) {
+  const lane = machine.thread % WARP;
+  if (!machine.isActive(machine.thread)) return [];
+  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text, parts: parts2, truth: truth2, sides }) => {
+    const values = parts2.length === 3 ? sides(lane) : null;
+    const filled = values ? `${full(values[0])} ${parts2[1]} ${full(values[1])}` : "";
+    return { said: text, filled, holds: Boolean(truth2 >>> lane & 1) };
+  });
+}
+function truth(machine) {
+  const tests = tested(machine);
+  if (!tests.length) return null;
+  const text = tests.map(({ said, filled, holds }) => `${filled || said}: ${holds}`).join(", ");
+  return { text, holds: tests.every(({ holds }) => holds) };
+}
+var KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|return|while|True|False|None)$/;
+var TOKENS = /(#.*$)|("[^"]*"|'[^']*')|([A-Za-z_]\w*)|(\d[\w.]*)/g;
+function highlight(text, hues) {
+  const line = html("code", { class: "tt-code" });
+  let from = 0;
+  for (const match of text.matchAll(TOKENS)) {
+    line.append(text.slice(from, match.index));
+    const [word, remark, string, name, number] = match;
+    const attribute = name && text[match.index - 1] === ".";
+    const kind = remark ? "remark" : string ? "string" : number ? "digits" : KEYWORDS.test(word) ? "keyword" : null;
+    const hue = name && !attribute ? hues.get(name) : void 0;
+    if (hue) {
+      const node = html("span", { class: "tt-array" }, word);
+      node.style.setProperty("--hue", hue);
+      line.append(node);
+    } else {
+      line.append(kind ? html("span", { class: `tt-${kind}` }, word) : word);
+    }
+    from = match.index + word.length;
+  }
+  line.append(text.slice(from));
+  return line;
+}
+
+// grid.js
+var WRAP = 16;
+var MOST_NUMBERS = 1100;
+var LINE = 7.5;
+var GAP = 1;
+var TEXT_SIZES = { 2: 11, 3: 8.4, 4: 6.6, 6: 4.6 };
+var widthOf = (text) => {
+  const long = Math.max(...text.split("\n").map((line) => line.length));
+  return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
+};
+var Grid = class extends Plane {
+  /** @param {PlaneOptions} options */
+  constructor(options) {
+    super({ ...options, text: true });
+    this.layer.setAttribute("role", "img");
+    this.layer.setAttribute("aria-label", this.name);
+    const side = UNIT - GAP;
+    this.cells = [];
+    this.texts = [];
+    const cells = svg("g", { class: "tt-cells" });
+    this.labels = svg("g", { class: "tt-texts" });
+    for (let i = 0; i < this.size; i++) {
+      const [x, y] = this.corner(i);
+      this.cells.push(svg("rect", { x: x + GAP / 2, y: y + GAP / 2, width: side, height: side, class: "tt-c" }));
+      this.texts.push(svg("text", { x: x + UNIT / 2, y: y + UNIT / 2, class: "tt-t" }));
+    }
+    cells.append(...this.cells);
+    this.labels.append(...this.texts);
+    this.below.append(cells);
+    this.above.append(this.labels);
+    this.held = new Array(this.size).fill(null);
+    this.written = new Array(this.size).fill("");
+    this.widths = [0, 0, this.size, 0, 0, 0, 0];
+  }
+  get dot() {
+    return 2;
+  }
+  /** The class of the longest text. */
+  get widest() {
+    return [6, 4, 3].find((long) => this.widths[long]) ?? 2;
+  }
+  state() {
+    const lines = (text) => [...text.children].map((line) => line.textContent).join("\n");
+    return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
+  }
+  /**
+   * @param {number} i
+   * @param {number} look
+   * @param {Value} value
+   */
+  cell(i, look, value) {
+    if (this.looks[i] !== look) {
+      if ((this.looks[i] ^ look) & ~FAINT) this.cells[i].setAttribute("class", `tt-c${LOOKS[look & ~FAINT]}`);
+      this.looks[i] = look;
+      const on = look === NOW_READ || look === NOW_WRITTEN;
+      this.texts[i].setAttribute("class", `tt-t${look & FAINT ? " tt-faint" : ""}${on ? " tt-on" : ""}`);
+    }
+    if (this.held[i] === value) return;
+    this.held[i] = value;
+    const text = short(value);
+    this.widths[widthOf(this.written[i])] -= 1;
+    this.widths[widthOf(text)] += 1;
+    this.written[i] = text;
+    const lines = text.split("\n");
+    if (lines.length === 1) this.texts[i].textContent = text;
+    else this.texts[i].replaceChildren(...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)));
+  }
+  /**
+   * One text size for the whole grid.
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    const size = `tt-texts tt-wide-${this.widest}`;
+    if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
+    super.finish(dots, rings);
+  }
+};
+function layout({ shape, size }) {
+  if (shape.length >= 2) {
+    const [rows, columns3] = shape.slice(-2);
+    return { rows, columns: columns3, each: rows * columns3, planes: rows * columns3 ? size / (rows * columns3) : 0, wrapped: false };
+  }
+  const columns2 = Math.max(1, Math.min(WRAP, size));
+  return { rows: Math.ceil(size / columns2), columns: columns2, each: size, planes: size ? 1 : 0, wrapped: size > columns2 };
+}
+function planes(array, options) {
+  const { rows, columns: columns2, each, planes: planes2, wrapped } = layout(array);
+  return Array.from({ length: planes2 }, (_, s) => {
+    const name = planes2 === 1 ? array.name : `${array.name}[${s}]`;
+    const all = { name, rows, columns: columns2, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
+    return options.text && each <= MOST_NUMBERS ? new Grid(all) : new Heat({ ...all, text: false });
+  });
+}
+function figure(array, budget, options = {}) {
+  const { columns: columns2, planes: count } = layout(array);
+  const most = columns2 <= 4 ? 28 : 25;
+  const side = Math.max(4, Math.min(most, budget / columns2));
+  const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
+  const em = 13.5;
+  const width = (pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
+  for (const plane of found) plane.node.style.width = width((plane.width + 2) / UNIT * side);
+  const caption = html("figcaption", {}, array.name);
+  caption.style.setProperty("--hue", array.hue);
+  const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
+  const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
+  const node = html("figure", {}, caption, content);
+  node.style.setProperty("--tt-side", width(side));
+  return { planes: found, node };
+}
+
+// history.js
+var DID = ["read", "written", "updated"];
+var times = (n) => `${n} time${n === 1 ? "" : "s"}`;
+function usesOf({ block, thread, trace }, array, element) {
+  const { columns: columns2 } = trace;
+  const local = trace.arrays[array].space === "local";
+  const uses = [];
+  for (let i = 0; i < block.length; i++) {
+    const warp2 = block.warp(i);
+    if (local && warp2 !== thread >> 5) continue;
+    const [from, to] = block.rows("access", i);
+    for (let row = from; row < to; row++) {
+      if (columns2.access_array[row] !== array) continue;
+      const [place, width] = [element - columns2.access_base[row], columns2.access_width[row]];
+      const pattern = (
+        /** @type {ArrayLike<number>} */
+        trace.vector(columns2.access_pattern[row])
+      );
+      let mask = 0;
+      lanesOf(columns2.access_lanes[row]).forEach((lane, k) => {
+        const first = pattern.length === 1 ? pattern[0] : pattern[k];
+        if (first <= place && place < first + width && (!local || lane === thread % WARP)) mask |= 1 << lane;
+      });
+      if (mask) uses.push({ position: i + 1, line: block.line(i), op: columns2.access_op[row], warp: warp2, mask });
+    }
+  }
+  return uses;
+}
+function lanes2(mask) {
+  const runs = [];
+  for (const lane of lanesOf(mask)) {
+    const last = runs[runs.length - 1];
+    if (last && last[1] === lane - 1) last[1] = lane;
+    else runs.push([lane, lane]);
+  }
+  const texts = runs.map(([first, last]) => first === last ? first : `${first}–${last}`);
+  return `lane${popcount(mask) === 1 ? "" : "s"} ${texts.join(", ")}`;
+}
+function who(trace, { warp: warp2, mask }) {
+  const more = popcount(mask) - 1;
+  return `thread ${trace.threadLabel(WARP * warp2 + lanesOf(mask)[0])}${more ? ` and ${more} more` : ""}`;
+}
+var useSays = (trace, use) => `step ${use.position}, line ${use.line}: ${DID[use.op]} by ${who(trace, use)}`;
+function elementSays(machine, number, element, uses) {
+  const { position, trace } = machine;
+  const array = trace.arrays[number];
+  const wrong = trace.wanted[array.name]?.[element];
+  const holds = `${trace.element(array, element)} = ${full(machine.value(number, element))}`;
+  const now = uses.filter((use) => use.position === position);
+  const present = now.map(({ op, warp: warp2, mask }) => `${DID[op]} by ${lanes2(mask)} of warp ${warp2}`).join(", ");
+  const past = uses.filter((use) => use.position <= position);
+  const kinds = [...DID.keys()];
+  const firsts = kinds.flatMap((op) => {
+    const first = past.find((use) => use.op === op);
+    return first ? [`First ${DID[op]} in step ${first.position} by ${who(trace, first)}.`] : [];
+  });
+  const counts2 = kinds.filter((op) => op === LOAD || uses.some((use) => use.op === op) || op !== ATOMIC && !uses.some((use) => use.op === ATOMIC)).map((op) => `${DID[op]} ${times(past.reduce((sum, use) => sum + (use.op === op ? popcount(use.mask) : 0), 0))}`);
+  const by = array.space === "local" ? "by this thread" : "by this block";
+  return [
+    `${holds}${wrong ? `, and ${wrong[1]} was wanted` : ""}`,
+    present ? `In this step: ${present}.` : "Not used in this step.",
+    ...firsts,
+    `So far ${by}: ${counts2.join(", ")}.`
+  ];
+}
+
+// panels/ask.js
+var LISTED = 200;
+var GAP2 = 8;
+var Ask = class {
+  /**
+   * @param {import("../panel.js").Context} context
+   * @param {HTMLElement} memory  of the run; the card lies over the whole stepper, which contains it
+   * @param {(array: number, element: number) => Asked} home  the element in the drawing of its whole array
+   */
+  constructor(context, memory, home) {
+    this.context = context;
+    this.memory = memory;
+    this.home = home;
+    this.lines = html("div");
+    this.list = html("ol", { tabindex: "-1" });
+    this.left = html("p", { class: "tt-soft" });
+    this.close = html("button", { type: "button", class: "tt-ask-close", "aria-label": "Close (Esc)" }, "×");
+    this.close.addEventListener("click", () => this.shut(true));
+    this.node = html("div", { class: "tt-ask", role: "dialog", hidden: "" }, this.close, this.lines, this.left, this.list);
+    this.node.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      this.shut(true);
+    });
+    this.asked = null;
+    this.pinned = false;
+    this.byKey = false;
+    this.known = "";
+    this.listed = "";
+    this.told = [];
+    this.uses = [];
+    this.rows = [];
+  }
+  /**
+   * Tell of an element, unless the list of another one is open.
+   * @param {Asked | null} asked
+   */
+  point(asked) {
+    if (this.pinned) return;
+    this.mark(asked);
+    this.draw();
+  }
+  /**
+   * Open the list of an element's accesses; of the same element again, close it.
+   * @param {Asked} asked
+   * @param {boolean} byKey
+   */
+  pin(asked, byKey) {
+    const again = this.pinned && this.asked?.array === asked.array && this.asked.element === asked.element;
+    this.shut(false);
+    if (again) return;
+    this.pinned = true;
+    this.byKey = byKey;
+    this.mark(asked);
+    this.draw();
+    if (!byKey) return;
+    const { position } = this.context.machine;
+    const past = this.rows.filter(({ use }) => use.position <= position);
+    (past.pop() ?? this.rows[0] ?? { button: this.close }).button.focus();
+  }
+  /**
+   * Close the card; returns whether a list was open.
+   * @param {boolean} back  whether the array gets the focus back that it had
+   */
+  shut(back) {
+    const { asked, pinned } = this;
+    this.pinned = false;
+    this.mark(null);
+    this.draw();
+    if (back && pinned) (this.byKey ? asked?.plane.layer : this.root)?.focus({ preventScroll: true });
+    return pinned;
+  }
+  /** @returns {HTMLElement | null} */
+  get root() {
+    return this.memory.closest(".tt-root");
+  }
+  /** @param {Asked | null} asked */
+  mark(asked) {
+    this.asked?.plane.ask(null);
+    this.asked = asked;
+    asked?.plane.ask(asked.i);
+  }
+  draw() {
+    const { node, pinned } = this;
+    node.hidden = !this.asked;
+    if (!this.asked) return;
+    const { context: { machine, trace } } = this;
+    if (!this.asked.plane.node.isConnected) this.mark(this.home(this.asked.array, this.asked.element));
+    const { array, element } = this.asked;
+    const local = trace.arrays[array].space === "local";
+    const key = [machine.blockNumber, local ? machine.thread : "", array, element].join();
+    if (this.known !== key) this.uses = usesOf(machine, array, element);
+    this.told = elementSays(machine, array, element, this.uses);
+    this.lines.replaceChildren(...this.told.map((text, i) => html(i ? "p" : "b", {}, text)));
+    const listed = `${key},${pinned}`;
+    if (listed !== this.listed) this.fill();
+    [this.known, this.listed] = [key, listed];
+    for (const { use, button } of this.rows) {
+      if (use.position === machine.position) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+    }
+    node.toggleAttribute("data-open", pinned);
+    set(node, "aria-hidden", String(!pinned));
+    set(node, "aria-label", `Accesses of ${trace.element(trace.arrays[array], element)}`);
+    this.place();
+    const { layer } = this.asked.plane;
+    const { root } = this;
+    if (root && layer === document.activeElement && part(root, "say").getAttribute("aria-live") !== "off") {
+      set(layer, "aria-valuetext", this.told.join(" "));
+    }
+  }
+  /** The list: each access is a button that leads to its step, and to a thread that takes part. */
+  fill() {
+    const { machine, trace, choose } = this.context;
+    const { pinned, uses } = this;
+    const before = uses.filter(({ position }) => position <= machine.position).length;
+    const from = Math.max(0, Math.min(uses.length - LISTED, before - LISTED / 2));
+    const some2 = pinned ? uses.slice(from, from + LISTED) : [];
+    this.rows = some2.map((use) => {
+      const button = html("button", { type: "button" }, useSays(trace, use));
+      button.addEventListener("click", () => {
+        const threads2 = lanesOf(use.mask).map((lane) => WARP * use.warp + lane);
+        const { thread } = this.context.machine;
+        choose({ step: use.position, ...threads2.includes(thread) ? {} : { thread: trace.threadPosition(threads2[0]) } });
+      });
+      return { use, button };
+    });
+    const count = uses.length === 1 ? "its 1 access" : `its ${uses.length} accesses`;
+    const by = this.asked && trace.arrays[this.asked.array].space === "local" ? "this thread" : "this block";
+    const all = some2.length < uses.length ? `The ${some2.length} of ${uses.length} accesses nearest to this step:` : `All accesses by ${by}:`;
+    write(this.left, !uses.length ? `In this launch ${by} never uses it.` : pinned ? all : `Click, or press Enter, for ${count}.`);
+    this.list.replaceChildren(...this.rows.map(({ button }) => html("li", {}, button)));
+    this.list.hidden = !this.rows.length;
+    this.close.hidden = !pinned;
+  }
+  /** Put the card below the element, or above it, or beside it, inside the stepper. */
+  place() {
+    const { root } = this;
+    if (!root || !this.asked) return;
+    if (this.node.parentElement !== root) root.append(this.node);
+    const { i, plane } = this.asked;
+    const [frame, box] = [root.getBoundingClientRect(), plane.layer.getBoundingClientRect()];
+    const scale = box.width / (plane.width + 2);
+    const [x, y] = plane.corner(i).map((at3) => at3 * scale);
+    const [left, top] = [box.left - frame.left + x, box.top - frame.top + y];
+    const { offsetWidth: width, offsetHeight: height } = this.node;
+    const [right, below] = [left + UNIT * scale + GAP2, top + UNIT * scale + GAP2];
+    const within = (at3, most) => Math.max(GAP2, Math.min(at3, most - GAP2));
+    const free = below + height + GAP2 <= frame.height ? below : top - GAP2 - height;
+    const beside2 = free < GAP2;
+    const at2 = beside2 && right + width > frame.width ? left - GAP2 - width : right;
+    this.node.style.left = `${within(beside2 ? at2 : left, frame.width - width)}px`;
+    this.node.style.top = `${within(beside2 ? top : free, frame.height - height)}px`;
+  }
+  /** What the card shows; null without one. */
+  state() {
+    if (!this.asked) return null;
+    const { array, element } = this.asked;
+    const list = this.rows.map(({ button }) => [button.textContent, button.hasAttribute("aria-current")]);
+    return { array: this.context.trace.arrays[array].name, element, says: [...this.lines.children].map((line) => line.textContent), list };
+  }
+};
+
 // panels/arrays.js
 var READABLE = 20;
 var UNREADABLE = 0.8;
@@ -1596,7 +1897,7 @@ var SHARE = 0.5;
 var HIGH = 0.3;
 var CALLOUT = 9;
 var LARGEST = 3.2;
-var GAP2 = 8;
+var GAP3 = 8;
 var BESIDE = 10;
 var WORTH = 0.5;
 var WIDE = 30;
@@ -1638,6 +1939,7 @@ var Arrays = class {
     this.missed = missed(context.trace);
     this.planes = context.trace.arrays.map(() => []);
     this.productPlace = part(place, "product");
+    this.ask = new Ask(context, part(place, "memory"), (array, element) => this.home(array, element));
     this.product();
     this.others();
     this.locals = part(place, "locals");
@@ -1650,6 +1952,7 @@ var Arrays = class {
     this.room = { width: 400, height: 130 };
     this.drawn = null;
     this.pointed = null;
+    this.owned = { warp: /* @__PURE__ */ new Set(), thread: /* @__PURE__ */ new Set() };
     this.lenses = /* @__PURE__ */ new Map();
   }
   product() {
@@ -1696,40 +1999,95 @@ var Arrays = class {
     }
   }
   /**
-   * A click on an element of the result chooses the block and thread that store it; a large array is magnified
-   * under the pointer.
+   * An element in the drawing of its array, or in the part that is magnified.
+   * @param {number} array
+   * @param {number} element
+   */
+  home(array, element) {
+    const planes2 = this.planes[array];
+    const plane = planes2[Math.floor(element / planes2[0].size)];
+    const [lens, asked] = [this.lenses.get(array), { plane, i: element - plane.offset, array, element }];
+    const i = lens?.elements.indexOf(element) ?? -1;
+    return lens && i >= 0 && plane instanceof Heat ? { ...asked, plane: lens.grid, i } : asked;
+  }
+  /**
+   * Tell of the element under the pointer or chosen by the arrow keys, and magnify a large array there; a click or
+   * Enter lists its accesses, and of the result also chooses the block and thread that store it.
    * @param {Plane} plane
    * @param {number} number
    */
   interact(plane, number) {
+    this.listen(plane, number, (i) => i + plane.offset);
+    const { layer } = plane;
+    let cursor = 0;
+    const most = plane.size - 1;
+    const hint = `${plane.rows}×${plane.columns} elements; the arrow keys choose one, Enter lists its accesses`;
+    const attributes = { role: "slider", tabindex: 0, "aria-label": plane.name, "aria-valuemin": 0, "aria-valuemax": most, "aria-valuenow": 0, "aria-valuetext": hint };
+    for (const [key, value] of Object.entries(attributes)) layer.setAttribute(key, String(value));
+    const asked = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
+    const go = (to) => {
+      cursor = to;
+      this.aimAt(asked());
+      layer.setAttribute("aria-valuenow", String(cursor));
+      plane.asked.scrollIntoView({ block: "nearest", inline: "nearest" });
+    };
+    layer.addEventListener("focus", () => {
+      if (!layer.matches(":focus-visible")) return;
+      const mine = [...this.context.machine.nowMine[number].keys()].find((e) => e >= plane.offset && e - plane.offset <= most);
+      go(cursor || (mine ?? plane.offset) - plane.offset);
+    });
+    layer.addEventListener("blur", () => this.aimAt(null));
+    layer.addEventListener("keydown", (event) => {
+      const [row, column] = [Math.floor(cursor / plane.columns), cursor % plane.columns];
+      const ways = { ArrowLeft: column > 0 ? -1 : 0, ArrowRight: column < plane.columns - 1 ? 1 : 0, ArrowUp: row > 0 ? -plane.columns : 0, ArrowDown: plane.columns };
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in ways || event.key === "Enter")) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (event.key === "Enter") this.ask.pin(asked(), true);
+      else if (cursor + ways[event.key] <= most) go(cursor + ways[event.key]);
+    });
+  }
+  /** @param {import("./ask.js").Asked | null} asked */
+  aimAt(asked) {
+    this.pointed = asked;
+    this.magnify();
+    this.ask.point(asked);
+  }
+  /**
+   * @param {Plane} plane  of an array, or of a part of it that is magnified
+   * @param {number} number
+   * @param {(i: number) => number} elementOf
+   */
+  listen(plane, number, elementOf) {
     const { trace } = this.context;
-    const array = trace.arrays[number];
+    const whole = this.planes[number].includes(plane);
+    const under = (event) => {
+      const i = plane.elementAt(event);
+      return i === null ? null : { plane, i, array: number, element: elementOf(i) };
+    };
+    plane.node.classList.add("tt-click");
     plane.node.addEventListener("pointermove", (event) => {
-      const i = plane.elementAt(
+      const asked = under(
         /** @type {PointerEvent} */
         event
       );
-      if (i === null) return;
-      const element = i + plane.offset;
-      const wrong = trace.wanted[array.name]?.[element];
-      const value = full(this.context.machine.value(number, element));
-      const text = `${trace.element(array, element)} = ${value}${wrong ? `, and ${wrong[1]} was wanted` : ""}`;
-      if (plane.tip.textContent !== text) plane.tip.textContent = text;
-      this.pointed = { array: number, element };
-      this.magnify();
+      if (!asked) return;
+      if (whole) this.aimAt(asked);
+      else this.ask.point(asked);
     });
     plane.node.addEventListener("pointerleave", () => {
-      this.pointed = null;
-      this.magnify();
+      if (whole) this.aimAt(null);
+      else this.ask.point(null);
     });
-    if (number !== trace.owner) return;
-    plane.node.classList.add("tt-click");
     plane.node.addEventListener("click", (event) => {
-      const i = plane.elementAt(
+      const asked = under(
         /** @type {MouseEvent} */
         event
       );
-      const owner = i === null ? -1 : trace.owned[i + plane.offset];
+      if (!asked) return;
+      this.ask.pin(asked, false);
+      this.ask.root?.focus({ preventScroll: true });
+      const owner = number === trace.owner ? trace.owned[asked.element] : -1;
       if (owner < 0) return;
       const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
       this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
@@ -1770,8 +2128,8 @@ var Arrays = class {
     const high = part(this.productPlace, "callout").offsetHeight;
     const wide = high ? CALLOUT * em : 0;
     const fitting = (room, other, least) => {
-      const scale2 = (room - GAP2) / (K + other);
-      return scale2 * K < least ? Math.max(0, room - GAP2 - least) / other : scale2;
+      const scale2 = (room - GAP3) / (K + other);
+      return scale2 * K < least ? Math.max(0, room - GAP3 - least) / other : scale2;
     };
     const most = Math.min(fitting(compact ? height : height * (this.share ?? 1), M, high), LARGEST * em / UNIT);
     const within = (room) => Math.max(0.01, Math.min(fitting(room, N + beside2, wide), most));
@@ -1794,7 +2152,7 @@ var Arrays = class {
       for (const plane of planes2) plane.frame((element) => machine.inRegion(number, element));
     });
     if (trace.owner < 0) return;
-    const { warp: warp2, thread } = machine.stores(trace.owner);
+    const { warp: warp2, thread } = this.owned = machine.stores(trace.owner);
     this.memory.closest(".tt-root")?.toggleAttribute("data-owns", warp2.size > 0);
     for (const plane of this.planes[trace.owner]) {
       plane.own("thread", (element) => thread.has(element));
@@ -1827,6 +2185,7 @@ var Arrays = class {
     });
     this.drawn = { machine, thread: machine.thread, position: machine.position, now: machine.now };
     this.magnify();
+    this.ask.draw();
   }
   /**
    * @param {number} number
@@ -1868,7 +2227,10 @@ var Arrays = class {
   state() {
     const { arrays: arrays2 } = this.context.trace;
     const lenses = [...this.lenses.values()].map(({ array, elements, grid }) => ({ array: arrays2[array].name, elements, ...grid.state() }));
-    return { grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
+    return { asked: this.ask.state(), grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
+  }
+  close() {
+    return this.ask.shut(true);
   }
   /** Show, with numbers, the elements that the line accesses, or the part of a large array under the pointer. */
   magnify() {
@@ -1906,7 +2268,7 @@ var Arrays = class {
       return elements.length && this.planes[array].length ? [{ array, elements, written }] : [];
     });
     if (touched.length || this.lenses.size || trace.owner < 0) return touched;
-    const [element] = machine.stores(trace.owner).thread;
+    const [element] = this.owned.thread;
     return [{ array: trace.owner, elements: [element ?? 0], written: false }];
   }
   /**
@@ -1942,16 +2304,23 @@ var Arrays = class {
     const part2 = rows < plane.rows || columns2 < plane.columns ? html("small", {}, ` ${rows}×${columns2} of ${plane.rows}×${plane.columns}`) : "";
     const caption = html("figcaption", {}, plane.name, part2);
     caption.style.setProperty("--hue", hue);
+    this.listen(grid, number, (i) => elements[i]);
     return { key, grid, array: number, elements, written, side, node: html("figure", {}, caption, grid.node) };
   }
   /** @param {Lens} lens */
   paint({ grid, array, elements }) {
     const { machine, trace } = this.context;
     elements.forEach((element, i) => grid.cell(i, this.look(array, element), machine.value(array, element)));
-    const at2 = (some) => [...some].map((e) => elements.indexOf(e)).filter((i) => i >= 0);
+    const at2 = (some2) => [...some2].map((e) => elements.indexOf(e)).filter((i) => i >= 0);
     const global = trace.arrays[array].space === "global";
     const dots = global ? elements.filter((element) => machine.loadedByThread(array, element)) : [];
     grid.finish(at2(dots), at2(machine.nowMine[array].keys()));
+    if (array !== trace.owner) return;
+    for (
+      const who2 of
+      /** @type {const} */
+      ["warp", "thread"]
+    ) grid.own(who2, (i) => this.owned[who2].has(elements[i]));
   }
 };
 function illegible(plane) {
@@ -1971,20 +2340,20 @@ function corner(places, shown2, all) {
 
 // panels/costs.js
 function requestSays(access, array, used) {
-  const { sectors, wavefronts, conflicts, width, lanes: lanes2 } = access;
+  const { sectors, wavefronts, conflicts, width, lanes: lanes3 } = access;
   const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const verb = OPS[access.op][0].toUpperCase() + OPS[access.op].slice(1);
-  const what = `${verb} of ${array.name}: ${lanes2.length} lanes × ${width * array.itemsize} bytes in`;
+  const what = `${verb} of ${array.name}: ${lanes3.length} lanes × ${width * array.itemsize} bytes in`;
   if (array.space === "shared") return `${what} ${plural(wavefronts, "wavefront")}, ${plural(conflicts, "bank conflict")}.`;
   return `${what} ${plural(sectors, "sector")}; ${used} of ${sectors * SECTOR_BYTES} bytes asked for.`;
 }
 function spread(access, starts) {
-  const lanes2 = new Array(WARP).fill(null);
-  access.lanes.forEach((lane, k) => lanes2[lane] = starts[k]);
-  return lanes2;
+  const lanes3 = new Array(WARP).fill(null);
+  access.lanes.forEach((lane, k) => lanes3[lane] = starts[k]);
+  return lanes3;
 }
 function requestState(place) {
-  const { lanes: lanes2 } = (
+  const { lanes: lanes3 } = (
     /** @type {HTMLElement} */
     place.dataset
   );
@@ -1993,7 +2362,7 @@ function requestState(place) {
     return asking ? [[unit === "byte" ? Number(at2) / WORD_BYTES : Number(at2), asking.split(", ").map(Number)]] : [];
   });
   words.sort(([x], [y]) => Number(x) - Number(y));
-  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes2 ?? "[]"), words };
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes3 ?? "[]"), words };
 }
 var ROOMY = 40;
 function beside({ lens, em }) {
@@ -2027,7 +2396,7 @@ var Costs = class {
       row.style.setProperty("--hue", hue);
       return { site, row, cells, bar };
     });
-    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)), html("td"));
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)), html("td"));
     this.node.replaceChildren(html("tbody", {}, head, ...this.rows.map(({ row }) => row)));
   }
   draw() {
@@ -2141,9 +2510,9 @@ var Request = class {
     access.lanes.forEach((lane, k) => {
       const start = starts[k];
       for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) {
-        const lanes2 = stacks[word % BANKS].get(word) ?? [];
-        lanes2.push(lane);
-        stacks[word % BANKS].set(word, lanes2);
+        const lanes3 = stacks[word % BANKS].get(word) ?? [];
+        lanes3.push(lane);
+        stacks[word % BANKS].set(word, lanes3);
       }
     });
     const most = Math.max(...stacks.map((stack) => stack.size));
@@ -2220,13 +2589,13 @@ var Stacks = class {
    */
   stack(bank, words, high, mine) {
     const { x, bottom } = this.place(bank);
-    return words.flatMap(([word, lanes2], i) => {
-      const look = `tt-word${i ? " tt-again" : ""}${lanes2.includes(mine) ? " tt-mine-lane" : ""}`;
+    return words.flatMap(([word, lanes3], i) => {
+      const look = `tt-word${i ? " tt-again" : ""}${lanes3.includes(mine) ? " tt-mine-lane" : ""}`;
       const y = bottom - (i + 1) * high;
-      const who = `word ${word}: ${lanes2.length === 1 ? "lane" : "lanes"} ${lanes2.join(", ")}`;
-      const box = svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who));
+      const who2 = `word ${word}: ${lanes3.length === 1 ? "lane" : "lanes"} ${lanes3.join(", ")}`;
+      const box = svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who2));
       if (high <= 10) return [box];
-      const [text, size] = lanes2.length === 1 ? [String(lanes2[0]), ""] : [`${lanes2.length}×`, " tt-crowd"];
+      const [text, size] = lanes3.length === 1 ? [String(lanes3[0]), ""] : [`${lanes3.length}×`, " tt-crowd"];
       return [box, svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text)];
     });
   }
@@ -2314,7 +2683,7 @@ var Counts = class {
     const last = machine.length;
     const [thread, block] = [html("b", { class: "tt-mine" }), html("b", { class: "tt-all" })];
     this.numbers = [{ space: "global", op: 0, thread, block }];
-    const beside2 = (count, who) => html("span", {}, `of ${count}`, html("br"), who);
+    const beside2 = (count, who2) => html("span", {}, `of ${count}`, html("br"), who2);
     const total = machine.count("global", 0, last);
     this.callout.replaceChildren(
       html("div", { class: "tt-heading" }, "Global loads"),
@@ -2382,9 +2751,9 @@ var Findings = class {
     if (count > 1) head.append(`, ${counted}`);
     const row = html("li", { class: `tt-${severity}` }, head, html("p", {}, message));
     at2.forEach((place, i) => {
-      const who = `${i ? "the earlier access" : "show it"}: thread ${trace.threadLabel(place.thread)}`;
+      const who2 = `${i ? "the earlier access" : "show it"}: thread ${trace.threadLabel(place.thread)}`;
       const block = trace.blocks.length > 1 ? ` of block ${trace.label(trace.blocks[place.block].at)}` : "";
-      const button = html("button", { type: "button", class: "tt-go" }, `${who}${block}, step ${place.step}`);
+      const button = html("button", { type: "button", class: "tt-go" }, `${who2}${block}, step ${place.step}`);
       button.addEventListener("click", () => {
         const thread = trace.threadPosition(place.thread);
         this.context.choose({ step: place.step, block: trace.blocks[place.block].at, thread });
@@ -2522,9 +2891,9 @@ function matrix({ name, rows, columns: columns2, held }) {
 function shown(place) {
   const held = [...place.querySelectorAll("figure")].map((figure2) => {
     const cells = [...figure2.querySelectorAll("[data-lane]")];
-    const lanes2 = cells.map((cell) => Number(cell.querySelector("text")?.textContent));
+    const lanes3 = cells.map((cell) => Number(cell.querySelector("text")?.textContent));
     const mine = cells.flatMap((cell, i) => cell.querySelector(".tt-mine-lane") ? [i] : []);
-    return [figure2.querySelector("figcaption")?.textContent, lanes2, mine];
+    return [figure2.querySelector("figcaption")?.textContent, lanes3, mine];
   });
   return { says: place.querySelector("b")?.textContent, held };
 }
@@ -2571,7 +2940,7 @@ var Launch = class {
       node.style.setProperty("--hue", trace.arrays.find(({ name }) => name === row.array)?.hue ?? "var(--tt-other)");
       return { line: row.line, row: node };
     });
-    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)));
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)));
     this.table.replaceChildren(html("tbody", {}, head, ...rows.map(({ row }) => row)));
     return rows;
   }
@@ -2640,8 +3009,8 @@ var Launch = class {
       /** @type {HTMLCanvasElement} */
       html("canvas", { width: columns2, height: tall, role: "img" })
     );
-    const times = (n) => n === 1 ? "once" : `${n} times`;
-    const range = `each element ${least === most ? times(most) : `${least} to ${times(most)}`}`;
+    const times2 = (n) => n === 1 ? "once" : `${n} times`;
+    const range = `each element ${least === most ? times2(most) : `${least} to ${times2(most)}`}`;
     canvas.setAttribute("aria-label", `Loads of ${array.name}: ${range}`);
     canvas.className = "tt-pixels tt-loads-picture";
     const side = Math.min(16, 190 / columns2, 72 / tall);
@@ -2907,7 +3276,7 @@ var WIDTH2 = 1200;
 var HEIGHT = 160;
 var [THIN, THICK] = [5, 18];
 var NAME = 14;
-var ORDER = "From left to right: the order in which the simulator ran the statements, each warp up to its next barrier. This order is not time: a GPU interleaves the warps.";
+var ORDER = "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
 var buffer = (name) => name.replace(/\[\d+\]$/, "");
 var waits = {
   name: "waits",
@@ -3240,9 +3609,9 @@ var Request2 = class {
         const words = sectors.get(sector) ?? /* @__PURE__ */ new Map();
         sectors.set(sector, words);
         const word = Math.floor(byte % SECTOR_BYTES / WORD_BYTES);
-        const lanes2 = words.get(word) ?? [];
-        if (lanes2[lanes2.length - 1] !== lane) lanes2.push(lane);
-        words.set(word, lanes2);
+        const lanes3 = words.get(word) ?? [];
+        if (lanes3[lanes3.length - 1] !== lane) lanes3.push(lane);
+        words.set(word, lanes3);
       }
     });
     write(this.said, requestSays(access, array, used.size));
@@ -3288,11 +3657,11 @@ function picture(sectors, mine) {
       node.append(svg("rect", frame));
       if (!asked) continue;
       for (let w = 0; w < words; w++) {
-        const lanes2 = asked.get(w);
-        const look = !lanes2 ? "tt-unused" : lanes2.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
+        const lanes3 = asked.get(w);
+        const look = !lanes3 ? "tt-unused" : lanes3.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
         const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
-        const who = lanes2 ? `lanes ${lanes2.join(", ")}` : "not used by any lane";
-        node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside2 + s) * SECTOR_BYTES + WORD_BYTES * w}: ${who}`)));
+        const who2 = lanes3 ? `lanes ${lanes3.join(", ")}` : "not used by any lane";
+        node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside2 + s) * SECTOR_BYTES + WORD_BYTES * w}: ${who2}`)));
       }
     }
   });
@@ -3318,7 +3687,7 @@ var FRAME = `
       <label><span class="tt-word">Text</span> <select class="tt-text" title="Size of the text ([ and ])"></select></label>
       <span class="tt-tools">
         <button type="button" class="tt-link" title="Copy a link to this step"></button>
-        <button type="button" class="tt-help" title="Keys (?)" aria-expanded="false">?</button>
+        <button type="button" class="tt-help" title="Legend and keys (?)" aria-expanded="false">?</button>
         <button type="button" class="tt-full" title="Full screen (f)"></button>
       </span>
     </div>
@@ -3345,7 +3714,11 @@ var FRAME = `
     </div>
     <div class="tt-legend"></div>
   </div>
-  <div class="tt-keys" role="dialog" aria-label="Keys" tabindex="0" hidden></div>`;
+  <div class="tt-keys" role="dialog" aria-label="Legend and keys" tabindex="0" hidden>
+    <div class="tt-heading">Colours and marks in this picture</div><div class="tt-marks"></div>
+    <div class="tt-heading">Keys</div><div class="tt-key-list"></div>
+    <div class="tt-heading">Words</div><dl class="tt-words"></dl>
+  </div>`;
 var RUN = `
   <div class="tt-memory" tabindex="0" role="group">
     <div class="tt-magnified"><code class="tt-now-line"></code><div class="tt-parts"></div></div>
@@ -3427,7 +3800,7 @@ var Stage = class {
     );
     part(root, "fault").style.display = traces.some(({ findings: findings2 }) => findings2.length) ? "" : "none";
     const body = part(root, "body");
-    for (const old of body.querySelectorAll(".tt-memory, .tt-program")) old.remove();
+    for (const old of root.querySelectorAll(".tt-memory, .tt-program, .tt-ask")) old.remove();
     this.runs = traces.map((one) => new Run(one, actions.choose, this.offers, traces.length > 1 ? ` of ${one.kernel}` : ""));
     body.toggleAttribute("data-compare", traces.length > 1);
     this.lenses(actions.open);
@@ -3439,6 +3812,24 @@ var Stage = class {
     this.asked = "";
     this.stale = /* @__PURE__ */ new Set();
     this.arrange();
+    for (const node of root.querySelectorAll(".tt-main .tt-heading, .tt-head .tt-word")) {
+      for (const [name, value] of Object.entries(tip(node.textContent ?? ""))) node.setAttribute(name, value);
+    }
+  }
+  /** Fill the legend with what the picture shows now. */
+  explain() {
+    const planes2 = this.runs.flatMap((run) => run.views.flatMap((view) => {
+      const { grids = [], variables: variables2 = [] } = (
+        /** @type {Record<string, any[]>} */
+        view.state?.() ?? {}
+      );
+      return [...grids, ...variables2];
+    }));
+    const arrays2 = this.runs.flatMap(({ trace }) => trace.arrays);
+    const names = new Set(arrays2.map(({ name }) => name));
+    const variables = planes2.map(({ name }) => name.replace(/\[\d+\]$/, "")).filter((name) => !names.has(name));
+    part(this.root, "marks").replaceChildren(...marksOf(planes2, arrays2, variables));
+    part(this.root, "words").replaceChildren(...wordsOn(this.root));
   }
   /** One run: its memory on the left, its program and a lens on the right. Two: a column each, the lens above. */
   arrange() {
@@ -3472,7 +3863,7 @@ var Stage = class {
     const wanted = LENSES.filter((lens) => this.offers(lens.name) && runs.some((run) => lens.wants(run.trace)));
     if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
-      const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
+      const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}`, ...tip(title) }, title);
       tab.addEventListener("click", ({ detail }) => {
         open2(name);
         if (detail) root.focus({ preventScroll: true });
@@ -3598,7 +3989,8 @@ var Stage = class {
       tick.dataset.step
     ));
     const phase = part(this.root, "phase").textContent;
-    return Object.assign({ says: says2, findings: findings2, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const legend2 = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
+    return Object.assign({ says: says2, legend: legend2, findings: findings2, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
   /** The visible views. */
   get views() {
@@ -3662,11 +4054,11 @@ var Stage = class {
    * @param {Run} run
    */
   says({ context: { machine }, trace }) {
-    const who = this.runs.length > 1 ? [html("code", {}, trace.kernel), ": "] : [];
+    const who2 = this.runs.length > 1 ? [html("code", {}, trace.kernel), ": "] : [];
     const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
     const wrong = wrongNow(machine).map((text) => [text]);
     return [
-      html("p", { class: "tt-sentence" }, ...who, ...sentence(machine)),
+      html("p", { class: "tt-sentence" }, ...who2, ...sentence(machine)),
       ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words))
     ];
   }
@@ -3687,6 +4079,7 @@ var Stage = class {
     this.said = this.runs.map((run) => this.says(run));
     part(root, "say").replaceChildren(...this.said.flat());
     for (const view of this.views) view.scroll?.();
+    if (!part(root, "keys").hidden) this.explain();
   }
 };
 
@@ -3853,7 +4246,7 @@ var Player = class {
     options("unit", UNITS);
     options("text", SIZES.map((s) => `${100 * s} %`));
     this.setSpeed(this.speed);
-    find("keys").append(listOfKeys());
+    find("key-list").append(listOfKeys());
   }
   /** @param {number} number */
   setSpeed(number) {
@@ -3883,6 +4276,7 @@ var Player = class {
     );
     if (event.key === "Escape") {
       if (!part(this.root, "keys").hidden) return this.help();
+      if (this.stage.views.some((view) => view.close?.())) return;
       return target.blur();
     }
     const presses = event.key === " " || event.key === "Enter";
@@ -3960,6 +4354,7 @@ var Player = class {
   help() {
     const list = part(this.root, "keys");
     list.hidden = !list.hidden;
+    if (!list.hidden) this.stage?.explain();
     part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
   }
   /** Put this step into the page's address, and copy the address. */

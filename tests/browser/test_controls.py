@@ -341,7 +341,9 @@ def test_findings_say_what_they_count(walk, launch_of, name, counted):
 
 def test_the_order_of_waiting_is_explained(walk):
     page, _ = walk("tiled_two_warps", panel="waits")
-    expect(page.locator(".tt-lens-waits")).to_contain_text("This order is not time")
+    expect(page.locator(".tt-lens-waits")).to_contain_text(
+        "Order is not time: the simulator runs one warp after another"
+    )
 
 
 def test_a_page_with_a_kernel_offers_no_links(walk):

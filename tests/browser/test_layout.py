@@ -197,3 +197,25 @@ def test_how_many_lanes_share_a_word_fits_its_bank(show, launch_of):
       return text.left >= word.left && text.right <= word.right;
     }"""
     assert crowd.evaluate(inside)
+
+
+@pytest.mark.parametrize(
+    "name, size", [("best", (390, 844)), at_night("tiled", (853, 480)), at_night("best", (1280, 720))]
+)
+def test_the_threads_element_of_C_is_outlined_before_the_first_step(show, launch_of, name, size):
+    """It is the one that the thread stores, in the matrix and in its magnified part, drawn over the block's frame."""
+    trace = launch_of(name).trace
+    page = show(Stepper(launch_of(name)), size=size, step=0)
+    stored = Timeline(trace, (0, 0, 0)).touches("C")
+    wanted = sorted({int(e) for e in stored.element[stored.store & (stored.thread == 0)]})
+    state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+    assert next(grid for grid in state["grids"] if grid["name"] == "C")["owned"] == wanted != []
+    lenses = [lens for lens in state["lenses"] if lens["array"] == "C"]
+    assert [[lens["elements"][i] for i in lens["owned"]] for lens in lenses] == [
+        [element for element in lens["elements"] if element in wanted] for lens in lenses
+    ]
+    assert lenses and all(lens["owned"] for lens in lenses)
+    order = page.locator(".tt-matrix-C svg, svg.tt-matrix-C").first.evaluate(
+        "svg => [...svg.children].map((node) => node.getAttribute('class'))"
+    )
+    assert order.index("tt-outline") < order.index("tt-own-thread")

@@ -75,6 +75,9 @@ def compare_lenses(shown, scene):
         looks, mine = "".join(grid.looks for grid in grids), {i + g.offset for g in grids for i in g.mine}
         assert lens["looks"] == "".join(looks[element] for element in lens["elements"]), lens["name"]
         assert lens["mine"] == [i for i, element in enumerate(lens["elements"]) if element in mine], lens["name"]
+        for marks in ("owned", "owned_by_warp"):
+            theirs = {i + grid.offset for grid in grids for i in getattr(grid, marks)}
+            assert lens[marks] == [i for i, element in enumerate(lens["elements"]) if element in theirs], lens["name"]
 
 
 def compare_scene(shown, wanted, where, ticks=None):

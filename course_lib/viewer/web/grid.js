@@ -151,35 +151,3 @@ export function figure(array, budget, options = {}) {
   node.style.setProperty("--tt-side", width(side));
   return { planes: found, node };
 }
-
-const LEGEND = [
-  ["tt-c tt-region", "the block's region"],
-  ["tt-c tt-seen", "loaded or stored by the block"],
-  ["tt-c tt-now tt-read", "read in this step"],
-  ["tt-c tt-now tt-written", "written in this step"],
-  ["ring", "by the chosen thread"],
-  ["dot", "loaded by the chosen thread"],
-  ["tt-c tt-empty", "nothing stored yet"],
-  ["thread", "what the chosen thread stores"],
-  ["warp", "what its warp stores"],
-];
-
-/** The key to the looks of an element. */
-export function legend() {
-  return LEGEND.map(([look, text]) => {
-    const box = { x: 1, y: 1, width: 18, height: 18 };
-    const sample = svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" });
-    if (look === "ring") {
-      const ring = svg("g", { class: "tt-rings" }, svg("rect", { ...box, rx: 4 }));
-      sample.append(svg("rect", { ...box, class: "tt-c tt-now tt-read" }), ring);
-    } else if (look === "dot") {
-      const dot = svg("g", { class: "tt-dots" }, svg("circle", { cx: 15.5, cy: 4.5, r: 2.4 }));
-      sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), dot);
-    } else if (look === "thread" || look === "warp") {
-      sample.append(svg("rect", { ...box, class: "tt-c tt-seen" }), svg("path", { class: `tt-own-${look}`, d: "M2 2h16v16h-16z" }));
-    } else {
-      sample.append(svg("rect", { ...box, class: look }));
-    }
-    return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
-  });
-}

@@ -17,10 +17,11 @@ export const KEYS = [
   [["b", "B"], "b B", "the next block, the one before"],
   [["u"], "u", "what a step is: a statement, an iteration, a phase, a barrier"],
   [["+", "-"], "+ −", "faster, slower"],
+  [[], "Tab", "to the next array; there the arrows choose an element, and Enter lists its accesses"],
   [["v", "V"], "v V", "the next view, the one before"],
   [["[", "]"], "[ ]", "smaller text, larger text"],
   [["f"], "f", "full screen, and back"],
-  [["?"], "?", "this list"],
+  [["?"], "?", "the legend and these keys"],
   [["Escape"], "Esc", "out of the stepper, for the notebook's own keys"],
 ];
 

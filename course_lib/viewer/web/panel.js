@@ -24,6 +24,7 @@
  * @property {(size: Size) => void} [fit]  the page has another size
  * @property {() => void} [repaint]  the theme has other colours
  * @property {() => Record<string, unknown>} [state]  what it shows, as course_lib/viewer/scene.py describes it
+ * @property {() => boolean} [close]  close what the reader opened over the picture; whether there was anything
  * @property {() => void} [scroll]  asked last, so that the page is laid out once a step
  */
 /**

@@ -40,8 +40,7 @@ export class Plane {
     this.margin = margin;
     this.width = columns * UNIT + margin;
     this.height = rows * UNIT + margin;
-    this.tip = svg("title");
-    this.layer = svg("svg", { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}` }, this.tip);
+    this.layer = svg("svg", { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}` });
     /** @type {HTMLElement | SVGElement}  its element on the page */
     this.node = this.layer;
     this.layer.style.setProperty("--hue", hue);
@@ -63,8 +62,9 @@ export class Plane {
     this.dots = svg("g", { class: "tt-dots" });
     this.rings = svg("g", { class: "tt-rings" });
     this.faults = svg("g", { class: "tt-faults" });
-    this.layer.append(this.below, this.tileLines(tile), this.owns.warp, this.owns.thread, this.outline, this.above);
-    this.layer.append(this.dots, this.rings, this.faults);
+    this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
+    this.asked = svg("rect", { class: "tt-asked", width: UNIT + 2, height: UNIT + 2, rx: 3, display: "none" });
+    this.layer.append(this.dots, this.rings, this.faults, this.asked);
     /** @type {Map<Element, string>}  what each group of marks shows */
     this.shown = new Map();
     this.looks = new Uint8Array(this.size).fill(PLAIN);
@@ -192,6 +192,17 @@ export class Plane {
       }),
     );
     this.marks(this.rings, rings, () => rings.map((i) => this.ring(i)));
+  }
+
+  /**
+   * Frame the element of which the reader asks.
+   * @param {number | null} i
+   */
+  ask(i) {
+    this.asked.setAttribute("display", i === null ? "none" : "inline");
+    const [x, y] = this.corner(i ?? 0);
+    this.asked.setAttribute("x", String(x - 1));
+    this.asked.setAttribute("y", String(y - 1));
   }
 
   get dot() {

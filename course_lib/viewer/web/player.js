@@ -201,7 +201,7 @@ export class Player {
     options("unit", UNITS);
     options("text", SIZES.map((s) => `${100 * s} %`));
     this.setSpeed(this.speed);
-    find("keys").append(listOfKeys());
+    find("key-list").append(listOfKeys());
   }
 
   /** @param {number} number */
@@ -231,6 +231,7 @@ export class Player {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.key === "Escape") {
       if (!part(this.root, "keys").hidden) return this.help();
+      if (this.stage.views.some((view) => view.close?.())) return;
       return target.blur();
     }
     const presses = event.key === " " || event.key === "Enter";
@@ -312,6 +313,7 @@ export class Player {
   help() {
     const list = part(this.root, "keys");
     list.hidden = !list.hidden;
+    if (!list.hidden) this.stage?.explain();
     part(this.root, "help").setAttribute("aria-expanded", String(!list.hidden));
   }
 

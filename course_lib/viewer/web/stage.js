@@ -1,7 +1,7 @@
 // The stage: the layout of the page, and the panels of one run, or of two beside each other.
 
 import { html, icon, part, write } from "./dom.js";
-import { legend } from "./grid.js";
+import { legend, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
 import { arrays } from "./panels/arrays.js";
 import { banks } from "./panels/banks.js";
@@ -15,6 +15,7 @@ import { source } from "./panels/source.js";
 import { threads } from "./panels/threads.js";
 import { waits } from "./panels/waits.js";
 import { warp } from "./panels/warp.js";
+import { tip } from "./terms.js";
 import { sentence, wrongNow } from "./text.js";
 
 const PANELS = [arrays, threads, source, registers, counts];
@@ -38,7 +39,7 @@ const FRAME = `
       <label><span class="tt-word">Text</span> <select class="tt-text" title="Size of the text ([ and ])"></select></label>
       <span class="tt-tools">
         <button type="button" class="tt-link" title="Copy a link to this step"></button>
-        <button type="button" class="tt-help" title="Keys (?)" aria-expanded="false">?</button>
+        <button type="button" class="tt-help" title="Legend and keys (?)" aria-expanded="false">?</button>
         <button type="button" class="tt-full" title="Full screen (f)"></button>
       </span>
     </div>
@@ -65,7 +66,11 @@ const FRAME = `
     </div>
     <div class="tt-legend"></div>
   </div>
-  <div class="tt-keys" role="dialog" aria-label="Keys" tabindex="0" hidden></div>`;
+  <div class="tt-keys" role="dialog" aria-label="Legend and keys" tabindex="0" hidden>
+    <div class="tt-heading">Colours and marks in this picture</div><div class="tt-marks"></div>
+    <div class="tt-heading">Keys</div><div class="tt-key-list"></div>
+    <div class="tt-heading">Words</div><dl class="tt-words"></dl>
+  </div>`;
 
 const RUN = `
   <div class="tt-memory" tabindex="0" role="group">
@@ -158,7 +163,7 @@ export class Stage {
     );
     part(root, "fault").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
     const body = part(root, "body");
-    for (const old of body.querySelectorAll(".tt-memory, .tt-program")) old.remove();
+    for (const old of root.querySelectorAll(".tt-memory, .tt-program, .tt-ask")) old.remove();
     this.runs = traces.map((one) => new Run(one, actions.choose, this.offers, traces.length > 1 ? ` of ${one.kernel}` : ""));
     body.toggleAttribute("data-compare", traces.length > 1);
     this.lenses(actions.open);
@@ -172,6 +177,22 @@ export class Stage {
     /** @type {Set<string>}  lenses that do not show the chosen block and thread yet */
     this.stale = new Set();
     this.arrange();
+    for (const node of root.querySelectorAll(".tt-main .tt-heading, .tt-head .tt-word")) {
+      for (const [name, value] of Object.entries(tip(node.textContent ?? ""))) node.setAttribute(name, value);
+    }
+  }
+
+  /** Fill the legend with what the picture shows now. */
+  explain() {
+    const planes = this.runs.flatMap((run) => run.views.flatMap((view) => {
+      const { grids = [], variables = [] } = /** @type {Record<string, any[]>} */ (view.state?.() ?? {});
+      return [...grids, ...variables];
+    }));
+    const arrays = this.runs.flatMap(({ trace }) => trace.arrays);
+    const names = new Set(arrays.map(({ name }) => name));
+    const variables = planes.map(({ name }) => name.replace(/\[\d+\]$/, "")).filter((name) => !names.has(name));
+    part(this.root, "marks").replaceChildren(...marksOf(planes, arrays, variables));
+    part(this.root, "words").replaceChildren(...wordsOn(this.root));
   }
 
   /** One run: its memory on the left, its program and a lens on the right. Two: a column each, the lens above. */
@@ -209,7 +230,7 @@ export class Stage {
     const wanted = LENSES.filter((lens) => this.offers(lens.name) && runs.some((run) => lens.wants(run.trace)));
     if (runs.length > 1) wanted.unshift(compare);
     const tabs = [{ name: "arrays", title: "Arrays" }, ...wanted].map(({ name, title }) => {
-      const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}` }, title);
+      const tab = html("button", { type: "button", role: "tab", class: `tt-tab-${name}`, id: `${id}-${name}`, ...tip(title) }, title);
       tab.addEventListener("click", ({ detail }) => {
         open(name);
         if (detail) root.focus({ preventScroll: true }); // by mouse: the arrows go on stepping
@@ -337,7 +358,8 @@ export class Stage {
     const [says, ...findings] = this.said[number].map((node) => node.textContent);
     const ticks = [...part(this.root, "ticks").children].map((tick) => Number(/** @type {HTMLElement} */ (tick).dataset.step));
     const phase = part(this.root, "phase").textContent;
-    return Object.assign({ says, findings, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const legend = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
+    return Object.assign({ says, legend, findings, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
 
   /** The visible views. */
@@ -430,5 +452,6 @@ export class Stage {
     this.said = this.runs.map((run) => this.says(run));
     part(root, "say").replaceChildren(...this.said.flat());
     for (const view of this.views) view.scroll?.();
+    if (!part(root, "keys").hidden) this.explain();
   }
 }

@@ -4,8 +4,9 @@ import { fill, html, part, write } from "../dom.js";
 import { figure, Grid, layout, planes, TEXT_SIZES, widthOf } from "../grid.js";
 import { Heat } from "../heat.js";
 import { READ, WRITTEN } from "../machine.js";
+import { Ask } from "./ask.js";
 import { EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
-import { full, short } from "../text.js";
+import { short } from "../text.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 
@@ -78,6 +79,7 @@ class Arrays {
     /** @type {Plane[][]} */
     this.planes = context.trace.arrays.map(() => []);
     this.productPlace = part(place, "product");
+    this.ask = new Ask(context, part(place, "memory"), (array, element) => this.home(array, element));
     this.product();
     this.others();
     this.locals = part(place, "locals");
@@ -93,6 +95,8 @@ class Arrays {
     this.drawn = null;
     /** @type {{array: number, element: number} | null} */
     this.pointed = null;
+    /** @type {{warp: Set<number>, thread: Set<number>}}  elements of the result that they store */
+    this.owned = { warp: new Set(), thread: new Set() };
     /** @type {Map<number, Lens>}  by array, those in sight */
     this.lenses = new Map();
   }
@@ -147,34 +151,93 @@ class Arrays {
   }
 
   /**
-   * A click on an element of the result chooses the block and thread that store it; a large array is magnified
-   * under the pointer.
+   * An element in the drawing of its array, or in the part that is magnified.
+   * @param {number} array
+   * @param {number} element
+   */
+  home(array, element) {
+    const planes = this.planes[array];
+    const plane = planes[Math.floor(element / planes[0].size)];
+    const [lens, asked] = [this.lenses.get(array), { plane, i: element - plane.offset, array, element }];
+    const i = lens?.elements.indexOf(element) ?? -1;
+    return lens && i >= 0 && plane instanceof Heat ? { ...asked, plane: lens.grid, i } : asked;
+  }
+
+  /**
+   * Tell of the element under the pointer or chosen by the arrow keys, and magnify a large array there; a click or
+   * Enter lists its accesses, and of the result also chooses the block and thread that store it.
    * @param {Plane} plane
    * @param {number} number
    */
   interact(plane, number) {
+    this.listen(plane, number, (i) => i + plane.offset);
+    const { layer } = plane;
+    let cursor = 0;
+    const most = plane.size - 1;
+    const hint = `${plane.rows}×${plane.columns} elements; the arrow keys choose one, Enter lists its accesses`;
+    const attributes = { role: "slider", tabindex: 0, "aria-label": plane.name, "aria-valuemin": 0, "aria-valuemax": most, "aria-valuenow": 0, "aria-valuetext": hint };
+    for (const [key, value] of Object.entries(attributes)) layer.setAttribute(key, String(value));
+    const asked = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
+    const go = (/** @type {number} */ to) => {
+      cursor = to;
+      this.aimAt(asked());
+      layer.setAttribute("aria-valuenow", String(cursor));
+      plane.asked.scrollIntoView({ block: "nearest", inline: "nearest" });
+    };
+    layer.addEventListener("focus", () => {
+      if (!layer.matches(":focus-visible")) return; // by mouse
+      const mine = [...this.context.machine.nowMine[number].keys()].find((e) => e >= plane.offset && e - plane.offset <= most);
+      go(cursor || (mine ?? plane.offset) - plane.offset);
+    });
+    layer.addEventListener("blur", () => this.aimAt(null));
+    layer.addEventListener("keydown", (event) => {
+      const [row, column] = [Math.floor(cursor / plane.columns), cursor % plane.columns];
+      /** @type {Record<string, number>} */
+      const ways = { ArrowLeft: column > 0 ? -1 : 0, ArrowRight: column < plane.columns - 1 ? 1 : 0, ArrowUp: row > 0 ? -plane.columns : 0, ArrowDown: plane.columns };
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in ways || event.key === "Enter")) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (event.key === "Enter") this.ask.pin(asked(), true);
+      else if (cursor + ways[event.key] <= most) go(cursor + ways[event.key]);
+    });
+  }
+
+  /** @param {import("./ask.js").Asked | null} asked */
+  aimAt(asked) {
+    this.pointed = asked;
+    this.magnify();
+    this.ask.point(asked);
+  }
+
+  /**
+   * @param {Plane} plane  of an array, or of a part of it that is magnified
+   * @param {number} number
+   * @param {(i: number) => number} elementOf
+   */
+  listen(plane, number, elementOf) {
     const { trace } = this.context;
-    const array = trace.arrays[number];
+    const whole = this.planes[number].includes(plane);
+    const under = (/** @type {MouseEvent} */ event) => {
+      const i = plane.elementAt(event);
+      return i === null ? null : { plane, i, array: number, element: elementOf(i) };
+    };
+    plane.node.classList.add("tt-click");
     plane.node.addEventListener("pointermove", (event) => {
-      const i = plane.elementAt(/** @type {PointerEvent} */ (event));
-      if (i === null) return;
-      const element = i + plane.offset;
-      const wrong = trace.wanted[array.name]?.[element];
-      const value = full(this.context.machine.value(number, element));
-      const text = `${trace.element(array, element)} = ${value}${wrong ? `, and ${wrong[1]} was wanted` : ""}`;
-      if (plane.tip.textContent !== text) plane.tip.textContent = text;
-      this.pointed = { array: number, element };
-      this.magnify();
+      const asked = under(/** @type {PointerEvent} */ (event));
+      if (!asked) return;
+      if (whole) this.aimAt(asked);
+      else this.ask.point(asked);
     });
     plane.node.addEventListener("pointerleave", () => {
-      this.pointed = null;
-      this.magnify();
+      if (whole) this.aimAt(null);
+      else this.ask.point(null);
     });
-    if (number !== trace.owner) return;
-    plane.node.classList.add("tt-click");
     plane.node.addEventListener("click", (event) => {
-      const i = plane.elementAt(/** @type {MouseEvent} */ (event));
-      const owner = i === null ? -1 : trace.owned[i + plane.offset];
+      const asked = under(/** @type {MouseEvent} */ (event));
+      if (!asked) return;
+      this.ask.pin(asked, false);
+      this.ask.root?.focus({ preventScroll: true }); // the arrows go on stepping
+      const owner = number === trace.owner ? trace.owned[asked.element] : -1;
       if (owner < 0) return;
       const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
       this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
@@ -246,7 +309,7 @@ class Arrays {
       for (const plane of planes) plane.frame((element) => machine.inRegion(number, element));
     });
     if (trace.owner < 0) return;
-    const { warp, thread } = machine.stores(trace.owner);
+    const { warp, thread } = (this.owned = machine.stores(trace.owner));
     this.memory.closest(".tt-root")?.toggleAttribute("data-owns", warp.size > 0);
     for (const plane of this.planes[trace.owner]) {
       plane.own("thread", (element) => thread.has(element));
@@ -286,6 +349,7 @@ class Arrays {
     });
     this.drawn = { machine, thread: machine.thread, position: machine.position, now: machine.now };
     this.magnify();
+    this.ask.draw();
   }
 
   /**
@@ -331,7 +395,11 @@ class Arrays {
   state() {
     const { arrays } = this.context.trace;
     const lenses = [...this.lenses.values()].map(({ array, elements, grid }) => ({ array: arrays[array].name, elements, ...grid.state() }));
-    return { grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
+    return { asked: this.ask.state(), grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
+  }
+
+  close() {
+    return this.ask.shut(true);
   }
 
   /** Show, with numbers, the elements that the line accesses, or the part of a large array under the pointer. */
@@ -371,7 +439,7 @@ class Arrays {
       return elements.length && this.planes[array].length ? [{ array, elements, written }] : [];
     });
     if (touched.length || this.lenses.size || trace.owner < 0) return touched;
-    const [element] = machine.stores(trace.owner).thread;
+    const [element] = this.owned.thread;
     return [{ array: trace.owner, elements: [element ?? 0], written: false }];
   }
 
@@ -409,6 +477,7 @@ class Arrays {
     const part = rows < plane.rows || columns < plane.columns ? html("small", {}, ` ${rows}×${columns} of ${plane.rows}×${plane.columns}`) : "";
     const caption = html("figcaption", {}, plane.name, part);
     caption.style.setProperty("--hue", hue);
+    this.listen(grid, number, (i) => elements[i]);
     return { key, grid, array: number, elements, written, side, node: html("figure", {}, caption, grid.node) };
   }
 
@@ -420,6 +489,8 @@ class Arrays {
     const global = trace.arrays[array].space === "global";
     const dots = global ? elements.filter((element) => machine.loadedByThread(array, element)) : [];
     grid.finish(at(dots), at(machine.nowMine[array].keys()));
+    if (array !== trace.owner) return;
+    for (const who of /** @type {const} */ (["warp", "thread"])) grid.own(who, (i) => this.owned[who].has(elements[i]));
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { html, write } from "../dom.js";
 import { countUpTo } from "../survey.js";
+import { tip } from "../terms.js";
 import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 
 /** @typedef {"sectors" | "wavefronts"} Cost */
@@ -82,7 +83,7 @@ export class Costs {
       row.style.setProperty("--hue", hue);
       return { site, row, cells, bar };
     });
-    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)), html("td"));
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)), html("td"));
     this.node.replaceChildren(html("tbody", {}, head, ...this.rows.map(({ row }) => row)));
   }
 

@@ -3,6 +3,7 @@
 import { html, svg } from "../dom.js";
 import { layout } from "../grid.js";
 import { pixel } from "../heat.js";
+import { tip } from "../terms.js";
 import { LOAD } from "../trace.js";
 
 const LEVELS = 24; // of a colour
@@ -56,7 +57,7 @@ class Launch {
       node.style.setProperty("--hue", trace.arrays.find(({ name }) => name === row.array)?.hue ?? "var(--tt-other)");
       return { line: row.line, row: node };
     });
-    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)));
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)));
     this.table.replaceChildren(html("tbody", {}, head, ...rows.map(({ row }) => row)));
     return rows;
   }

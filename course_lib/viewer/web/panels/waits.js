@@ -12,8 +12,7 @@ const [THIN, THICK] = [5, 18];
 const NAME = 14; // pixels that a row's name needs
 
 const ORDER =
-  "From left to right: the order in which the simulator ran the statements, each warp up to its next barrier. " +
-  "This order is not time: a GPU interleaves the warps.";
+  "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
 
 /** The array of a buffer: of A_tiles[1] A_tiles. @param {string} name */
 const buffer = (name) => name.replace(/\[\d+\]$/, "");

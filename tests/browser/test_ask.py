@@ -1,0 +1,189 @@
+"""What the stepper says of an element that a reader points at, compared with a count over the steps of the trace."""
+
+import re
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from nightly import at_night
+from playwright.sync_api import expect
+
+from course_lib.trace.replay import Timeline
+from course_lib.viewer import Stepper
+from course_lib.viewer.words import label, n_dims, number, thread_position
+
+DID = {"load": "read", "store": "written", "atomic": "updated"}
+#: What the card says of every element of every array, at a step; with the list of its accesses.
+ASK_ALL = """step => {
+  const { stage } = document.querySelector(".tt-root").stepper;
+  window.model.set("step", step);
+  const [arrays] = stage.runs[0].views;
+  return stage.trace.arrays.flatMap((array, number) => Array.from({ length: array.size }, (_, element) => {
+    arrays.ask.pin(arrays.home(number, element), false);
+    const { asked } = arrays.state();
+    arrays.ask.shut(false);
+    return asked;
+  }));
+}"""
+STATE = "() => document.querySelector('.tt-root').stepper.state().asked"
+
+
+def uses_of(trace, block, thread):
+    """(array, element) -> [(position, line, op, threads)] of a block, by its steps; of local arrays, one thread's."""
+    found = defaultdict(list)
+    steps = [step for step in trace.steps if step.block == block]
+    for position, step in enumerate(steps, start=1):
+        for access in step.accesses:
+            array = trace.arrays[access.array]
+            users = defaultdict(list)
+            for who, index in zip(access.threads.tolist(), access.index, strict=True):
+                for w in range(access.width):
+                    place = (*index[:-1], index[-1] + w) if len(index) else ()
+                    users[int(np.ravel_multi_index(place, array.shape)) if place else 0].append(who)
+            for element, threads in users.items():
+                threads = [who for who in threads if array.space != "local" or who == thread]
+                if threads:
+                    found[array.name, element].append((position, step.line, access.op, threads))
+    return found
+
+
+def lanes_in(text):
+    """The numbers of "lanes 0–3, 8"."""
+    pairs = [part.split("–") for part in text.split(" ", 1)[1].split(", ")]
+    return [lane for pair in pairs for lane in range(int(pair[0]), int(pair[-1]) + 1)]
+
+
+def check_element(asked, uses, position, name):
+    """Lanes, first accesses, counts and list of a card; ``name`` says a thread's position."""
+    says = " ".join(asked["says"][1:])
+    past = [use for use in uses if use[0] <= position]
+    now = [(DID[op], threads[0] // 32, [who % 32 for who in threads]) for at, _, op, threads in uses if at == position]
+    shown = re.findall(r"(\w+) by (lanes? [\d–, ]+) of warp (\d+)", says)
+    assert [(did, int(warp), lanes_in(lanes)) for did, lanes, warp in shown] == now
+    assert ("Not used in this step." in says) == (not now)
+
+    def who(threads):
+        return f"thread {name(threads[0])}" + (f" and {len(threads) - 1} more" if len(threads) > 1 else "")
+
+    for op, did in DID.items():
+        first = next(((at, who(threads)) for at, _, kind, threads in past if kind == op), None)
+        stated = re.search(rf"First {did} in step (\d+) by (thread .*?(?: and \d+ more)?)\.", says)
+        assert (stated and (int(stated[1]), stated[2])) == first
+        count = re.search(rf"So far .*{did} (\d+) times?", says)
+        assert int(count[1] if count else 0) == sum(len(threads) for _, _, kind, threads in past if kind == op)
+    rows = [f"step {at}, line {line}: {DID[op]} by {who(threads)}" for at, line, op, threads in uses]
+    assert asked["list"] == [[row, use[0] == position] for row, use in zip(rows, uses, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tiled", "histogram", "complex", *map(at_night, ["reduction", "three_dimensions", "odd_blocks", "outer_product"])],
+)
+def test_every_element_says_who_uses_it(show, launch_of, name):
+    """Its value, the lanes that use it now, the first to use it, and counts, by a walk over the trace's own steps."""
+    trace = launch_of(name).trace
+    block = tuple(trace.columns.blocks[-1].tolist())
+    thread = min(trace.n_threads - 1, 3)
+    place = thread_position(thread, trace.block)
+    page = show(Stepper(launch_of(name), block=block, thread=place))
+    timeline, uses = Timeline(trace, block), uses_of(trace, block, thread)
+    dims = n_dims(trace)
+    touching = [i for i, step in enumerate(timeline.steps, start=1) if step.accesses]
+    for position in (0, touching[len(touching) // 2], len(timeline)):
+        cards = page.evaluate(ASK_ALL, position)
+        assert len(cards) == sum(array.size for array in trace.arrays.values())
+        for asked in cards:
+            key = asked["array"], asked["element"]
+            if len(uses[key]) <= 200:
+                check_element(asked, uses[key], position, lambda t: label(thread_position(t, trace.block), dims))
+            values = timeline.state(position).values(asked["array"])
+            value = (values[thread] if values.ndim > 1 else values)[asked["element"]]
+            holds = "empty" if value is np.ma.masked else number(value)
+            assert asked["says"][0].split(" = ")[1] == holds, key
+    assert page.page_errors == []
+
+
+def test_counts_of_atomics_are_those_of_the_data(show, launch_of):
+    """A histogram's first block updates each bin as often as its 32 numbers name it."""
+    run = launch_of("histogram")
+    page = show(Stepper(run))
+    data = run.trace.arrays["x"].initial[:32]
+    cards = page.evaluate(ASK_ALL, len(Timeline(run.trace, (0, 0, 0))))
+    updates = [re.search(r"updated (\d+)", card["says"][-1]) for card in cards if card["array"] == "counts"]
+    assert [int(found[1]) if found else 0 for found in updates] == np.bincount(data, minlength=10).tolist()
+
+
+def test_a_click_lists_accesses_that_lead_to_their_steps(show, launch_of):
+    """Pointing shows a card, leaving hides it; a click opens the list, whose accesses are jumps; Escape closes it."""
+    run = launch_of("tiled")
+    page = show(Stepper(run), step=12, own=True)
+    cells = page.locator(".tt-shared .tt-grid").first.locator(".tt-c")
+    card = page.locator(".tt-ask")
+    cells.nth(1).hover()
+    expect(card).to_contain_text("A_tile[0, 1]")
+    assert page.evaluate(STATE)["list"] == []
+    page.locator(".tt-kernel").hover()
+    expect(card).to_be_hidden()
+    assert page.evaluate(STATE) is None
+    cells.nth(1).click()
+    uses = uses_of(run.trace, (0, 0, 0), 0)["A_tile", 1]
+    buttons = card.locator("li button")
+    expect(buttons).to_have_count(len(uses))
+    position, _, _, threads = uses[1]
+    buttons.nth(1).click()
+    expect(page.locator(".tt-count")).to_contain_text(f"step {position} of")
+    expect(buttons.nth(1)).to_have_attribute("aria-current", "step")
+    assert page.evaluate("() => window.model.get('thread')[0]") in [thread % 2 for thread in threads]
+    page.keyboard.press("ArrowRight")  # goes on stepping
+    expect(page.locator(".tt-count")).to_contain_text(f"step {position + 1} of")
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    cells.nth(2).click()
+    cells.nth(2).click()
+    expect(card).to_be_hidden()
+    assert page.page_errors == []
+
+
+def test_an_array_is_read_by_keyboard(show, launch_of):
+    """The arrows go from element to element, whose value text is what the card says; Enter lists; playing is silent."""
+    run = launch_of("tiled")
+    page = show(Stepper(run, step=10))
+    page.locator(".tt-root").press("Tab")  # so that focus is that of the keyboard
+    array = page.get_by_role("slider", name="A", exact=True)
+    expect(array).to_have_attribute("aria-valuetext", re.compile("arrow keys"))
+    array.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp", "ArrowUp", "ArrowDown"):
+        array.press(key)
+    asked = page.evaluate(STATE)
+    assert (asked["array"], asked["element"]) == ("A", 5)
+    assert array.get_attribute("aria-valuetext") == " ".join(asked["says"])
+    assert page.evaluate("() => window.model.get('step')") == 10
+    array.press("n")  # other keys are the stepper's
+    step = page.evaluate("() => window.model.get('step')")
+    assert step > 10
+    text = array.get_attribute("aria-valuetext")
+    assert text == " ".join(page.evaluate(STATE)["says"])
+    array.press("Enter")
+    focused = page.locator(":focus")
+    (position, *_), *_ = uses_of(run.trace, (0, 0, 0), 0)["A", 5]
+    expect(focused).to_contain_text(f"step {position}, ")
+    focused.press("Enter")
+    assert page.evaluate("() => window.model.get('step')") == position
+    focused.press("Escape")
+    expect(array).to_be_focused()
+    expect(page.locator(".tt-ask[data-open]")).to_have_count(0)
+
+
+def test_playing_does_not_announce_the_element(show, launch_of):
+    """While the page plays, the focused array keeps its value text, although the card follows the steps."""
+    page = show(Stepper(launch_of("tiled"), step=8), own=True)
+    page.clock.install()
+    page.locator(".tt-root").press("Tab")
+    array = page.get_by_role("slider", name="A", exact=True)
+    array.focus()
+    array.press("ArrowRight")
+    text = array.get_attribute("aria-valuetext")
+    array.press(" ")
+    page.clock.run_for(2000)
+    assert page.evaluate("() => window.model.get('step')") > 10
+    assert array.get_attribute("aria-valuetext") == text != " ".join(page.evaluate(STATE)["says"])

@@ -1,0 +1,80 @@
+"""The legend lists what the picture shows, no more, and the words of the glossary in the glossary's own sentences."""
+
+import re
+from pathlib import Path
+
+import pytest
+from nightly import at_night
+from playwright.sync_api import expect
+
+from course_lib.trace.replay import Timeline
+from course_lib.viewer import Stepper
+from course_lib.viewer.scene import Scene
+
+REPOSITORY = Path(__file__).parents[2]
+#: What the legend calls a look, and a mark of a grid of the scene.
+LOOKS = {
+    ".": "not used by this block",
+    "r": "the block's region",
+    "s": "loaded or stored by the block",
+    "a": "a thread that takes part in this step",
+    "e": "nothing stored yet",
+    "R": "read in this step",
+    "W": "written in this step",
+}
+MARKS = {
+    "mine": "by the chosen thread",
+    "dots": "loaded by the chosen thread",
+    "owned": "what the chosen thread stores",
+    "owned_by_warp": "what its warp stores",
+    "frame": "around the block's region",
+    "tile": "the borders of tiles",
+    "wrong": "breaks a rule, or holds a wrong value",
+    "outside": "an access out of bounds",
+}
+
+
+@pytest.mark.parametrize("name", ["tiled", "out_of_bounds_2d", *map(at_night, ["racy", "complex", "histogram"])])
+def test_the_legend_lists_what_the_picture_shows(show, launch_of, name):
+    """Of every step, the looks and the marks of the scene's grids, and the colour of each array."""
+    timeline = Timeline(launch_of(name).trace, (0, 0, 0))
+    page = show(Stepper(launch_of(name)))
+    page.locator(".tt-root").press("?")
+    seen = set()
+    for step in range(len(timeline) + 1):
+        page.evaluate("step => window.model.set('step', step)", step)
+        state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+        legend = state["legend"]
+        grids = Scene(timeline, step, 0).grids
+        wanted = {LOOKS[letter] for grid in grids for letter in grid.looks}
+        wanted |= {text for mark, text in MARKS.items() if any(getattr(grid, mark) for grid in grids)}
+        if not any(grid["tile"] for grid in state["grids"]):  # left out where their lines would be too close
+            wanted -= {MARKS["tile"]}
+        hues = [text for text in legend if text not in {*LOOKS.values(), *MARKS.values()}]
+        assert set(legend) - set(hues) == wanted, step
+        assert len(legend) == len(set(legend))
+        for array in timeline.trace.arrays:
+            assert any(re.search(rf"\b{array}\b", text) for text in hues), array
+        seen |= wanted
+    assert len(seen) >= 8
+    assert page.page_errors == []
+
+
+def test_words_are_the_glossarys(show, launch_of):
+    """Tabs, headings and columns have the sentence of the glossary as their tooltip, and the legend lists them."""
+    text = (REPOSITORY / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (.+?)\n\n(.+?)(?=\n\n## |\Z)", text, re.S | re.M))
+    plain = {term: re.sub(r"[*`]", "", re.sub(r"\s+", " ", said)) for term, said in sections.items()}
+    page = show(Stepper(launch_of("tiled")), panel="banks")
+    page.locator(".tt-help").click()
+    words = {
+        row.locator("dt").text_content(): row.locator("dd").text_content()
+        for row in page.locator(".tt-words > div").all()
+    }
+    assert {"warp", "bank", "barrier", "launch", "wavefront", "bank conflict", "shared memory", "thread"} <= set(words)
+    for word, said in words.items():
+        whole = plain[next(term for term in plain if term.lower() == word.replace(" ", "-"))]
+        assert re.sub(r" ?\(\[.*", "", whole) == said, word
+    assert page.get_by_role("tab", name="Waiting").get_attribute("title") == words["barrier"]
+    assert page.locator("th", has_text="conflicts").first.get_attribute("title") == words["bank conflict"]
+    expect(page.locator(".tt-keys")).to_contain_text("Colours and marks in this picture")
