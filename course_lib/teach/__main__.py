@@ -66,6 +66,9 @@ def main(arguments: Sequence[str] | None = None, commands: Sequence[Command] = C
     except (ValueError, OSError) as error:
         print(f"{parser.prog} {command.name}: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(f"{parser.prog} {command.name}: interrupted", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

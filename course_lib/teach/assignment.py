@@ -18,7 +18,7 @@ NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("lesson", type=lesson_named, help="such as 04")
+    parser.add_argument("lesson", help="such as 04")
     parser.add_argument("--for", dest="tool", choices=(NBGRADER, OTTER, PLAIN), default=PLAIN)
     parser.add_argument("--out", type=Path, default=Path(), help="the folder of the notebook")
     parser.add_argument("--solved", action="store_true", help="with the solutions, to try the tool")
@@ -26,14 +26,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
+    lesson = lesson_named(chosen.lesson)
     chosen.out.mkdir(parents=True, exist_ok=True)
-    path = chosen.out / f"{chosen.lesson}.ipynb"
+    path = chosen.out / f"{lesson}.ipynb"
     if path.resolve().is_relative_to(NOTEBOOKS.resolve()):
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
-    path.write_text(
-        json.dumps(assignment(chosen.lesson, chosen.tool, chosen.solved), indent=1) + "\n", encoding="utf-8"
-    )
-    print(f"{path}: {_count(len(places(chosen.lesson)), 'exercise')}, {_points(chosen.lesson)} points")
+    path.write_text(json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n", encoding="utf-8")
+    print(f"{path}: {_count(len(places(lesson)), 'exercise')}, {_points(lesson)} points")
     return 0
 
 

@@ -219,7 +219,7 @@ def _is_just(bare: ast.FunctionDef, lines: Sequence[str]) -> bool:
     """Whether the lines are this function and no more, for every reader of lines."""
     text = "\n".join(lines)
     try:
-        return len(text.splitlines()) <= len(lines) and ast.dump(ast.parse(text)) == ast.dump(ast.Module([bare], []))
+        return len(text.splitlines()) <= len(lines) and ast.unparse(ast.parse(text)) == ast.unparse(bare)
     except (SyntaxError, ValueError):
         return False
 

@@ -32,7 +32,7 @@ _LARGEST = 256 << 20
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("submissions", type=Path, help="a folder: NAME.ipynb, or a folder NAME, for each student")
-    parser.add_argument("--lesson", required=True, type=lesson_named, help="such as 04")
+    parser.add_argument("--lesson", required=True, help="such as 04")
     parser.add_argument(
         "--csv", type=Path, default=Path("grades.csv"), help="the table; points that you change in it are kept"
     )
@@ -49,7 +49,7 @@ def run(chosen: argparse.Namespace) -> int:
         if getattr(chosen, name) < 1:
             raise ValueError(f"--{name} must be at least 1, not {getattr(chosen, name)}")
     limits = Limits(chosen.seconds, chosen.memory << 20)
-    batch = Batch(chosen.submissions, chosen.lesson, chosen.csv, chosen.feedback, limits)
+    batch = Batch(chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits)
     batch.grade(chosen.jobs, chosen.again)
     print(batch.said())
     return 0

@@ -241,3 +241,9 @@ def test_the_text_that_is_judged_is_the_function_that_was_found(newline, tmp_pat
     lines = WRONG_VALUES.count("\n") + 1
     judged(f"x = 1  #{newline * lines}\n{WRONG_VALUES}\n{hidden}\n{CHECK}", _NAME)
     assert not file.exists()
+
+
+def test_a_verdict_quotes_the_students_lines():
+    cell = "\n\n" + KERNEL.replace("cuda.syncthreads()", "cuda.syncthreads  # wait") + f"\n\n\n{CHECK}"
+    line = cell.split("\n").index("        cuda.syncthreads  # wait") + 1
+    assert f"line {line} | cuda.syncthreads  # wait" in judged(cell, _NAME).page
