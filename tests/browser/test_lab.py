@@ -45,6 +45,19 @@ def test_widget_talks_to_the_kernel(open_notebook):
     expect(notebook.cell(2).locator(".widget-label")).to_have_text("3")
 
 
+def test_saves_the_pictures_of_the_courses_widgets_and_not_their_views(open_notebook, lab):
+    """The server runs outside the repository, as on a hub: a view without its kernel says "Error displaying widget"."""
+    predicted = "from course_lib import predict\nshown = 3\npredict('How many?', shown)"
+    notebook = open_notebook([predicted, "import ipywidgets\nipywidgets.IntSlider(value=3)"])
+    notebook.run_all()
+    notebook.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+
+    saved = json.loads((lab.folder / "notebooks" / "shared.ipynb").read_text(encoding="utf-8"))
+    kinds = [[set(output["data"]) for output in cell["outputs"]] for cell in saved["cells"]]
+    view = "application/vnd.jupyter.widget-view+json"
+    assert kinds == [[{"text/html", "text/plain"}], [{view, "text/plain"}]]
+
+
 def test_asks_nothing(open_notebook):
     """Questions about news or a rebuild would cover the corner of a lesson; other notifications stay."""
     page = open_notebook(["1"]).page
