@@ -457,6 +457,7 @@ def test_a_launch_that_was_stopped_says_what_it_broke_before():
         out[i] = a[i + 1]
         if i < 32:
             while True:
+                i += 1
                 cuda.syncthreads()
 
     for strict in (True, False):

@@ -42,6 +42,8 @@ KNOWN = {
     "test_explicit_signatures_unsafe": "likewise",
     "test_get_max_threads_per_block_unspecialized": "asks for properties of compiled code",
     "test_get_shared_mem_per_block_unspecialized": "likewise",
+    "test_ex_3d_grid": "draws 450 million random numbers, which takes longer than a test may",
+    "test_exp": "asks for the sign of a zero that C99 leaves open",
     "test_laplace_small": "a thousand launches take longer than a test may",
 }
 
@@ -51,6 +53,6 @@ def test_most_pass_and_none_is_wrong_for_an_unknown_reason(tmp_path):
     outcomes = run(tmp_path)
     counts = Counter(outcomes.values())
 
-    assert counts["passed"] >= 360, counts
+    assert counts["passed"] >= 430, counts
     wrong = {name.rsplit(".", 1)[1] for name, outcome in outcomes.items() if outcome in ("wrong", "broken")}
     assert wrong <= KNOWN.keys()
