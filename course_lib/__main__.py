@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 
 from . import lessons
 
@@ -26,11 +27,16 @@ COMMANDS = {
 }
 
 
+def present() -> dict[str, tuple[str, str]]:
+    """Return the commands whose modules are there: the edition for students has none of the teachers'."""
+    return {name: row for name, row in COMMANDS.items() if find_spec(f"{__package__}.{row[0].split('.')[1]}")}
+
+
 def listing() -> str:
     """Return one line for each lesson and for each command."""
     found = lessons.lessons_in(lessons.home())
     titles = [lessons.title(json.loads(path.read_text(encoding="utf-8")), path.stem) for path in found]
-    rows = [f"  {name:13} {does}" for name, (_, does) in COMMANDS.items()]
+    rows = [f"  {name:13} {does}" for name, (_, does) in present().items()]
     return "\n".join(
         [f"Tile by Tile {version('tile-by-tile')}: {len(found)} lessons in {lessons.home()}", ""]
         + [f"  {title}" for title in titles]
@@ -45,8 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(listing())
         return 0
     name, *rest = given
-    if name not in COMMANDS:
-        print(f"There is no command {name!r}; there are {', '.join(COMMANDS)}.", file=sys.stderr)
+    if name not in present():
+        print(f"There is no command {name!r}; there are {', '.join(present())}.", file=sys.stderr)
         return 2
     status: int = import_module(COMMANDS[name][0], __package__).main(rest)
     return status

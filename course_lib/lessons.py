@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.copy_only:
         return 0
     if importlib.util.find_spec("jupyterlab") is None:
-        print("JupyterLab is not installed: pip install jupyterlab", file=sys.stderr)
+        print('JupyterLab is not installed: pip install "tile-by-tile[lab]"', file=sys.stderr)
         return 1
     try:
         return subprocess.call([sys.executable, "-m", "jupyterlab"], cwd=folder)
