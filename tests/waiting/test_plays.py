@@ -393,7 +393,7 @@ def test_the_recorded_predictions_are_the_models(monkeypatch):
     names, keys = ("naive", "tiled", "outer_product"), ("predicted", "predicted_by_code")
     if not NIGHTLY:
         names, keys = names[:2], keys[:1]
-        monkeypatch.setattr("course_lib.waiting.predictions._by_code", lambda launch, warps: None)
+        monkeypatch.setattr("course_lib.waiting.predictions._by_code", lambda launch, warps, gpu: None)
     now = {r["rung"]: r for r in ladder(lambda items, label: [i for i in items if i["rung"] in names])}
     recorded = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
     for name in names:
@@ -405,7 +405,7 @@ def test_the_recorded_predictions_are_the_models(monkeypatch):
 
 def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
     """It writes into a folder that it creates before it begins, since the plays take minutes."""
-    monkeypatch.setattr("course_lib.waiting.predictions.rows", lambda progress: JUDGED)
+    monkeypatch.setattr("course_lib.waiting.predictions.rows", lambda progress, gpu: JUDGED)
     assert main(["waiting", "--output", str(tmp_path / "new" / "folder")]) == 0
     assert capsys.readouterr().out == table(JUDGED) + "\n"
     assert json.loads((tmp_path / "new" / "folder" / "waiting.json").read_text())["results"] == JUDGED
