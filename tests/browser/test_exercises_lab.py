@@ -43,9 +43,14 @@ THERE = """([place, predicts]) => {
 }"""
 
 
+#: The test before may have left another cell active.
+TOP = "window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0"
+
+
 def go_through(notebook):
     """Run all cells with Shift+Enter, and answer what they ask, by the keyboard alone; return what was asked."""
     page, keys = notebook.page, notebook.page.keyboard
+    page.evaluate(TOP)
     asked = 0
     for place, cell in enumerate(notebook.cells()):
         source = "".join(cell["source"])
@@ -81,6 +86,7 @@ def test_keys_in_a_prediction(open_notebook):
     """An empty guess says what to do, Enter answers and stays, Esc leaves to JupyterLab's command mode."""
     notebook = open_notebook(CELLS)
     page, keys = notebook.page, notebook.page.keyboard
+    page.evaluate(TOP)
     keys.press("Shift+Enter")
     for place, what in ((1, "Type your guess"), (2, "Choose with the arrow keys")):
         page.wait_for_function(THERE, arg=[place, False])
@@ -121,7 +127,6 @@ def test_answers_survive_a_restart_of_the_kernel(open_notebook, lab):
 @pytest.mark.nightly
 def test_a_lesson_is_gone_through_by_the_keyboard_alone(open_notebook):
     notebook = open_notebook("00_start_here.ipynb")
-    notebook.page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0")
     score = next(place for place, cell in enumerate(notebook.cells()) if "".join(cell["source"]) == "score()")
     asked = go_through(notebook)
 
