@@ -232,7 +232,7 @@ def test_ticks_are_what_the_score_shows(monkeypatch):
     boxes[0].value = False
     assert SCORE.points["forty-eight"] == (1, 2)
     shown = []
-    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(set(data)))
+    monkeypatch.setattr("IPython.display.display", lambda data, raw, metadata=None: shown.append(set(data)))
     explain("forty-eight", EXERCISES["forty-eight"].model)._ipython_display_()
     explain("forty-eight", "")._ipython_display_()
     assert shown == [
@@ -389,7 +389,7 @@ def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path, monkeypatch):
     assert re.search(r"C\[0, 0\] holds (-?\d+) in the end, and (-?\d+) was wanted\.$", repr(stepper))
     passed = _verdict("barriers", tmp_path, [])
     shown = []
-    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(set(data)))
+    monkeypatch.setattr("IPython.display.display", lambda data, raw, metadata=None: shown.append(set(data)))
     wrong._ipython_display_()
     assert shown == [{"text/plain", "text/html"}, {"application/vnd.jupyter.widget-view+json"}]
     passed._ipython_display_()
