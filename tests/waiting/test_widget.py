@@ -79,12 +79,12 @@ def test_the_second_buffer_helps_a_few_warps_and_not_many():
 
 
 def test_warps_come_in_whole_blocks():
-    """A block of 8×8 threads has two warps: three become four, and stay when T is 4 again."""
-    widget = Waiting(H200, warps=3, tile_width=8)
-    assert widget.warps == 4
-    assert len(json.loads(widget._plan)["rows"]) == 4
+    """A block of 8×8 threads has two warps: one becomes two, and they stay when T is 4 again."""
+    widget = Waiting(H200, warps=1, tile_width=8)
+    assert widget.warps == 2
+    assert len(json.loads(widget._plan)["rows"]) == 2
     widget.tile_width = 4
-    assert (widget.warps, json.loads(widget._plan)["tile_width"]) == (4, 4)
+    assert (widget.warps, json.loads(widget._plan)["tile_width"]) == (2, 4)
 
 
 @pytest.mark.parametrize(
