@@ -9,6 +9,7 @@ from nbconvert.filters import markdown2html
 
 from course_lib import export, lessons
 from course_lib import site as command
+from course_lib.exercises import LESSONS
 from course_lib.publish import site as pages_of
 from course_lib.publish.links import dead_links, linked, links_of, refuse_duplicates
 
@@ -84,7 +85,8 @@ def test_pages_lead_to_each_other(tmp_path, monkeypatch):
 def test_the_command_writes_the_whole_site(tmp_path, capsys):
     """With solutions; by their stored outputs, which leaves only the gallery to execute."""
     assert command.main(["--out", str(tmp_path), "--stored", "--solutions"]) == 0
-    assert re.search(r": 33 pages, [\d.]+ MB; \d{3,4} links checked", capsys.readouterr().out)
+    pages = 2 * len(LESSONS) + 5  # lessons, solutions, index, gallery, glossary, sources and licence
+    assert re.search(rf": {pages} pages, [\d.]+ MB; \d{{3,4}} links checked", capsys.readouterr().out)
     assert (tmp_path / "solutions" / "04_tiling.html").is_file()
     gallery = (tmp_path / "gallery.html").read_text(encoding="utf-8")
     assert gallery.count('class="tile-by-tile-state"') == 12

@@ -55,7 +55,13 @@ WRONG = [
         "must wait twice",
         "nightly",
     ),
-    ("last-round", "asks per thread", [("if start < K", "if start + tx < K")], "use start, which is the same", "nightly"),
+    (
+        "last-round",
+        "asks per thread",
+        [("if start < K", "if start + tx < K")],
+        "use start, which is the same",
+        "nightly",
+    ),
     ("last-round", "no question", [("if start < K", "if True")], "nothing to store"),
     (
         "last-round",
