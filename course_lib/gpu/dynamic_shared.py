@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..kernels.bulk_copy import WithMaps
+
 
 def allow(compiled: Any, room: int) -> None:
     """Let the compiled kernel have `room` bytes of dynamic shared memory."""
@@ -18,6 +20,7 @@ def configured(kernel: Any, grid: Any, block: Any, room: int, arguments: Any) ->
     """Return `kernel[grid, block]` with `room` bytes of dynamic shared memory, compiled for `arguments` if any."""
     if not room:
         return kernel[grid, block]
-    kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
+    given = kernel.given(arguments) if isinstance(kernel, WithMaps) else arguments
+    kernel.compile(tuple(kernel.typeof_pyval(a) for a in given))
     allow(next(iter(kernel.overloads.values())), room)
     return kernel[grid, block, 0, room]

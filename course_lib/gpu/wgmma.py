@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numba import cuda, float32, uint16
 
-from ..kernels import WGMMA, rung
-from ..kernels.tensor_core import sums_of_products
+from ..kernels import WGMMA, rung, wgmma_bulk, wgmma_tf32
+from ..kernels.rung import Rung
 from ..kernels.tensor_core_formats import to_bfloat16, to_float16
 from ..kernels.warpgroup import (
     BF16,
@@ -37,10 +37,13 @@ from ..kernels.warpgroup import (
 from .device import l2_bytes, require
 from .dynamic_shared import configured
 from .experiments import prepare
-from .tensor import OPERANDS, clock, different, measure_cublas, measure_rung, numbers, timed
+from .tensor import OPERANDS as OPERANDS_OF_ALL
+from .tensor import clock, different, measure_cublas, measure_rung, numbers, timed
 from .timing import MAX_SETS, time_calls
 from .types import Names, Progress, Result, Results
 
+#: Besides those of mma.sync some that are denormals in float16, and zeros among them.
+OPERANDS = (*OPERANDS_OF_ALL, {"spread": 12, "scale": 2.0**-14}, {"spread": 12, "scale": 2.0**-14, "zeros": 0.5})
 SQUARES = (1024, 2048, 4000, 4095, 4096, 4097, 8191, 8192)
 #: What each rung multiplies.
 FORMATS = {r.name: "bfloat16" for r in WGMMA} | {"wgmma_float16": "float16", "wgmma_tf32": "TF32, cut off"}
@@ -63,9 +66,15 @@ def wgmma(names: Names, sizes: Sequence[int], repeats: int, progress: Progress) 
     for n in progress(sizes, str):
         sets = normal_sets(n)
         chosen = [r for r in WGMMA if not names or r.name in names]
-        results += [measure_rung(r, {}, FORMATS[r.name], sets, repeats) for r in chosen]
+        results += [measure_rung(r, fitted(r, n), FORMATS[r.name], sets, repeats) for r in chosen]
         results += measure_cublas(sets, repeats, ("TF32", "bfloat16", "float16"))
     return results if names else results + inputs()
+
+
+def fitted(r: Rung, n: int) -> dict[str, int]:
+    """Return the parameters of a rung for n×n matrices on this GPU: its width of tiles, where it has a choice."""
+    module: Any = wgmma_bulk if "columns" in r.params else wgmma_tf32 if "rows" in r.params else None
+    return module.fitted(n, n, require().get_current_device().MULTIPROCESSOR_COUNT) if module else {}
 
 
 def normal_sets(n: int) -> list[Any]:
@@ -216,5 +225,5 @@ def compare(name: str, case: dict[str, float]) -> Result:
     D = np.zeros_like(C)
     once(name)[len(A), 128](A, B, C, D)
     form = FORMS[name]
-    meant = np.stack([sums_of_products(form.numbers(a), form.numbers(b), c) for a, b, c in zip(A, B, C, strict=True)])
+    meant = np.stack([form.sums(form.numbers(a), form.numbers(b), c) for a, b, c in zip(A, B, C, strict=True)])
     return {"instruction": name, "operands": case, **different(D, meant)}

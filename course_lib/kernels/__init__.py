@@ -176,16 +176,17 @@ def _float16(X: Any, **params: Any) -> Any:
     return from_float16(to_float16(X))
 
 
-def _of_16_bits(name: str, title: str, module: Any, tile: tuple[int, int], **more: Any) -> Rung:
+def _of_16_bits(name: str, title: str, module: Any, tile: tuple[int, int], /, **more: Any) -> Rung:
     """Return the rung of a kernel with wgmma in bfloat16, or what `more` says."""
     fields = {
         "make": ready_made(getattr(module, name, None)),
         "shared_bytes": getattr(module, "shared_bytes", no_shared_memory),
         "operand": _lines_of_bfloat16,
         "multiplied": _bfloat16,
+        "tile": lambda **params: tile,
         **more,
     }
-    return Rung(name, title, launch=module.launch, tile=lambda **params: tile, **fields, **_VECTORS)
+    return Rung(name, title, launch=module.launch, **fields, **_VECTORS)
 
 
 #: The rungs of Hopper's own instructions: they compile for compute capability 9.0 alone. Their operands have zeros
@@ -207,6 +208,8 @@ WGMMA = (
         wgmma_bulk,
         (128, 256),
         make=wgmma_bulk.wgmma_bulk,
+        params={"columns": 256},
+        tile=lambda columns=256: (128, columns),
         dynamic_bytes=wgmma_bulk.dynamic_bytes,
     ),
     _of_16_bits(
@@ -215,6 +218,8 @@ WGMMA = (
         wgmma_bulk,
         (128, 256),
         make=partial(wgmma_bulk.wgmma_bulk, form="float16"),
+        params={"columns": 256},
+        tile=lambda columns=256: (128, columns),
         dynamic_bytes=wgmma_bulk.dynamic_bytes,
         operand=_lines_of_float16,
         multiplied=_float16,
@@ -224,6 +229,9 @@ WGMMA = (
         "A warpgroup, TF32",
         wgmma_tf32,
         (256, 128),
+        make=wgmma_tf32.wgmma_tf32,
+        params={"rows": 256},
+        tile=lambda rows=256: (rows, 128),
         dynamic_bytes=wgmma_tf32.dynamic_bytes,
         operand=with_whole_lines,
         multiplied=_tf32,

@@ -3,7 +3,7 @@
 numba has no way to say this in Python, so these functions write the compiler's own code for it, cp.async.bulk.tensor
 and mbarrier (compute capability 9.0). One thread copies a tile; no other takes part:
 
-    copy = tile_copy(128, 64)                     # outside of the kernel: 128 rows of 64 elements
+    copy = tile_copy(128, 64)                     # outside of the kernel: 128 rows of 64 uint16, or of 32 float32
     kernel = WithMaps(kernel, (128, 64), (64, 64))    # what a copy takes of A and of B, the first two arguments
 
     barriers = cuda.shared.array(STAGES, uint64)
@@ -61,15 +61,16 @@ class WithMaps:
         launch = self.kernel[configuration]
 
         def call(*arguments: Any) -> None:
-            matrices = [X if cuda.is_cuda_array(X) else cuda.to_device(X) for X in arguments[: len(self.boxes)]]
-            launch(*map(self.mapped, matrices, self.boxes), *arguments[len(self.boxes) :])
+            count = len(self.boxes)
+            matrices = (X if cuda.is_cuda_array(X) else cuda.to_device(X) for X in arguments[:count])
+            launch(*self.given((*matrices, *arguments[count:])))
 
         return call
 
-    def typeof_pyval(self, value: Any) -> Any:
-        """Return numba's type of an argument of the kernel: two-dimensional matrices of 16 bits come with a map."""
-        mapped = value.ndim == 2 and value.dtype == np.uint16
-        return self.kernel.typeof_pyval(self.mapped(value, self.boxes[0]) if mapped else value)
+    def given(self, arguments: Any) -> tuple[Any, ...]:
+        """Return what the kernel gets for the arguments of a launch: the first ones with their maps."""
+        count = len(self.boxes)
+        return (*map(self.mapped, arguments[:count], self.boxes), *arguments[count:])
 
     def mapped(self, matrix: Any, box: tuple[int, int]) -> Mapped:
         """Return what the kernel gets of a matrix on the GPU; of an empty one, the map of a row of zeros."""
@@ -82,7 +83,7 @@ class WithMaps:
 
 
 def tensor_map(matrix: Any, box: tuple[int, int]) -> np.ndarray:
-    """Return the map, 16 uint64, of a matrix of 16-bit elements on the GPU, for copies of (rows, columns)."""
+    """Return the map, 16 uint64, of a matrix of uint16 or float32 on the GPU, for copies of (rows, columns)."""
     pitch, size = matrix.strides
     if size != matrix.dtype.itemsize or pitch % PITCH_BYTES:
         raise ValueError(
@@ -94,7 +95,7 @@ def tensor_map(matrix: Any, box: tuple[int, int]) -> np.ndarray:
     rows, columns = matrix.shape
     wide, whole = driver.cuuint64_t, driver.cuuint32_t
     status, made = driver.cuTensorMapEncodeTiled(
-        driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_UINT16,
+        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{matrix.dtype.name.upper()}"),
         2,
         int(matrix.device_ctypes_pointer.value),
         [wide(columns), wide(rows)],
@@ -163,13 +164,16 @@ def wait_barrier(typingctx, barriers, i, parity):
 @cache
 def tile_copy(rows: int, columns: int) -> Any:
     """Return `copy(tile, place, A, row, column, barriers, i)`, which starts to copy so many rows of 128 bytes."""
-    if not 0 < rows <= 256 or columns * 2 != ROW_BYTES:
-        raise ValueError(f"a tile has 1 to 256 rows of {ROW_BYTES} bytes, not {rows} of {columns} 16-bit elements")
+    element = next((kind for kind in (types.uint16, types.float32) if columns * kind.bitwidth == 8 * ROW_BYTES), None)
+    if not 0 < rows <= 256 or element is None:
+        raise ValueError(
+            f"a tile has 1 to 256 rows of {ROW_BYTES} bytes, which are 64 uint16 or 32 float32, not {rows} of {columns}"
+        )
 
     @intrinsic
     def copy(typingctx, tile, place, matrix, row, column, barriers, i):
         """Start to copy matrix[row:, column:] to the tile at element `place`; its bytes arrive at barriers[i]."""
-        if not isinstance(tile, types.Array) or (tile.dtype, tile.ndim, tile.layout) != (types.uint16, 1, "C"):
+        if not isinstance(tile, types.Array) or (tile.dtype, tile.ndim, tile.layout) != (element, 1, "C"):
             return None
         if not isinstance(matrix, types.NamedTuple) or matrix.instance_class is not Mapped:
             return None

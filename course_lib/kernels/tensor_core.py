@@ -20,7 +20,8 @@ and `TF32` and `BF16` say the same as arrays of rows and columns. `TF32.of_warps
 instructions in NumPy; the simulator runs them for all warps at once, and reports lanes that do not arrive.
 A product of two elements is exact in float32. Their sum is not float32's: the exponent of a product being the sum of
 its factors', all terms, C's among them, are cut off 25 bits below the largest one, added exactly, and the sum is cut
-off to a float32. An H200 agrees with this bit for bit; other generations may keep other bits of a sum.
+off to a float32. A denormal has the exponent of its format's smallest normal number. An H200 agrees with this bit for
+bit; other generations may keep other bits of a sum.
 
 A GPU older than Ampere has neither instruction: a kernel that calls one is refused when it is compiled.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync (m16n8k8 tf32, m16n8k16 bf16).
@@ -53,9 +54,9 @@ _Q, _T = np.divmod(np.arange(32), 4)
 C_PLACES = np.array([_Q, _Q, _Q + 8, _Q + 8]), np.array([2 * _T, 2 * _T + 1, 2 * _T, 2 * _T + 1])
 
 
-def _exponents(x):
-    """Return the least e with |x| < 2**e; for zeros and denormals that of float32's smallest normal number."""
-    return np.maximum(np.where(x == 0, LEAST_EXPONENT, np.frexp(x)[1]), LEAST_EXPONENT)
+def _exponents(x, least=LEAST_EXPONENT):
+    """Return the least e with |x| < 2**e; `least` for denormals, and for zeros that of float32's denormals."""
+    return np.where(x == 0, LEAST_EXPONENT, np.maximum(np.frexp(x)[1], least))
 
 
 def _towards_zero(x):
@@ -65,13 +66,16 @@ def _towards_zero(x):
     return np.where(beyond, np.nextafter(rounded, np.float32(0)), rounded)
 
 
-def sums_of_products(A: Any, B: Any, C: Any) -> Any:
-    """Return A B + C, of arrays (…, rows, depth), (…, depth, columns) and (…, rows, columns), as tensor cores add."""
+def sums_of_products(A: Any, B: Any, C: Any, least: int = LEAST_EXPONENT) -> Any:
+    """Return A B + C, of arrays (…, rows, depth), (…, depth, columns) and (…, rows, columns), as tensor cores add.
+
+    least: the exponent of the smallest normal number of A's and B's format, which its denormals count as.
+    """
     A, B, C = (X.astype(np.float64, copy=False) for X in (A, B, C))
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         A, B = A[..., :, None, :], B.swapaxes(-1, -2)[..., None, :, :]
         terms = np.concatenate([A * B, C[..., None]], axis=-1)  # exact: 11 bits by 11, or 8 by 8
-        exponents = np.concatenate([_exponents(A) + _exponents(B) - 1, _exponents(C)[..., None]], axis=-1)
+        exponents = np.concatenate([_exponents(A, least) + _exponents(B, least) - 1, _exponents(C)[..., None]], axis=-1)
         last_bit = exponents.max(axis=-1, keepdims=True).clip(LEAST_EXPONENT) - SUM_BITS
         sums = np.ldexp(np.trunc(np.ldexp(terms, -last_bit)).sum(axis=-1), last_bit[..., 0])
         return _towards_zero(np.where(np.isfinite(terms).all(axis=-1), sums, terms.sum(axis=-1)))

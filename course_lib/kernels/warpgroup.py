@@ -54,8 +54,8 @@ from numba.cuda.cudadrv.error import CudaSupportError
 from numba.extending import intrinsic
 
 from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE
+from .tensor_core import LEAST_EXPONENT, sums_of_products
 from .tensor_core import TF32 as MMA_TF32
-from .tensor_core import sums_of_products
 from .tensor_core_formats import cut_to_tf32, from_bfloat16, from_float16
 
 FLOAT = ir.FloatType()
@@ -71,21 +71,29 @@ HOPPER, NUMBA_CUDA = (9, 0), (0, 24)
 
 @dataclass(frozen=True)
 class Format:
-    """What is multiplied: its name in the compiler's language, the type of its arrays, and their numbers as float32."""
+    """What is multiplied: its name in the compiler's language, the type of its arrays, and their numbers as float32.
+
+    least: the least e with |x| < 2**e of its smallest normal number.
+    """
 
     name: str
     dtype: str
     numbers: Callable[[np.ndarray], np.ndarray]
+    least: int = LEAST_EXPONENT
 
     @property
     def depth(self) -> int:
         """The elements of a row of A, or a column of B, that one instruction multiplies."""
         return INSTRUCTION_BYTES // np.dtype(self.dtype).itemsize
 
+    def sums(self, A: Any, B: Any, C: Any) -> Any:
+        """Return A B + C of numbers of this format, as `sums_of_products`."""
+        return sums_of_products(A, B, C, self.least)
+
 
 BF16, F16, TF32 = (
     Format("bf16", "uint16", from_bfloat16),
-    Format("f16", "uint16", from_float16),
+    Format("f16", "uint16", from_float16, least=-13),
     Format("tf32", "float32", cut_to_tf32),
 )
 
@@ -155,7 +163,7 @@ class GroupProduct:
         for i in range(blocks):  # one after the other, to save memory
             C = np.empty((16, self.columns))
             C[row, col] = c[i]
-            d[i] = sums_of_products(A[i], B[i], C)[row, col]
+            d[i] = self.form.sums(A[i], B[i], C)[row, col]
         return d
 
 

@@ -14,15 +14,27 @@ def corner_of_tile(rows, columns):
     """Return the first row and column of the block's tile of C, which may lie below C.
 
     Blocks are numbered in bands of rows of tiles, column after column: the blocks that run at the same time then need
-    few rows of A and few columns of B, and find them in the second-level cache.
+    few rows of A and few columns of B, and find them in the second-level cache. The lowest band, which may be mostly
+    empty, comes first, so that its few tiles do not run alone at the end.
     """
-    return (cuda.blockIdx.y * BAND + cuda.blockIdx.x % BAND) * rows, cuda.blockIdx.x // BAND * columns
+    band = cuda.gridDim.y - 1 - cuda.blockIdx.y
+    return (band * BAND + cuda.blockIdx.x % BAND) * rows, cuda.blockIdx.x // BAND * columns
 
 
 def launch_tiles(M, N, rows, columns):
     """Return (grid, block) for an M×N result: 256 threads per tile of C, in bands of rows of tiles."""
     down, across = max(1, -(-M // rows)), max(1, -(-N // columns))
     return (BAND * across, -(-down // BAND)), (THREADS, 1)
+
+
+def fitting_width(length, across, widths, multiprocessors):
+    """Return the width of tiles with which the multiprocessors finish first, a tile each at a time.
+
+    The tiles divide `length` rows or columns of C, and `across` of them lie side by side, 128 of the others each. The
+    time for a tile is taken to be proportional to the rows of A and columns of B that it loads. The widest of equals.
+    """
+    rounds = {width: -(-(-(-length // width) * across) // multiprocessors) for width in widths}
+    return min(sorted(widths, reverse=True), key=lambda width: rounds[width] * (width + 128))
 
 
 @cuda.jit(device=True)

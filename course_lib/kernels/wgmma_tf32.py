@@ -3,175 +3,144 @@
 Idea: of elements of 16 bits a tensor core reads a B that is stored row by row, of TF32 only one that is stored column
 by column, as A is for the transposed product. So a block computes C^T = B^T A^T: A, row by row, is the second operand,
 from shared memory, and B^T the first, which a warpgroup may give in registers, loaded in whatever order they need. The
-loads for the next products run while those before multiply, in two sets of registers. The rest is `wgmma_staged`.
+loads for the next products run while those before multiply, in two sets of registers. The rest is `wgmma_bulk`.
+A warp loads columns of B in which 16 lanes ask all 32 banks: the swizzle moves pieces among four neighbours for the
+four rows of these lanes, so that they take two pieces of four columns, one of each half of a panel.
 Accuracy: the tensor core cuts the elements off to TF32, with relative errors of up to 2**-10, as `tensor_cores_tiled`.
 Launch: blocks of 256 threads, two warpgroups, one for each 256×128 tile of C, in bands; `dynamic_bytes` of dynamic
 shared memory. One block fills a multiprocessor.
-Edges: pieces outside of A and B become zeros. Where rows do not begin on 16-byte boundaries, so that no piece can be
-copied, the tiles are stored element by element.
-Loads: K (1/128 + 1/256) per element of C from global memory, in 16 bytes; from shared memory, of B, K / 256.
-Source: NVIDIA, "Parallel Thread Execution ISA", the section on wgmma; the layout is derived here.
+Edges: none to test. Rows of A and B must begin on 16-byte boundaries; other matrices are refused at the launch.
+Loads: K (1/128 + 1/256) per element of C from global memory, by the copy engine; from shared memory, of B, K / 256.
+Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma, cp.async.bulk.tensor and mbarrier; the layout
+is derived here.
 """
+
+from functools import cache
 
 from numba import cuda, float32, int32, uint32, uint64
 
-from .async_copy import commit_copies, copy4_async, wait_copies
+from .bulk_copy import WithMaps, expect_bytes, init_barrier, tile_copy, wait_barrier
 from .tensor_core_loads import load2
-from .vector import element_or_zero
-from .warpgroup import (
-    TF32,
-    THREADS,
-    commit_products,
-    descriptor,
-    fence_proxy,
-    fence_registers,
-    products,
-    wait_for_products,
-)
-from .wgmma_results import corner_of_tile, launch_tiles, store_pair
+from .warpgroup import TF32, commit_products, descriptor, fence_proxy, fence_registers, products, wait_for_products
+from .wgmma_results import corner_of_tile, fitting_width, launch_tiles, store_pair
 
-#: The tile of C of a block, the depth of the tiles of A and B, and the results of a thread.
-ROWS, COLUMNS, DEPTH, RESULTS = 256, 128, 32, 128
-#: Pairs of tiles; how many pairs ahead the copies are; the elements of a pair, and where its B begins.
-STAGES, AHEAD = 4, 2
+#: The tile of C of a block, and the depth of the tiles of A and B.
+ROWS, COLUMNS, DEPTH = 256, 128, 32
+#: Pairs of tiles; how many pairs ahead the copies are; the elements of a panel of B, of a pair, and where its B begins.
+STAGES, AHEAD = 4, 3
+PANEL = DEPTH * 32
 B_START = ROWS * DEPTH
 PAIR = B_START + DEPTH * COLUMNS
-multiply, wait = products(TF32, ROWS, registers=True), wait_for_products(ROWS)
+B_BOX = (DEPTH, 32)
+copy_B = tile_copy(*B_BOX)
 
 
 @cuda.jit(device=True)
-def place_in_A(row, k):
-    """Return where A[row, k] of a tile is: rows of 128 bytes, whose pieces of 16 bytes change places."""
-    return row * DEPTH + (k ^ row % 8 * 4)
-
-
-@cuda.jit(device=True)
-def place_in_B(k, col):
-    """Return where B[k, col] of a tile is: what four rows hold below each other lies in different banks."""
-    return k * COLUMNS + (col ^ k % 4 * 8)
-
-
-@cuda.jit(device=True)
-def bring(A, B, tiles, pair, top, left):
-    """Start to copy a pair of tiles to its place, zeros outside; beyond the last, nothing. A group of copies.
-
-    Every 8 rows of A, or 4 of B, a thread's pieces lie alike, so that only the first place is computed. Tiles inside of
-    A and B are copied without asking.
-    """
-    start, first, thread = pair * DEPTH, pair % STAGES * PAIR, uint32(cuda.threadIdx.x)
-    row, a = int32(thread // uint32(8)), int32(thread % uint32(8) * uint32(4))
-    k, b = int32(thread // uint32(32)), int32(thread % uint32(32) * uint32(4))
-    to_a, to_b = first + place_in_A(row, a), first + B_START + place_in_B(k, b)
-    if start + DEPTH <= B.shape[0] and top + ROWS <= A.shape[0] and left + COLUMNS <= B.shape[1]:
-        for i in range(8):
-            copy4_async(tiles, to_a + 32 * DEPTH * i, A, top + row + 32 * i, start + a)
-        for i in range(4):
-            copy4_async(tiles, to_b + 8 * COLUMNS * i, B, start + k + 8 * i, left + b)
-    elif start < B.shape[0]:
-        for i in range(8):
-            inside = top + row + 32 * i < A.shape[0] and start + a < A.shape[1]
-            copy4_async(tiles, to_a + 32 * DEPTH * i, A, top + row + 32 * i, start + a, inside)
-        for i in range(4):
-            inside = start + k + 8 * i < B.shape[0] and left + b < B.shape[1]
-            copy4_async(tiles, to_b + 8 * COLUMNS * i, B, start + k + 8 * i, left + b, inside)
-    commit_copies()
-
-
-@cuda.jit(device=True)
-def store_tiles(A, B, tiles, top, left, start):
-    """Store the tiles at `start` to the first pair element by element, zeros outside."""
-    for i in range(cuda.threadIdx.x, ROWS * DEPTH, 2 * THREADS):
-        row, k = i // DEPTH, i % DEPTH
-        tiles[place_in_A(row, k)] = element_or_zero(A, top + row, start + k)
-    for i in range(cuda.threadIdx.x, DEPTH * COLUMNS, 2 * THREADS):
-        k, col = i // COLUMNS, i % COLUMNS
-        tiles[B_START + place_in_B(k, col)] = element_or_zero(B, start + k, left + col)
+def first_column():
+    """Return the first of the thread's two columns of B's tile."""
+    thread = uint32(cuda.threadIdx.x)
+    warp, q = int32(thread // uint32(32)), int32(thread % uint32(32) // uint32(4))
+    return warp // 2 * 32 + (q // 2 % 2 * 4 + warp % 2 * 2 + q // 4) * 4 + q % 2 * 2
 
 
 @cuda.jit(device=True)
 def load_fragments(tiles, first, b):
     """Load the warp's 16 columns of B of a pair of tiles, of which neighbours are eight rows apart in B^T."""
-    thread = uint32(cuda.threadIdx.x)
-    col = int32(thread // uint32(32) * uint32(16) + thread % uint32(32) // uint32(4) * uint32(2))
-    place = first + B_START + place_in_B(int32(thread % uint32(4)), col)
-    for step in range(DEPTH // 8):
-        x = load2(tiles, place + 8 * COLUMNS * step)
-        y = load2(tiles, place + 8 * COLUMNS * step + 4 * COLUMNS)
+    col, t = first_column(), int32(uint32(cuda.threadIdx.x) % uint32(4))
+    piece = col % 32 // 4 ^ t
+    place = first + B_START + col // 32 * PANEL + t * 32 + col % 4
+    for step in range(DEPTH // 8):  # rows t and t + 4 of eight, whose pieces change places with 4 more
+        x = load2(tiles, place + 256 * step + piece * 4)
+        y = load2(tiles, place + 256 * step + 128 + (piece ^ 4) * 4)
         b[step, 0], b[step, 1], b[step, 2], b[step, 3] = x[0], x[1], y[0], y[1]
 
 
 @cuda.jit(device=True)
-def multiply_pair(tiles, first, b, acc, later):
-    """Start the products of the pair of tiles at `first` as one group; `later` is 0 for the first pair."""
-    load_fragments(tiles, first, b)
-    a = descriptor(tiles, first, 0, 1024, 128)
-    fence_registers()
-    for i in range(DEPTH // 8):  # 8 columns of A: 2 units of 16 bytes, as descriptors count
-        multiply(acc, (b[i, 0], b[i, 1], b[i, 2], b[i, 3]), a + uint64(2 * i), later + i > 0)
-    commit_products()
-
-
-@cuda.jit(device=True)
-def advance(A, B, tiles, pair, b, acc, top, left):
-    """Start the products of a pair of tiles and the copies of a later one; then wait for the products before."""
-    multiply_pair(tiles, pair % STAGES * PAIR, b, acc, pair)
-    bring(A, B, tiles, pair + AHEAD, top, left)
-    wait_copies(1)
-    fence_proxy()
-    wait(acc, 1)
-    cuda.syncthreads()  # the next pair of tiles is there for all, and the one before this is read
-
-
-@cuda.jit(device=True)
-def store_results(C, top, left, acc):
+def store_results(C, top, left, acc, rows):
     """Store the results of C^T: items 0 and 2 of four are side by side, 0 and 1 below each other."""
-    lane = cuda.threadIdx.x % 32
-    row, col = top + lane % 4 * 2, left + cuda.threadIdx.x // 32 * 16 + lane // 4 * 2
-    for j in range(ROWS // 8):
+    row, col = top + cuda.threadIdx.x % 4 * 2, left + first_column()
+    for j in range(rows // 8):
         store_pair(C, row + 8 * j, col, acc[4 * j], acc[4 * j + 2])
         store_pair(C, row + 8 * j + 1, col, acc[4 * j + 1], acc[4 * j + 3])
 
 
-@cuda.jit
-def wgmma_tf32(A, B, C):
-    """Compute C = A @ B in TF32; A is M×K, B is K×N, C is M×N, float32 and C-ordered, in blocks of 256 threads."""
-    tiles = cuda.shared.array(0, float32, 1024)
-    acc = cuda.local.array(RESULTS, float32)
-    b0 = cuda.local.array((4, 4), float32)
-    b1 = cuda.local.array((4, 4), float32)
-    top, left = corner_of_tile(ROWS, COLUMNS)
-    if top >= C.shape[0]:
-        return
-    if B.shape[0] > 0 and A.shape[1] % 4 == 0 and B.shape[1] % 4 == 0:
-        bring(A, B, tiles, 0, top, left)
-        bring(A, B, tiles, 1, top, left)
-        wait_copies(1)
-        fence_proxy()
-        cuda.syncthreads()
+@cache
+def wgmma_tf32(dtype=float32, rows=ROWS):
+    """Return the kernel for tiles of C with so many rows, a multiple of 8 up to 256."""
+    multiply, wait = products(TF32, rows, registers=True), wait_for_products(rows)
+    A_box, results = (rows, DEPTH), rows // 2
+    copy_A = tile_copy(*A_box)
+
+    @cuda.jit(device=True)
+    def bring(A, B, tiles, barriers, pair, top, left):
+        """Start to copy a pair of tiles to its place; one thread calls it."""
+        stage = pair % STAGES
+        expect_bytes(barriers, stage, 4 * DEPTH * (rows + COLUMNS))
+        copy_A(tiles, stage * PAIR, A, top, pair * DEPTH, barriers, stage)
+        for panel in range(COLUMNS // 32):
+            place = stage * PAIR + B_START + panel * PANEL
+            copy_B(tiles, place, B, pair * DEPTH, left + 32 * panel, barriers, stage)
+
+    @cuda.jit(device=True)
+    def multiply_pair(tiles, barriers, pair, b, acc):
+        """Start the products of a pair of tiles as one group, once it is there; then wait for those before."""
+        first = pair % STAGES * PAIR
+        wait_barrier(barriers, pair % STAGES, pair // STAGES % 2)
+        load_fragments(tiles, first, b)
+        a = descriptor(tiles, first, 0, 1024, 128)
+        fence_registers()
+        for i in range(DEPTH // 8):  # 8 columns of A: 2 units of 16 bytes, as descriptors count
+            multiply(acc, (b[i, 0], b[i, 1], b[i, 2], b[i, 3]), a + uint64(2 * i), pair + i > 0)
+        commit_products()
+        wait(acc, 1)
+        cuda.syncthreads()  # all have multiplied the pair before this
+
+    @cuda.jit
+    def wgmma_tf32(A, B, C):
+        """Compute C = A @ B in TF32; A is M×K, B is K×N, C is M×N, float32 and C-ordered, in blocks of 256 threads."""
+        tiles = cuda.shared.array(0, float32, 1024)
+        barriers = cuda.shared.array(STAGES, uint64)
+        acc = cuda.local.array(results, float32)
+        b0 = cuda.local.array((4, 4), float32)
+        b1 = cuda.local.array((4, 4), float32)
+        top, left = corner_of_tile(rows, COLUMNS)
+        if top >= C.shape[0]:
+            return
+        pairs = max(1, (B.shape[0] + DEPTH - 1) // DEPTH)
+        if cuda.threadIdx.x == 0:
+            for stage in range(STAGES):
+                init_barrier(barriers, stage, 1)
+            fence_proxy()
+            for pair in range(min(AHEAD, pairs)):
+                bring(A, B, tiles, barriers, pair, top, left)
+        cuda.syncthreads()  # the barriers are there for all
         pair = 0
         while True:  # at least once: the results then stay in their registers, which no instruction copies
-            advance(A, B, tiles, pair, b0, acc, top, left)
-            if (pair + 1) * DEPTH >= B.shape[0]:
+            multiply_pair(tiles, barriers, pair, b0, acc)
+            if cuda.threadIdx.x == 0 and pair + AHEAD < pairs:
+                bring(A, B, tiles, barriers, pair + AHEAD, top, left)
+            if pair + 1 >= pairs:
                 break
-            advance(A, B, tiles, pair + 1, b1, acc, top, left)
+            multiply_pair(tiles, barriers, pair + 1, b1, acc)
+            if cuda.threadIdx.x == 0 and pair + 1 + AHEAD < pairs:
+                bring(A, B, tiles, barriers, pair + 1 + AHEAD, top, left)
             pair += 2
-            if pair * DEPTH >= B.shape[0]:
+            if pair >= pairs:
                 break
         wait(acc, 0)
-    else:
-        for start in range(0, max(1, B.shape[0]), DEPTH):
-            store_tiles(A, B, tiles, top, left, start)
-            fence_proxy()
-            cuda.syncthreads()
-            multiply_pair(tiles, 0, b0, acc, start)
-            wait(acc, 0)
-            cuda.syncthreads()
-    store_results(C, top, left, acc)
+        store_results(C, top, left, acc, rows)
+
+    return WithMaps(wgmma_tf32, A_box, B_BOX)
 
 
-def launch(M, N, K, **params):
-    """Return (grid, block) for an M×N result: two warpgroups per 256×128 tile of C."""
-    return launch_tiles(M, N, ROWS, COLUMNS)
+def launch(M, N, K, rows=ROWS, **params):
+    """Return (grid, block) for an M×N result: two warpgroups per tile of C, so many rows of 128 columns."""
+    return launch_tiles(M, N, rows, COLUMNS)
+
+
+def fitted(M, N, multiprocessors):
+    """Return the parameters with which a GPU with so many multiprocessors computes an M×N result fastest."""
+    return {"rows": fitting_width(M, -(-N // COLUMNS), range(128, 257, 8), multiprocessors)}
 
 
 def dynamic_bytes(**params):

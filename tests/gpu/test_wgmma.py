@@ -5,7 +5,7 @@ import pytest
 
 from course_lib import gpu
 from course_lib.gpu.dynamic_shared import configured
-from course_lib.gpu.tensor import OPERANDS
+from course_lib.gpu.wgmma import OPERANDS
 from course_lib.kernels import WGMMA
 from course_lib.kernels.warpgroup import HOPPER
 

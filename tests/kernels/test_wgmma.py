@@ -13,7 +13,6 @@ from course_lib import KernelError, UnsupportedKernelError, measurements, simula
 from course_lib.gpu.wgmma import FORMS, OPERANDS, once
 from course_lib.gpu.wgmma import operands as random_operands
 from course_lib.kernels import WGMMA, rung
-from course_lib.kernels.tensor_core import sums_of_products
 from course_lib.kernels.tensor_core_formats import with_whole_lines
 from course_lib.kernels.warpgroup import (
     BF16,
@@ -86,9 +85,9 @@ def test_one_instruction_simulated_is_the_sum_that_was_compared_with_the_gpu(nam
     A, B, C = random_operands(name, case, 2)
     D = np.zeros_like(C)
     simulate(once(name))[2, 128](A, B, C, D)
-    numbers = FORMS[name].numbers
+    form = FORMS[name]
     np.testing.assert_array_equal(
-        D, np.stack([sums_of_products(numbers(a), numbers(b), c) for a, b, c in zip(A, B, C, strict=True)])
+        D, np.stack([form.sums(form.numbers(a), form.numbers(b), c) for a, b, c in zip(A, B, C, strict=True)])
     )
 
 
