@@ -80,10 +80,11 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
     """
     held = model.occupancy(threads, registers, 1024 * shared, gpu)
     warps, slots = ceil_div(threads, WARP_SIZE), gpu["threads_per_multiprocessor"] // WARP_SIZE
+    limiting = [resource for resource, blocks in held.room.items() if blocks == held.blocks]
     most = max(held.room["blocks"], held.blocks)
     shapes: list[Shape] = []
     for row, (resource, blocks) in enumerate(held.room.items()):
-        y, limits = 8 + 34 * row, resource == held.limit
+        y, limits = 8 + 34 * row, resource in limiting
         length = (WIDTH - _LEFT - 130) * min(blocks, most) / most
         shapes.append(Text(_LEFT - 10, y + 12, resource, _SIZE, GROUND, "right", bold=limits))
         shapes.append(Box(_LEFT, y, max(length, 2), 24, ISSUING if limits else "#b8b8b8"))
@@ -99,7 +100,7 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
     room = ", ".join(f"{resource} {blocks}" for resource, blocks in held.room.items())
     says = (
         f"Blocks that have room on a multiprocessor of an {gpu['gpu']}, by each resource: {room}",
-        f"The least counts: {_many(held.blocks, 'block')} of {_many(warps, 'warp')}, limited by {held.limit}",
+        f"The least counts: {_many(held.blocks, 'block')} of {_many(warps, 'warp')}, limited by {' and '.join(limiting)}",
         f"Occupancy: {held.warps} of {slots} warps, {100 * held.share:.0f} %",
     )
     return Sketch(tuple(shapes), y + 27 * (slots // 32) + 6, says)
@@ -214,9 +215,7 @@ KINDS = {
             "launches": Dial(tuple(range(1, 9)), (1, 3, 8), lambda n: f"launches: {n}"),
             "kernel": Dial(_KERNELS, _KERNELS, lambda n: f"a kernel takes: {n} µs"),
             "launch": Dial(_LAUNCHES, (10, 40), lambda n: f"a launch takes: {n} µs"),
-            "filled": Dial(
-                (0, 1), (0, 1), lambda n: "the queue is filled first" if n else "the queue is empty at first"
-            ),
+            "filled": Dial((0, 1), (0, 1), lambda n: "queue: filled first" if n else "queue: empty at first"),
         },
         draw_queue,
     ),
