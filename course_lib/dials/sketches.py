@@ -100,7 +100,8 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
     room = ", ".join(f"{resource} {blocks}" for resource, blocks in held.room.items())
     says = (
         f"Blocks that have room on a multiprocessor of an {gpu['gpu']}, by each resource: {room}",
-        f"The least counts: {_many(held.blocks, 'block')} of {_many(warps, 'warp')}, limited by {' and '.join(limiting)}",
+        f"The least counts: {_many(held.blocks, 'block')} of {_many(warps, 'warp')}, "
+        f"limited by {' and '.join(limiting)}",
         f"Occupancy: {held.warps} of {slots} warps, {100 * held.share:.0f} %",
     )
     return Sketch(tuple(shapes), y + 27 * (slots // 32) + 6, says)
