@@ -14,7 +14,7 @@ from .simulate import simulate
 from .simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 
 if TYPE_CHECKING:
-    from . import figures, look, measurements, model
+    from . import dials, figures, look, measurements, model
     from .course_map import roadmap
     from .exercises import check, explain
     from .exercises.predict import predict
@@ -31,6 +31,7 @@ __all__ = [
     "Traffic",
     "UnsupportedKernelError",
     "check",
+    "dials",
     "explain",
     "explore",
     "figures",
@@ -49,6 +50,6 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("check", "explain", "predict", "score"), ".exercises"),
         **dict.fromkeys(("Stepper", "explore"), ".viewer"),
         "roadmap": ".course_map",
-        **{name: f".{name}" for name in ("figures", "look", "measurements", "model")},
+        **{name: f".{name}" for name in ("dials", "figures", "look", "measurements", "model")},
     },
 )

@@ -44,16 +44,17 @@ MAY_IMPORT = {
     "course_map": {"kernels", "measurements", "model"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
+    "dials": {"figures", "look", "model", "png", "simulator", "viewer"},
     "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
     "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},
     "__init__": CORE
-    | {"lazy", "course_map", "exercises", "figures", "look", "measurements", "model", "trace", "viewer"},
+    | {"lazy", "course_map", "dials", "exercises", "figures", "look", "measurements", "model", "trace", "viewer"},
     # The wings stand on the core, which knows nothing of them; what shows or measures everything knows both.
     "waiting": CORE
     | {"lazy", "exercises", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
-    "publish": {"course_map", "lessons", "viewer", "png", "waiting"},
+    "publish": {"course_map", "dials", "lessons", "viewer", "png", "waiting"},
     "teach": {"exercises", "kernels", "lessons", "png", "publish"},
     "export": {"publish"},
     "site": {"publish"},

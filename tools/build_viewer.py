@@ -3,9 +3,9 @@
     uv run python tools/build_viewer.py          check the types, then bundle
     uv run python tools/build_viewer.py --check  say whether the bundle is that of these sources; write nothing
 
-The sources are course_lib/viewer/web/; the bundles, in course_lib/viewer, waiting and exercises, are committed, so only
-who changes the sources needs Node.js with npm, which fetches the compilers that tools/viewer/package.json names.
-The first line of a bundle holds two digests, of the sources and of what follows it: without Node.js, they tell
+The sources are course_lib/viewer/web/; the bundles, in course_lib/viewer, waiting, dials and exercises, are committed,
+so only who changes the sources needs Node.js with npm, which fetches the compilers that tools/viewer/package.json
+names. The first line of a bundle holds two digests, of the sources and of what follows it: without Node.js, they tell
 whether somebody changed the one and not the other.
 """
 
@@ -28,6 +28,8 @@ BUNDLES = {
     SOURCES / "style" / "index.css": SOURCES.parent / "stepper.css",
     SOURCES / "waiting.js": SOURCES.parents[1] / "waiting" / "waiting.js",
     SOURCES / "style" / "waiting.css": SOURCES.parents[1] / "waiting" / "waiting.css",
+    SOURCES / "dials.js": SOURCES.parents[1] / "dials" / "dials.js",
+    SOURCES / "style" / "dials.css": SOURCES.parents[1] / "dials" / "dials.css",
     SOURCES / "predict.js": SOURCES.parents[1] / "exercises" / "predict.js",
 }
 HEAD = "/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources {} bundle {} */\n"

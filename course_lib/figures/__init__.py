@@ -8,7 +8,7 @@ and describes the picture in words: `show(ax)` displays both.
 from __future__ import annotations
 
 from .canvas import Picture, show
-from .counts import bars, explored, lines_against_n, loads_against_n, loads_against_tile_width
+from .counts import against_bounds, bars, explored, lines_against_n, loads_against_n, loads_against_tile_width
 from .device import machine
 from .levels import levels, roofs
 from .memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
@@ -17,6 +17,7 @@ from .tiles import footprint, thread_map, tile_pairs
 
 __all__ = [
     "Picture",
+    "against_bounds",
     "bank_strips",
     "bars",
     "explored",

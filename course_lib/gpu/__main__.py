@@ -314,11 +314,21 @@ def _short(value: float) -> str:
     return f"{value:.4g}" if isinstance(value, float) else value
 
 
+def store(what: str, command: str, results: Results, folder: Path, names: Names = None, add: bool = False) -> None:
+    """Write a recording to the folder; with `add`, replace only the results of these names in the one that is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    recording = {"what": what, "command": command, "provenance": describe(), "results": results}
+    path = folder / f"{what}.json"
+    if add and path.exists():
+        recording = added(json.loads(path.read_text(encoding="utf-8")), recording, names)
+    path.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status: 0, 1 if a kernel is wrong, 2 without a GPU."""
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == ["capstone"]:
-        return capstone.main(given[1:], size, show)
+        return capstone.main(given[1:], size, show, store)
     if given[:1] == ["record"] and available():
         return record_folder(given[1:])
     options = parser().parse_args(["verify"] if given[:1] == ["record"] else given)
@@ -345,17 +355,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         show(what, results)
         status = max(status, int(any("wrong" in result for result in results)))
         if options.output:
-            options.output.mkdir(parents=True, exist_ok=True)
-            recording = {
-                "what": what,
-                "command": command_of(what, options),
-                "provenance": describe(),
-                "results": results,
-            }
-            path = options.output / f"{what}.json"
-            if options.add and path.exists():
-                recording = added(json.loads(path.read_text(encoding="utf-8")), recording, options.rungs)
-            path.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
+            store(what, command_of(what, options), results, options.output, options.rungs, options.add)
     return status
 
 

@@ -1,4 +1,4 @@
-"""python -m course_lib.gpu capstone my_kernel.py: a reader's kernel, timed beside the ladder and cuBLAS."""
+"""python -m course_lib.gpu capstone my_kernel.py …: readers' kernels, timed beside the ladder and cuBLAS."""
 
 from __future__ import annotations
 
@@ -42,32 +42,45 @@ def kernel_in(path: Path) -> Rung:
     def launch(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
         return (ceil_div(N, tile[1]), ceil_div(M, tile[0])), (threads[0], threads[1])
 
-    return Rung("mine", f"Yours, {path.name}", lambda **_: kernel, launch, dtypes=("float32",), tile=lambda: tile)
+    return Rung(path.stem, f"Yours, {path.name}", lambda **_: kernel, launch, dtypes=("float32",), tile=lambda: tile)
 
 
-def main(arguments: Sequence[str], size: Callable[[str], Size], show: Callable[[str, Results], None]) -> int:
-    """Verify and time; return 0, 1 if the kernel is wrong, 2 without a GPU or without a kernel.
+def main(
+    arguments: Sequence[str],
+    size: Callable[[str], Size],
+    show: Callable[[str, Results], None],
+    store: Callable[[str, str, Results, Path], object],
+) -> int:
+    """Verify and time; return 0, 1 if a kernel is wrong, 2 without a GPU or without a kernel.
 
-    size parses a size, show prints results.
+    size parses a size, show prints results, store writes them with the command to a folder.
     """
     parser = argparse.ArgumentParser(prog="python -m course_lib.gpu capstone", description=__doc__)
-    parser.add_argument("file", type=Path, help="defines mine, TILE and THREADS, as the cell of lesson 14 does")
+    parser.add_argument(
+        "files", type=Path, nargs="+", metavar="file", help="defines mine, TILE and THREADS (lesson 14)"
+    )
     parser.add_argument("--size", type=size, default=(4096, 4096, 4096), help="n, or MxNxK (default 4096)")
     parser.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
+    parser.add_argument("--output", type=Path, help="folder to write the recording capstone.json to (default: none)")
     options = parser.parse_args(arguments)
     try:
-        own = kernel_in(options.file)
+        own = [kernel_in(path) for path in options.files]
         require()
     except (ValueError, NoGPUError) as reason:
         print(reason, file=sys.stderr)
         return 2
     results = beside(own, options.size, options.repeats)
     show("ladder", results)
-    return int("wrong" in results[0])
+    if options.output:
+        words = [path.as_posix() for path in options.files]
+        words += ["--size", "x".join(map(str, options.size)), "--repeats", str(options.repeats)]
+        command = f"python -m course_lib.gpu capstone {' '.join(words)}"
+        store("capstone", command, results, options.output)
+    return int(any("wrong" in result for result in results))
 
 
-def beside(own: Rung, size: Size, repeats: int) -> Results:
-    """Measure the kernel, then the rungs and cuBLAS, on the same matrices."""
+def beside(own: Sequence[Rung], size: Size, repeats: int) -> Results:
+    """Measure the kernels, then the rungs and cuBLAS, on the same matrices."""
     problem = Problem(*size)
-    results = [measure_rung(r, problem, repeats, **widest(r)) for r in (own, *map(rung, BESIDE))]
+    results = [measure_rung(r, problem, repeats, **widest(r)) for r in (*own, *map(rung, BESIDE))]
     return results + [result for result in [measure_cublas(problem, repeats)] if result]

@@ -16,12 +16,16 @@ MOST_BLOCKS = 32
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Blocks and warps that a multiprocessor holds at once, their share of the maximum, and the limiting resource."""
+    """Blocks and warps that a multiprocessor holds at once, their share of the maximum, and the limiting resource.
+
+    ``room`` maps each resource to the blocks that it alone would allow.
+    """
 
     blocks: int
     warps: int
     share: float
     limit: str
+    room: Mapping[str, int]
 
 
 def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Mapping[str, Any]) -> Occupancy:
@@ -41,4 +45,4 @@ def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Mapping[str,
         "blocks": MOST_BLOCKS,
     }
     limit = min(room, key=room.__getitem__)
-    return Occupancy(room[limit], room[limit] * warps, room[limit] * warps / most_warps, limit)
+    return Occupancy(room[limit], room[limit] * warps, room[limit] * warps / most_warps, limit, room)

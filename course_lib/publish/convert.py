@@ -1,6 +1,6 @@
 """Execution of a notebook, and its conversion to one file: steppers interactive, other widgets as pictures or text.
 
-The model of waiting is interactive, too, with recorded plays.
+The model of waiting and pictures with sliders are interactive, too, with recorded settings.
 
 nbconvert lays out the cells; its own pages load the code of widgets, MathJax and reveal.js from the network. Here the
 viewer's modules are part of the page, and so is reveal.js, from the folder ``reveal`` with its licence.
@@ -18,6 +18,8 @@ from nbconvert.exporters import HTMLExporter, SlidesExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
+from ..dials.widget import BUNDLE as DIALS
+from ..dials.widget import recorded as recorded_dials
 from ..viewer.page import STEPPER, Bundle, module, place, style
 from ..viewer.still import CLASS, HTML, VIEW, mark_of
 from ..waiting.widget import BUNDLE as WAITING
@@ -171,9 +173,10 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "")
         },
     }
     alive = living(notebook)
-    if _holds(alive, WAITING.mark):
-        for part, bring in (("style", style), ("module", module)):
-            resources["tile_by_tile"][part] += bring(WAITING)
+    for bundle in (WAITING, DIALS):
+        if _holds(alive, bundle.mark):
+            for part, bring in (("style", style), ("module", module)):
+                resources["tile_by_tile"][part] += bring(bundle)
     text, _ = exporter.from_notebook_node(alive, resources)
     return str(text)
 
@@ -181,8 +184,8 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "")
 def living(notebook: Any) -> Any:
     """Return a copy of an executed notebook with places for live widgets instead of views of them.
 
-    Steppers and the model of waiting are live. Other widgets, which need a kernel, are replaced by their pictures and
-    texts; the explorer keeps its stepper.
+    Steppers, the model of waiting and pictures with sliders are live. Other widgets, which need a kernel, are replaced
+    by their pictures and texts; the explorer keeps its stepper.
     """
     notebook = copy.deepcopy(notebook)
     models = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
@@ -218,6 +221,8 @@ def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str,
         yield state, STEPPER
     elif kind == "Waiting":
         yield recorded(state), WAITING
+    elif kind == "Dials":
+        yield recorded_dials(state), DIALS
     for child in state.get("children", ()):
         yield from _alive(models, str(child).removeprefix("IPY_MODEL_"))
 

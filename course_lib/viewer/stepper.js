@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ba364482a6fa0dc bundle 372750e255cd94a7 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 495fd82b443ee03f bundle 372750e255cd94a7 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {

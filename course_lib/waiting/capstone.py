@@ -2,7 +2,8 @@
 
 `attempt` first grades the kernel: its values equal NumPy's on ragged sizes, and it breaks no rule. Then one block is
 traced, lowered to machine instructions and played on the recorded GPU. Each cost reaches up to five limits, and each
-limit is a point. The limits are rules of the score; beside them are the recorded speeds of the ladder.
+limit is a point; but the worst cost sets the speed, so every other one counts at most a point more than the worst. The
+limits are rules of the score; beside them are the recorded speeds of the ladder.
 """
 
 from __future__ import annotations
@@ -154,9 +155,15 @@ class Attempt:
     remarks: tuple[str, ...] = ()
 
     @property
+    def points(self) -> tuple[int, ...]:
+        """The points of each band that count: at most one more than those of the lowest."""
+        kept = [band.points(self.costs) for band in BANDS]
+        return tuple(min(points, min(kept) + 1) for points in kept)
+
+    @property
     def score(self) -> int:
         """The points of all bands."""
-        return sum(band.points(self.costs) for band in BANDS)
+        return sum(self.points)
 
     @property
     def milestones(self) -> int:
@@ -177,9 +184,9 @@ class Attempt:
 
     def _bands(self) -> list[list[str]]:
         rows = [["for each multiplication of a warp", "yours", "points", "next limit"]]
-        for band in BANDS:
-            value, points = band.cost(self.costs), band.points(self.costs)
-            to_come = [format(limit, band.form) for limit in band.limits][points : points + 1]
+        for band, points in zip(BANDS, self.points, strict=True):
+            value = band.cost(self.costs)
+            to_come = [format(limit, band.form) for limit in band.limits][band.points(self.costs) :][:1]
             shown = "–" if value is None else format(value, band.form)
             rows.append([band.name, shown, f"{points} of {len(band.limits)}", *(to_come or ["–"])])
         return rows
@@ -195,6 +202,9 @@ class Attempt:
     def _said(self) -> list[str]:
         said = [f"Remark: {remark}" for remark in self.remarks]
         said += [f"The model cannot time this kernel: {self.costs.unknown}."] if self.costs.unknown else []
+        if any(band.points(self.costs) > points for band, points in zip(BANDS, self.points, strict=True)):
+            worst = BANDS[self.points.index(min(self.points))].name
+            said.append(f"Improve {worst} first: until then each other cost counts at most {max(self.points)} of 5.")
         if self.milestones < len(MILESTONES):
             following = MILESTONES[self.milestones]
             said.append(f"Next, {following.title}: {following.hint}")

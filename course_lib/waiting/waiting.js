@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ba364482a6fa0dc bundle 6a1929329d553183 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 495fd82b443ee03f bundle 253df89432f62cbe */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {
@@ -253,5 +253,7 @@ function render({ model, el }) {
 }
 var waiting_default = { render };
 export {
-  waiting_default as default
+  waiting_default as default,
+  slider,
+  unpacked
 };

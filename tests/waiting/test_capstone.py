@@ -1,7 +1,10 @@
 """The capstone's score: kernels of different quality are in the order of their recorded speeds."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from nightly import at_night
 from numba import cuda, float32
 
 from course_lib import measurements
@@ -9,7 +12,9 @@ from course_lib.exercises.progress import SCORE
 from course_lib.gpu.__main__ import main
 from course_lib.gpu.capstone import kernel_in
 from course_lib.gpu.device import available
+from course_lib.gpu.verification import judge, random_matrices
 from course_lib.kernels import rung
+from course_lib.simulate import simulate
 from course_lib.waiting import attempt, attempts
 from course_lib.waiting.capstone import BANDS, MILESTONES, OF, Attempt, Costs, costs, resident_blocks
 
@@ -24,6 +29,12 @@ QUALITY = {
     "best": 5,
 }
 RECORDED = {r["rung"]: r for r in measurements.load("ladder").results if "gflops" in r}
+
+#: Kernels written for this test: none is a rung.
+OWN = {path.stem: path for path in sorted((Path(__file__).parent / "capstone_kernels").glob("*.py"))}
+#: What an H200 made of them, and the command that records it on another one.
+TIMED = measurements.FOLDER / measurements.DEFAULT_GPU / "capstone.json"
+COMMAND = "python -m course_lib.gpu capstone tests/waiting/capstone_kernels/*.py --output FOLDER"
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +114,42 @@ def test_the_order_by_score_is_the_order_that_was_measured():
             name == "naive"
         )
         assert found.costs.gflops == pytest.approx(RECORDED[name]["gflops"], rel=0.25)
+
+
+@pytest.mark.parametrize("name", [name if name == "odd_tile" else at_night(name) for name in OWN])
+def test_a_kernel_written_for_the_test_is_right_on_ragged_sizes(name):
+    """With NumPy's product in float64."""
+    own = kernel_in(OWN[name])
+    for M, N, K in ((131, 70, 37), (5, 258, 64)):
+        A, B, C = random_matrices(M, N, K, seed=M)
+        grid, block = own.launch(M, N, K)
+        simulate(own.make())[grid, block](A, B, C)
+        assert judge(C, A.astype(np.float64) @ B.astype(np.float64)).correct
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not TIMED.exists(), reason=f"there is no recording of these kernels: {COMMAND}")
+def test_the_order_by_score_of_other_kernels_is_the_order_that_was_measured():
+    """A student's kernel is no rung; some of these are bad on purpose."""
+    recording = measurements.load("capstone")
+    points = {}
+    for name, path in OWN.items():
+        own, timed = kernel_in(path), recording.result(name)
+        tile, threads = own.tile(), tuple(timed["block"])
+        points[name] = Attempt(name, tile, threads, costs(own.make(), tile, threads)).score
+    speeds = {name: recording.result(name)["gflops"] for name in OWN}
+    assert sorted(OWN, key=points.get) == sorted(OWN, key=speeds.get), {n: (points[n], speeds[n]) for n in OWN}
+    assert len(set(points.values())) == len(OWN) >= 5
+
+
+def test_the_worst_cost_limits_the_points_of_the_others():
+    """A tile with bank conflicts: as many points as the cost that sets its speed, and one more."""
+    conflicts = Attempt("conflicts", (32, 32), (16, 16), Costs(0.25, 9, 0.0156, 1, 0, 3.7, 2289))
+    assert [band.points(conflicts.costs) for band in BANDS] == [2, 0, 2, 1, 0]
+    assert conflicts.points == (1, 0, 1, 1, 0) and conflicts.score == 3
+    assert "Improve wavefronts of shared memory first" in repr(conflicts)
+    even = Attempt("even", (24, 24), (24, 24), Costs(0.333, 2, 0.0833, 2, 0, 4.3, 8142))
+    assert even.score == 5 and "Improve" not in repr(even)
 
 
 def test_a_kernel_of_8_by_8_is_counted():

@@ -117,7 +117,7 @@ function picture(plan) {
  * @param {string} name @param {number[]} values @param {(value: number) => string} says
  * @param {(value: number) => void} chosen
  */
-function slider(name, values, says, chosen) {
+export function slider(name, values, says, chosen) {
   const input = /** @type {HTMLInputElement} */ (
     html("input", { type: "range", min: 0, max: values.length - 1, step: 1, class: `tt-slider-${name}` })
   );
@@ -141,10 +141,10 @@ function legend(reasons) {
 }
 
 /**
- * The recorded plays of a page without a kernel, by "latency,warps,T,buffers".
- * @param {string} packed @returns {Promise<Record<string, Plan>>}
+ * The recorded pictures of a page without a kernel, by their settings: "latency,warps,T,buffers".
+ * @param {string} packed @returns {Promise<Record<string, any>>}
  */
-function unpacked(packed) {
+export function unpacked(packed) {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).json();

@@ -49,6 +49,8 @@ def assembly(text, result, *arguments):
 #: The multiprocessor's clock, read once its operand is there; loads from an address.
 clock_after = assembly("mov.u64 $0, %clock64;", types.int64, float32)
 follow_global = assembly("ld.global.u64 $0, [$1];", types.int64, types.int64)
+#: A load that the first-level cache does not answer: its copy, if there is one, is not used.
+load_past_l1 = assembly("ld.global.cg.u64 $0, [$1];", types.int64, types.int64)
 multiply_add = assembly("fma.rn.f32 $0, $1, $2, $1;", float32, float32, float32)
 multiply_add_integer = assembly("mad.lo.u32 $0, $1, $2, $1;", types.uint32, types.uint32, types.uint32)
 add_integer = assembly("add.u32 $0, $1, $2;", types.uint32, types.uint32, types.uint32)
@@ -321,6 +323,34 @@ def read_rows(array, laps, out, clocks):
             total += a + b + c + d + e + f + g + h + i + j + k + m + n + o + p + q
         cuda.syncthreads()
         last = clock_after(total)
+    out[thread] = total
+    note(clocks, first, last)
+
+
+@cuda.jit
+def read_past_l1(start, rounds, laps, out, clocks):
+    """Read the same words in each lap, all blocks together, past the first-level cache; the first lap is not timed.
+
+    A thread reads eight words of 8 bytes a round, 64 bytes in flight, and no other thread reads them.
+    """
+    threads = cuda.gridDim.x * cuda.blockDim.x
+    thread = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    step = int64(8 * threads)
+    total = first = int64(0)
+    for lap in range(laps + 1):
+        if lap == 1:
+            cuda.syncthreads()
+            first = clock_after(float32(total))
+        address = int64(start) + 8 * thread
+        for _ in range(rounds):
+            a, b = load_past_l1(address), load_past_l1(address + step)
+            c, d = load_past_l1(address + 2 * step), load_past_l1(address + 3 * step)
+            e, f = load_past_l1(address + 4 * step), load_past_l1(address + 5 * step)
+            g, h = load_past_l1(address + 6 * step), load_past_l1(address + 7 * step)
+            total += a + b + c + d + e + f + g + h
+            address += 8 * step
+    cuda.syncthreads()
+    last = clock_after(float32(total))
     out[thread] = total
     note(clocks, first, last)
 

@@ -138,25 +138,29 @@ def first_level(repeats: int) -> list[Result]:
 def bandwidth(repeats: int) -> list[Result]:
     """Measure the bytes per cycle from the second-level cache and from DRAM, of one multiprocessor and of all.
 
-    Each reads its own data. From the cache: what was read a lap before, more than the first level holds. From DRAM:
-    what was never read.
+    Each reads its own data. From the cache: random words that were read a lap before, by loads that the first level
+    does not answer; all of them together take less than half of the cache, whose halves may each keep a copy. From
+    DRAM: what was never read.
     """
     cuda = require()
     count = cuda.get_current_device().MULTIPROCESSOR_COUNT
     results: list[Result] = []
-    for level, blocks, rows, laps in (
-        ("L2", 1, 2**19, 3),
-        ("L2", count, 40 * 2**16, 3),
-        ("DRAM", 1, 2**20, 1),
-        ("DRAM", count, 2**26, 1),
-    ):
-        array = cuda.to_device(np.ones((rows * (repeats if level == "DRAM" else 1), 4), np.float32))
-        seen: list[int] = []
+    for blocks, rounds, laps in ((1, 128, 4), (count, 2, 32)):
+        words = rounds * 8 * 1024 * blocks
+        array = cuda.to_device(np.random.default_rng(0).integers(0, 2**62, words))
+        start = np.int64(array.__cuda_array_interface__["data"][0])
+        seen = time_cycles(probes.read_past_l1, 1024, (start, rounds, laps), repeats, blocks, out=np.int64)
+        value = laps * 8 * words / blocks / np.median(seen)
+        results.append(measured("L2 bandwidth", value, seen, "bytes per cycle", blocks=blocks))
+        del array
+    for blocks, rows in ((1, 2**20), (count, 2**26)):
+        array = cuda.to_device(np.ones((rows * repeats, 4), np.float32))
+        seen = []
         for repeat in range(repeats):
-            part = array[repeat * rows : (repeat + 1) * rows] if level == "DRAM" else array
-            seen += time_cycles(probes.read_rows, 1024, (part, laps), 1, grid=blocks, warmups=0)
+            part = array[repeat * rows : (repeat + 1) * rows]
+            seen += time_cycles(probes.read_rows, 1024, (part, 1), 1, grid=blocks, warmups=0)
         value = rows * 16 / blocks / np.median(seen)
-        results.append(measured(f"{level} bandwidth", value, seen, "bytes per cycle", blocks=blocks))
+        results.append(measured("DRAM bandwidth", value, seen, "bytes per cycle", blocks=blocks))
         del array
     return results
 

@@ -1,0 +1,12 @@
+"""Pictures with sliders: a warp's sectors (lesson 5), occupancy (lesson 8), the queue of a GPU (lesson 12).
+
+    from course_lib import dials
+    dials.sectors()
+
+Python draws each setting, from the formulas and rules that the course has anyway; the browser shows what it is sent.
+A page without a kernel has some settings recorded, and its sliders go from one of these to the next.
+"""
+
+from .widget import Dials, occupancy, queue, sectors
+
+__all__ = ["Dials", "occupancy", "queue", "sectors"]

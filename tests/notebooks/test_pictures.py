@@ -1,0 +1,56 @@
+"""What the lessons' pictures say, compared with the recordings themselves, NumPy, or a count by other code."""
+
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RECORDINGS = ROOT / "course_lib" / "measurements" / "nvidia-h200"
+
+
+def _said(lesson, cell):
+    """The text of the picture that a cell has stored."""
+    (path,) = (ROOT / "notebooks").glob(f"{lesson}_*.ipynb")
+    (found,) = (c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["id"] == cell)
+    return "".join("".join(output.get("data", {}).get("text/plain", [])) for output in found["outputs"])
+
+
+def _results(name):
+    return json.loads((RECORDINGS / f"{name}.json").read_text(encoding="utf-8"))["results"]
+
+
+def _gflops(rung):
+    """From the recorded milliseconds of the ladder's launches."""
+    (recorded,) = (r for r in _results("ladder") if r["rung"] == rung)
+    return 2 * 4096**3 / statistics.median(recorded["milliseconds"]) / 1e6
+
+
+def test_the_ladder_of_lesson_0_shows_the_recorded_speeds():
+    bars = _said("00", "ladder-picture").partition("\n")[2]
+    for rung, title in (
+        ("per_row", "One thread per row"),
+        ("tiled", "Tiles in shared memory"),
+        ("best", "All together, tuned"),
+    ):
+        assert f"{title} {_gflops(rung):,.0f}" in bars
+    assert bars.count(" GFLOP/s") == 0 and bars.rstrip().endswith("(GFLOP/s, n = 4096).")
+
+
+def test_the_bound_of_lesson_2_is_a_quarter_of_the_recorded_bandwidth():
+    """A step of the loop has 2 flop for 8 bytes."""
+    (copy,) = (r for r in _results("ceilings") if r["ceiling"] == "copy")
+    said = _said("02", "bound-picture")
+    for rung, label in (("per_row", "row"), ("per_column", "column"), ("naive", "element")):
+        found = f"one thread per {label}: measured {_gflops(rung):,.0f}, bound "
+        bound = float(said.partition(found)[2].partition(".\n")[0])
+        assert bound == pytest.approx(copy["bytes_per_second"] * 2 / 8 / 1e9, rel=1e-3)
+
+
+def test_the_pictures_with_sliders_say_what_the_rules_give():
+    """Lesson 5: 32 neighbours are 128 bytes. Lesson 8: 65,536 registers. Lesson 12: three kernels in a row."""
+    assert f"in {128 // 32} sectors of 32 bytes" in _said("05", "sectors-dials")
+    assert f"{65536 // (256 * 64)} blocks of {256 // 32} warps, limited by registers" in _said("08", "occupancy-dials")
+    said = _said("12", "queue-dials")
+    assert f"no synchronise {3 * 20} µs, synchronise {20 + 3 * 100} µs" in said
