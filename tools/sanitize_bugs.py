@@ -73,7 +73,7 @@ def verdict(name, which, tool):
 
 
 def jobs_of(start):
-    """Return (name, which, tool) of every run of the kernels whose names begin so."""
+    """Return (name, which, tool) of every run of the kernels whose names begin with one of `start`."""
     names = [name for name in corpus.NAMES if name.startswith(start)]
     return [(name, which, tool) for tool in TOOLS for name in names for which in ("bug", "twin")]
 
@@ -81,7 +81,10 @@ def jobs_of(start):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=Path, required=True, help="folder for sanitizer.json")
-    parser.add_argument("--names", help="how the names of kernels begin: only they run, and replace their like there")
+    parser.add_argument(
+        "--names",
+        help="how the names of kernels begin, separated by commas: only they run, and replace their like there",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="kernels at a time")
     parser.add_argument("--launch", nargs=2, help=argparse.SUPPRESS)
     if "--launch" in sys.argv:
@@ -98,7 +101,8 @@ def main():
         return 2
     version = subprocess.run(["compute-sanitizer", "--version"], capture_output=True, text=True, check=True).stdout
     provenance["compute-sanitizer"] = re.search(r"Version (\S+)", version)[1]
-    jobs = jobs_of(options.names or "")
+    start = tuple((options.names or "").split(","))
+    jobs = jobs_of(start)
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda job: verdict(*job), jobs))
     command = "python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200"
@@ -107,7 +111,7 @@ def main():
     path = options.output / "sanitizer.json"
     if options.names and path.exists():
         old = json.loads(path.read_text(encoding="utf-8"))
-        kept = [r for r in old["results"] if not r["kernel"].startswith(options.names)]
+        kept = [r for r in old["results"] if not r["kernel"].startswith(start)]
         own = {"command": f"{command} --names {options.names}", "provenance": provenance}
         every = [*kept, *({**result, **own} for result in results)]
         place = {job: number for number, job in enumerate(jobs_of(""))}

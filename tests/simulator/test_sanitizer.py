@@ -7,20 +7,31 @@ from course_lib import measurements, simulate
 
 ROWS = {(r["kernel"], r["which"], r["tool"]): r for r in measurements.load("sanitizer").results}
 TOOLS = {"racecheck": "race", "memcheck": "out-of-bounds", "synccheck": "barrier-divergence"}
-#: racecheck takes a copy that nobody has waited for as a race with it.
-ALSO = {"racecheck": ("unfinished-copy",)}
+#: racecheck takes a copy that nobody has waited for as a race with it; memcheck stops at a syncwarp without its caller.
+ALSO = {"racecheck": ("unfinished-copy",), "memcheck": ("barrier-divergence",)}
 #: Errors that the simulator finds and no tool reports, by the reason.
 UNSEEN = {
     "racecheck watches shared memory, and these race in global memory": {
         "atomic_and_plain_read",
         "blocks_split_the_sum",
+        "flag_without_atomics",
         "histogram_without_atomics",
+        "initialised_by_the_first_block",
+        "lock_of_each_block_for_one_sum",
+        "lock_with_a_fence_of_the_block",
+        "maximum_checked_then_stored",
+        "missing_threadfence",
         "neighbour_block",
+        "read_outside_the_lock",
+        "released_without_a_fence",
         "row_index_without_block",
         "same_value_written_by_all",
         "scan_in_place",
+        "scatter_to_neighbours_without_atomics",
         "stencil_in_place",
         "stride_of_one_block",
+        "threadfence_of_the_block",
+        "worklist_place_without_atomics",
     },
     "memcheck sees the bytes of an allocation: these miss a dimension or a local array and stay inside": {
         "inner_dimension_wraps_to_next_row",
@@ -45,35 +56,13 @@ UNSEEN = {
     },
     "no tool asks which lanes of a warp reach an instruction for the whole warp": {"mma_under_condition"},
 }
-#: Younger than the recording.
-UNRECORDED = {
-    "racecheck does not watch the global memory in which these race": {
-        "flag_without_atomics",
-        "initialised_by_the_first_block",
-        "lock_of_each_block_for_one_sum",
-        "lock_with_a_fence_of_the_block",
-        "maximum_checked_then_stored",
-        "missing_threadfence",
-        "read_outside_the_lock",
-        "released_without_a_fence",
-        "scatter_to_neighbours_without_atomics",
-        "threadfence_of_the_block",
-        "two_locks_for_one_sum",
-        "worklist_place_without_atomics",
-    },
-    "a tool may flag these": {
-        "locks_in_opposite_order",
-        "lost_update_between_two_atomics",
-        "race_that_this_input_does_not_reach",
-        "shuffle_from_a_lane_that_left",
-        "sum_wraps_round_in_32_bits",
-        "syncwarp_without_the_caller",
-        "vertex_after_the_last",
-        "wide_load_of_a_shifted_row",
-    },
-}
-#: It never ends on the GPU; every tool waits in vain.
-ENDLESS = {"barrier_in_the_inner_loop_under_the_guard"}
+#: Younger than the recording; racecheck does not watch the global memory in which these race.
+UNRECORDED = {"overwritten_after_a_release_without_a_fence", "roots_joined_without_compare_and_swap"}
+#: They never end on the GPU; every tool waits in vain.
+ENDLESS = {"barrier_in_the_inner_loop_under_the_guard", "locks_in_opposite_order"}
+#: memcheck reports an access beyond the locks, of code for debug=True alone, of which the cause is not known: the same
+#: kernel compiled with lineinfo=True is not flagged, and both compute the same.
+OF_DEBUG_CODE = {"two_locks_for_one_sum"}
 
 
 def errors(name, which):
@@ -85,7 +74,7 @@ def errors(name, which):
 
 def test_every_kernel_was_judged_by_every_tool():
     tools = ("memcheck", "racecheck", "initcheck", "synccheck")
-    recorded = {*corpus.REFERENCED}.difference(*UNRECORDED.values())
+    recorded = {*corpus.REFERENCED}.difference(UNRECORDED)
     assert set(ROWS) == {(n, w, t) for n in recorded for w in ("bug", "twin") for t in tools}
     assert not [row for row in ROWS.values() if "failed" in row]
 
@@ -96,7 +85,7 @@ def test_no_tool_flags_a_twin():
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_what_a_tool_flags_the_simulator_finds(tool):
-    flagged = {name for (name, which, t), row in ROWS.items() if t == tool and row["flagged"]} - ENDLESS
+    flagged = {name for (name, which, t), row in ROWS.items() if t == tool and row["flagged"]} - ENDLESS - OF_DEBUG_CODE
     assert flagged
     for name in flagged:
         kinds = {f.kind for f in errors(name, "bug")}
@@ -113,7 +102,7 @@ def test_racecheck_and_the_simulator_name_the_same_lines():
         assert lines <= set(ROWS[name, "bug", "racecheck"]["lines"]), name
 
 
-@pytest.mark.parametrize("name", sorted(next(iter(UNRECORDED.values()))))
+@pytest.mark.parametrize("name", sorted(UNRECORDED))
 def test_what_was_not_recorded_is_nothing_that_a_tool_watches(name):
     pair = corpus.load(name)
     grid, block = pair.launch("bug")
@@ -125,5 +114,5 @@ def test_what_was_not_recorded_is_nothing_that_a_tool_watches(name):
 def test_each_error_that_only_the_simulator_finds_has_a_reason():
     flagged = {name for (name, which, _), row in ROWS.items() if which == "bug" and row["flagged"]}
     alone = {name for name in corpus.REFERENCED if name not in flagged and errors(name, "bug")}
-    assert alone.difference(*UNRECORDED.values()) == set().union(*UNSEEN.values())
+    assert alone - UNRECORDED == set().union(*UNSEEN.values())
     assert ENDLESS <= flagged
