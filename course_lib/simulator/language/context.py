@@ -297,6 +297,9 @@ class Context(ABC):
         else:
             result, first, second = types.binary(op, x, y)
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
+        if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result != "float16":
+            if not isinstance(right, Const) or right.value == 0:
+                right = Apply(operation=operators.NOT_ZERO, args=(right,), type=y, line=line)
         small = isinstance(right, Const) and literal and abs(int(right.value)) <= 0x10000
         if op == "Pow" and types.is_float(result) and small:
             exponent = cast(right, "int64")
