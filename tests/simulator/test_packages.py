@@ -128,6 +128,23 @@ def test_where_the_packages_differ_the_message_names_them(package, make, dtype, 
         launch(np.ones(32, dtype), np.zeros(32))
 
 
+def test_a_launch_fills_in_no_defaults():
+    def kernel(x, value=3.0):
+        x[cuda.grid(1)] = value
+
+    array = types.float32[::1]
+    assert oracle.compiles(kernel, [array, types.float64])
+    with pytest.raises(TypeError, match="1 argument types given, but function takes 2"):
+        oracle.compiles(kernel, [array])
+    x = np.zeros(2, np.float32)
+    simulate(kernel)[1, 2](x, 4.0)
+    assert x.tolist() == [4, 4]
+    for given in ((x,), ()):
+        words = "fills in no defaults.*: pass value, too" if given else "takes 2 arguments .* given 0$"
+        with pytest.raises(LaunchError, match=words):
+            simulate(kernel)[1, 2](*given)
+
+
 def test_more_threads_than_the_bounds_of_the_launch():
     @cuda.jit(launch_bounds=32)
     def kernel(x):
