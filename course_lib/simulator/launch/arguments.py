@@ -47,15 +47,14 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
 
 def check_count(source: Source, given: int) -> None:
     """Raise LaunchError unless each parameter is given an argument: a GPU's launch fills in no defaults."""
-    names = source.parameters
+    names, defaults = source.parameters, source.function.__defaults__ or ()
     if given == len(names):
         return
-    defaults = ""
-    if len(names) - len(source.function.__defaults__ or ()) <= given < len(names):
-        defaults = (
-            f"; a launch on a GPU fills in no defaults, by numba and by numba-cuda: pass {', '.join(names[given:])}, too"
-        )
-    raise LaunchError(f"{source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {given}{defaults}")
+    more = "; a launch on a GPU fills in no defaults, by numba and by numba-cuda: pass them, too"
+    left = len(names) - len(defaults) <= given < len(names)
+    raise LaunchError(
+        f"{source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {given}{more if left else ''}"
+    )
 
 
 def take_argument(name: str, value: Any) -> Any:
