@@ -22,12 +22,11 @@ from ..lanes.warp import WarpVector
 from ..observer import Observer
 from .prepare import Prepared
 from .schedule import order
+from .waits import Waits
 
 #: Limit of the shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
-#: If all started blocks wait, memory is compared after this many rounds in which no variable changed.
-CALM_ROUNDS = 10
-#: If some of them still change variables, the next block starts after this many rounds.
+#: If some started blocks wait and still change variables, the next block starts after this many rounds.
 MOVING_ROUNDS = 64
 #: Estimate of what observers store for an element of a shared array: its last writer and readers, and when.
 WATCHING_BYTES = 40
@@ -126,30 +125,30 @@ class Engine:
                     pass
 
     def _run_patiently(self) -> None:
-        """Run block by block; while blocks wait, start the next one and resume all started blocks round by round."""
-        blocks = self.launch.chunks(most=1)
-        begun: list[Iterator[Pause | None]] = []
-        calm, rounds, before = 0, 0, [np.zeros(0)]
+        """Run block by block; while the started blocks wait, start the next one.
+
+        If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
+        """
+        blocks, waits, rounds, again = self.launch.chunks(most=1), Waits(), 0, False
+        for array in self.prepared.arrays:
+            array.watchers = (*array.watchers, waits.watch(array))
         while True:
             rounds += 1
-            paused = [next(block, None) for block in begun]
-            moved = not all(pause is not None and pause.calm for pause in paused)
-            begun = [block for block, pause in zip(begun, paused, strict=True) if pause is not None]
-            if not (moved and begun) or rounds % MOVING_ROUNDS == 0:
-                chunk = next(blocks, None)
-                if chunk is not None:
-                    sites = self._sites()
-                    begun.append(self._run_chunk(chunk, [self.unit.make(s) for s in sites], sites))
-                    moved = True
-                elif not begun:
-                    return
-            calm = 0 if moved else calm + 1
-            if calm == CALM_ROUNDS:
-                before = [array.storage().copy() for array in self.arrays]
-            elif calm > CALM_ROUNDS:
-                if all(map(np.array_equal, before, (array.storage() for array in self.arrays))):
-                    raise WaitsForOthers(next(pause.line for pause in paused if pause is not None))
-                calm = 0
+            moved = any([waits.step(block) for block in [*waits.awake]])
+            again = again and not moved
+            if (moved and waits.awake) and rounds % MOVING_ROUNDS:
+                continue
+            chunk = next(blocks, None)
+            if chunk is not None:
+                sites = self._sites()
+                waits.start(self._run_chunk(chunk, [self.unit.make(s) for s in sites], sites))
+            elif not waits.awake and not waits.resting:
+                return
+            elif not waits.awake:
+                if again:
+                    raise WaitsForOthers(next(block.pause.line for block in waits.resting if block.pause))
+                waits.wake_all()
+                again = True
 
     def _sites(self) -> list[list[Site]]:
         """The sites of every warp of a block."""
