@@ -75,6 +75,9 @@ class Observer:
     def barrier(self, arrivals: Arrivals, complete: bool) -> None:
         """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete``: every thread of the chunk came."""
 
+    def grid_barrier(self) -> None:
+        """All threads of the grid passed a barrier."""
+
     def divergence(
         self,
         barrier: Barrier,

@@ -67,6 +67,7 @@ class Analysis:
 
     Attributes:
         sources: the kernel's source, and those of device functions in its file.
+        cooperative: the kernel has a barrier of the whole grid.
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
         groups: it calls syncwarp with a mask that may name a part of the warp.
         asks_grid: the program contains the size of the grid.
@@ -77,7 +78,7 @@ class Analysis:
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
-        self.fences = self.groups = self.copies = self.products = self.asks_grid = False
+        self.fences = self.groups = self.copies = self.products = self.asks_grid = self.cooperative = False
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import calls, conditions, operators, records, tuples, types, why
 from .context import Context, of_array, of_literal
+from .names import GRID_GROUP, Symbol
 from .nodes import (
     Apply,
     Const,
@@ -150,6 +151,8 @@ class Expressions(Context):
             return self.load(node, value, ()) if is_field(value) else value
         if isinstance(owner.type, TupleType) and node.attr in owner.type.fields:
             return tuples.item(owner, owner.type.fields.index(node.attr))
+        if isinstance(owner, Static) and owner.thing == GRID_GROUP:
+            return Static(thing=Symbol((*GRID_GROUP.path, node.attr)))
         if isinstance(owner, Static) and isinstance(owner.thing, np.dtype) and node.attr == "type":
             return owner
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):

@@ -106,7 +106,7 @@ CUDA = {
     "fp16": "use float32",
     "random": "draw the random numbers on the host, and pass them in an array",
     "const": "write cuda.const.array_like(ARRAY)",
-    "cg": "end the kernel, and launch the next one",
+    "cg": "numba has one group, cuda.cg.this_grid(), with one method, sync()",
     "match_all_sync": "use all_sync of a comparison",
     "clock": "leave it out: the simulator counts, and knows no time",
     "clock64": "leave it out: the simulator counts, and knows no time",

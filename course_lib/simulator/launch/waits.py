@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..lanes.arrays import Pattern, Watcher
-from ..lanes.barrier import Pause
+from ..lanes.barrier import AtGrid, Pause
 from ..lanes.memory import GlobalArray
 
 #: A word of global memory: its array and its key.
@@ -24,19 +24,24 @@ MOST_WORDS = 2**16
 class Started:
     """A block that has begun: where it pauses, and the words that it accessed before that, if it changed nothing."""
 
-    def __init__(self, run: Iterator[Pause]) -> None:
+    def __init__(self, run: Iterator[Pause | AtGrid]) -> None:
         self.run = run
-        self.pause: Pause | None = None
+        self.pause: Pause | AtGrid | None = None
         self.words: set[Word] | None = None
         self.seen: dict[Word, bytes] = {}
 
 
 class Waits:
-    """The blocks that have begun: those ``awake``, and those that rest until another block stores to their words."""
+    """The blocks that have begun: those ``awake``, and those that wait.
+
+    Some rest until another block stores to their words, some are at a barrier of the grid; ``ended`` counts the others.
+    """
 
     def __init__(self) -> None:
         self.awake: dict[Started, None] = {}
         self.resting: dict[Started, None] = {}
+        self.at_grid: dict[Started, None] = {}
+        self.ended = 0
         self._looking: dict[Word, dict[Started, None]] = {}  # who looks at a word
         self._touched: set[Word] | None = None  # by the block that runs, if it waits
         self._stirred: dict[Started, None] = {}
@@ -59,8 +64,12 @@ class Waits:
 
         return see
 
-    def start(self, run: Iterator[Pause]) -> None:
+    def start(self, run: Iterator[Pause | AtGrid]) -> None:
         self.awake[Started(run)] = None
+
+    def go_on(self) -> None:
+        """Wake the blocks at a barrier of the grid."""
+        self.awake, self.at_grid = self.at_grid, {}
 
     def step(self, block: Started) -> bool:
         """Run an awake block to its next pause; return whether it changed a variable, or ended.
@@ -68,21 +77,26 @@ class Waits:
         It rests if an iteration accessed the same words as the one before and left them, and all variables, as they
         were: it would do the same again.
         """
-        waits, before = block.pause is not None and block.pause.calm, block.words
+        waits, before = isinstance(block.pause, Pause) and block.pause.calm, block.words
         values = _values(before) if waits and before is not None else None
         self._touched = set() if waits else None
         block.pause = next(block.run, None)
         block.words, self._touched = self._touched, None
+        calm = isinstance(block.pause, Pause) and block.pause.calm
         if block.pause is None:
             del self.awake[block]
-        elif block.pause.calm and values is not None and block.words == before and _values(block.words) == values:
+            self.ended += 1
+        elif isinstance(block.pause, AtGrid):
+            del self.awake[block]
+            self.at_grid[block] = None
+        elif calm and values is not None and block.words == before and _values(block.words) == values:
             del self.awake[block]
             self.resting[block], block.seen = None, values
             for word in values:
                 self._looking.setdefault(word, {})[block] = None
         self._wake(other for other in self._stirred if other in self.resting and _values(other.words) != other.seen)
         self._stirred.clear()
-        return block.pause is None or not block.pause.calm
+        return not calm
 
     def wake_all(self) -> None:
         self._wake(self.resting)
