@@ -145,6 +145,26 @@ def test_a_launch_fills_in_no_defaults():
             simulate(kernel)[1, 2](*given)
 
 
+@pytest.mark.parametrize("home", ["numba.cuda._internal.cuda_bf16", "numba.cuda"])
+def test_bfloat16_of_numba_cuda_is_refused_with_the_way_out(home, monkeypatch):
+    """Of numba, which has none, a stand-in: numba-cuda's functions of bfloat16 come from the first module."""
+
+    def hadd(a, b): ...
+
+    hadd.__module__ = home
+    monkeypatch.setattr(cuda, "bf16", SimpleNamespace(hadd=hadd), raising=False)
+
+    def named(x):
+        x[0] = hadd(x[0], x[1])
+
+    def of_module(x):
+        x[0] = cuda.bf16.hadd(x[0], x[1])
+
+    for kernel in (of_module, *([named] if home != "numba.cuda" else [])):
+        with pytest.raises(UnsupportedKernelError, match="hadd.*; use float32, which holds every bfloat16"):
+            simulate(kernel)[1, 1](np.zeros(2, np.float32))
+
+
 def test_more_threads_than_the_bounds_of_the_launch():
     @cuda.jit(launch_bounds=32)
     def kernel(x):

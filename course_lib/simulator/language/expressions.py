@@ -144,9 +144,8 @@ class Expressions(Context):
         if isinstance(owner.type, ArrayType):
             return self._of_array(node, owner, owner.type)
         if isinstance(owner.type, RecordsType):
-            first = records.field(node, owner, owner.type.fields[0])
             if owner.type.ndim and node.attr in ("shape", "size", "ndim"):
-                return self._of_array(node, first, owner.type.items[0])
+                return self._of_array(node, *records.of_numbers(node, owner))
             value = records.field(node, owner, node.attr)
             return self.load(node, value, ()) if is_field(value) else value
         if isinstance(owner.type, TupleType) and node.attr in owner.type.fields:

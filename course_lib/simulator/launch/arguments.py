@@ -102,9 +102,11 @@ def take_records(name: str, records: np.ndarray) -> tuple[FieldArray, ...]:
     """An array of records, as an array for each field."""
     check_contiguous(name, records)
     for field, (kind, *_) in (records.dtype.fields or {}).items():
+        kind = kind.base  # of the elements, if the field is an array
         if kind.name not in SCALARS or not kind.isnative:
             raise LaunchError(
-                f"the field {field!r} of the records {name!r} is {kind}; the simulator runs fields that are numbers"
+                f"the field {field!r} of the records {name!r} holds {kind}; the simulator runs numbers and arrays of "
+                "numbers"
             )
         if any(size % kind.itemsize for size in records.strides):
             raise LaunchError(
