@@ -57,6 +57,10 @@ def imported_array(x):
     x[0] = tile[0]
 
 
+def exchange_of_floats(x):
+    cuda.atomic.exch(x, 0, x[1])
+
+
 def counts_an_int(x):
     x[cuda.threadIdx.x] = cuda.syncthreads_count(int(x[0] > 1))
 
@@ -76,7 +80,7 @@ def item_of_a_named_tuple(x):
 
 REFUSED = [
     counts_a_bool, all_of_a_float, any_of_a_bool, attribute_of_a_class, attribute_of_an_object, imported_thread,
-    imported_array,
+    imported_array, exchange_of_floats,
 ]  # fmt: skip
 TAKEN = [counts_an_int, imported_functions, value_of_an_enumeration, item_of_a_named_tuple]
 
