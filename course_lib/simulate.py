@@ -9,14 +9,16 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .check_all import LAUNCHES, Checked, Launch, check_all
+from .model.occupancy import occupancy
 from .observers import COUNTERS, JUDGES
 from .observers.banks import wavefronts_by_block
 from .observers.coalescing import sectors_by_block
 from .observers.traffic import Key, TrafficObserver
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .simulator.findings import KernelError, LaunchError
+from .simulator.hardware import HOPPER
 from .simulator.lanes.arrays import Pattern
-from .simulator.lanes.loops import WaitsForOthers
+from .simulator.lanes.loops import PartOfGrid, WaitsForOthers
 from .simulator.lanes.masks import DifferentArrays
 from .simulator.launch.engine import Engine
 from .simulator.launch.prepare import Prepared, prepare
@@ -135,12 +137,18 @@ class Simulation:
                 "device=True to launch it"
             )
         prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer))
+        if prepared.unit.cooperative:
+            check_resident(prepared)
         before = (
             [(array, array.storage().copy()) for array in prepared.may_write] if prepared.unit.may_begin_anew else []
         )
         try:
             return self._observed(prepared, grid, block)
-        except (WaitsForOthers, DifferentArrays):  # of other warps or blocks: run each block by itself, in turns
+        except (
+            WaitsForOthers,
+            DifferentArrays,
+            PartOfGrid,
+        ):  # of other warps or blocks: run each block by itself, in turns
             for array, values in before:
                 array.storage()[...] = values
             prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer), patient=True)
@@ -157,7 +165,7 @@ class Simulation:
         try:
             engine.run()
         except KernelError as error:  # a loop that does not end
-            if isinstance(error, WaitsForOthers) and not prepared.patient:
+            if isinstance(error, (WaitsForOthers, PartOfGrid)) and not prepared.patient:
                 raise
             stopped = error
         columns = {name: counts for counter in counters for name, counts in counter.columns().items()}
@@ -190,6 +198,20 @@ class Simulation:
         if self._strict and run.errors:
             raise KernelError(error_text(run, prepared.lines), run.errors, run)
         return run
+
+
+def check_resident(prepared: Prepared) -> None:
+    """Raise LaunchError if not all blocks of the launch, which wait for each other, fit on a GPU at once."""
+    launch = prepared.launch
+    arrays = sum(size for number, (_, size, *_) in prepared.unit.static_shared.items() if number >= 0)
+    known = occupancy(launch.threads_per_block, 1, arrays + launch.dynamic_shared, HOPPER)
+    most = known.blocks * HOPPER["multiprocessors"]
+    if launch.blocks > most:
+        raise LaunchError(
+            f"the launch has {launch.blocks:,} blocks, which wait for each other at this_grid().sync(), and an H100 or "
+            f"H200 holds at most {most:,} of them at once ({known.blocks} on each of {HOPPER['multiprocessors']} "
+            f"multiprocessors, limited by {known.limit}); launch fewer, and let each thread loop over several elements"
+        )
 
 
 def row_of(key: Key, columns: dict[str, dict[Key, int]]) -> TrafficRow:

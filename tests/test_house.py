@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "run": {"simulator", "observers", "trace"},
     "testing": {"run", "simulator"},
     "check_all": {"run", "simulator", "testing"},
-    "simulate": {"simulator", "observers", "run", "trace", "check_all"},
+    "simulate": {"simulator", "observers", "run", "trace", "check_all", "model"},
     "kernels": set(),
     "trace": {"simulator"},
     "look": set(),

@@ -67,12 +67,13 @@ class BarriersObserver(Observer):
                     self._findings.pop(FindingKey("barrier-divergence", met, branch, None), None)
                     other, why = met, f"went to the barrier in line {met}"
         thread = vector.first_thread(absent)
+        name, whole = ("this_grid().sync()", "the grid") if barrier.grid else ("syncthreads()", "a block")
         self.add(
             Finding(
                 "barrier-divergence",
                 line,
-                f"{self.name(came)} reached syncthreads() in line {line}, but {self.name(thread)} {why}; "
-                "every thread of a block must reach the same barrier",
+                f"{self.name(came)} reached {name} in line {line}, but {self.name(thread)} {why}; "
+                f"every thread of {whole} must reach the same barrier",
                 other_line=other,
                 threads=(came, thread),
                 count=count,

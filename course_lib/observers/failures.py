@@ -1,4 +1,4 @@
-"""Failed assertions and raised exceptions; a GPU ends the thread there without a message."""
+"""Failed assertions and raised exceptions: a GPU ends the thread there, and only debug=True tells the host."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from ..simulator.observer import Observer
 
 if TYPE_CHECKING:
     from ..simulator.lanes.warp import WarpVector
+    from ..simulator.launch.prepare import Prepared
 
 
 class FailuresObserver(Observer):
     """Reports each assert and each raise that threads end in."""
+
+    def start(self, prepared: Prepared) -> None:
+        super().start(prepared)
+        with_debug = "with debug=True a GPU ends the thread there, and the launch raises the exception"
+        without = "without debug=True a GPU ends the thread there silently"
+        self._on_gpu = with_debug if prepared.source.debug else without
 
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
         thread = vector.first_thread(lanes)
@@ -23,7 +30,7 @@ class FailuresObserver(Observer):
             Finding(
                 kind,
                 line,
-                f"{self.name(thread)} {what} at {text}; without debug=True a GPU ends the thread there silently: "
+                f"{self.name(thread)} {what} at {text}; {self._on_gpu}: "
                 "look at its values, with print or in the stepper",
                 threads=(thread,),
                 count=int(np.count_nonzero(lanes)),

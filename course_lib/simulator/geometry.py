@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .findings import LaunchError, Thread
+from .findings import Coordinates, LaunchError, Thread
 from .hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, WARP_SIZE
 
 #: Vectors of about this many lanes ran fastest (256 lanes: 12x slower; 256 K: 2x slower).
@@ -120,6 +120,16 @@ class Launch:
         """``((bx, by, bz), (tx, ty, tz))`` of the thread with linear id ``linear`` in the grid."""
         block, thread = divmod(int(linear), self.threads_per_block)
         return self.block_at(block), self.thread_at(thread)
+
+    def title(self, thread: Thread) -> str:
+        """``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""
+
+        def place(coordinates: Coordinates, sizes: Coordinates) -> int | tuple[int, ...]:
+            dims = max([1, *(d + 1 for d in range(3) if sizes[d] > 1)])
+            return coordinates[0] if dims == 1 else coordinates[:dims]
+
+        block, inner = thread
+        return f"thread {place(inner, self.block)} of block {place(block, self.grid)}"
 
     def thread_at(self, linear: int) -> tuple[int, int, int]:
         """(x, y, z) of the thread with linear id ``linear`` in its block (x fastest)."""

@@ -22,6 +22,13 @@ SHARED_LIMIT = 48 * 1024
 #: Largest shared memory of a block on Hopper, in bytes; used if a kernel calls wgmma.
 HOPPER_SHARED_LIMIT = 227 * 1024
 LOCAL_LIMIT = 512 * 1024
+#: A multiprocessor of compute capability 9.0, and how many an H100 (SXM) and an H200 have.
+HOPPER = {
+    "threads_per_multiprocessor": 2048,
+    "registers_per_multiprocessor": 64 * 1024,
+    "shared_bytes_per_multiprocessor": 228 * 1024,
+    "multiprocessors": 132,
+}
 
 
 def ceil_div(a: int, b: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .findings import Coordinates, Finding, FindingKey, Thread
+from .findings import Finding, FindingKey, Thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +74,9 @@ class Observer:
 
     def barrier(self, arrivals: Arrivals, complete: bool) -> None:
         """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete``: every thread of the chunk came."""
+
+    def grid_barrier(self) -> None:
+        """All threads of the grid passed a barrier."""
 
     def divergence(
         self,
@@ -154,13 +157,7 @@ class Observer:
 
     def name(self, thread: Thread) -> str:
         """Name a thread: ``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""
-
-        def place(coordinates: Coordinates, sizes: Coordinates) -> int | tuple[int, ...]:
-            dims = max([1, *(d + 1 for d in range(3) if sizes[d] > 1)])
-            return coordinates[0] if dims == 1 else coordinates[:dims]
-
-        block, inner = thread
-        return f"thread {place(inner, self.launch.block)} of block {place(block, self.launch.grid)}"
+        return self.launch.title(thread)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

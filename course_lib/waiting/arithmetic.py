@@ -399,7 +399,7 @@ class _Line:
                 self._unknown(name_of_unknown(node))
             case Meet():
                 self.made.meets = True
-                self._unknown(f"cuda.{node.reduction}" if node.reduction else "")
+                self._unknown(f"cuda.{node.reduction}" if node.reduction else "this_grid().sync()" if node.grid else "")
         return self._together(node.operands)
 
     def _in_lanes(self, *nodes: Expr) -> list[Way]:

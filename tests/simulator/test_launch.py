@@ -202,12 +202,12 @@ def test_every_schedule_gives_the_same_values_and_counts(schedule):
     assert run.findings == ()
 
 
-def test_the_kernel_may_be_a_plain_function_and_a_default_fills_in():
-    def fill(out, value=3.0):
+def test_the_kernel_may_be_a_plain_function():
+    def fill(out, value):
         out[cuda.grid(1)] = value
 
     out = np.zeros(4)
-    simulate(fill)[2, 2](out)
+    simulate(fill)[2, 2](out, 3.0)
     np.testing.assert_array_equal(out, 3)
 
 

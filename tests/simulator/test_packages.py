@@ -57,6 +57,10 @@ def imported_array(x):
     x[0] = tile[0]
 
 
+def exchange_of_floats(x):
+    cuda.atomic.exch(x, 0, x[1])
+
+
 def counts_an_int(x):
     x[cuda.threadIdx.x] = cuda.syncthreads_count(int(x[0] > 1))
 
@@ -76,7 +80,7 @@ def item_of_a_named_tuple(x):
 
 REFUSED = [
     counts_a_bool, all_of_a_float, any_of_a_bool, attribute_of_a_class, attribute_of_an_object, imported_thread,
-    imported_array,
+    imported_array, exchange_of_floats,
 ]  # fmt: skip
 TAKEN = [counts_an_int, imported_functions, value_of_an_enumeration, item_of_a_named_tuple]
 
@@ -126,6 +130,43 @@ def test_where_the_packages_differ_the_message_names_them(package, make, dtype, 
             launch(np.ones(32, dtype), np.zeros(32))
     else:
         launch(np.ones(32, dtype), np.zeros(32))
+
+
+def test_a_launch_fills_in_no_defaults():
+    def kernel(x, value=3.0):
+        x[cuda.grid(1)] = value
+
+    array = types.float32[::1]
+    assert oracle.compiles(kernel, [array, types.float64])
+    with pytest.raises(TypeError, match="1 argument types given, but function takes 2"):
+        oracle.compiles(kernel, [array])
+    x = np.zeros(2, np.float32)
+    simulate(kernel)[1, 2](x, 4.0)
+    assert x.tolist() == [4, 4]
+    for given in ((x,), ()):
+        words = "fills in no defaults" if given else "takes 2 arguments .* given 0$"
+        with pytest.raises(LaunchError, match=words):
+            simulate(kernel)[1, 2](*given)
+
+
+@pytest.mark.parametrize("home", ["numba.cuda._internal.cuda_bf16", "numba.cuda"])
+def test_bfloat16_of_numba_cuda_is_refused_with_the_way_out(home, monkeypatch):
+    """Of numba, which has none, a stand-in: numba-cuda's functions of bfloat16 come from the first module."""
+
+    def hadd(a, b): ...
+
+    hadd.__module__ = home
+    monkeypatch.setattr(cuda, "bf16", SimpleNamespace(hadd=hadd), raising=False)
+
+    def named(x):
+        x[0] = hadd(x[0], x[1])
+
+    def of_module(x):
+        x[0] = cuda.bf16.hadd(x[0], x[1])
+
+    for kernel in (of_module, *([named] if home != "numba.cuda" else [])):
+        with pytest.raises(UnsupportedKernelError, match="hadd.*; use float32, which holds every bfloat16"):
+            simulate(kernel)[1, 1](np.zeros(2, np.float32))
 
 
 def test_more_threads_than_the_bounds_of_the_launch():

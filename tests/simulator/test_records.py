@@ -219,7 +219,7 @@ def test_what_remains_is_refused_by_name(kernel, message):
 @pytest.mark.parametrize(
     ("dtype", "message"),
     [
-        ([("x", "f4"), ("y", "f4", 3)], "'y' of the records 'p'"),
+        ([("x", "f4"), ("y", [("z", "f4")])], "'y' of the records 'p'"),
         ([("x", "f4"), ("text", "S4")], "'text' of the records 'p'"),
         ([("flag", "i1"), ("x", "f8")], "align=True"),
     ],
@@ -237,3 +237,74 @@ def test_records_in_shared_memory_are_refused():
 
     with pytest.raises(UnsupportedKernelError, match="PARTICLE is not a type that the simulator runs"):
         simulate(kernel)[1, 1](np.zeros(1))
+
+
+NESTED = np.dtype([("at", "f4", 3), ("mass", "f8"), ("pair", "i2", (2, 2))], align=True)
+
+
+def bodies(count):
+    made = np.zeros(count, NESTED)
+    rng = np.random.default_rng(5)
+    for field, *_ in NESTED.descr:
+        if field:
+            made[field] = rng.integers(-9, 9, made[field].shape)
+    return made
+
+
+def test_fields_may_be_arrays():
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        one = a[i]
+        for k in range(len(one.at)):
+            out[i] += one.at[k] * a["pair"][i, 1, k % 2]
+        one.at[2] = i
+        a[i].pair[0][1] += 1
+        cuda.atomic.add(a[i]["at"], 0, 1)
+        one.mass = a.at[i, 1] + a.size
+
+    a, out = bodies(5), np.zeros(5)
+    want = a.copy()
+    pairs = want["pair"][:, 1][:, [0, 1, 0]]
+    product = (want["at"].astype(float) * pairs).sum(1)
+    want["mass"] = want["at"][:, 1] + 5
+    want["at"][:, 2] = np.arange(5)
+    want["at"][:, 0] += 1
+    want["pair"][:, 0, 1] += 1
+    run = simulate(kernel)[1, 5](a, out)
+    assert {f.kind for f in run.findings} == {"float64"}
+    np.testing.assert_array_equal(out, product)
+    for field in ("at", "mass", "pair"):
+        np.testing.assert_array_equal(a[field], want[field])
+    assert NESTED.itemsize == 32  # so each record is a sector of its own
+    assert run.traffic.select(array="a.mass", op="store").sectors == 5
+
+
+def test_a_record_by_value_has_arrays_too():
+    @cuda.jit
+    def kernel(one, out):
+        out[0] = one.at[1] + one["pair"][1, 0]
+
+    a, out = bodies(3), np.zeros(1)
+    simulate(kernel)[1, 1](a[1], out)
+    assert out[0] == a["at"][1, 1] + a["pair"][1, 1, 0]
+
+
+def test_what_fields_that_are_arrays_lack():
+    def whole(a):
+        a[0].at = 3
+
+    def outside(a):
+        a[0].at[1] = a[1].at[3]
+
+    def of_no_number(a):
+        a[0].at[0] = a.size
+
+    with pytest.raises(UnsupportedKernelError, match=r"a\[0\].at is an array; store to its elements"):
+        simulate(whole)[1, 1](bodies(2))
+    (finding,) = simulate(outside, strict=False)[1, 1](bodies(2)).findings
+    assert (finding.kind, finding.index) == ("out-of-bounds", (3,))
+    with pytest.raises(UnsupportedKernelError, match="does not know its size"):
+        simulate(of_no_number)[1, 1](np.zeros(2, [("at", "f4", 3)]))
+    with pytest.raises(LaunchError, match="numbers and arrays of numbers"):
+        simulate(whole)[1, 1](np.zeros(2, [("at", "S3", 3)]))

@@ -189,7 +189,7 @@ def refuse_lambda(a):
 
 
 def refuse_unknown_cuda(a):
-    cuda.cg.this_grid().sync()  # here
+    cuda.cg.this_block().sync()  # here
 
 
 def refuse_unknown_math(a):

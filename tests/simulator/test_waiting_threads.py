@@ -344,3 +344,36 @@ def test_arrays_hold_what_one_launch_left():
     run = simulate(kernel)[4, 32](count, ints(1))
     assert count.tolist() == [104, 1004]
     assert run.traffic.select(array="count", op="atomic").accesses == 4
+
+
+@pytest.mark.parametrize("blocks", [90, 180])
+def test_a_block_that_waits_looks_again_only_after_a_change(blocks):
+    """So the time of a launch grows with its blocks, and not with their square."""
+    flag = simulate(waits_for_the_last_block)[blocks, 32](ints(1), ints(1), ints(blocks)).traffic.select(array="flag")
+    assert flag.accesses <= 8 * blocks
+    x, out = np.ones(blocks), np.zeros(blocks)
+    run = simulate(looks_back)[blocks, 1](x, np.zeros(blocks), ints(blocks), out)
+    assert out.tolist() == [*range(1, blocks + 1)]
+    assert run.traffic.select(array="flags").accesses <= 8 * blocks
+
+
+def test_a_block_rests_until_any_word_of_its_loop_changes():
+    """Each block waits for two words, which another block sets in an order of its own."""
+
+    @cuda.jit
+    def kernel(words, out):
+        b = cuda.blockIdx.x
+        last = cuda.gridDim.x - 1
+        if b < last:
+            while cuda.atomic.add(words, b, 0) + cuda.atomic.add(words, last + b, 0) != 2:
+                pass
+            cuda.threadfence()
+        else:
+            for k in range(last):
+                cuda.atomic.exch(words, last + last - 1 - k, 1)
+                cuda.atomic.exch(words, k, 1)
+        out[b] = 1
+
+    out = ints(13)
+    assert simulate(kernel)[13, 1](ints(24), out).findings == ()
+    assert out.tolist() == [1] * 13

@@ -3,7 +3,7 @@
 Two accesses race if they touch the same word, come from different threads, at least one writes, not both are
 atomic, and nothing orders them:
 
-* threads of one block are ordered by a barrier between the two accesses;
+* threads of one block are ordered by a barrier between the two accesses, and all threads by a barrier of the grid;
 * lanes of a warp are ordered by a barrier between them, or by a ``syncwarp`` in which both took part (the simulator
   runs warps in lockstep, but CUDA does not guarantee that, and a shuffle or a vote orders no memory access);
 * any threads are ordered by release and acquire: a ``threadfence`` after the first access, then an atomic on a word,

@@ -100,6 +100,11 @@ class RacesObserver(Observer):
             met = np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
             self.epochs[chunk] = epoch + met
 
+    def grid_barrier(self) -> None:
+        for shadow in self.shadows.values():
+            shadow.forget()
+        self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, SharedArray)}
+
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         chunk = vectors[0].chunk
         for shadow in self.shadows.values():

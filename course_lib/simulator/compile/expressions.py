@@ -265,7 +265,7 @@ def meet(out: Writer, node: Meet) -> Code:
     if node.predicate is not None:
         reduction = f"({node.reduction!r}, {text(out, node.predicate)})"
     branch = out.branch()
-    code = f"(yield Barrier({out.place()}, {out.at(node.line)}, {branch}, {out.mask}, {reduction}))"
+    code = f"(yield Barrier({out.place()}, {out.at(node.line)}, {branch}, {out.mask}, {reduction}, {node.grid}))"
     if node.predicate is not None:
         return out.keep(code)
     out.emit(code)

@@ -57,6 +57,7 @@ class Unit:
         together: the NumPy function of each operation of whole warps, by line and name.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
+        cooperative: the kernel has a barrier of the whole grid.
         fences: the kernel calls threadfence; copies: it starts asynchronous copies; products: those of warpgroups.
         groups: it calls syncwarp with a mask that may name a part of the warp.
         asks_grid: the code contains the size of the grid.
@@ -69,7 +70,7 @@ class Unit:
             module, template = generate(self.program, tracing, patient)
         self.sources, self.fences, self.groups = analysis.sources, analysis.fences, analysis.groups
         self.asks_grid, self._found = analysis.asks_grid, analysis.found
-        self.copies, self.products = analysis.copies, analysis.products
+        self.copies, self.products, self.cooperative = analysis.copies, analysis.products, analysis.cooperative
         self.outside = tuple(array for array, _ in module.outside.values())
         self._written = written(self.program, {})
         self.sites: list[tuple[int, str, int]] = []
@@ -81,8 +82,9 @@ class Unit:
         self.instances: list[Instance] = []
         self._known: dict[tuple[Template, int], int] = {}
         self._instantiate(template, source.tree.lineno)
-        #: may a launch start again block by block, because threads wait for others or blocks choose between arrays?
-        self.may_begin_anew = self.program.waits or module.chooses
+        #: may a launch start again block by block, because threads wait for others, blocks choose between arrays, or
+        #: some of them do not reach a barrier of the grid?
+        self.may_begin_anew = self.program.waits or module.chooses or self.cooperative
         self.text = "".join(t.text for t in module.templates.values())
         self._scope = {**SCOPE, **module.constants}
         try:

@@ -125,6 +125,12 @@ class Array:
         """Read, change and write elements as an atomic; on one element, the lower lane comes first."""
         keys = self.keys(vector, pattern, base)
         shape = vector.shape
+        if (place := pattern.only_lane) is not None:
+            data = self.storage()
+            key, *given = (_at(value, place) for value in (keys, *values))
+            old = data[key]
+            data[key] = ATOMIC[operation](old, *given)
+            return old
         keys = np.broadcast_to(keys, shape)
         mask = np.broadcast_to(np.asarray(pattern.mask), shape)
         order = np.argsort(vector.ids[mask], kind="stable")
@@ -137,10 +143,12 @@ class Array:
                 in_place[operation].at(data, keys, values[0])
             return self.dtype.type(0)
         by_key = np.argsort(keys, kind="stable")
-        starts = np.flatnonzero(np.r_[True, np.diff(keys[by_key]) != 0])
+        starts = np.flatnonzero(np.concatenate(([True], np.diff(keys[by_key]) != 0)))
         if len(starts) == 1 and operation in in_place:  # all lanes meet in one word
             with np.errstate(all="ignore"):
-                states = in_place[operation].accumulate(np.r_[data[keys[:1]], values[0]], dtype=self.dtype)
+                states = in_place[operation].accumulate(
+                    np.concatenate((data[keys[:1]], values[0]), dtype=self.dtype), dtype=self.dtype
+                )
             data[keys[0]] = states[-1]
             return self._by_lane(states[:-1], mask, order)
         rank = np.empty(len(keys), np.int64)
@@ -172,6 +180,13 @@ class Array:
         return tuple(index)
 
 
+def _at(value: Any, place: tuple[int, ...]) -> Any:
+    """The value of the lane at ``place`` of a vector, whose axes may have length 1."""
+    if type(value) is not np.ndarray or value.ndim == 0:
+        return value
+    return value[tuple(p if size > 1 else 0 for p, size in zip(place, value.shape, strict=True))]
+
+
 class Pattern:
     """The part of an access that differs between lanes or blocks.
 
@@ -187,6 +202,15 @@ class Pattern:
         self.tally: dict[int, int] = {}
         self.memo: dict[Any, Any] = {}
         self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
+
+    @property
+    def only_lane(self) -> tuple[int, ...] | None:
+        """The place in the vector of the lane that takes part, if there is only one."""
+        if "only" not in self.memo:
+            alone = self.vector.count(self.mask) == 1
+            self.memo["only"] = self.vector.first_lane(self.mask) if alone else None
+        place: tuple[int, ...] | None = self.memo["only"]
+        return place
 
     def count(self, base: int) -> None:
         """Tally one access at ``base``."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..findings import Thread
+
 
 class Pause(NamedTuple):
     """Yielded after each iteration of a loop that may wait; ``calm``: the warp's own variables did not change.
@@ -16,12 +18,20 @@ class Pause(NamedTuple):
     phase: bool = False
 
 
+class AtGrid(NamedTuple):
+    """Yielded by blocks that have arrived at a barrier of the grid; ``first`` is one of their threads."""
+
+    line: int
+    first: Thread
+
+
 class Barrier(NamedTuple):
     """Yielded by a warp that arrives at a barrier, where it waits for the other warps of its blocks.
 
     ``place`` is its place in program order: positions in the source and iteration counts, outermost first.
     ``branch`` is the line of the innermost if or loop around it, or None; ``mask`` holds the lanes that arrived;
-    ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``.
+    ``reduction`` is None, or the name and the predicate of ``syncthreads_count``, ``_and`` or ``_or``. ``grid``: the
+    blocks then wait for all others.
     """
 
     place: tuple[int, ...]
@@ -29,3 +39,4 @@ class Barrier(NamedTuple):
     branch: int | None
     mask: object
     reduction: tuple[str, object] | None
+    grid: bool

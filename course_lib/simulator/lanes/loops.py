@@ -27,6 +27,13 @@ class WaitsForOthers(KernelError):
         )
 
 
+class PartOfGrid(KernelError):
+    """Only some blocks reach a barrier of the grid; blocks that run together cannot part there."""
+
+    def __init__(self, text: str, line: int) -> None:
+        super().__init__(text, line=line)
+
+
 class Steps:
     """The step budget of a launch: a limit for the iterations of all loops, and for those of one ``while`` loop.
 

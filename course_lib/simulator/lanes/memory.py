@@ -75,10 +75,12 @@ class FieldArray(GlobalArray):
     """A field of an array of records: its elements, at their true addresses."""
 
     def __init__(self, name: str, records: np.ndarray, field: str) -> None:
-        dtype, self.origin = records.dtype.fields[field][:2]  # type: ignore[index]
+        whole, self.origin = records.dtype.fields[field][:2]  # type: ignore[index]
+        dtype = whole.base
         order: Literal["C", "F"] = "C" if records.flags.c_contiguous else "F"
         super().__init__(name, records[field])
         self.records, self.strides = records, tuple(s // dtype.itemsize for s in records.strides)
+        self.strides += c_strides(whole.shape)
         of_bytes = records.reshape(-1, order=order).view(np.uint8)[self.origin :]
         self.flat = of_bytes[: of_bytes.size // dtype.itemsize * dtype.itemsize].view(dtype)
 

@@ -137,6 +137,17 @@ class WarpVector(LaneVector):
         """Report that the active lanes end in an ``assert`` or a ``raise``."""
         self.engine.tell("failed", kind, text, line, self, self.full(mask))
 
+    def nonzero(self, divisor: Any, mask: Mask, line: int) -> Any:
+        """Return the divisor of a kernel with debug=True. Raises KernelError if it is 0 in an active lane."""
+        zero = divisor == 0
+        if np.any(zero) and (lanes := self.full(mask) & zero).any():
+            raise KernelError(
+                f"{self.launch.title(self.first_thread(lanes))} divides by zero; since the function has debug=True, a "
+                "GPU ends the thread there, and the launch raises ZeroDivisionError: check the divisor first",
+                line=line,
+            )
+        return divisor
+
     def check_assigned(self, have: Mask, mask: Mask, name: str, line: int) -> None:
         """Report the active lanes in which variable ``name`` has no value yet."""
         self._tell_missing("unassigned", have, mask, name, line)

@@ -413,6 +413,8 @@ CUDA: dict[str, Row | forms.Form] = {
     "const.array_like": allocations.constant_array,
     "grid": forms.grid,
     "gridsize": forms.gridsize,
+    "cg.this_grid": forms.grid_group,
+    "cg.this_grid().sync": forms.grid_sync,
     "syncthreads": forms.syncthreads,
     "syncwarp": forms.syncwarp,
     "nanosleep": forms.pause,
@@ -427,7 +429,10 @@ CUDA: dict[str, Row | forms.Form] = {
 ROUND = Row("round", (1, 2), _round, "cast(np.rint({0}), {dtype})")
 ROUND_TO = Row("round", (1, 2), _round_to, "rounded({0}, {1})", widened="math of")
 #: These have no value: they are statements.
-STATEMENTS = ("syncthreads", "syncwarp", "nanosleep", "threadfence", "threadfence_block", "threadfence_system")
+STATEMENTS = (
+    "syncthreads", "syncwarp", "nanosleep", "threadfence", "threadfence_block", "threadfence_system",
+    "cg.this_grid().sync",
+)  # fmt: skip
 
 #: Python's own functions.
 BUILTINS: dict[Any, Row | forms.Form] = {

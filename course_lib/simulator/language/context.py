@@ -67,6 +67,7 @@ class Analysis:
 
     Attributes:
         sources: the kernel's source, and those of device functions in its file.
+        cooperative: the kernel has a barrier of the whole grid.
         fences, copies, products: the kernel calls threadfence; it starts asynchronous copies, products of warpgroups.
         groups: it calls syncwarp with a mask that may name a part of the warp.
         asks_grid: the program contains the size of the grid.
@@ -77,7 +78,7 @@ class Analysis:
 
     def __init__(self, launch: Launch, kernel: Source) -> None:
         self.launch, self.sources = launch, [kernel]
-        self.fences = self.groups = self.copies = self.products = self.asks_grid = False
+        self.fences = self.groups = self.copies = self.products = self.asks_grid = self.cooperative = False
         self.dynamic: str | None = None
         self.functions: dict[tuple[object, ...], Function] = {}
         self.found: list[tuple[Callable[..., object], tuple[Any, ...], object]] = []
@@ -297,6 +298,9 @@ class Context(ABC):
         else:
             result, first, second = types.binary(op, x, y)
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
+        if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result != "float16":
+            if not isinstance(right, Const) or right.value == 0:
+                right = Apply(operation=operators.NOT_ZERO, args=(right,), type=y, line=line)
         small = isinstance(right, Const) and literal and abs(int(right.value)) <= 0x10000
         if op == "Pow" and types.is_float(result) and small:
             exponent = cast(right, "int64")

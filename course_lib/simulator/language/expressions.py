@@ -14,6 +14,7 @@ import numpy as np
 
 from . import calls, conditions, operators, records, tuples, types, why
 from .context import Context, of_array, of_literal
+from .names import GRID_GROUP, Symbol
 from .nodes import (
     Apply,
     Const,
@@ -143,13 +144,14 @@ class Expressions(Context):
         if isinstance(owner.type, ArrayType):
             return self._of_array(node, owner, owner.type)
         if isinstance(owner.type, RecordsType):
-            first = records.field(node, owner, owner.type.fields[0])
             if owner.type.ndim and node.attr in ("shape", "size", "ndim"):
-                return self._of_array(node, first, owner.type.items[0])
+                return self._of_array(node, *records.of_numbers(node, owner))
             value = records.field(node, owner, node.attr)
             return self.load(node, value, ()) if is_field(value) else value
         if isinstance(owner.type, TupleType) and node.attr in owner.type.fields:
             return tuples.item(owner, owner.type.fields.index(node.attr))
+        if isinstance(owner, Static) and owner.thing == GRID_GROUP:
+            return Static(thing=Symbol((*GRID_GROUP.path, node.attr)))
         if isinstance(owner, Static) and isinstance(owner.thing, np.dtype) and node.attr == "type":
             return owner
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):

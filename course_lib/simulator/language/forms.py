@@ -9,8 +9,8 @@ from types import FunctionType
 
 from . import conditions, records, signatures, tuples, types
 from .context import Context
-from .names import Symbol, dtype_name
-from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, after, compile_time, once, settled, tuple_of
+from .names import GRID_GROUP, Symbol, dtype_name
+from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, Static, after, compile_time, once, settled, tuple_of
 from .operators import cast, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
@@ -112,6 +112,18 @@ def syncthreads(x: Context, node: ast.Call, used: bool) -> Expr:
     at_most(node, 0)
     x.barriers = True
     return Meet(line=node.lineno)
+
+
+def grid_group(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``cg.this_grid()``: an object with one method."""
+    at_most(node, 0)
+    return Static(thing=GRID_GROUP)
+
+
+def grid_sync(x: Context, node: ast.Call, used: bool) -> Expr:
+    at_most(node, 0)
+    x.barriers = x.analysis.cooperative = True
+    return Meet(line=node.lineno, grid=True)
 
 
 def reduction(x: Context, node: ast.Call, used: bool) -> Expr:

@@ -367,7 +367,11 @@ class Statements(Expressions):
         if isinstance(target, ast.Attribute) and self.constant_object(target) is None:
             owner = self.expr(target.value)
             if isinstance(owner.type, RecordsType) and not owner.type.ndim:
-                return records.field(target, owner, target.attr)
+                place = records.field(target, owner, target.attr)
+                if isinstance(place.type, ArrayType) and place.type.ndim:
+                    text = ast.unparse(target)
+                    refuse(target, f"{text} is an array; store to its elements, as in {text}[:] = ...")
+                return place
         return None
 
     def assign(self, target: ast.expr, value: Expr, node: ast.Assign | ast.For) -> None:

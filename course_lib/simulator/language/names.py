@@ -27,6 +27,10 @@ class Symbol:
         return ".".join(("cuda", *self.path))
 
 
+#: What ``cuda.cg.this_grid()`` returns; its ``sync`` is ``cg.this_grid().sync``.
+GRID_GROUP = Symbol(("cg", "this_grid()"))
+
+
 def is_cuda_module(thing: object) -> bool:
     """Is ``thing`` numba.cuda, from either package?"""
     return isinstance(thing, ModuleType) and "numba" in thing.__name__ and thing.__name__.split(".")[-1] == "cuda"

@@ -386,11 +386,15 @@ class Elementwise(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Meet(Expr):
-    """A barrier of the block; ``reduction`` names the function that reduces ``predicate`` there, if any."""
+    """A barrier of the block; ``reduction`` names the function that reduces ``predicate`` there, if any.
+
+    ``grid``: it is one of the whole grid.
+    """
 
     acts: ClassVar[bool] = True
 
     line: int
+    grid: bool = False
     reduction: str = ""
     predicate: Expr | None = None
     type: Type = NONE

@@ -80,6 +80,7 @@ COMPLEX = {
     "Pow": Operation("complex **", "complex_power({0}, {1})", uniform),
     "Div": Operation("complex /", "complex_quotient({0}, {1}, w.full, {mask}, {line})", uniform, effect=True),
 }
+NOT_ZERO = Operation("not zero", "w.nonzero({0}, {mask}, {line})", uniform, effect=True)
 UNARY = {
     "USub": Operation("-x", "(-{0})", uniform),
     "Invert": Operation("~", "(~{0})", uniform),

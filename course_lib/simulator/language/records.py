@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from .context import Context
-from .nodes import Expr, Item, MakeTuple, MakeView, once
+from .nodes import Expr, Item, MakeTuple, MakeView, Slice, once
 from .refusals import refuse
 from .types import ArrayType, RecordsType
 
@@ -23,7 +23,19 @@ def field(node: ast.expr, owner: Expr, name: str) -> Expr:
     array, of = Item(value=owner, index=index, type=kind.items[index]), kind.items[index]
     if kind.ndim or of.view:
         return array
-    return MakeView(array=array, parts=(), type=replace(of, view=True), line=node.lineno)  # a record by value
+    return MakeView(
+        array=array, parts=(Slice(),) * of.ndim, type=replace(of, view=True), line=node.lineno
+    )  # a record by value
+
+
+def of_numbers(node: ast.expr, owner: Expr) -> tuple[Expr, ArrayType]:
+    """The array of the first field that is a number: it has the shape of the array of records."""
+    kind = owner.type
+    assert isinstance(kind, RecordsType)
+    for name, of in zip(kind.fields, kind.items, strict=True):
+        if of.ndim == kind.ndim:
+            return field(node, owner, name), of
+    refuse(node, f"all fields of {ast.unparse(node)} are arrays, and the simulator does not know its size; pass it")
 
 
 def at(x: Context, node: ast.Subscript, owner: Expr) -> Expr:

@@ -98,21 +98,25 @@ NUMPY = {
 }
 #: Functions that one might expect in numba.cuda, but that it lacks.
 ABSENT = {"rsqrt": "write 1 / math.sqrt(x)"}
+BFLOAT16 = "use float32, which holds every bfloat16, and round the arrays before the launch"
 CUDA = {
     "atomic": "call one of its functions, such as cuda.atomic.add",
     "shared": "write tile = cuda.shared.array(...)",
     "local": "write v = cuda.local.array(...)",
     "libdevice": "use the functions of math",
     "fp16": "use float32",
+    "bf16": BFLOAT16,
+    "bfloat16": BFLOAT16,
     "random": "draw the random numbers on the host, and pass them in an array",
     "const": "write cuda.const.array_like(ARRAY)",
-    "cg": "end the kernel, and launch the next one",
+    "cg": "numba has one group, cuda.cg.this_grid(), with one method, sync()",
     "match_all_sync": "use all_sync of a comparison",
     "clock": "leave it out: the simulator counts, and knows no time",
     "clock64": "leave it out: the simulator counts, and knows no time",
 }
 #: What to write instead of the functions of a module.
 MODULES = {
+    "numba.cuda._internal.cuda_bf16": BFLOAT16,
     "cmath": "write it out with .real and .imag and the functions of math",
 }
 #: What to write instead of an argument that numba's version of a function does not take.

@@ -11,7 +11,7 @@ import linecache
 import os
 import time
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType, FunctionType
 
@@ -27,6 +27,12 @@ class Source:
     tree: ast.FunctionDef
     lines: tuple[tuple[int, str], ...]
     filename: str
+    debug: bool = False
+
+    @cached_property
+    def debugged(self) -> Source:
+        """The same function, compiled with debug=True: a division by zero raises an exception."""
+        return replace(self, debug=True)
 
     @property
     def name(self) -> str:
@@ -126,7 +132,11 @@ def _instructions(code: CodeType) -> list[tuple[str, str]]:
 
 def read(kernel: object) -> Source:
     """Parse the source of ``kernel``. Raises UnsupportedKernelError if there is none to read."""
-    function = python_function(kernel)
+    source = _read(python_function(kernel))
+    return source.debugged if getattr(kernel, "targetoptions", {}).get("debug") else source
+
+
+def _read(function: FunctionType) -> Source:
     code, known = _parsed.get(function, (None, None))
     if known is not None and code is function.__code__:  # autoreload replaces a function's code
         return known

@@ -20,16 +20,16 @@ from ..language.why import Reason
 def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
     """Return the arguments as the kernel sees them, and what the compiler knows of each, by name.
 
-    Defaults are filled in, and the kernel's signature, if it has one, converts the numbers.
+    The kernel's signature, if it has one, converts the numbers.
 
     Raises:
         LaunchError: the number of arguments is wrong, or a kernel cannot take one of them.
     """
     names = source.parameters
-    given = with_defaults(source, names, arguments)
-    values = tuple(take_argument(name, value) for name, value in zip(names, given, strict=True))
+    check_count(source, len(arguments))
+    values = tuple(take_argument(name, value) for name, value in zip(names, arguments, strict=True))
     mark_aliases(arrays_in(values))
-    variables = {n: variable_of(n, a, v) for n, a, v in zip(names, given, values, strict=True)}
+    variables = {n: variable_of(n, a, v) for n, a, v in zip(names, arguments, values, strict=True)}
     try:
         declared = signatures.declared(kernel, source)
         if not declared:
@@ -45,15 +45,16 @@ def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tupl
     return values, {n: v if v.type == kinds[n] else Variable(kinds[n]) for n, v in variables.items()}
 
 
-def with_defaults(source: Source, names: Sequence[str], arguments: Sequence[Any]) -> tuple[Any, ...]:
-    """Append the default values of the arguments that are not given."""
-    defaults = source.function.__defaults__ or ()
-    missing = len(names) - len(arguments)
-    if missing < 0 or missing > len(defaults):
-        raise LaunchError(
-            f"{source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {len(arguments)}"
-        )
-    return (*arguments, *(defaults[len(defaults) - missing :] if missing else ()))
+def check_count(source: Source, given: int) -> None:
+    """Raise LaunchError unless each parameter is given an argument: a GPU's launch fills in no defaults."""
+    names, defaults = source.parameters, source.function.__defaults__ or ()
+    if given == len(names):
+        return
+    more = "; a launch on a GPU fills in no defaults, by numba and by numba-cuda: pass them, too"
+    left = len(names) - len(defaults) <= given < len(names)
+    raise LaunchError(
+        f"{source.name} takes {len(names)} arguments ({', '.join(names)}) and was given {given}{more if left else ''}"
+    )
 
 
 def take_argument(name: str, value: Any) -> Any:
@@ -101,9 +102,11 @@ def take_records(name: str, records: np.ndarray) -> tuple[FieldArray, ...]:
     """An array of records, as an array for each field."""
     check_contiguous(name, records)
     for field, (kind, *_) in (records.dtype.fields or {}).items():
+        kind = kind.base  # of the elements, if the field is an array
         if kind.name not in SCALARS or not kind.isnative:
             raise LaunchError(
-                f"the field {field!r} of the records {name!r} is {kind}; the simulator runs fields that are numbers"
+                f"the field {field!r} of the records {name!r} holds {kind}; the simulator runs numbers and arrays of "
+                "numbers"
             )
         if any(size % kind.itemsize for size in records.strides):
             raise LaunchError(

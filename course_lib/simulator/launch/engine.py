@@ -12,8 +12,8 @@ from ..findings import LaunchError
 from ..geometry import Chunk
 from ..lanes.access import REMEMBERED, MatrixSite, Site, WideSite
 from ..lanes.arrays import Array
-from ..lanes.barrier import Barrier, Pause
-from ..lanes.loops import Steps, WaitsForOthers
+from ..lanes.barrier import AtGrid, Barrier, Pause
+from ..lanes.loops import PartOfGrid, Steps, WaitsForOthers
 from ..lanes.masks import Mask
 from ..lanes.memory import SharedArray
 from ..lanes.phases import Phases
@@ -22,12 +22,11 @@ from ..lanes.warp import WarpVector
 from ..observer import Observer
 from .prepare import Prepared
 from .schedule import order
+from .waits import Waits
 
 #: Limit of the shared and local memory of the blocks that run together.
 MAX_BYTES = 256 * 1024 * 1024
-#: If all started blocks wait, memory is compared after this many rounds in which no variable changed.
-CALM_ROUNDS = 10
-#: If some of them still change variables, the next block starts after this many rounds.
+#: If some started blocks wait and still change variables, the next block starts after this many rounds.
 MOVING_ROUNDS = 64
 #: Estimate of what observers store for an element of a shared array: its last writer and readers, and when.
 WATCHING_BYTES = 40
@@ -43,6 +42,7 @@ HOOKS = (
     "unassigned",
     "unreturned",
     "barrier",
+    "grid_barrier",
     "divergence",
     "fence",
     "released",
@@ -116,8 +116,8 @@ class Engine:
         for array in (*self.prepared.arrays, *self.unit.outside):
             self.watch(array)
         with np.errstate(all="ignore"):
-            if self.prepared.patient:
-                self._run_patiently()
+            if self.prepared.patient or self.unit.cooperative:
+                self._run_in_turns()
                 return
             sites = self._sites()
             kernels = [self.unit.make(s) for s in sites]
@@ -125,31 +125,53 @@ class Engine:
                 for _ in self._run_chunk(chunk, kernels, sites):
                     pass
 
-    def _run_patiently(self) -> None:
-        """Run block by block; while blocks wait, start the next one and resume all started blocks round by round."""
-        blocks = self.launch.chunks(most=1)
-        begun: list[Iterator[Pause | None]] = []
-        calm, rounds, before = 0, 0, [np.zeros(0)]
+    def _run_in_turns(self) -> None:
+        """Run blocks that wait for each other; while the started ones wait, start the next one.
+
+        If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
+        """
+        patient, waits, rounds, again = self.prepared.patient, Waits(), 0, False
+        blocks = self.launch.chunks(most=1) if patient else self.launch.chunks(self._edges(), self._blocks_in_memory())
+        for array in self.prepared.arrays:
+            array.watchers = (*array.watchers, waits.watch(array))
         while True:
             rounds += 1
-            paused = [next(block, None) for block in begun]
-            moved = not all(pause is not None and pause.calm for pause in paused)
-            begun = [block for block, pause in zip(begun, paused, strict=True) if pause is not None]
-            if not (moved and begun) or rounds % MOVING_ROUNDS == 0:
-                chunk = next(blocks, None)
-                if chunk is not None:
-                    sites = self._sites()
-                    begun.append(self._run_chunk(chunk, [self.unit.make(s) for s in sites], sites))
-                    moved = True
-                elif not begun:
-                    return
-            calm = 0 if moved else calm + 1
-            if calm == CALM_ROUNDS:
-                before = [array.storage().copy() for array in self.arrays]
-            elif calm > CALM_ROUNDS:
-                if all(map(np.array_equal, before, (array.storage() for array in self.arrays))):
-                    raise WaitsForOthers(next(pause.line for pause in paused if pause is not None))
-                calm = 0
+            moved = any([waits.step(block) for block in [*waits.awake]])
+            again = again and not moved
+            if (moved and waits.awake) and rounds % MOVING_ROUNDS:
+                continue
+            chunk = next(blocks, None)
+            if chunk is not None:
+                sites = self._sites()
+                waits.start(self._run_chunk(chunk, [self.unit.make(s) for s in sites], sites))
+            elif waits.awake:
+                continue
+            elif waits.resting:
+                if again:
+                    raise WaitsForOthers(next(block.pause.line for block in waits.resting if block.pause))
+                waits.wake_all()
+                again = True
+            elif waits.at_grid:
+                self._meet_in_grid(waits)
+            else:
+                return
+
+    def _meet_in_grid(self, waits: Waits) -> None:
+        """Complete a barrier of the grid, at which all blocks wait that have not ended."""
+        if waits.ended:
+            if not self.prepared.patient:
+                raise PartOfGrid("", 0)
+            arrived = next(iter(waits.at_grid)).pause
+            assert isinstance(arrived, AtGrid)
+            first = self.launch.title(arrived.first)
+            raise PartOfGrid(
+                f"{first} waits at this_grid().sync() for all threads of the grid, but {waits.ended} of "
+                f"{self.launch.blocks} blocks ended without it, and on a GPU such a launch never ends; let every block "
+                "reach it",
+                arrived.line,
+            )
+        self.tell("grid_barrier")
+        waits.go_on()
 
     def _sites(self) -> list[list[Site]]:
         """The sites of every warp of a block."""
@@ -175,7 +197,7 @@ class Engine:
             return MatrixSite(line, "load", self, room, width)
         return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
 
-    def _run_chunk(self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]) -> Iterator[Pause]:
+    def _run_chunk(self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]) -> Iterator[Pause | AtGrid]:
         """Run the warps of a chunk, each up to its next barrier, until all have ended.
 
         If warps wait at different barriers, the first one in program order is completed first. Warps that pause in a
@@ -224,7 +246,10 @@ class Engine:
                     continue
                 first = min(barrier.place for barrier in waiting.values())
                 group = [warp for warp, barrier in waiting.items() if barrier.place == first]
+                barrier = waiting[group[0]]
                 replies = self._meet(vectors, waiting, group)
+                if barrier.grid:
+                    yield self._arrived_in_grid(barrier, [(vectors[warp], waiting[warp].mask) for warp in group])
                 advance(group, replies)
         finally:
             for own in sites:
@@ -233,6 +258,13 @@ class Engine:
             self.tell("end_of_chunk", vectors)
             for vector in vectors:
                 vector.forget()
+
+    def _arrived_in_grid(self, barrier: Barrier, arrivals: list[tuple[WarpVector, Mask]]) -> AtGrid:
+        """What the blocks of a chunk yield at a barrier of the grid. Raises PartOfGrid if some are elsewhere."""
+        here = np.any([v.full(mask).any(axis=(0, 1)) for v, mask in arrivals], axis=0)
+        if not here.all():
+            raise PartOfGrid("", barrier.line)
+        return AtGrid(barrier.line, min(v.first_thread(mask) for v, mask in arrivals if mask is not False))
 
     def _meet(self, vectors: list[WarpVector], waiting: dict[int, Barrier], group: list[int]) -> dict[int, Any]:
         """Complete a barrier: check that whole blocks arrived, tell the observers, return each warp's reduction."""

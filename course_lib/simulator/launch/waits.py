@@ -1,0 +1,124 @@
+"""Blocks that wait for other blocks: each rests until a word changes that its loop looks at.
+
+Without this, every waiting block would look at its words in every round, and the time of a launch would grow with the
+square of its blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..lanes.arrays import Pattern, Watcher
+from ..lanes.barrier import AtGrid, Pause
+from ..lanes.memory import GlobalArray
+
+#: A word of global memory: its array and its key.
+Word = tuple[GlobalArray, int]
+#: A block that accesses more words between two pauses does not rest.
+MOST_WORDS = 2**16
+
+
+class Started:
+    """A block that has begun: where it pauses, and the words that it accessed before that, if it changed nothing."""
+
+    def __init__(self, run: Iterator[Pause | AtGrid]) -> None:
+        self.run = run
+        self.pause: Pause | AtGrid | None = None
+        self.words: set[Word] | None = None
+        self.seen: dict[Word, bytes] = {}
+
+
+class Waits:
+    """The blocks that have begun: those ``awake``, and those that wait.
+
+    Some rest until another block stores to their words, some are at a barrier of the grid; ``ended`` counts the others.
+    """
+
+    def __init__(self) -> None:
+        self.awake: dict[Started, None] = {}
+        self.resting: dict[Started, None] = {}
+        self.at_grid: dict[Started, None] = {}
+        self.ended = 0
+        self._looking: dict[Word, dict[Started, None]] = {}  # who looks at a word
+        self._touched: set[Word] | None = None  # by the block that runs, if it waits
+        self._stirred: dict[Started, None] = {}
+
+    def watch(self, array: GlobalArray) -> Watcher:
+        """Return what sees each access of ``array``."""
+
+        def see(site: Any, pattern: Pattern, base: int, value: Any) -> None:
+            stored = site.op != "load" and self._looking
+            if self._touched is None and not stored:
+                return
+            words = _words(array, pattern, base)
+            if self._touched is not None:
+                self._touched.update(words)
+                if len(self._touched) > MOST_WORDS:
+                    self._touched = None
+            if stored:
+                for word in words:
+                    self._stirred.update(self._looking.get(word, ()))
+
+        return see
+
+    def start(self, run: Iterator[Pause | AtGrid]) -> None:
+        self.awake[Started(run)] = None
+
+    def go_on(self) -> None:
+        """Wake the blocks at a barrier of the grid."""
+        self.awake, self.at_grid = self.at_grid, {}
+
+    def step(self, block: Started) -> bool:
+        """Run an awake block to its next pause; return whether it changed a variable, or ended.
+
+        It rests if an iteration accessed the same words as the one before and left them, and all variables, as they
+        were: it would do the same again.
+        """
+        waits, before = isinstance(block.pause, Pause) and block.pause.calm, block.words
+        values = _values(before) if waits and before is not None else None
+        self._touched = set() if waits else None
+        block.pause = next(block.run, None)
+        block.words, self._touched = self._touched, None
+        calm = isinstance(block.pause, Pause) and block.pause.calm
+        if block.pause is None:
+            del self.awake[block]
+            self.ended += 1
+        elif isinstance(block.pause, AtGrid):
+            del self.awake[block]
+            self.at_grid[block] = None
+        elif calm and values is not None and block.words == before and _values(block.words) == values:
+            del self.awake[block]
+            self.resting[block], block.seen = None, values
+            for word in values:
+                self._looking.setdefault(word, {})[block] = None
+        self._wake(other for other in self._stirred if other in self.resting and _values(other.words) != other.seen)
+        self._stirred.clear()
+        return not calm
+
+    def wake_all(self) -> None:
+        self._wake(self.resting)
+
+    def _wake(self, blocks: Any) -> None:
+        for block in [*blocks]:
+            del self.resting[block]
+            self.awake[block] = None
+            for word in block.seen:
+                del self._looking[word][block]
+                if not self._looking[word]:
+                    del self._looking[word]
+
+
+def _words(array: GlobalArray, pattern: Pattern, base: int) -> list[Word]:
+    """The words of an access."""
+    keys = array.keys(pattern.vector, pattern, base)
+    if keys.size > 1:
+        keys = np.broadcast_to(keys, pattern.vector.shape)[pattern.vector.full(pattern.mask)]
+    return [(array, key + more) for key in keys.reshape(-1).tolist() for more in range(pattern.width)]
+
+
+def _values(words: set[Word] | None) -> dict[Word, bytes]:
+    """What is stored at each word, bit by bit: a NaN equals itself."""
+    return {(array, key): array.flat[key].tobytes() for array, key in words or ()}

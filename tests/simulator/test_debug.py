@@ -1,0 +1,135 @@
+"""Kernels with debug=True: what raises in Python raises, where other kernels compute infinity, NaN or 0."""
+
+import operator
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from course_lib import KernelError, UnsupportedKernelError, simulate
+
+
+@cuda.jit(debug=True, opt=False)
+def divides(x, y, out):
+    i = cuda.grid(1)
+    if i < x.size and x[i] != 9:
+        out[i] = x[i] / y[i]
+
+
+@cuda.jit(debug=True, opt=False)
+def divides_whole(x, y, out):
+    i = cuda.grid(1)
+    if i < x.size and x[i] != 9:
+        out[i] = x[i] // y[i]
+
+
+@cuda.jit(debug=True, opt=False)
+def takes_the_rest(x, y, out):
+    i = cuda.grid(1)
+    if i < x.size and x[i] != 9:
+        out[i] = x[i] % y[i]
+
+
+@cuda.jit(debug=True, opt=False)
+def divides_in_place(x, y, out):
+    i = cuda.grid(1)
+    if i < x.size and x[i] != 9:
+        out[i] = x[i]
+        out[i] /= y[i]
+
+
+KERNELS = {
+    divides: operator.truediv, divides_whole: operator.floordiv, takes_the_rest: operator.mod,
+    divides_in_place: operator.truediv,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint32", "float32", "float64"])
+def test_a_division_by_zero_raises_as_in_python(kernel, dtype):
+    x, y, out = np.array([7, 9, 6, 1], dtype), np.array([2, 0, 4, 0], dtype), np.zeros(4)
+    with pytest.raises(ZeroDivisionError):
+        KERNELS[kernel](x[3].item(), y[3].item())
+    simulate(kernel)[1, 4](x[:3], y[:3], out)  # the thread with 0 does not divide
+    assert out.tolist() == [*map(KERNELS[kernel], [7], [2]), 0, KERNELS[kernel](6, 4), 0]
+    with pytest.raises(
+        KernelError, match="thread 1 of block 1 divides by zero.* debug=True.*ZeroDivisionError"
+    ) as caught:
+        simulate(kernel)[2, 2](x, y, out)
+    assert "out[i]" in dict(simulate_lines(kernel))[caught.value.line]
+    assert out[3] in (0, 1)  # no quotient is stored
+
+
+def simulate_lines(kernel):
+    from course_lib.simulator.language.source import read
+
+    return read(kernel).lines
+
+
+def test_the_same_function_without_debug_goes_on():
+    plain = cuda.jit(divides.py_func)
+    out = np.zeros(1)
+    for kernel, raises in ((divides, True), (plain, False), (divides, True)):
+        if raises:
+            with pytest.raises(KernelError):
+                simulate(kernel)[1, 1](np.ones(1), np.zeros(1), out)
+        else:
+            simulate(kernel)[1, 1](np.ones(1), np.zeros(1), out)
+            assert out[0] == np.inf
+
+
+def test_a_device_function_divides_by_its_own_options():
+    @cuda.jit(device=True)
+    def plain(a, b):
+        return a / b
+
+    @cuda.jit(device=True, debug=True, opt=False)
+    def careful(a, b):
+        return a / b
+
+    @cuda.jit(debug=True, opt=False)
+    def first(x):
+        x[0] = plain(x[1], x[2])
+
+    @cuda.jit
+    def second(x):
+        x[0] = careful(x[1], x[2])
+
+    x = np.array([0.0, 1.0, 0.0])
+    simulate(first)[1, 1](x)
+    assert x[0] == np.inf
+    with pytest.raises(KernelError, match="divides by zero"):
+        simulate(second)[1, 1](x)
+
+
+def test_branches_that_are_not_taken_divide_nothing():
+    @cuda.jit(debug=True, opt=False)
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = 1 / x[i] if x[i] != 0 else 5
+        if x[i] != 0 and 4 // x[i] == 2:
+            out[i] = 6
+
+    out = np.zeros(3)
+    simulate(kernel)[1, 3](np.array([0, 2, 4]), out)
+    assert out.tolist() == [5, 6, 0.25]
+
+
+def test_a_constant_divisor_of_zero():
+    @cuda.jit(debug=True, opt=False)
+    def kernel(x):
+        x[0] = x[0] / 0
+
+    with pytest.raises((KernelError, UnsupportedKernelError), match="divides by zero"):
+        simulate(kernel)[1, 1](np.ones(1))
+
+
+@pytest.mark.parametrize(("debug", "words"), [(True, "the launch raises the exception"), (False, "silently")])
+def test_an_exception_says_what_a_gpu_does(debug, words):
+    @cuda.jit(debug=debug, opt=not debug)
+    def kernel(x):
+        if x[cuda.grid(1)] < 0:
+            raise ValueError
+
+    with pytest.raises(KernelError, match=words):
+        simulate(kernel)[1, 2](np.array([1, -1]))
