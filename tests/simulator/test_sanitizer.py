@@ -7,8 +7,9 @@ from course_lib import measurements, simulate
 
 ROWS = {(r["kernel"], r["which"], r["tool"]): r for r in measurements.load("sanitizer").results}
 TOOLS = {"racecheck": "race", "memcheck": "out-of-bounds", "synccheck": "barrier-divergence"}
-#: racecheck takes a copy that nobody has waited for as a race with it; memcheck stops at a syncwarp without its caller.
-ALSO = {"racecheck": ("unfinished-copy",), "memcheck": ("barrier-divergence",)}
+#: racecheck takes a copy that nobody has waited for as a race with it; memcheck stops at a syncwarp without its caller,
+#: and reports accesses that do not begin where their size asks for.
+ALSO = {"racecheck": ("unfinished-copy",), "memcheck": ("barrier-divergence", "misaligned-access")}
 #: Errors that the simulator finds and no tool reports, by the reason.
 UNSEEN = {
     "racecheck watches shared memory, and these race in global memory": {
@@ -54,7 +55,10 @@ UNSEEN = {
         "early_return_of_a_whole_warp",
         "reduction_barrier_inside_the_step",
     },
-    "no tool asks which lanes of a warp reach an instruction for the whole warp": {"mma_under_condition"},
+    "no tool asks which lanes of a warp reach an instruction for the whole warp": {
+        "mma_under_condition",
+        "shuffle_from_a_lane_that_left",
+    },
 }
 #: Younger than the recording; racecheck does not watch the global memory in which these race.
 UNRECORDED = {"overwritten_after_a_release_without_a_fence", "roots_joined_without_compare_and_swap"}
