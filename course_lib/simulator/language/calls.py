@@ -20,12 +20,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..arithmetic import cast as machine_cast
-from . import allocations, conditions, forms, intrinsics, packages, refusals, types
+from . import allocations, conditions, forms, intrinsics, packages, python, refusals, types, views
 from .context import Context
 from .names import COORDINATES, Symbol, dtype_name
 from .nodes import Apply, Const, Elementwise, Expr, Operation, Select, Static, once, tuple_of
 from .operators import cast, function_of
 from .refusals import refuse
+from .source import Inner
 from .types import ArrayType, TupleType, Type, TypingError, describe_type, is_int, plural
 
 #: The type of the result, and the types to which the arguments are converted.
@@ -300,6 +301,7 @@ NUMPY = {
         _ufunc(name),
         f"np.{name}{_OPERANDS[getattr(np, name).nin]}",
         widened="math of",
+        complex=True,
     )
     for name in _UFUNCS.split()
 }
@@ -440,6 +442,7 @@ BUILTINS: dict[Any, Row | forms.Form] = {
     complex: forms.complex_number,
     print: forms.say,
     round: lambda x, node, used: (ROUND_TO if len(node.args) == 2 else ROUND).apply(x, node),
+    **python.BUILTINS,
 }
 
 
@@ -448,24 +451,30 @@ BUILTINS: dict[Any, Row | forms.Form] = {
 
 def call(x: Context, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not (node.args or node.keywords):
-        return forms.conjugate(x, node)
+    if isinstance(node.func, ast.Attribute) and (made := _method(x, node, node.func, used)) is not None:
+        return made
     thing = x.constant_object(node.func)
-    if thing is None and isinstance(node.func, ast.Attribute) and node.func.attr == "fill":
-        return allocations.fill(x, node, used)
     if thing is None:
         target = x.expr(node.func)
         if not isinstance(target, Static):
             advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
             refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}")
         thing = target.thing
+    return _call_of(x, node, thing, used)
+
+
+def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     if isinstance(thing, Symbol):
         return _cuda(x, node, thing, used)
+    if isinstance(thing, Inner):
+        return forms.inner(x, node, thing, used)
     if intrinsics.declared(thing) is not None:
         return intrinsics.call(x, node, thing)
     row = BUILTINS.get(thing) if isinstance(thing, (type, type(abs))) else None
     if row is not None:
         return run_row(x, node, row, used)
+    if getattr(thing, "__module__", None) == "_operator" and (made := python.of_operator(x, node, thing)) is not None:
+        return made
     if not isinstance(thing, str) and dtype_name(thing):
         return forms.conversion(x, node, thing)
     if getattr(thing, "__module__", None) == "math":
@@ -483,6 +492,30 @@ def call(x: Context, node: ast.Call, used: bool) -> Expr:
     if getattr(thing, "py_func", None) is not None:
         return forms.device(x, node, thing, used)
     _refuse_call(node, thing)
+
+
+#: The methods of arrays and numbers.
+METHODS = (*views.METHODS, "bit_count", "fill")
+
+
+def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
+    """A method of an array or a number; None if this is none."""
+    name = function.attr
+    if name == "conjugate" and not (node.args or node.keywords):
+        return forms.conjugate(x, node)
+    if name not in METHODS or x.constant_object(function) is not None:
+        return None
+    if name == "fill":
+        return allocations.fill(x, node, used)
+    owner = x.expr(function.value)
+    if isinstance(owner.type, ArrayType) and name in views.METHODS:
+        return views.METHODS[name](x, node, owner)
+    if owner.is_scalar and name == "view":
+        return views.number_as(x, node, owner)
+    if owner.is_scalar and name == "bit_count" and not (node.args or node.keywords):
+        packages.check("int.bit_count", (str(owner.type),))
+        return CUDA["popc"].apply(x, ast.copy_location(ast.Call(function, [function.value], []), node))  # type: ignore
+    return None
 
 
 def _into(x: Context, node: ast.Call, row: Row, used: bool) -> Expr:
@@ -505,8 +538,6 @@ def _into(x: Context, node: ast.Call, row: Row, used: bool) -> Expr:
         if not isinstance(value.type, ArrayType) and not value.is_scalar:
             x.refuse_as_number(part, value)
     elements = [value.type.dtype if isinstance(value.type, ArrayType) else str(value.type) for value in inputs]
-    if any(map(types.is_complex, elements)):
-        raise TypingError(f"the simulator runs {row.name} of real numbers; compute with .real and .imag")
     result, wanted = row.rule(*elements)
     if not np.can_cast(result, array.type.dtype, "same_kind"):
         raise TypingError(

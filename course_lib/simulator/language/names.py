@@ -55,7 +55,10 @@ def dtype_name(thing: object) -> str | None:
     if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
         return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
     if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
-        name = np.dtype(thing).name
+        try:
+            name = np.dtype(thing).name
+        except TypeError:  # np.floating and other abstract types
+            return None
     elif isinstance(thing, str):
         name = thing
     elif type(thing).__module__.startswith("numba") and hasattr(thing, "name"):

@@ -14,7 +14,14 @@ SHUFFLES = [f"cuda.shfl_{way}sync" for way in ("", "up_", "down_", "xor_")]
 VOTES = [f"cuda.{name}_sync" for name in ("all", "any", "ballot")]
 #: For each package and function: a test whether it lacks the function for these types, and what to write instead.
 LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
-    NUMBA: {"math.exp2": (lambda x: True, "write 2.0 ** x")},
+    NUMBA: {
+        "math.exp2": (lambda x: True, "write 2.0 ** x"),
+        "int.bit_count": (lambda *kinds: True, "write cuda.popc(x)"),
+        "sum() without a first number": (lambda *kinds: True, "write sum(t, 0)"),
+        "min() and max() of a tuple": (lambda *kinds: True, "write its items out"),
+        "np.ndindex": (lambda *kinds: True, "write a loop over range() for each dimension"),
+        "np.ndenumerate": (lambda *kinds: True, "write a loop over range() for each dimension"),
+    },
     NUMBA_CUDA: {
         **dict.fromkeys(
             SHUFFLES,
@@ -42,4 +49,5 @@ def check(name: str, kinds: tuple[str, ...]) -> None:
     lacks, advice = LACKS.get(package or "", {}).get(name, (None, ""))
     if lacks is not None and lacks(*kinds):
         other = NUMBA if package == NUMBA_CUDA else NUMBA_CUDA
-        raise TypingError(f"{package} has no {name} of {' and '.join(kinds)} (but {other} has); {advice}")
+        of = f" of {' and '.join(kinds)}" if kinds else ""
+        raise TypingError(f"{package} has no {name}{of} (but {other} has); {advice}")
