@@ -147,7 +147,7 @@ def test_what_numba_does_not_reshape():
         x.reshape(4, 6).T.reshape(24)[0] = 1
 
     for kernel in (every_second, turned):
-        with pytest.raises(KernelError, match="without gaps"):
+        with pytest.raises(UnsupportedKernelError, match=r"line \d+: numba .* without gaps"):
             simulate(kernel)[1, 1](np.zeros(24))
 
 

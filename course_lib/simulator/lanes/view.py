@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic import cast
-from ..findings import KernelError
+from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
 from .masks import DifferentArrays, Mask, Vector, blend
@@ -155,10 +155,10 @@ def transposed(array: Array | View) -> View:
 def reshaped(array: Array | View, sizes: tuple[Vector, ...], full: Any, mask: Mask, line: int) -> View:
     """``array.reshape(sizes)``; as in numba, of an array without gaps, and one size may be -1."""
     if not contiguous(array):
-        raise KernelError(
-            f"numba reshapes arrays without gaps in C order alone, and {array.name} here is a part or a "
-            "transposed array that is not; index it directly",
-            line=line,
+        raise UnsupportedKernelError(
+            f"numba reshapes arrays without gaps in C order alone, and {array.name} here is a part or a transposed "
+            "array that is not; index it directly",
+            line,
         )
     lanes = full(mask)
     wild = [np.asarray(size) < 0 for size in sizes]

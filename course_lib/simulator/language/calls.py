@@ -22,7 +22,7 @@ import numpy as np
 from ..arithmetic import cast as machine_cast
 from . import allocations, conditions, forms, intrinsics, packages, python, refusals, types, views
 from .context import Context
-from .names import COORDINATES, Symbol, dtype_name
+from .names import COORDINATES, Symbol, dtype_name, vector_of
 from .nodes import Apply, Const, Elementwise, Expr, Operation, Select, Static, once, tuple_of
 from .operators import cast, function_of
 from .refusals import refuse
@@ -282,6 +282,7 @@ MATH |= {
     for name in ("erf", "erfc", "gamma", "lgamma")
 }
 MATH["ldexp"] = Row("math.ldexp", (2,), _ldexp, "np.ldexp({0}, {1})", widened="math of")
+MATH["nextafter"] = Row("math.nextafter", (2,), _math2, "np.nextafter({0}, {1})", widened="math of")
 MATH["pow"] = Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of")
 #: Functions of math that return a tuple.
 PARTS = {"frexp": forms.mantissa_and_exponent, "modf": forms.fraction_and_whole}
@@ -305,6 +306,8 @@ NUMPY = {
     )
     for name in _UFUNCS.split()
 }
+#: Those of them that take numbers alone.
+NUMPY_TESTS = {name: Row(f"np.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in _TESTS}
 
 _HALF = {
     "hadd": Row("cuda.fp16.hadd", (2,), _half(2), "({0} + {1})"),
@@ -326,6 +329,50 @@ _HALF = {
 _HALF |= {
     f"h{name}": Row(f"cuda.fp16.h{name}", (1,), _half(1), f"np.{name}({{0}})")
     for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt", "floor", "ceil", "trunc", "rint")
+}
+
+_IN_SINGLE = {
+    "hrsqrt": "np.float32(1) / np.sqrt({0}.astype(np.float32))",
+    "hrcp": "np.float32(1) / {0}.astype(np.float32)",
+    "hexp10": "np.power(np.float32(10), {0}.astype(np.float32))",
+}
+_HALF |= {
+    name: Row(f"cuda.fp16.{name}", (1,), _half(1), f"cast({code}, {{dtype}})") for name, code in _IN_SINGLE.items()
+}
+
+#: The code of libdevice's functions by their names without f, which stands for float32.
+_LIBDEVICE = {
+    **{name: MATH[name].code for name in ("erf", "erfc", "lgamma", "pow", "fabs", "floor", "ceil", "trunc")},
+    **{name: MATH[name].code for name in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
+    **{name: MATH[name].code for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "fmod", "hypot", "copysign")},
+    **{f"a{name}": MATH[f"a{name}"].code for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
+    **{"tgamma": MATH["gamma"].code, "cbrt": "np.cbrt({0})", "rint": "np.rint({0})", "fma": "fused({0}, {1}, {2})"},
+    **{"rsqrt": "(1 / np.sqrt({0}))", "exp10": "np.power({dtype}.type(10), {0})"},
+    **{"fmin": "np.fmin({0}, {1})", "fmax": "np.fmax({0}, {1})"},
+}
+#: Those that have a faster, less exact form in float32; the simulator computes it exactly.
+_FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
+
+
+def _only(kind: str, count: int) -> Callable[..., Signature]:
+    def rule(*given: str) -> Signature:
+        return kind, (kind,) * count
+
+    return rule
+
+
+def _of_libdevice(name: str, kind: str, code: str) -> Row:
+    count = len({part for part in ("{0}", "{1}", "{2}") if part in code})
+    return Row(f"libdevice.{name}", (count,), _only(kind, count), code)
+
+
+LIBDEVICE = {
+    f"libdevice.{found}": _of_libdevice(found, kind, code)
+    for name, code in _LIBDEVICE.items()
+    for found, kind in (
+        *((name, "float64"), (f"{name}f", "float32")),
+        *([(f"fast_{name}f", "float32")] if name in _FAST else []),
+    )
 }
 
 _CHECKED = "w.check_members({0}, {mask}, {line})\n"
@@ -386,6 +433,8 @@ CMATH = {
 CUDA: dict[str, Row | forms.Form] = {
     **_WARP,
     **{f"fp16.{name}": row for name, row in _HALF.items()},
+    **LIBDEVICE,
+    **dict.fromkeys((*forms.HINTED_LOADS, *forms.HINTED_STORES), forms.hinted),
     "match_all_sync": match_all,
     "activemask": Row(
         "cuda.activemask",
@@ -484,6 +533,8 @@ def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
         return forms.named_tuple(x, node, thing)
     name = getattr(thing, "__name__", "")
+    if isinstance(thing, np.ufunc) and name in NUMPY_TESTS:
+        return NUMPY_TESTS[name].apply(x, node)
     if isinstance(thing, np.ufunc) and name in NUMPY:
         row = NUMPY[name]
         return _into(x, node, row, used) if len(node.args) == row.arity[0] + 1 else row.apply(x, node)
@@ -563,6 +614,9 @@ def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
         refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
     if used and name in STATEMENTS:
         refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
+    vector = vector_of(symbol.thing)
+    if vector is not None:
+        return forms.vector(x, node, *vector)
     if name in CUDA:
         return run_row(x, node, CUDA[name], used)
     first = symbol.path[0]

@@ -17,7 +17,7 @@ import numpy as np
 from ..geometry import Launch
 from . import operators, types, why
 from .constants import Constants, is_constant
-from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
+from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda, vector_of
 from .nodes import (
     Apply,
     Const,
@@ -237,7 +237,7 @@ class Context(ABC):
         if is_cuda_module(thing):
             return Symbol((), thing)
         known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
-        if known and getattr(thing, "__module__", "") == "numba.cuda.stubs":
+        if known and getattr(thing, "__module__", "") == "numba.cuda.stubs" and not vector_of(thing):
             refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
         return part_of_cuda((known,), thing) if known else thing
 

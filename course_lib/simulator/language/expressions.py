@@ -148,6 +148,10 @@ class Expressions(Context):
             return tuples.item(owner, owner.type.fields.index(node.attr))
         if isinstance(owner, Static) and isinstance(owner.thing, np.dtype) and node.attr == "type":
             return owner
+        if isinstance(owner, Static) and isinstance(owner.thing, (np.finfo, np.iinfo)):
+            value = getattr(owner.thing, node.attr, None)
+            if types.of_value(value):
+                return self.number(value)
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
             kind = types.PART.get(owner.type, owner.type)
             return applied(operators.PARTS[node.attr], (owner,), kind, node.lineno, owner.why)
@@ -297,7 +301,9 @@ class Expressions(Context):
             if any(isinstance(p, ast.Slice) or is_ellipsis(p) for p in parts):
                 array, indices = self._slice(link, array, indices, parts), ()
                 continue
-            found = tuple(self.expr(p) for p in parts)
+            found = tuple(value for p in parts for value in tuples.unpacked(self, p))
+            if len(found) != len(parts):
+                parts = [link] * len(found)
             if len(found) == 1 and isinstance(found[0].type, TupleType):
                 found = tuples.items(found[0])
                 parts = [link] * len(found)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from . import conditions, packages, records, signatures, tuples, types
 from .context import Context
 from .names import Symbol, dtype_name
-from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, after, compile_time, once, settled, tuple_of
+from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, Store, after, compile_time, once, settled, tuple_of
 from .operators import cast, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
@@ -202,6 +202,44 @@ def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
             f"cuda.atomic.{name} needs an array of {', '.join(allowed[:-1])} or {allowed[-1]}, and {text} "
             f"holds {dtype}; convert the array before the launch"
         )
+
+
+#: The functions of numba-cuda that load or store an element with a hint for the caches, which changes no value.
+HINTED_LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
+HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
+
+
+def hinted(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
+    thing = x.constant_object(node.func)
+    name = thing.path[-1] if isinstance(thing, Symbol) else ""
+    packages.check(f"cuda.{name}", ())
+    loads = name in HINTED_LOADS
+    if node.keywords or len(node.args) != 3 - loads:
+        refuse(node, f"cuda.{name}() takes an array, an index{'' if loads else ' and a value'}, without names")
+    if used > loads:
+        refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
+    place = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
+    array, index = x.element(place)
+    if loads:
+        return x.load(place, array, index)
+    return Store(array=array, index=index, value=x.stored(place, array, x.scalar(node.args[2])), line=node.lineno)
+
+
+def vector(x: Context, node: ast.Call, kind: str, count: int) -> Expr:
+    """``cuda.float32x4(...)``, of numbers and of shorter vectors of the same type: a tuple with x, y, z and w."""
+    values: list[Expr] = []
+    for part in node.args:
+        value = x.expr(part)
+        if isinstance(value.type, TupleType) and value.type.fields and {*value.type.items} == {kind}:
+            values += tuples.items(settled(value) if value.does else value)
+        elif value.is_scalar:
+            values.append(cast(value, kind))
+        else:
+            x.refuse_as_number(part, value)
+    if len(values) != count or node.keywords:
+        refuse(node, f"{ast.unparse(node.func)}() takes {plural(count, 'number')}, or vectors of {kind} that hold them")
+    return tuple_of(tuple(values), tuple("xyzw"[:count]))
 
 
 # --- conversions, and Python's functions ------------------------------------------------------------------------------

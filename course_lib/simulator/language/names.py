@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -67,6 +68,12 @@ def dtype_name(thing: object) -> str | None:
         return None
     name = {"boolean": "bool"}.get(name, name)
     return name if name in SCALARS else None
+
+
+def vector_of(thing: object) -> tuple[str, int] | None:
+    """The type and the number of the items of a vector type such as ``cuda.float32x4``; None for other objects."""
+    found = re.fullmatch(r"((?:u?int|float)\d+)x([1-4])", str(getattr(thing, "__name__", "")))
+    return (found[1], int(found[2])) if found else None
 
 
 def part_of_cuda(path: tuple[str, ...], thing: object) -> object:

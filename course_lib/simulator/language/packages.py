@@ -19,6 +19,16 @@ LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
         "int.bit_count": (lambda *kinds: True, "write cuda.popc(x)"),
         "sum() without a first number": (lambda *kinds: True, "write sum(t, 0)"),
         "min() and max() of a tuple": (lambda *kinds: True, "write its items out"),
+        **dict.fromkeys(
+            [f"np.{name}" for name in ("isnan", "isinf", "isfinite")], (lambda *kinds: True, "use that of math")
+        ),
+        **dict.fromkeys(
+            [f"cuda.{name}" for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv", "stcg", "stcs", "stwb", "stwt")],
+            (lambda *kinds: True, "write A[i]: the hint changes no value"),
+        ),
+        "math.nextafter": (lambda *kinds: True, "pass the value from the host"),
+        "np.finfo": (lambda *kinds: True, "give the value a name outside the kernel"),
+        "np.iinfo": (lambda *kinds: True, "give the value a name outside the kernel"),
         "np.ndindex": (lambda *kinds: True, "write a loop over range() for each dimension"),
         "np.ndenumerate": (lambda *kinds: True, "write a loop over range() for each dimension"),
     },

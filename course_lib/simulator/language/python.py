@@ -6,12 +6,14 @@ import ast
 import operator
 from collections.abc import Callable
 
+import numpy as np
+
 from . import operators, packages, tuples
 from .context import Context
 from .names import dtype_name
 from .nodes import Expr, Static, after, compile_time, settled, tuple_of
 from .refusals import refuse
-from .types import COMPILE_TIME, DTYPE, NONE, TupleType, describe_type
+from .types import COMPILE_TIME, DTYPE, NONE, TupleType, describe_type, is_float, is_int
 
 #: Functions of operator, by the name of their operator in Python's syntax tree; some also exist in place.
 _BINARY = {getattr(operator, f.__name__): node.__name__ for node, f in operators.PYTHON.items()}
@@ -108,10 +110,24 @@ def type_of(x: Context, node: ast.Call, used: bool) -> Expr:
     return after((value,), Static(thing=DTYPE[str(value.type)].type))
 
 
+def limits(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``np.finfo(np.float32)`` and ``np.iinfo(np.int32)``, whose attributes are numbers."""
+    thing = x.constant_object(node.func)
+    assert isinstance(thing, type)
+    packages.check(f"np.{thing.__name__}", ())
+    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    name = dtype_name(asked.thing) if isinstance(asked, Static) else None
+    if name is None or is_float(name) != (thing is np.finfo) or not (is_float(name) or is_int(name)):
+        refuse(node, f"{ast.unparse(node.func)}() takes one type of {'floats' if thing is np.finfo else 'integers'}")
+    return Static(thing=thing(name))
+
+
 #: The functions of Python.
 BUILTINS: dict[object, Callable[[Context, ast.Call, bool], Expr]] = {
     sum: total,
     isinstance: is_instance,
     tuple: make_tuple,
     type: type_of,
+    np.finfo: limits,
+    np.iinfo: limits,
 }
