@@ -32,12 +32,17 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from _pytest.outcomes import Skipped
 
 OUTCOMES = ("passed", "refused", "wrong", "broken")
 #: Seconds that one test may take.
 LIMIT = 120
-#: Modules that test what surrounds a launch: the compiler's dumps, flags and warnings, and numba's file cache.
-ELSEWHERE = ("test_caching", "test_debug", "test_debuginfo", "test_inspect", "test_optimization", "test_warning")
+#: Modules that test what surrounds a launch: the compiler's dumps, flags and warnings, numba's file cache, and launches
+#: from other processes, in which there is no adapter.
+ELSEWHERE = (
+    *("test_caching", "test_debug", "test_debuginfo", "test_inspect", "test_optimization", "test_warning"),
+    *("test_ipc", "test_multiprocessing"),
+)
 
 
 # --- the adapter -----------------------------------------------------------------------------------------------------
@@ -129,6 +134,7 @@ class Device:
     MAX_SHARED_MEMORY_PER_BLOCK = 48 * 1024
     MULTIPROCESSOR_COUNT = 132
     ASYNC_ENGINE_COUNT = 1
+    supports_float16 = supports_bfloat16 = supports_fp8 = True
 
     def __enter__(self):
         return self
@@ -187,10 +193,13 @@ def on_the_host(value):
     return value.view(np.ndarray) if isinstance(value, DeviceArray) else value
 
 
-def launch(dispatcher, args, griddim, blockdim, stream=0, sharedmem=0):
-    """Launch on the simulator, in place of CUDADispatcher.call."""
+def launch(dispatcher, args, *given):
+    """Launch on the simulator, in place of CUDADispatcher.call; numba gives four values, numba-cuda one object."""
     from course_lib import simulate
 
+    griddim, blockdim, stream, sharedmem = (
+        given if len(given) > 1 else (getattr(given[0], n) for n in ("griddim", "blockdim", "stream", "sharedmem"))
+    )
     LAUNCHES.number += 1
     retrieve, values = [], list(args)
     for extension in reversed(dispatcher.extensions or ()):
@@ -204,8 +213,10 @@ def launch(dispatcher, args, griddim, blockdim, stream=0, sharedmem=0):
 
 def note_signature(dispatcher, argtypes, restype=None):
     """Keep the signature where numba keeps it, in ``overloads``, in place of compiling it."""
-    from numba.core import sigutils, types
-    from numba.core.typing import signature
+    home = "numba.cuda" if hasattr(dispatcher, "mark_launch_config_sensitive") else "numba.core"  # numba-cuda's own
+    types = importlib.import_module(f"{home}.types")
+    sigutils = importlib.import_module("numba.cuda.core.sigutils" if home == "numba.cuda" else "numba.core.sigutils")
+    signature = importlib.import_module(f"{home}.typing").signature
 
     if not isinstance(argtypes, tuple) or not all(isinstance(t, types.Type) for t in argtypes):
         argtypes, restype = sigutils.normalize_signature(argtypes)
@@ -416,7 +427,7 @@ def run(patterns=()):
         for name in modules():
             try:
                 module = importlib.import_module(name)
-            except Exception as error:
+            except (Exception, Skipped) as error:
                 print(f"{name} is not imported: {type(error).__name__}: {error}", file=sys.__stderr__)
                 continue
             for test in flat(unittest.defaultTestLoader.loadTestsFromModule(module)):

@@ -2,7 +2,6 @@
 
 import inspect
 import math
-import operator
 
 import numpy as np
 import pytest
@@ -129,7 +128,7 @@ def refuse_order_of_a_tuple_and_a_number(a):
 
 
 def refuse_product_of_tuple(a):
-    t = (1, 2) * 2  # here
+    t = (1, 2) * a.size  # here
     a[0] = t[3]
 
 
@@ -159,11 +158,7 @@ def refuse_builtin_type_of_array(a):
 
 
 def refuse_builtin_function(a):
-    a[0] = sum((1, 2))  # here
-
-
-def refuse_operator_function(a):
-    a[0] = operator.add(1, 2)  # here
+    a[0] = sum(a)  # here
 
 
 def refuse_complex_in_a_real_array(a):
@@ -181,11 +176,6 @@ def refuse_libdevice(a):
 
 def refuse_walrus(a):
     a[0] = (n := 3) + n  # here
-
-
-def refuse_lambda(a):
-    f = lambda x: x  # noqa: E731  # here
-    a[0] = f(1)
 
 
 def refuse_unknown_cuda(a):
@@ -342,7 +332,6 @@ def test_it_is_refused_at_its_line(kernel):
         (refuse_loop_over_mixed_tuple, "convert the items"),
         (refuse_builtin_type_of_array, "write float64"),
         (refuse_builtin_function, "add in a loop"),
-        (refuse_operator_function, "the operator itself"),
         (refuse_missing_argument, r"takes 2 arguments \(x, factor\), not 0"),
         (refuse_unknown_argument, "none of them"),
         (refuse_argument_given_twice, "given twice"),
@@ -353,7 +342,6 @@ def test_it_is_refused_at_its_line(kernel):
         (refuse_thread_without_axis, r"write cuda.threadIdx.x, .y or .z"),
         (refuse_whole_array_as_number, r"write an element, a\[i\]"),
         (refuse_loop_over_count, r"write range\(a.shape\[0\]\)"),
-        (refuse_lambda, r"@cuda.jit\(device=True\)"),
         (refuse_matrix_product, "multiply and add in a loop"),
         (refuse_list, "cuda.local.array"),
         (refuse_complex_in_a_real_array, r"take .real, .imag or abs\(\)"),

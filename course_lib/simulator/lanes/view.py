@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..findings import KernelError
+from ..arithmetic import cast
+from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
 from .masks import DifferentArrays, Mask, Vector, blend
@@ -49,14 +50,21 @@ class View:
         """``element [1, 2] of a view of A``, for messages."""
         return f"element [{', '.join(map(str, index))}] of a view of {self.name}"
 
+    def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The index of the base that ``index`` of this view means."""
+        return tuple((index[p[0]] * p[2] + p[1])[()] if isinstance(p, tuple) else p for p in self.places)
+
     def at(self, place: tuple[int, ...], shape: tuple[int, ...]) -> View:
         """The view of the lane at ``place`` of a vector of this shape; its sizes are numbers."""
         sizes = tuple(int(np.broadcast_to(np.asarray(size), shape)[place]) for size in self.shape)
-        return View(self.base, self.places, sizes)
+        return self._like(self.places, sizes)
+
+    def _like(self, places: tuple[Any, ...], shape: tuple[Vector, ...]) -> View:
+        return View(self.base, places, shape)
 
     def blended(self, mask: Mask, old: Any, line: int) -> View:
         """This view in the lanes of ``mask``, and ``old`` in the others."""
-        if not isinstance(old, View) or old.base is not self.base or len(old.places) != len(self.places):
+        if type(old) is not type(self) or old.base is not self.base or len(old.places) != len(self.places):
             raise different_arrays(line)
         places = []
         for new, before in zip(self.places, old.places, strict=True):
@@ -67,7 +75,49 @@ class View:
             else:
                 places.append(blend(mask, new, before))
         sizes = (blend(mask, a, b) for a, b in zip(self.shape, old.shape, strict=True))
-        return View(self.base, tuple(places), tuple(sizes))
+        return self._like(tuple(places), tuple(sizes))
+
+
+class Reshaped(View):
+    """All elements of ``base``, in C order, in another shape."""
+
+    __slots__ = ()
+
+    def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
+        number: Any = np.int64(0)
+        place: list[Any] = []
+        for i, size in zip(index, self.shape, strict=True):
+            number = number * size + i
+        for size in reversed(self.base.shape[1:]):
+            place.append((number % np.maximum(size, 1))[()])
+            number = number // np.maximum(size, 1)
+        return (number[()], *reversed(place)) if self.base.ndim else ()
+
+    def _like(self, places: tuple[Any, ...], shape: tuple[Vector, ...]) -> View:
+        return Reshaped(self.base, places, shape)
+
+
+class Retyped(View):
+    """The elements of ``base`` as those of another type of the same size; ``places`` holds the type."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        found: np.dtype[Any] = self.places[0]
+        return found
+
+    def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
+        return index
+
+    def blended(self, mask: Mask, old: Any, line: int) -> View:
+        if type(old) is not Retyped or old.places != self.places:
+            raise different_arrays(line)
+        base = as_view(self.base).blended(mask, as_view(old.base), line)
+        return Retyped(base, self.places, base.shape)
+
+    def _like(self, places: tuple[Any, ...], shape: tuple[Vector, ...]) -> View:
+        return Retyped(self.base, places, shape)
 
 
 def different_arrays(line: int) -> DifferentArrays:
@@ -100,6 +150,78 @@ def transposed(array: Array | View) -> View:
     zero, one = np.int64(0), np.int64(1)
     places = tuple((last - d, zero, one) for d in range(array.ndim))
     return View(array, places, tuple(reversed(array.shape)))
+
+
+def reshaped(array: Array | View, sizes: tuple[Vector, ...], full: Any, mask: Mask, line: int) -> View:
+    """``array.reshape(sizes)``; as in numba, of an array without gaps, and one size may be -1."""
+    if not contiguous(array):
+        raise UnsupportedKernelError(
+            f"numba reshapes arrays without gaps in C order alone, and {array.name} here is a part or a transposed "
+            "array that is not; index it directly",
+            line,
+        )
+    lanes = full(mask)
+    wild = [np.asarray(size) < 0 for size in sizes]
+    known = prod(np.where(w, 1, s) for w, s in zip(wild, sizes, strict=True))
+    many = sum(w.astype(np.int64) for w in wild) > 1
+    rest = array.size // np.maximum(known, 1)
+    shape = tuple(np.where(w, rest, s)[()] for w, s in zip(wild, sizes, strict=True))
+    bad = np.broadcast_to(many | (np.asarray(prod(shape)) != array.size), lanes.shape) & lanes
+    if bad.any():
+        asked, have = (int(np.broadcast_to(np.asarray(n), lanes.shape)[bad][0]) for n in (known, array.size))
+        raise KernelError(
+            f"{array.name} has {have} elements, which do not fill a shape of {asked}; reshape keeps their number",
+            line=line,
+        )
+    return Reshaped(array, (), shape)
+
+
+def flattened(array: Array | View, size: Vector) -> View:
+    """``array.flat``."""
+    return Reshaped(array, (), (np.asarray(array.size, np.int64)[()],))
+
+
+def retyped(array: Array | View, dtype: str) -> View:
+    """``array.view(dtype)`` of a type of the same size."""
+    return Retyped(array, (np.dtype(dtype),), tuple(array.shape))
+
+
+def contiguous(array: Array | View) -> bool:
+    """Are the elements neighbours in memory, in C order?"""
+    if isinstance(array, (Reshaped, Retyped)):
+        return contiguous(array.base)
+    if not isinstance(array, View):
+        wanted, gaps = 1, False
+        for size, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):
+            gaps |= size > 1 and stride != wanted
+            wanted *= size
+        return not gaps
+    kinds = [p if isinstance(p, tuple) else None for p in array.places]
+    order = [p[0] for p in kinds if p is not None]
+    whole = [
+        p is not None and not np.any(np.asarray(array.shape[p[0]]) != size) and not np.any(np.asarray(p[2]) != 1)
+        for p, size in zip(kinds, array.base.shape, strict=True)
+    ]
+    first = next((d for d, p in enumerate(kinds) if p is not None), len(kinds))
+    steps = [p[2] for p in kinds[first : first + 1] if p is not None]
+    return (
+        order == sorted(order)
+        and all(whole[first + 1 :])
+        and not any(np.any(np.asarray(step) != 1) for step in steps)
+        and contiguous(array.base)
+    )
+
+
+def stride(array: Array | View, axis: int) -> Vector:
+    """The bytes from one element to the next in a dimension."""
+    if isinstance(array, Retyped):
+        return stride(array.base, axis)
+    if isinstance(array, Reshaped):
+        return np.int64(array.dtype.itemsize * prod(array.shape[axis + 1 :]))
+    if isinstance(array, View):
+        d, place = next((d, p) for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] == axis)
+        return stride(array.base, d) * place[2]
+    return np.int64(array.strides[axis] * array.itemsize)
 
 
 def as_view(array: Array | View) -> View:
@@ -150,7 +272,7 @@ def through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> tupl
             if not mask.any():
                 mask = False
         inside[d] = np.clip(at, 0, np.maximum(size - 1, 0))
-    place = tuple((inside[p[0]] * p[2] + p[1])[()] if isinstance(p, tuple) else p for p in array.places)
+    place = array.inside(tuple(inside))
     if mask is False or not isinstance(array.base, View):
         return array.base, place, mask
     return through(site, array.base, place, mask)
@@ -162,6 +284,8 @@ def load_through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) ->
     if lanes is False:
         return array.dtype.type(0)
     value = site.load(base, place, lanes)
+    if base.dtype != array.dtype:
+        value = value.view(array.dtype)
     return value if lanes is mask else np.where(lanes, value, array.dtype.type(0))
 
 
@@ -169,6 +293,8 @@ def store_through(site: Site, array: View, index: tuple[Any, ...], value: Vector
     """Store ``value`` at ``index`` of a view."""
     base, place, lanes = through(site, array, index, mask)
     if lanes is not False:
+        if base.dtype != array.dtype:
+            value = cast(value, array.dtype).view(base.dtype)
         site.store(base, place, value, lanes)
 
 
@@ -179,4 +305,9 @@ def atomic_through(
     base, place, lanes = through(site, array, index, mask)
     if lanes is False:
         return array.dtype.type(0)
+    if base.dtype != array.dtype:
+        raise KernelError(
+            f"the simulator runs atomics in the type of the array, and {array.name} holds {base.dtype}; use its type",
+            line=site.line,
+        )
     return site.atomic(operation, base, place, values, lanes, used)

@@ -20,12 +20,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..arithmetic import cast as machine_cast
-from . import allocations, conditions, forms, intrinsics, packages, refusals, types
+from . import allocations, conditions, forms, intrinsics, packages, python, refusals, types, views
 from .context import Context
-from .names import COORDINATES, Symbol, dtype_name
+from .names import COORDINATES, Symbol, dtype_name, vector_of
 from .nodes import Apply, Const, Elementwise, Expr, Operation, Select, Static, once, tuple_of
 from .operators import cast, function_of
 from .refusals import refuse
+from .source import Inner
 from .types import ArrayType, TupleType, Type, TypingError, describe_type, is_int, plural
 
 #: The type of the result, and the types to which the arguments are converted.
@@ -281,6 +282,7 @@ MATH |= {
     for name in ("erf", "erfc", "gamma", "lgamma")
 }
 MATH["ldexp"] = Row("math.ldexp", (2,), _ldexp, "np.ldexp({0}, {1})", widened="math of")
+MATH["nextafter"] = Row("math.nextafter", (2,), _math2, "np.nextafter({0}, {1})", widened="math of")
 MATH["pow"] = Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of")
 #: Functions of math that return a tuple.
 PARTS = {"frexp": forms.mantissa_and_exponent, "modf": forms.fraction_and_whole}
@@ -300,9 +302,12 @@ NUMPY = {
         _ufunc(name),
         f"np.{name}{_OPERANDS[getattr(np, name).nin]}",
         widened="math of",
+        complex=True,
     )
     for name in _UFUNCS.split()
 }
+#: Those of them that take numbers alone.
+NUMPY_TESTS = {name: Row(f"np.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in _TESTS}
 
 _HALF = {
     "hadd": Row("cuda.fp16.hadd", (2,), _half(2), "({0} + {1})"),
@@ -324,6 +329,50 @@ _HALF = {
 _HALF |= {
     f"h{name}": Row(f"cuda.fp16.h{name}", (1,), _half(1), f"np.{name}({{0}})")
     for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt", "floor", "ceil", "trunc", "rint")
+}
+
+_IN_SINGLE = {
+    "hrsqrt": "np.float32(1) / np.sqrt({0}.astype(np.float32))",
+    "hrcp": "np.float32(1) / {0}.astype(np.float32)",
+    "hexp10": "np.power(np.float32(10), {0}.astype(np.float32))",
+}
+_HALF |= {
+    name: Row(f"cuda.fp16.{name}", (1,), _half(1), f"cast({code}, {{dtype}})") for name, code in _IN_SINGLE.items()
+}
+
+#: The code of libdevice's functions by their names without f, which stands for float32.
+_LIBDEVICE = {
+    **{name: MATH[name].code for name in ("erf", "erfc", "lgamma", "pow", "fabs", "floor", "ceil", "trunc")},
+    **{name: MATH[name].code for name in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
+    **{name: MATH[name].code for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "fmod", "hypot", "copysign")},
+    **{f"a{name}": MATH[f"a{name}"].code for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
+    **{"tgamma": MATH["gamma"].code, "cbrt": "np.cbrt({0})", "rint": "np.rint({0})", "fma": "fused({0}, {1}, {2})"},
+    **{"rsqrt": "(1 / np.sqrt({0}))", "exp10": "np.power({dtype}.type(10), {0})"},
+    **{"fmin": "np.fmin({0}, {1})", "fmax": "np.fmax({0}, {1})"},
+}
+#: Those that have a faster, less exact form in float32; the simulator computes it exactly.
+_FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
+
+
+def _only(kind: str, count: int) -> Callable[..., Signature]:
+    def rule(*given: str) -> Signature:
+        return kind, (kind,) * count
+
+    return rule
+
+
+def _of_libdevice(name: str, kind: str, code: str) -> Row:
+    count = len({part for part in ("{0}", "{1}", "{2}") if part in code})
+    return Row(f"libdevice.{name}", (count,), _only(kind, count), code)
+
+
+LIBDEVICE = {
+    f"libdevice.{found}": _of_libdevice(found, kind, code)
+    for name, code in _LIBDEVICE.items()
+    for found, kind in (
+        *((name, "float64"), (f"{name}f", "float32")),
+        *([(f"fast_{name}f", "float32")] if name in _FAST else []),
+    )
 }
 
 _CHECKED = "w.check_members({0}, {mask}, {line})\n"
@@ -384,6 +433,8 @@ CMATH = {
 CUDA: dict[str, Row | forms.Form] = {
     **_WARP,
     **{f"fp16.{name}": row for name, row in _HALF.items()},
+    **LIBDEVICE,
+    **dict.fromkeys((*forms.HINTED_LOADS, *forms.HINTED_STORES), forms.hinted),
     "match_all_sync": match_all,
     "activemask": Row(
         "cuda.activemask",
@@ -445,6 +496,7 @@ BUILTINS: dict[Any, Row | forms.Form] = {
     complex: forms.complex_number,
     print: forms.say,
     round: lambda x, node, used: (ROUND_TO if len(node.args) == 2 else ROUND).apply(x, node),
+    **python.BUILTINS,
 }
 
 
@@ -453,24 +505,30 @@ BUILTINS: dict[Any, Row | forms.Form] = {
 
 def call(x: Context, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
-    if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate" and not (node.args or node.keywords):
-        return forms.conjugate(x, node)
+    if isinstance(node.func, ast.Attribute) and (made := _method(x, node, node.func, used)) is not None:
+        return made
     thing = x.constant_object(node.func)
-    if thing is None and isinstance(node.func, ast.Attribute) and node.func.attr == "fill":
-        return allocations.fill(x, node, used)
     if thing is None:
         target = x.expr(node.func)
         if not isinstance(target, Static):
             advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
             refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}")
         thing = target.thing
+    return _call_of(x, node, thing, used)
+
+
+def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     if isinstance(thing, Symbol):
         return _cuda(x, node, thing, used)
+    if isinstance(thing, Inner):
+        return forms.inner(x, node, thing, used)
     if intrinsics.declared(thing) is not None:
         return intrinsics.call(x, node, thing)
     row = BUILTINS.get(thing) if isinstance(thing, (type, type(abs))) else None
     if row is not None:
         return run_row(x, node, row, used)
+    if getattr(thing, "__module__", None) == "_operator" and (made := python.of_operator(x, node, thing)) is not None:
+        return made
     if not isinstance(thing, str) and dtype_name(thing):
         return forms.conversion(x, node, thing)
     if getattr(thing, "__module__", None) == "math":
@@ -480,6 +538,8 @@ def call(x: Context, node: ast.Call, used: bool) -> Expr:
     if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
         return forms.named_tuple(x, node, thing)
     name = getattr(thing, "__name__", "")
+    if isinstance(thing, np.ufunc) and name in NUMPY_TESTS:
+        return NUMPY_TESTS[name].apply(x, node)
     if isinstance(thing, np.ufunc) and name in NUMPY:
         row = NUMPY[name]
         return _into(x, node, row, used) if len(node.args) == row.arity[0] + 1 else row.apply(x, node)
@@ -488,6 +548,30 @@ def call(x: Context, node: ast.Call, used: bool) -> Expr:
     if getattr(thing, "py_func", None) is not None:
         return forms.device(x, node, thing, used)
     _refuse_call(node, thing)
+
+
+#: The methods of arrays and numbers.
+METHODS = (*views.METHODS, "bit_count", "fill")
+
+
+def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
+    """A method of an array or a number; None if this is none."""
+    name = function.attr
+    if name == "conjugate" and not (node.args or node.keywords):
+        return forms.conjugate(x, node)
+    if name not in METHODS or x.constant_object(function) is not None:
+        return None
+    if name == "fill":
+        return allocations.fill(x, node, used)
+    owner = x.expr(function.value)
+    if isinstance(owner.type, ArrayType) and name in views.METHODS:
+        return views.METHODS[name](x, node, owner)
+    if owner.is_scalar and name == "view":
+        return views.number_as(x, node, owner)
+    if owner.is_scalar and name == "bit_count" and not (node.args or node.keywords):
+        packages.check("int.bit_count", (str(owner.type),))
+        return CUDA["popc"].apply(x, ast.copy_location(ast.Call(function, [function.value], []), node))  # type: ignore
+    return None
 
 
 def _into(x: Context, node: ast.Call, row: Row, used: bool) -> Expr:
@@ -510,8 +594,6 @@ def _into(x: Context, node: ast.Call, row: Row, used: bool) -> Expr:
         if not isinstance(value.type, ArrayType) and not value.is_scalar:
             x.refuse_as_number(part, value)
     elements = [value.type.dtype if isinstance(value.type, ArrayType) else str(value.type) for value in inputs]
-    if any(map(types.is_complex, elements)):
-        raise TypingError(f"the simulator runs {row.name} of real numbers; compute with .real and .imag")
     result, wanted = row.rule(*elements)
     if not np.can_cast(result, array.type.dtype, "same_kind"):
         raise TypingError(
@@ -537,6 +619,9 @@ def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
         refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
     if used and name in STATEMENTS:
         refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
+    vector = vector_of(symbol.thing)
+    if vector is not None:
+        return forms.vector(x, node, *vector)
     if name in CUDA:
         return run_row(x, node, CUDA[name], used)
     first = symbol.path[0]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from enum import Enum
 
 from . import operators, tuples, types, why
 from .context import Context
-from .nodes import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, after, once, settled
+from .nodes import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, Static, after, once, settled
 from .operators import applied, cast
 from .refusals import refuse
 from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
@@ -92,6 +93,9 @@ def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) 
         return result if name == "Eq" else negated(result, node.lineno)
     if isinstance(left.type, TupleType) and isinstance(right.type, TupleType) and name in STRICT:
         return _ordered(x, node, name, left, right)
+    things = [value.thing for value in (left, right) if isinstance(value, Static) and isinstance(value.thing, Enum)]
+    if len(things) == 2 and name in ("Eq", "NotEq"):
+        return x.number((things[0] is things[1]) == (name == "Eq"))
     for value in (left, right):
         if not value.is_scalar:
             refuse(node, f"{ast.unparse(node)} compares {describe_type(value.type)}; compare single numbers")
@@ -149,9 +153,17 @@ def _membership(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
 
 
 def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
-    """``x is None``, which is known when the kernel is compiled."""
+    """``x is None``, which is known when the kernel is compiled, as are other types; ``x is True`` of a bool."""
     sides = (node.left, node.comparators[0])
     values = [x.expr(side) for side in sides]
+    if any(isinstance(s, ast.Constant) and isinstance(s.value, bool) for s in sides):
+        if all(value.type == "bool" for value in values):
+            found = applied(operators.COMPARISONS["Eq"], tuple(values), "bool", node.lineno)
+            return found if same else negated(found, node.lineno)
+        return after(values, x.number(not same))
+    things = [part.thing for part in values if isinstance(part, Static) and isinstance(part.thing, Enum)]
+    if len(things) == 2:
+        return x.number((things[0] is things[1]) == same)
     if not any(isinstance(s, ast.Constant) and s.value is None for s in sides):
         refuse(node, f"{ast.unparse(node)}: is compares with None only; compare numbers with == or !=")
     return after(values, x.number((values[0].type == values[1].type == NONE) == same))

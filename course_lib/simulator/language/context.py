@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from enum import Enum
+from enum import Enum, EnumMeta
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -17,7 +17,7 @@ import numpy as np
 from ..geometry import Launch
 from . import operators, types, why
 from .constants import Constants, is_constant
-from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda
+from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda, vector_of
 from .nodes import (
     Apply,
     Const,
@@ -35,7 +35,7 @@ from .nodes import (
 from .operators import NUMBERS, applied, cast
 from .program import Function
 from .refusals import ABSENT, CUDA, NOT_TAKEN, refuse
-from .source import Source
+from .source import Inner, Source, inner
 from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError, describe_type, plural
 from .variables import Variables
 from .why import Part, Promotion, Reason, Why
@@ -114,6 +114,27 @@ class Context(ABC):
     def takes(self, name: str) -> bool:
         """Does the simulator run this function of numba.cuda?"""
 
+    def defined(self, node: ast.FunctionDef | ast.Lambda) -> Expr:
+        """The function that ``node`` defines inside this one, known while the kernel is compiled."""
+        if isinstance(node, ast.FunctionDef) and node.decorator_list:
+            refuse(node, f"numba compiles no decorator inside a kernel; leave out that of {node.name}")
+        defaults = [self.expr(default) for default in node.args.defaults]
+        for default, part in zip(defaults, node.args.defaults, strict=True):
+            if not isinstance(default, Const):
+                refuse(
+                    node, f"the default {ast.unparse(part)} of an inner function is no constant; pass it in each call"
+                )
+        read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
+        known = [self.env[name].const for name in read if name in self.env]
+        functions = [known[0] for known in known if isinstance(known, tuple) and isinstance(known[0], Inner)]
+        more = {name for function in functions for name in function.free}
+        values = tuple(default.value for default in defaults if isinstance(default, Const))
+        made = inner(self.source, node, values, more)
+        for name in made.free:
+            if name not in self.env:
+                refuse(node, f"{made.name} reads {name}, which has no value yet; assign it before the function")
+        return Static(thing=made)
+
     def scalar(self, node: ast.AST) -> Expr:
         """Translate an expression that must be a number."""
         value = self.expr(node)
@@ -180,7 +201,8 @@ class Context(ABC):
             thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             return Symbol((), thing) if is_cuda_module(thing) else thing
         thing = getattr(owner, node.attr, None)
-        if is_constant(thing) and not isinstance(owner, KNOWN_OWNERS):
+        of_enum = isinstance(owner, EnumMeta) and isinstance(thing, owner)
+        if is_constant(thing) and not (of_enum or isinstance(owner, KNOWN_OWNERS)):
             kind = "class" if isinstance(owner, type) else "object"
             refuse(
                 node,
@@ -216,7 +238,7 @@ class Context(ABC):
         if is_cuda_module(thing):
             return Symbol((), thing)
         known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
-        if known and getattr(thing, "__module__", "") == "numba.cuda.stubs":
+        if known and getattr(thing, "__module__", "") == "numba.cuda.stubs" and not vector_of(thing):
             refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
         return part_of_cuda((known,), thing) if known else thing
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from . import calls, conditions, operators, records, tuples, types, why
+from . import calls, conditions, operators, records, tuples, types, views, why
 from .context import Context, of_array, of_literal
 from .names import GRID_GROUP, Symbol
 from .nodes import (
@@ -22,7 +22,6 @@ from .nodes import (
     Local,
     MakeView,
     Nothing,
-    Operation,
     Select,
     Slice,
     Static,
@@ -48,11 +47,6 @@ from .variables import Numbers
 from .why import Part, Reason, Why
 
 SIZE = of_array("size", "np.int64({0}.size)")
-TRANSPOSED = Operation(
-    ".T",
-    "transposed({0})",
-    lambda args, result: isinstance(args[0], ArrayType) and result == ArrayType(args[0].dtype, args[0].ndim, view=True),
-)
 
 
 class Expressions(Context):
@@ -93,6 +87,8 @@ class Expressions(Context):
                 return self._subscript(node)
             case ast.Call():
                 return calls.call(self, node, used=True)
+            case ast.Lambda():
+                return self.defined(node)
         refused_expression(node)
 
     # --- constants and names -------------------------------------------------------------------------------
@@ -154,6 +150,10 @@ class Expressions(Context):
             return Static(thing=Symbol((*GRID_GROUP.path, node.attr)))
         if isinstance(owner, Static) and isinstance(owner.thing, np.dtype) and node.attr == "type":
             return owner
+        if isinstance(owner, Static) and isinstance(owner.thing, (np.finfo, np.iinfo)):
+            value = getattr(owner.thing, node.attr, None)
+            if types.of_value(value):
+                return self.number(value)
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
             kind = types.PART.get(owner.type, owner.type)
             return applied(operators.PARTS[node.attr], (owner,), kind, node.lineno, owner.why)
@@ -175,14 +175,18 @@ class Expressions(Context):
             return after((array,), self.number(DTYPE[kind.dtype].itemsize, literal=False))
         if node.attr == "dtype":
             return after((array,), Static(thing=DTYPE[kind.dtype]))
-        if node.attr == "T":
-            kind = ArrayType(kind.dtype, kind.ndim, view=True)
-            return Apply(operation=TRANSPOSED, args=(array,), type=kind, line=node.lineno)
+        if node.attr in views.ATTRIBUTES:
+            return views.ATTRIBUTES[node.attr](self, node, array)
+        if node.attr in ("real", "imag") and types.is_complex(kind.dtype):
+            refuse(node, f"the simulator takes .{node.attr} of single elements; write A[i].{node.attr}")
+        if node.attr == "real":
+            return array
+        if node.attr in views.METHODS:
+            refuse(node, f"{ast.unparse(node)} is a method; call it")
         refuse(
             node,
-            f"the simulator does not run .{node.attr} of an array in a kernel; "
-            "it knows shape, size, ndim, itemsize, dtype, T and fill, elements such as A[i, j], and parts such as "
-            "A[i] and A[1:, ::2]",
+            f"the simulator does not run .{node.attr} of an array in a kernel; it knows shape, size, ndim, itemsize, "
+            f"dtype, fill, {', '.join((*views.ATTRIBUTES, *views.METHODS))}, and parts such as A[1:, ::2]",
         )
 
     # --- why a result is float64 --------------------------------------------------------------------------------
@@ -299,7 +303,9 @@ class Expressions(Context):
             if any(isinstance(p, ast.Slice) or is_ellipsis(p) for p in parts):
                 array, indices = self._slice(link, array, indices, parts), ()
                 continue
-            found = tuple(self.expr(p) for p in parts)
+            found = tuple(value for p in parts for value in tuples.unpacked(self, p))
+            if len(found) != len(parts):
+                parts = [link] * len(found)
             if len(found) == 1 and isinstance(found[0].type, TupleType):
                 found = tuples.items(found[0])
                 parts = [link] * len(found)

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from types import FunctionType
 
-from . import conditions, records, signatures, tuples, types
+from . import conditions, packages, records, signatures, tuples, types
 from .context import Context
 from .names import GRID_GROUP, Symbol, dtype_name
-from .nodes import Apply, Atomic, Const, Expr, Meet, Operation, Static, after, compile_time, once, settled, tuple_of
+from .nodes import (
+    Apply,
+    Atomic,
+    Const,
+    Expr,
+    Meet,
+    Operation,
+    Static,
+    Store,
+    after,
+    compile_time,
+    once,
+    settled,
+    tuple_of,
+)
 from .operators import cast, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
-from .source import python_function, read
+from .source import Inner, Source, read
 from .types import (
     NONE,
     ArrayType,
@@ -217,6 +230,44 @@ def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
         )
 
 
+#: The functions of numba-cuda that load or store an element with a hint for the caches, which changes no value.
+HINTED_LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
+HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
+
+
+def hinted(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
+    thing = x.constant_object(node.func)
+    name = thing.path[-1] if isinstance(thing, Symbol) else ""
+    packages.check(f"cuda.{name}", ())
+    loads = name in HINTED_LOADS
+    if node.keywords or len(node.args) != 3 - loads:
+        refuse(node, f"cuda.{name}() takes an array, an index{'' if loads else ' and a value'}, without names")
+    if used > loads:
+        refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
+    place = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
+    array, index = x.element(place)
+    if loads:
+        return x.load(place, array, index)
+    return Store(array=array, index=index, value=x.stored(place, array, x.scalar(node.args[2])), line=node.lineno)
+
+
+def vector(x: Context, node: ast.Call, kind: str, count: int) -> Expr:
+    """``cuda.float32x4(...)``, of numbers and of shorter vectors of the same type: a tuple with x, y, z and w."""
+    values: list[Expr] = []
+    for part in node.args:
+        value = x.expr(part)
+        if isinstance(value.type, TupleType) and value.type.fields and {*value.type.items} == {kind}:
+            values += tuples.items(settled(value) if value.does else value)
+        elif value.is_scalar:
+            values.append(cast(value, kind))
+        else:
+            x.refuse_as_number(part, value)
+    if len(values) != count or node.keywords:
+        refuse(node, f"{ast.unparse(node.func)}() takes {plural(count, 'number')}, or vectors of {kind} that hold them")
+    return tuple_of(tuple(values), tuple("xyzw"[:count]))
+
+
 # --- conversions, and Python's functions ------------------------------------------------------------------------------
 
 
@@ -256,17 +307,30 @@ def conjugate(x: Context, node: ast.Call) -> Expr:
 
 
 def _extreme(x: Context, node: ast.Call, operation: Operation) -> Expr:
+    whole = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
+        packages.check("min() and max() of a tuple", ())
+        whole = settled(whole)
+        items = tuples.items(whole)
+        return after((whole,), _extreme_of(x, node, operation, list(items), node.args * len(items)))
     if len(node.args) < 2 or node.keywords:
         refuse(
             node,
-            "min() and max() take two or more numbers without names; compare the elements of an array in a loop",
+            "min() and max() take two or more numbers without names, or a tuple; compare the elements of an array in a "
+            "loop",
         )
-    values = [x.scalar(a) for a in node.args]
+    return _extreme_of(x, node, operation, [x.scalar(a) for a in node.args], node.args)
+
+
+def _extreme_of(x: Context, node: ast.Call, operation: Operation, values: list[Expr], places: list[ast.expr]) -> Expr:
     kind = str(values[0].type)
+    for value, part in zip(values, places, strict=True):
+        if not value.is_scalar:
+            x.refuse_as_number(part, value)
     for value in values[1:]:
         kind = types.unify(kind, str(value.type))
     types.comparison(kind, kind)
-    reason = x.reason(node, kind, list(zip(values, node.args, strict=True)), "of")
+    reason = x.reason(node, kind, list(zip(values, places, strict=True)), "of")
     result, *rest = (cast(value, kind) for value in values)
     for value in rest:
         result = Apply(operation=operation, args=(result, value), type=kind, line=node.lineno)
@@ -393,15 +457,49 @@ def failure(node: ast.Assert | ast.Raise) -> Expr:
 
 def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
-    function = python_function(thing)
-    if function in x.stack:
-        refuse(node, f"{function.__name__} calls itself; a kernel cannot recurse: write a loop")
     source = read(thing)
+    _refuse_recursion(x, node, source)
     x.analysis.found.append((read, (thing,), source))
+    return _called(
+        x, node, source, _bound(x, node, source, source.parameters), signatures.declared(thing, source), used
+    )
+
+
+def _refuse_recursion(x: Context, node: ast.Call, source: Source) -> None:
+    if source.key in x.stack:
+        refuse(node, f"{source.name} calls itself; a kernel cannot recurse: write a loop")
+
+
+def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> Expr:
+    """A call of a function that the kernel defines; the variables of the kernel that it reads are arguments too."""
+    _refuse_recursion(x, node, source)
+    if node.keywords:
+        refuse(node, f"numba takes no names in the call of a function that a kernel defines; give {source.name} values")
+    owner: Source | None = x.source
+    while owner is not source.outer and owner is not None:
+        owner = owner.outer if isinstance(owner, Inner) else None
+    if owner is None and source.free:
+        refuse(
+            node,
+            f"{source.name} reads {', '.join(source.free)} of the function that defines it, and is called outside of "
+            "that; pass the values as arguments",
+        )
+    bound = _bound(x, node, source, source.parameters[: len(source.parameters) - len(source.free)])
+    free = {name: x.expr(ast.copy_location(ast.Name(name, ast.Load()), node)) for name in source.free}
+    return _called(x, node, source, bound | free, (), used)
+
+
+def _called(
+    x: Context,
+    node: ast.Call,
+    source: Source,
+    bound: dict[str, Expr],
+    declared: tuple[signatures.Signature, ...],
+    used: bool,
+) -> Expr:
+    """The call of ``source`` with these arguments, in the order written."""
     parameters = source.parameters
-    bound = _bound(x, node, function, parameters)
     values = [bound[p] for p in parameters]
-    declared = signatures.declared(thing, source)
     result = None
     if declared:
         signature = signatures.choose(declared, tuple(v.type for v in values), source.name)
@@ -426,22 +524,12 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     )
 
 
-def _unpacked(x: Context, argument: ast.expr) -> Sequence[ast.expr | Expr]:
-    """An argument as written, or the items of a tuple with a star before it."""
-    if not isinstance(argument, ast.Starred):
-        return [argument]
-    value = x.expr(argument.value)
-    if not isinstance(value.type, TupleType):
-        refuse(argument, f"{ast.unparse(argument)} unpacks {describe_type(value.type)}; only a tuple's items are known")
-    return tuples.items(settled(value) if value.does else value)
-
-
-def _bound(x: Context, node: ast.Call, function: FunctionType, parameters: list[str]) -> dict[str, Expr]:
+def _bound(x: Context, node: ast.Call, source: Source, parameters: list[str]) -> dict[str, Expr]:
     """The arguments of a call by parameter, in the order written: by position, by name or by default."""
-    name = function.__name__
+    name, defaults = source.name, source.defaults
     if any(k.arg is None for k in node.keywords):
         refuse(node, f"** cannot unpack in a kernel; write out the arguments of {name}")
-    given = [part for argument in node.args for part in _unpacked(x, argument)]
+    given = [value for argument in node.args for value in tuples.unpacked(x, argument)]
     parts: dict[str, ast.expr | Expr] = dict(zip(parameters, given, strict=False))
     for keyword in node.keywords:
         assert keyword.arg is not None
@@ -452,7 +540,6 @@ def _bound(x: Context, node: ast.Call, function: FunctionType, parameters: list[
                 f"{'given twice' if keyword.arg in parts else 'none of them'}",
             )
         parts[keyword.arg] = keyword.value
-    defaults = function.__defaults__ or ()
     absent = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
     missing = [p for p in parameters if p not in parts and p not in absent]
     if missing or len(given) > len(parameters):

@@ -108,7 +108,7 @@ class Statements(Expressions):
         stack: tuple[object, ...],
         declared: Type | None = None,
     ):
-        super().__init__(analysis, source, arguments, (*stack, source.function))
+        super().__init__(analysis, source, arguments, (*stack, source.key))
         self.given, self.declared = arguments, declared
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
@@ -159,10 +159,10 @@ class Statements(Expressions):
         analysis = self.analysis
         variables = [_argument(v, by_value) for v in values]
         known = (identity(v.const) if isinstance(v.const, tuple) else v.const for v in variables)
-        key = (source.function, *((v.type, v.why) for v in variables), *known)
+        key = (source.key, *((v.type, v.why) for v in variables), *known)
         if key not in analysis.functions:
             arguments = dict(zip(source.parameters, variables, strict=True))
-            if source.filename == analysis.sources[0].filename and source not in analysis.sources:
+            if source.filename == analysis.sources[0].filename and source.lines and source not in analysis.sources:
                 analysis.sources.append(source)
             try:
                 analysis.functions[key] = Statements(analysis, source, arguments, self.stack, result).function(False)
@@ -248,22 +248,15 @@ class Statements(Expressions):
                 return self._if(node)
             case ast.For() | ast.While():
                 return self._loop(node)
-            case ast.Break():
-                loop = self.loops[-1]
-                loop.breaks.append(self.env)
-                self.reconcile(self.env, loop.header if loop.after is None else loop.after)
-                self.out.append(Break())
-                return True
-            case ast.Continue():
-                loop = self.loops[-1]
-                loop.edges.append(self.env)
-                self.reconcile(self.env, loop.header)
-                self.out.append(Continue())
+            case ast.Break() | ast.Continue():
+                self._leave(node, self.loops[-1])
                 return True
             case ast.Return():
                 return self._return(node)
             case ast.Assert():
                 self._assert(node)
+            case ast.FunctionDef():
+                self.assign_name(node.name, self.defined(node))
             case ast.Raise():
                 if node.exc is None:
                     refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
@@ -272,6 +265,13 @@ class Statements(Expressions):
             case _:
                 refused_statement(node)
         return False
+
+    def _leave(self, node: ast.Break | ast.Continue, loop: OpenLoop) -> None:
+        """End an iteration, and with break the loop."""
+        ends = isinstance(node, ast.Break)
+        (loop.breaks if ends else loop.edges).append(self.env)
+        self.reconcile(self.env, loop.after if ends and loop.after is not None else loop.header)
+        self.out.append(Break() if ends else Continue())
 
     def _expression(self, node: ast.Expr) -> None:
         if docstring(node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -59,7 +60,10 @@ def dtype_name(thing: object) -> str | None:
     if isinstance(thing, type) and thing in (int, float, bool, complex):  # a NumPy dtype may be equal to one of them
         return {int: "int64", float: "float64", bool: "bool", complex: "complex128"}[thing]
     if isinstance(thing, np.dtype) or (isinstance(thing, type) and issubclass(thing, np.generic)):
-        name = np.dtype(thing).name
+        try:
+            name = np.dtype(thing).name
+        except TypeError:  # np.floating and other abstract types
+            return None
     elif isinstance(thing, str):
         name = thing
     elif type(thing).__module__.startswith("numba") and hasattr(thing, "name"):
@@ -68,6 +72,12 @@ def dtype_name(thing: object) -> str | None:
         return None
     name = {"boolean": "bool"}.get(name, name)
     return name if name in SCALARS else None
+
+
+def vector_of(thing: object) -> tuple[str, int] | None:
+    """The type and the number of the items of a vector type such as ``cuda.float32x4``; None for other objects."""
+    found = re.fullmatch(r"((?:u?int|float)\d+)x([1-4])", str(getattr(thing, "__name__", "")))
+    return (found[1], int(found[2])) if found else None
 
 
 def part_of_cuda(path: tuple[str, ...], thing: object) -> object:

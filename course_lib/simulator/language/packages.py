@@ -14,7 +14,24 @@ SHUFFLES = [f"cuda.shfl_{way}sync" for way in ("", "up_", "down_", "xor_")]
 VOTES = [f"cuda.{name}_sync" for name in ("all", "any", "ballot")]
 #: For each package and function: a test whether it lacks the function for these types, and what to write instead.
 LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
-    NUMBA: {"math.exp2": (lambda x: True, "write 2.0 ** x")},
+    NUMBA: {
+        "math.exp2": (lambda x: True, "write 2.0 ** x"),
+        "int.bit_count": (lambda *kinds: True, "write cuda.popc(x)"),
+        "sum() without a first number": (lambda *kinds: True, "write sum(t, 0)"),
+        "min() and max() of a tuple": (lambda *kinds: True, "write its items out"),
+        **dict.fromkeys(
+            [f"np.{name}" for name in ("isnan", "isinf", "isfinite")], (lambda *kinds: True, "use that of math")
+        ),
+        **dict.fromkeys(
+            [f"cuda.{name}" for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv", "stcg", "stcs", "stwb", "stwt")],
+            (lambda *kinds: True, "write A[i]: the hint changes no value"),
+        ),
+        "math.nextafter": (lambda *kinds: True, "pass the value from the host"),
+        "np.finfo": (lambda *kinds: True, "give the value a name outside the kernel"),
+        "np.iinfo": (lambda *kinds: True, "give the value a name outside the kernel"),
+        "np.ndindex": (lambda *kinds: True, "write a loop over range() for each dimension"),
+        "np.ndenumerate": (lambda *kinds: True, "write a loop over range() for each dimension"),
+    },
     NUMBA_CUDA: {
         **dict.fromkeys(
             SHUFFLES,
@@ -42,4 +59,5 @@ def check(name: str, kinds: tuple[str, ...]) -> None:
     lacks, advice = LACKS.get(package or "", {}).get(name, (None, ""))
     if lacks is not None and lacks(*kinds):
         other = NUMBA if package == NUMBA_CUDA else NUMBA_CUDA
-        raise TypingError(f"{package} has no {name} of {' and '.join(kinds)} (but {other} has); {advice}")
+        of = f" of {' and '.join(kinds)}" if kinds else ""
+        raise TypingError(f"{package} has no {name}{of} (but {other} has); {advice}")

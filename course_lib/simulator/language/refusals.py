@@ -15,19 +15,16 @@ STATEMENTS: dict[type[ast.stmt], str] = {
     ast.AsyncWith: "async does not exist in a kernel; leave it out",
     ast.AsyncFor: "async does not exist in a kernel; leave it out",
     ast.AsyncFunctionDef: "async does not exist in a kernel; define a function outside with @cuda.jit(device=True)",
-    ast.FunctionDef: "a function cannot be defined inside a kernel; define it outside with @cuda.jit(device=True)",
     ast.ClassDef: "a class cannot be defined inside a kernel; use variables, tuples and arrays",
     ast.Delete: "del does not exist in a kernel; leave it out",
     ast.Import: "import does not exist in a kernel; import above the function",
     ast.ImportFrom: "import does not exist in a kernel; import above the function",
     ast.Global: "a kernel reads globals without a global statement, and cannot assign them; leave it out",
     ast.Nonlocal: "a kernel reads outer variables without nonlocal, and cannot assign them; leave it out",
-    ast.Match: "the simulator does not run match; write if/elif/else",
 }
 
 #: Expressions that no kernel may contain, by the name of their syntax.
 EXPRESSIONS = {
-    "Lambda": "a lambda; define a function outside with @cuda.jit(device=True)",
     "List": "a list; use a tuple, or cuda.local.array",
     "Set": "a set; use a tuple",
     "Dict": "a dictionary; use variables, tuples and arrays",

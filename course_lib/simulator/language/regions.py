@@ -7,6 +7,7 @@ again and read it. Most variables of a guarded kernel are used only inside the g
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 
 class Regions:
@@ -23,7 +24,10 @@ class Regions:
         self._visit(function.body, ())
         self.names = set(self._paths)
         root = id(function.body)
-        parameters = {a.arg for a in function.args.args}
+        shared = {a.arg for a in function.args.args}  # with callers, or with functions inside, which are called later
+        for node in ast.walk(function):
+            if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node is not function:
+                shared |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         self.home = {}
         for name, paths in self._paths.items():
             common = paths[0]
@@ -40,7 +44,7 @@ class Regions:
                 and exposed(self._lists[common[-1]], name)
             ):
                 common = common[:-1]
-            self.home[name] = root if name in parameters else common[-1]
+            self.home[name] = root if name in shared else common[-1]
 
     def _visit(self, body: list[ast.stmt], path: tuple[int, ...]) -> None:
         path = (*path, id(body))
@@ -111,5 +115,16 @@ def _flow(body: list[ast.stmt], name: str) -> str:
     return "none"
 
 
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes of a function, without those inside the functions that it defines."""
+    yield node
+    inner = node.args.defaults if isinstance(node, (ast.FunctionDef, ast.Lambda)) else ast.iter_child_nodes(node)
+    for child in inner:
+        yield from own_nodes(child)
+
+
 def assigned_names(body: list[ast.stmt]) -> set[str]:
-    return {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    nodes = [node for statement in body for node in own_nodes(statement)]
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} | {
+        n.name for n in nodes if isinstance(n, ast.FunctionDef)
+    }

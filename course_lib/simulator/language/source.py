@@ -16,6 +16,7 @@ from functools import cached_property
 from types import CodeType, FunctionType
 
 from ..findings import UnsupportedKernelError
+from .matches import Matches
 from .regions import Regions, assigned_names
 
 
@@ -36,7 +37,16 @@ class Source:
 
     @property
     def name(self) -> str:
-        return self.function.__name__
+        return self.tree.name
+
+    @property
+    def key(self) -> object:
+        """The identity of the function."""
+        return self.function
+
+    @property
+    def defaults(self) -> tuple[object, ...]:
+        return self.function.__defaults__ or ()
 
     @property
     def parameters(self) -> list[str]:
@@ -70,6 +80,61 @@ class Source:
         if name in self.function.__globals__:
             return self.function.__globals__[name]
         return vars(builtins)[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Inner(Source):
+    """A function that another one defines, by def or lambda.
+
+    It is compiled as a device function. The variables of the outer function that it reads, ``free``, are its last
+    parameters: a call gives them the values that they have then.
+    """
+
+    node: ast.FunctionDef | ast.Lambda
+    outer: Source
+    free: tuple[str, ...]
+    values: tuple[object, ...]
+
+    @property
+    def key(self) -> object:
+        return self.node
+
+    @property
+    def defaults(self) -> tuple[object, ...]:
+        return self.values
+
+
+def inner(outer: Source, node: ast.FunctionDef | ast.Lambda, values: tuple[object, ...], more: set[str]) -> Inner:
+    """The function that ``node`` defines; ``values`` are those of its defaults, ``more`` names that it also needs."""
+    tree = as_def(node)
+    own = {argument.arg for argument in tree.args.args}
+    read = {n.id for s in tree.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+    free = tuple(sorted(((read & outer.locals) | more) - own - assigned_names(tree.body)))
+    if clash := more - set(free):
+        raise UnsupportedKernelError(
+            f"{tree.name} uses a function that reads {', '.join(sorted(clash))}, and has a variable of this name; "
+            "rename it",
+            node.lineno,
+        )
+    arguments = [*tree.args.args, *(ast.copy_location(ast.arg(name), node) for name in free)]
+    tree = ast.copy_location(
+        ast.FunctionDef(tree.name, ast.arguments([], arguments, None, [], [], None, []), tree.body, []), node
+    )
+    return Inner(outer.function, tree, (), outer.filename, node, outer, free, values)
+
+
+def as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
+    """A function's tree, also of a lambda, with plain parameters alone. Refuses others."""
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+        raise UnsupportedKernelError(
+            "a kernel cannot take *args, **kwargs or keyword-only arguments; name each argument", node.lineno
+        )
+    arguments.args, arguments.posonlyargs = arguments.posonlyargs + arguments.args, []
+    if isinstance(node, ast.FunctionDef):
+        return node
+    body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
+    return ast.copy_location(ast.FunctionDef("lambda_", arguments, body, []), node)
 
 
 _parsed: weakref.WeakKeyDictionary[FunctionType, tuple[CodeType, Source]] = weakref.WeakKeyDictionary()
@@ -140,6 +205,9 @@ def _read(function: FunctionType) -> Source:
     code, known = _parsed.get(function, (None, None))
     if known is not None and code is function.__code__:  # autoreload replaces a function's code
         return known
+    code_name = function.__code__.co_name
+    if code_name == "<lambda>":
+        return _read_lambda(function)
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -160,20 +228,35 @@ def _read(function: FunctionType) -> Source:
     if isinstance(tree, ast.If) and inside:
         tree = tree.body[0]
         first -= 1
-    if function.__code__.co_name == "<lambda>":
-        raise UnsupportedKernelError(f"the function in line {first + inside} is a lambda; write it with def")
-    if not isinstance(tree, ast.FunctionDef) or tree.name != function.__code__.co_name:
+    if not isinstance(tree, ast.FunctionDef) or tree.name != code_name:
         raise changed(function)
     if edited(function) and not same_code(function, first + inside):
         raise changed(function)
     ast.increment_lineno(tree, first - 1)
-    arguments = tree.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        raise UnsupportedKernelError(
-            "a kernel cannot take *args, **kwargs or keyword-only arguments; name each argument", tree.lineno
-        )
-    arguments.args, arguments.posonlyargs = arguments.posonlyargs + arguments.args, []
+    as_def(Matches().visit(tree))
     numbered = tuple((first + inside + i, line.rstrip("\n")) for i, line in enumerate(lines))
     source = Source(function, tree, numbered, function.__code__.co_filename)
     _parsed[function] = function.__code__, source
+    return source
+
+
+def _read_lambda(function: FunctionType) -> Source:
+    """The source of a lambda: the only one in its line."""
+    code = function.__code__
+    text = linecache.getlines(code.co_filename)
+    try:
+        nodes = list(ast.walk(ast.parse("".join(text))))
+    except SyntaxError:
+        nodes = []
+    first = code.co_firstlineno
+    found = [node for node in nodes if isinstance(node, ast.Lambda) and node.lineno == first]
+    if len(found) != 1 or edited(function) and not same_code(function, first):
+        raise UnsupportedKernelError(
+            f"the lambda in line {first} cannot be read by itself; write it with def, on a separate line"
+        )
+    tree = as_def(found[0])
+    last = found[0].end_lineno or first
+    lines = tuple((i, text[i - 1].rstrip("\n")) for i in range(first, last + 1))
+    source = Source(function, tree, lines, code.co_filename)
+    _parsed[function] = code, source
     return source

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from . import refusals, types
+from . import packages, refusals, types
 from .context import Context
 from .nodes import After, Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, after, once, settled, tuple_of
-from .operators import cast
+from .operators import BINARY, INTEGER_QUOTIENT, applied, cast
 from .program import Each, Iterable, Numbered, Range, Together
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, describe_type, plural
@@ -23,9 +24,17 @@ from .why import Why, item_why
 
 
 def make(x: Context, node: ast.Tuple) -> Expr:
-    if any(isinstance(e, ast.Starred) for e in node.elts):
-        refuse(node, "* cannot unpack in a kernel; write the items out")
-    return tuple_of(tuple(x.expr(e) for e in node.elts))
+    return tuple_of(tuple(value for e in node.elts for value in unpacked(x, e)))
+
+
+def unpacked(x: Context, node: ast.expr) -> tuple[Expr, ...]:
+    """The value of ``node``, or the items of the tuple after a star."""
+    if not isinstance(node, ast.Starred):
+        return (x.expr(node),)
+    value = x.expr(node.value)
+    if not isinstance(value.type, TupleType):
+        refuse(node, f"{ast.unparse(node)} unpacks {describe_type(value.type)}; only a tuple's items are known")
+    return items(settled(value) if value.does else value)
 
 
 def item(value: Expr, i: int) -> Expr:
@@ -112,10 +121,14 @@ def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
         left, right = (settled(side) if side.does else side for side in (left, right))
         a, b = items(left), items(right)
         return tuple_of(a + b) if a and b else after((left, right), tuple_of(a + b))
+    if op == "Mult" and isinstance(left.type, TupleType) and isinstance(right, Const) and right.literal:
+        if types.is_int(str(right.type)):
+            left = settled(left) if left.does else left
+            return after((left,), tuple_of(items(left) * int(right.value)))
     refuse(
         node,
-        f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and "
-        f"{describe_type(right.type)}; + joins two tuples, anything else needs their items",
+        f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and {describe_type(right.type)}; + joins "
+        "two tuples, * repeats one by a literal, anything else needs their items",
     )
 
 
@@ -140,6 +153,8 @@ def iterated(x: Context, node: ast.expr) -> Iterated:
             return _enumerate(x, node)
         if thing is zip:
             return _zip(x, node)
+        if thing in (np.ndindex, np.ndenumerate):
+            return _indices(x, node, thing is np.ndenumerate)
         name = getattr(thing, "__name__", None)
         if callable(thing) and name in refusals.LOOPS:
             refuse(node, f"a kernel does not loop over {name}(...); {refusals.LOOPS[name]}")
@@ -164,6 +179,46 @@ def _row(x: Context, node: ast.expr, array: Expr, index: Expr) -> Expr:
     """``array[index]``: an element, or a part of an array of more dimensions."""
     assert isinstance(array.type, ArrayType)
     return x.load(node, array, (index,)) if array.type.ndim == 1 else x.part(node, array, [index])
+
+
+def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
+    """``np.ndindex(shape)``; ``np.ndenumerate(array)``, which also gives the elements."""
+    if node.keywords or not node.args or (with_elements and len(node.args) > 1):
+        refuse(
+            node,
+            f"{ast.unparse(node.func)}() takes {'an array' if with_elements else 'sizes or a shape'}, without names",
+        )
+    packages.check("np.ndenumerate" if with_elements else "np.ndindex", ())
+    given = [x.expr(part) for part in node.args]
+    array = once(given[0])
+    if with_elements:
+        if not (isinstance(array.type, ArrayType) and array.type.ndim):
+            refuse(node, f"{ast.unparse(node.args[0])} is {describe_type(array.type)}, not an array with dimensions")
+        sizes: tuple[Expr, ...] = tuple(x.dimension(node, array, axis) for axis in range(array.type.ndim))
+    else:
+        sizes = tuple(
+            part for value in given for part in (items(value) if isinstance(value.type, TupleType) else (value,))
+        )
+    if not all(isinstance(size.type, str) and types.is_int(size.type) for size in sizes) or not sizes:
+        refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
+    sizes = tuple(once(cast(size, "int64")) for size in sizes)
+    zero, one = (Const(type="int64", value=np.int64(n)) for n in (0, 1))
+
+    def product(a: Expr, b: Expr) -> Expr:
+        return applied(BINARY["Mult"], (a, b), "int64", node.lineno)
+
+    def part(path: tuple[int, ...], axis: int) -> Expr:
+        """The index in one dimension, of the number of an iteration."""
+        here: Expr = LoopValue(path=path, type="int64")
+        inner = reduce(product, sizes[axis + 1 :], cast(one, "int64"))
+        here = applied(INTEGER_QUOTIENT, (here, inner), "int64", node.lineno)
+        return applied(BINARY["Mod"], (here, sizes[axis]), "int64", node.lineno) if axis else here
+
+    def found(path: tuple[int, ...]) -> Expr:
+        indices = tuple(once(part(path, axis)) for axis in range(len(sizes)))
+        return tuple_of((tuple_of(indices), x.load(node, array, indices))) if with_elements else tuple_of(indices)
+
+    return Iterated(Range(zero, reduce(product, sizes), one, node.lineno), found)
 
 
 def _range(x: Context, node: ast.Call) -> Iterated:

@@ -1,0 +1,156 @@
+"""Other forms of the same memory: ``A.reshape(...)``, ``A.view(dtype)``, ``A.flat``, ``A.strides``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import cache
+
+from . import tuples
+from .context import Context, of_array
+from .names import dtype_name
+from .nodes import Apply, Expr, Operation, Static, after, once, tuple_of
+from .operators import cast
+from .refusals import refuse
+from .types import DTYPE, ArrayType, TupleType, Type, TypingError, is_int
+
+TRANSPOSED = Operation(
+    ".T",
+    "transposed({0})",
+    lambda args, result: isinstance(args[0], ArrayType) and result == ArrayType(args[0].dtype, args[0].ndim, view=True),
+)
+NBYTES = of_array("nbytes", "np.int64({0}.size * {0}.dtype.itemsize)")
+STRIDES = [of_array(f"strides[{axis}]", f"stride({{0}}, {axis})") for axis in range(32)]
+
+
+@cache
+def _reshaped(count: int) -> Operation:
+    """To a shape of ``count`` dimensions."""
+
+    def holds(args: tuple[Type, ...], result: Type) -> bool:
+        array = args[0]
+        return (
+            isinstance(array, ArrayType)
+            and args[1:] == ("int64",) * count
+            and result == ArrayType(array.dtype, count, view=True)
+        )
+
+    sizes = "".join(f"{{{i + 1}}}, " for i in range(count))
+    return Operation("reshape", f"reshaped({{0}}, ({sizes}), w.full, {{mask}}, {{line}})", holds, effect=True)
+
+
+@cache
+def _retyped(dtype: str) -> Operation:
+    """As elements of another type of the same size."""
+
+    def holds(args: tuple[Type, ...], result: Type) -> bool:
+        array = args[0]
+        return isinstance(array, ArrayType) and result == ArrayType(dtype, array.ndim, view=True)
+
+    return Operation("view", f"retyped({{0}}, {dtype!r})", holds)
+
+
+def transposed(x: Context, node: ast.expr, array: Expr) -> Expr:
+    """``array.T``."""
+    assert isinstance(array.type, ArrayType)
+    kind = ArrayType(array.type.dtype, array.type.ndim, view=True)
+    return Apply(operation=TRANSPOSED, args=(array,), type=kind, line=node.lineno)
+
+
+def transpose(x: Context, node: ast.Call, array: Expr) -> Expr:
+    """``array.transpose()``."""
+    if node.args or node.keywords:
+        refuse(
+            node, f"numba compiles no order of the dimensions in {ast.unparse(node)}; write .T, and swap the indices"
+        )
+    return transposed(x, node, array)
+
+
+def strides(x: Context, node: ast.expr, array: Expr) -> Expr:
+    """The bytes from one element to the next in each dimension."""
+    assert isinstance(array.type, ArrayType)
+    count = array.type.ndim
+    array = once(array)
+    sizes = (Apply(operation=STRIDES[d], args=(array,), type="int64", line=node.lineno) for d in range(count))
+    return after((array,), tuple_of(tuple(sizes)))
+
+
+def nbytes(x: Context, node: ast.expr, array: Expr) -> Expr:
+    return Apply(operation=NBYTES, args=(once(array),), type="int64", line=node.lineno)
+
+
+def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
+    """``array.reshape(shape)``; one of the sizes may be -1."""
+    if not node.args or node.keywords:
+        refuse(node, "reshape() takes the sizes without names, or a tuple of them")
+    values = [x.expr(part) for part in node.args]
+    if len(values) == 1 and isinstance(values[0].type, TupleType):
+        values = list(tuples.items(values[0]))
+    for value in values:
+        if not (isinstance(value.type, str) and is_int(value.type)):
+            refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
+    return _shaped(node, array, tuple(values))
+
+
+def flat(x: Context, node: ast.expr, array: Expr) -> Expr:
+    """``array.flat``: all elements in one dimension."""
+    return _shaped(node, array, (x.number(-1),), FLAT)
+
+
+def _shaped(node: ast.expr, array: Expr, sizes: tuple[Expr, ...], operation: Operation | None = None) -> Expr:
+    assert isinstance(array.type, ArrayType)
+    kind = ArrayType(array.type.dtype, len(sizes), view=True)
+    operands = (array, *(cast(size, "int64") for size in sizes))
+    return Apply(operation=operation or _reshaped(len(sizes)), args=operands, type=kind, line=node.lineno)
+
+
+FLAT = Operation("flat", "flattened({0}, {1})", _reshaped(1).holds)
+
+
+def view(x: Context, node: ast.Call, array: Expr) -> Expr:
+    """``array.view(dtype)``, of elements of the same size."""
+    assert isinstance(array.type, ArrayType)
+    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    name = dtype_name(asked.thing) if isinstance(asked, Static) else None
+    if name is None:
+        refuse(node, f"{ast.unparse(node.func)}() takes one type, such as np.int32")
+    have = array.type.dtype
+    if DTYPE[name].itemsize != DTYPE[have].itemsize or "bool" in (have, name):
+        refuse(
+            node,
+            f"the simulator views an array as a type of the same size, and {have} has "
+            f"{DTYPE[have].itemsize} bytes, {name} {DTYPE[name].itemsize}; pass the array in the other type",
+        )
+    kind = ArrayType(name, array.type.ndim, view=True)
+    return Apply(operation=_retyped(name), args=(array,), type=kind, line=node.lineno)
+
+
+def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
+    """``x.view(dtype)`` of a number: the same bits."""
+    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    name = dtype_name(asked.thing) if isinstance(asked, Static) else None
+    have = str(value.type)
+    if name is None or DTYPE[name].itemsize != DTYPE[have].itemsize or "bool" in (have, name):
+        raise TypingError(
+            f"{ast.unparse(node.func)}() takes a type of the size of {have}, such as np.int32 for float32"
+        )
+    return Apply(operation=_same_bits(name), args=(value,), type=name, line=node.lineno)
+
+
+@cache
+def _same_bits(name: str) -> Operation:
+    return Operation(f"view {name}", "{0}.view({dtype})", lambda args, result: result == name)
+
+
+#: Attributes and methods of arrays.
+ATTRIBUTES: dict[str, Callable[[Context, ast.expr, Expr], Expr]] = {
+    "T": transposed,
+    "strides": strides,
+    "nbytes": nbytes,
+    "flat": flat,
+}
+METHODS: dict[str, Callable[[Context, ast.Call, Expr], Expr]] = {
+    "reshape": reshape,
+    "transpose": transpose,
+    "view": view,
+}
