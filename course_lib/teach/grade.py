@@ -19,6 +19,7 @@ from typing import Any
 from tqdm import tqdm
 
 from ..exercises import EXERCISES
+from ..exercises.variants import code_of
 from .judge import STOPPED, UNREADABLE, Judged, unjudged
 from .lessons import lesson_named, places
 from .pages import BY_HAND, feedback, for_teacher, with_points
@@ -40,6 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="how many submissions are judged at a time")
     parser.add_argument("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
     parser.add_argument("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
+    parser.add_argument("--variant-key", metavar="KEY", default="", help="as the assignments were written with")
     parser.add_argument("--again", action="store_true", help="judge also what was judged before")
 
 
@@ -49,7 +51,9 @@ def run(chosen: argparse.Namespace) -> int:
         if getattr(chosen, name) < 1:
             raise ValueError(f"--{name} must be at least 1, not {getattr(chosen, name)}")
     limits = Limits(chosen.seconds, chosen.memory << 20)
-    batch = Batch(chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits)
+    batch = Batch(
+        chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits, chosen.variant_key
+    )
     batch.grade(chosen.jobs, chosen.again)
     print(batch.said())
     return 0
@@ -57,15 +61,17 @@ def run(chosen: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """What a student handed in: the notebooks, and a key that changes with them."""
+    """What a student handed in: the notebooks, a key that changes with them, and the code of the student's variant."""
 
     student: str
     paths: tuple[Path, ...]
     key: str
+    variant: str = ""
 
 
-def submissions(folder: Path, lesson: str, limits: Limits) -> Iterator[HandedIn]:
+def submissions(folder: Path, lesson: str, limits: Limits, variants: str = "") -> Iterator[HandedIn]:
     """Yield the students' notebooks: ``NAME.ipynb``, or all in a folder ``NAME``. Links out of the folder are skipped.
+    ``variants`` is the key of the students' variants.
 
     NotADirectoryError where there is no such folder, ValueError where it holds no notebook.
     """
@@ -81,15 +87,16 @@ def submissions(folder: Path, lesson: str, limits: Limits) -> Iterator[HandedIn]
         raise ValueError(f"{folder} holds no notebook (*.ipynb)")
     for student, paths in sorted(found.items()):
         named = [path for path in paths if lesson in path.name] or paths
-        yield HandedIn(student, tuple(named), _key(named, lesson, limits))
+        variant = code_of(variants, student, lesson) if variants else ""
+        yield HandedIn(student, tuple(named), _key(named, lesson, limits, variant), variant)
 
 
-def _key(paths: Sequence[Path], lesson: str, limits: Limits) -> str:
+def _key(paths: Sequence[Path], lesson: str, limits: Limits, variant: str) -> str:
     try:
         course = version("tile-by-tile")
     except PackageNotFoundError:  # a checkout that is not installed
         course = ""
-    digest = hashlib.sha256(f"{course} {lesson} {limits}".encode())
+    digest = hashlib.sha256(f"{course} {lesson} {limits}{variant}".encode())
     for path in paths:
         try:
             with path.open("rb") as file:
@@ -102,10 +109,10 @@ def _key(paths: Sequence[Path], lesson: str, limits: Limits) -> str:
 class Batch:
     """The grades of a class in one lesson, kept in a table and, beside it, in a journal of what was judged."""
 
-    def __init__(self, folder: Path, lesson: str, table: Path, pages: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, lesson: str, table: Path, pages: Path, limits: Limits, variants: str = "") -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
         self.exercises = tuple(places(lesson))
-        self.submissions = tuple(submissions(folder, lesson, limits))
+        self.submissions = tuple(submissions(folder, lesson, limits, variants))
         self.journal = table.with_name(table.name + ".journal")
         self.teacher = table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
@@ -262,7 +269,7 @@ def _judged(
                         submission = next(left, None)
                     if submission is None:
                         return
-                    done.put((submission, judged_submission(submission.paths, lesson, sandbox)))
+                    done.put((submission, judged_submission(submission, lesson, sandbox)))
         except BaseException as error:
             done.put(error)
 
@@ -281,12 +288,12 @@ def _judged(
             worker.join()
 
 
-def judged_submission(paths: Sequence[Path], lesson: str, sandbox: Sandbox) -> list[Judged]:
+def judged_submission(submission: HandedIn, lesson: str, sandbox: Sandbox) -> list[Judged]:
     """Return the verdict on each exercise of a lesson, of the notebook that has most of its cells."""
     names = list(places(lesson))
     best: Mapping[str, Any] | None = None
     problem = ""
-    for path in paths:
+    for path in submission.paths:
         try:
             if (size := path.stat().st_size) > _LARGEST:
                 raise ValueError(f"the file has {size >> 20:,} MiB; clear the outputs and hand it in again")
@@ -298,18 +305,20 @@ def judged_submission(paths: Sequence[Path], lesson: str, sandbox: Sandbox) -> l
             best = found
     if best is None:
         return [unjudged(name, UNREADABLE, problem) for name in names]
-    return [judged_answer(name, lesson, best[name], sandbox) for name in names]
+    return [judged_answer(name, lesson, best[name], sandbox, variant=submission.variant) for name in names]
 
 
 def _cells(found: Mapping[str, Any]) -> int:
     return sum(source is not None for source, *_ in found.values())
 
 
-def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True) -> Judged:
-    """Return the verdict on one answer, which is values of JSON (`submission.as_json`); ``own`` as in `judge`."""
+def judged_answer(
+    name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True, variant: str = ""
+) -> Judged:
+    """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
     digest = hashlib.sha256(str(answer[0]).encode()).hexdigest()[:16]
     try:
-        fields = sandbox.do("judge", name, lesson, answer, own)
+        fields = sandbox.do("judge", name, lesson, answer, own, variant)
         return Judged(**{**fields, "units": tuple(fields["units"]), "digest": digest})
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

@@ -16,6 +16,7 @@ from ..exercises.grading.exercise import FILL_IN, Exercise
 from ..exercises.grading.explain import Explanation, compare
 from ..exercises.grading.routines import Routine
 from ..exercises.grading.verdict import NOT_YET, Verdict
+from ..exercises.variants import Variant
 from . import likeness
 from .extract import Missing, Refused, extract, text_of
 from .lessons import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
@@ -56,26 +57,28 @@ def unjudged(exercise: str, status: str, hint: str) -> Judged:
     return Judged(exercise, 0, EXERCISES[exercise].points, status, hint, page=page)
 
 
-def judge(exercise: str, lesson: str, answer: Answer, own: bool = True) -> Judged:
+def judge(exercise: str, lesson: str, answer: Answer, own: bool = True, variant: str = "") -> Judged:
     """Judge the answer to an exercise of a lesson. What is wrong with it is in the result, never an exception.
 
-    ``own``: a copy of the course's text is refused.
+    ``own``: a copy of the course's text is refused. ``variant``: the code of the student's variant.
     """
     began = time.process_time()
-    judged = _judged(exercise, lesson, answer, own)
+    judged = _judged(exercise, lesson, answer, own, variant)
     return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
 
 
-def _judged(exercise: str, lesson: str, answer: Answer, own: bool) -> Judged:
+def _judged(exercise: str, lesson: str, answer: Answer, own: bool, variant: str) -> Judged:
     if answer.source is None:
         return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
     if len(answer.source) > LONGEST:
         return unjudged(exercise, REFUSED, f"the cell has more than {LONGEST:,} characters.")
     course = [source for _, source in lesson_cells(lesson)]
+    if variant:
+        course.append(Variant(variant).constants(places(lesson)))
     try:
         if isinstance(EXERCISES[exercise], Explanation):
             return _in_words(exercise, text_of(exercise, answer.source, answer.others))
-        return _function(exercise, places(lesson)[exercise], answer, course, own)
+        return _function(exercise, places(lesson)[exercise], answer, course, own, variant)
     except Refused as refusal:
         return unjudged(exercise, REFUSED, str(refusal))
     except Missing as nothing:
@@ -104,16 +107,18 @@ def _paragraphs(text: str) -> str:
     return "<br>".join(html.escape(line) for line in text.strip().splitlines())
 
 
-def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[str], own: bool) -> Judged:
+def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[str], own: bool, variant: str) -> Judged:
     exercise = EXERCISES[name]
     assert isinstance(exercise, Exercise | Routine) and answer.source is not None
     kernel = isinstance(exercise, Exercise)
-    found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
+    varied = bool(variant) and isinstance(exercise, Exercise)
+    parameters = Variant(variant).parameters(exercise.parameters) if varied else exercise.parameters
+    found = extract(name, place.function, parameters, answer.source, answer.others, course, simulated=kernel)
     remarks = (*filter(None, [answer.remark]), *found.remarks)
     given = _last_function(place.source)
     if own and (source := likeness.copied_from(found.tree, given, keeps=exercise.kind == FILL_IN)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
-    verdict = check(name, found.function)
+    verdict = check(name, found.function, variant)
     hint, units = verdict.hint or _first(verdict), _units(answer.source, found.tree, place)
     return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=_page(verdict, remarks), units=units)
 
@@ -168,10 +173,10 @@ def read_notebook(path: str, lesson: str) -> dict[str, Any]:
     return as_json(answers(read(Path(path)), places(lesson)))
 
 
-def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool) -> dict[str, Any]:
+def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool, variant: str) -> dict[str, Any]:
     """Return the verdict on one of them."""
     source, others, remark = answer
-    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own))
+    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own, variant))
 
 
 def prepare() -> None:
