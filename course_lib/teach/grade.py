@@ -9,8 +9,9 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from queue import SimpleQueue
@@ -127,7 +128,7 @@ class Batch:
         try:
             with self.journal.open("a", encoding="utf-8") as journal:
                 for submission, rows in tqdm(
-                    _judged(waiting, self.lesson, self.limits, jobs),
+                    each_judged(waiting, partial(judged_submission, self.lesson), self.limits, jobs),
                     total=len(waiting),
                     unit="submission",
                     disable=None,
@@ -229,7 +230,7 @@ class Batch:
                 for row in rows:
                     points = "" if row.points is None else f"{row.points:g}"
                     fields = (student, row.exercise, points, row.of, row.status, row.hint, f"{row.seconds:.2f}")
-                    writer.writerow(map(_safe, fields))
+                    writer.writerow(map(safe, fields))
         os.replace(new, self.table)
         for student, rows in graded.items():
             page = self._page(student)
@@ -240,8 +241,8 @@ class Batch:
         self.teacher.write_text(for_teacher(self.lesson, graded), encoding="utf-8")
 
 
-def _safe(field: Any) -> str:
-    """A field that no spreadsheet takes for a formula, on one line."""
+def safe(field: Any) -> str:
+    """Return a field that no spreadsheet takes for a formula, on one line."""
     text = " ".join(str(field).split())
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
@@ -254,10 +255,10 @@ def _plain(field: str | None) -> str:
 # ---- judging ---------------------------------------------------------------------------------------------------
 
 
-def _judged(
-    waiting: Sequence[HandedIn], lesson: str, limits: Limits, jobs: int
-) -> Iterator[tuple[HandedIn, list[Judged]]]:
-    """Yield each submission with its verdicts, as they come; ``jobs`` sandboxes work at a time."""
+def each_judged(
+    waiting: Sequence[HandedIn], judge: Callable[[HandedIn, Sandbox], Any], limits: Limits, jobs: int
+) -> Iterator[tuple[HandedIn, Any]]:
+    """Yield each submission with what ``judge`` returns, as they come; ``jobs`` sandboxes work at a time."""
     left, done, ended = iter(waiting), SimpleQueue[Any](), threading.Event()
     taking = threading.Lock()
 
@@ -269,7 +270,7 @@ def _judged(
                         submission = next(left, None)
                     if submission is None:
                         return
-                    done.put((submission, judged_submission(submission, lesson, sandbox)))
+                    done.put((submission, judge(submission, sandbox)))
         except BaseException as error:
             done.put(error)
 
@@ -288,15 +289,14 @@ def _judged(
             worker.join()
 
 
-def judged_submission(submission: HandedIn, lesson: str, sandbox: Sandbox) -> list[Judged]:
+def judged_submission(lesson: str, submission: HandedIn, sandbox: Sandbox) -> list[Judged]:
     """Return the verdict on each exercise of a lesson, of the notebook that has most of its cells."""
     names = list(places(lesson))
     best: Mapping[str, Any] | None = None
     problem = ""
     for path in submission.paths:
         try:
-            if (size := path.stat().st_size) > _LARGEST:
-                raise ValueError(f"the file has {size >> 20:,} MiB; clear the outputs and hand it in again")
+            check_size(path)
             found = sandbox.do("read", str(path.resolve()), lesson)
         except (ValueError, OSError, Stopped) as error:
             problem = problem or f"{path.name}: {error}."
@@ -306,6 +306,12 @@ def judged_submission(submission: HandedIn, lesson: str, sandbox: Sandbox) -> li
     if best is None:
         return [unjudged(name, UNREADABLE, problem) for name in names]
     return [judged_answer(name, lesson, best[name], sandbox, variant=submission.variant) for name in names]
+
+
+def check_size(path: Path) -> None:
+    """Raise ValueError for a file that is too large to be read."""
+    if (size := path.stat().st_size) > _LARGEST:
+        raise ValueError(f"the file has {size >> 20:,} MiB; clear the outputs and hand it in again")
 
 
 def _cells(found: Mapping[str, Any]) -> int:
