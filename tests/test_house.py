@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "lessons": set(),
     "model": {"simulator"},
     "measurements": {"look", "model"},
-    "course_map": {"kernels", "measurements", "model"},
+    "course_map": {"kernels", "lessons", "measurements", "model"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
     "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
