@@ -1,5 +1,7 @@
 """The map of the ladder: every measured rung on it, in the order of the lessons, with figures that can be traced."""
 
+import re
+
 import pytest
 
 from course_lib import measurements
@@ -51,3 +53,10 @@ def test_text_and_markdown_say_the_same(steps):
         row = next(row for row in markdown.splitlines() if f"| {step.title} |" in row)
         assert line.removeprefix(step.title).split()[:3] == row.replace("|", " ").split()[-3:]
     assert steps.gpu in text and steps.gpu in markdown
+
+
+def test_a_lesson_that_an_edition_leaves_out_is_no_link(steps, tmp_path, monkeypatch):
+    (tmp_path / "02_naive.ipynb").touch()
+    monkeypatch.setattr("course_lib.lessons.home", lambda: tmp_path)
+    links = re.findall(r"\(([^)]*\.ipynb)\)", steps._repr_markdown_())
+    assert set(links) == {"02_naive.ipynb"} and "| 04 tiling |" in steps._repr_markdown_()

@@ -37,6 +37,7 @@ from .lessons import (
 )
 from .predict import predict
 from .progress import SCORE, score
+from .variants import Variant
 
 LESSONS = {
     "00_start_here": start.EXERCISES,
@@ -63,15 +64,21 @@ _LESSON = {exercise.name: int(lesson[:2]) for lesson, exercises in LESSONS.items
 shorten_errors()
 
 
-def check(name: str, kernel: Any) -> Verdict:
+def check(name: str, kernel: Any, variant: str = "") -> Verdict:
     """Grade ``kernel``, or a plain function, against the exercise called ``name``; the verdict says what is wrong.
 
-    Raises ValueError for a name that no exercise has, TypeError if ``name`` is not a text.
+    ``variant`` is the code in an assignment that has a variant of the exercises for each student.
+
+    Raises ValueError for a name that no exercise has and for a code that no variant has, TypeError if ``name`` is not a
+    text.
     """
     exercise = _exercise(name, "check")
     if isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
-    verdict = judge(exercise, kernel) if isinstance(exercise, Routine) else grade(exercise, kernel)
+    if isinstance(exercise, Routine):
+        verdict = judge(exercise, kernel)
+    else:
+        verdict = Variant(variant).grade(exercise, kernel) if variant else grade(exercise, kernel)
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 

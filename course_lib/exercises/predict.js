@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 495fd82b443ee03f bundle c553c7885501c7d4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa1b0a19eb1ce6ad bundle c553c7885501c7d4 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;

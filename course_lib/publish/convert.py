@@ -24,7 +24,7 @@ from ..viewer.page import STEPPER, Bundle, module, place, style
 from ..viewer.still import CLASS, HTML, VIEW, mark_of
 from ..waiting.widget import BUNDLE as WAITING
 from ..waiting.widget import recorded
-from .deck import HEIGHT, PICTURE, deck
+from .deck import HEIGHT, HIGHEST, PICTURE, deck
 from .stills import STATE, Stills
 
 _REVEAL = pathlib.Path(__file__).parent / "reveal"
@@ -73,7 +73,7 @@ _SLIDES = (
 """
 )
 _SLIDES_STYLE = (
-    f"<style>.reveal {{ --picture: {PICTURE}px; }}</style>"
+    f"<style>.reveal {{ --picture: {PICTURE}px; }} .reveal .tt-root {{ max-height: {HIGHEST}px; }}</style>"
     + """<style>
 body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --jp-ui-font-size1: 20px; overflow: hidden;
   background: var(--jp-layout-color0); color: var(--jp-content-font-color1); }
@@ -87,6 +87,11 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --j
 .reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
 .reveal .jp-InputArea pre { white-space: pre-wrap; }
 .reveal .jp-OutputArea-output img { max-width: 100%; max-height: var(--picture); height: auto; width: auto; }
+/* a stepper: all tiles beside the matrices, and the source only as high as the counts below it leave it */
+.reveal .tt-root { --tt-whole: 1; }
+.reveal .tt-root :is(.tt-shared, .tt-accumulators, .tt-locals) { --tt-shrink: 0.7; }
+.reveal .tt-root[data-compact] .tt-source { flex: 0 1 auto; min-height: 9em; }
+.reveal .tt-root[data-compact] .tt-state { flex: none; }
 .reveal table:has(tr:nth-child(18)) :is(td, th) { padding-top: 1px; padding-bottom: 1px; }
 .reveal aside.notes { display: none; }
 .reveal .tile-by-tile-still > p:has(+ details) { display: none; } /* where to type a guess: not here */
@@ -108,9 +113,14 @@ const fit = () => {
   const slide = Reveal.getCurrentSlide();
   if (!slide) return;
   const over = () => slide.scrollHeight - slide.clientHeight;
-  const stepper = slide.querySelector(".tt-root");
-  if (stepper && over() > 0) stepper.style.maxHeight = `${stepper.offsetHeight - over()}px`;
   slide.style.zoom = "";
+  const stepper = slide.querySelector(".tt-root");
+  if (stepper) {
+    stepper.style.maxHeight = stepper.style.height = `${slide.clientHeight}px`;
+    const room = slide.clientHeight - over();
+    stepper.style.maxHeight = stepper.style.height = "";
+    if (room < stepper.offsetHeight) stepper.style.maxHeight = `${room}px`;
+  }
   for (const picture of slide.querySelectorAll("img")) {
     if (over() > 1) picture.style.maxHeight = `${Math.max(picture.offsetHeight - over(), %d)}px`;
   }
@@ -119,6 +129,7 @@ const fit = () => {
   for (let zoom = 99; over() > 1 && zoom >= smallest; zoom--) slide.style.zoom = zoom / 100;
 };
 Reveal.on("ready", fit);
+addEventListener("load", fit); // when the widgets are there
 Reveal.on("slidechanged", fit);
 document.addEventListener("toggle", fit, true);
 </script>"""

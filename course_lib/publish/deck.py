@@ -24,6 +24,8 @@ SLIDES = 20
 LINES, CHARACTERS = 18, 100
 #: The height of a slide, and the greatest of a picture, in pixels.
 HEIGHT, PICTURE = 720, 600
+#: The greatest height of a stepper, in pixels: with more it is laid out to be scrolled.
+HIGHEST = 590
 #: Lines of a section's first text that its slide shows.
 OPENING = 8
 #: What leaves the deck first if there are too many slides; a section's opening never does.

@@ -3,6 +3,7 @@
 python -m course_lib.teach students --out edition --lessons 00-05
 python -m course_lib.teach assignment 04 --for nbgrader --out source
 python -m course_lib.teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
+python -m course_lib.teach ranking submissions --csv ranking.csv --page ranking.html
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("students", "Write an edition without solutions, notes and tests.", "editions"),
     Command("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither.", "assignment"),
     Command("grade", "Grade the submissions of a class in one lesson.", "grade"),
+    Command("ranking", "Rank the kernels of a class in the capstone.", "ranking"),
     Command("guides", "Write the guides to the lessons, and the plans.", "guides"),
 )
 

@@ -9,8 +9,9 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from queue import SimpleQueue
@@ -19,6 +20,7 @@ from typing import Any
 from tqdm import tqdm
 
 from ..exercises import EXERCISES
+from ..exercises.variants import code_of
 from .judge import STOPPED, UNREADABLE, Judged, unjudged
 from .lessons import lesson_named, places
 from .pages import BY_HAND, feedback, for_teacher, with_points
@@ -40,6 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="how many submissions are judged at a time")
     parser.add_argument("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
     parser.add_argument("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
+    parser.add_argument("--variant-key", metavar="KEY", default="", help="as the assignments were written with")
     parser.add_argument("--again", action="store_true", help="judge also what was judged before")
 
 
@@ -49,7 +52,9 @@ def run(chosen: argparse.Namespace) -> int:
         if getattr(chosen, name) < 1:
             raise ValueError(f"--{name} must be at least 1, not {getattr(chosen, name)}")
     limits = Limits(chosen.seconds, chosen.memory << 20)
-    batch = Batch(chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits)
+    batch = Batch(
+        chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits, chosen.variant_key
+    )
     batch.grade(chosen.jobs, chosen.again)
     print(batch.said())
     return 0
@@ -57,15 +62,17 @@ def run(chosen: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """What a student handed in: the notebooks, and a key that changes with them."""
+    """What a student handed in: the notebooks, a key that changes with them, and the code of the student's variant."""
 
     student: str
     paths: tuple[Path, ...]
     key: str
+    variant: str = ""
 
 
-def submissions(folder: Path, lesson: str, limits: Limits) -> Iterator[HandedIn]:
+def submissions(folder: Path, lesson: str, limits: Limits, variants: str = "") -> Iterator[HandedIn]:
     """Yield the students' notebooks: ``NAME.ipynb``, or all in a folder ``NAME``. Links out of the folder are skipped.
+    ``variants`` is the key of the students' variants.
 
     NotADirectoryError where there is no such folder, ValueError where it holds no notebook.
     """
@@ -81,15 +88,16 @@ def submissions(folder: Path, lesson: str, limits: Limits) -> Iterator[HandedIn]
         raise ValueError(f"{folder} holds no notebook (*.ipynb)")
     for student, paths in sorted(found.items()):
         named = [path for path in paths if lesson in path.name] or paths
-        yield HandedIn(student, tuple(named), _key(named, lesson, limits))
+        variant = code_of(variants, student, lesson) if variants else ""
+        yield HandedIn(student, tuple(named), _key(named, lesson, limits, variant), variant)
 
 
-def _key(paths: Sequence[Path], lesson: str, limits: Limits) -> str:
+def _key(paths: Sequence[Path], lesson: str, limits: Limits, variant: str) -> str:
     try:
         course = version("tile-by-tile")
     except PackageNotFoundError:  # a checkout that is not installed
         course = ""
-    digest = hashlib.sha256(f"{course} {lesson} {limits}".encode())
+    digest = hashlib.sha256(f"{course} {lesson} {limits}{variant}".encode())
     for path in paths:
         try:
             with path.open("rb") as file:
@@ -102,10 +110,10 @@ def _key(paths: Sequence[Path], lesson: str, limits: Limits) -> str:
 class Batch:
     """The grades of a class in one lesson, kept in a table and, beside it, in a journal of what was judged."""
 
-    def __init__(self, folder: Path, lesson: str, table: Path, pages: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, lesson: str, table: Path, pages: Path, limits: Limits, variants: str = "") -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
         self.exercises = tuple(places(lesson))
-        self.submissions = tuple(submissions(folder, lesson, limits))
+        self.submissions = tuple(submissions(folder, lesson, limits, variants))
         self.journal = table.with_name(table.name + ".journal")
         self.teacher = table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +128,7 @@ class Batch:
         try:
             with self.journal.open("a", encoding="utf-8") as journal:
                 for submission, rows in tqdm(
-                    _judged(waiting, self.lesson, self.limits, jobs),
+                    each_judged(waiting, partial(judged_submission, self.lesson), self.limits, jobs),
                     total=len(waiting),
                     unit="submission",
                     disable=None,
@@ -222,7 +230,7 @@ class Batch:
                 for row in rows:
                     points = "" if row.points is None else f"{row.points:g}"
                     fields = (student, row.exercise, points, row.of, row.status, row.hint, f"{row.seconds:.2f}")
-                    writer.writerow(map(_safe, fields))
+                    writer.writerow(map(safe, fields))
         os.replace(new, self.table)
         for student, rows in graded.items():
             page = self._page(student)
@@ -233,8 +241,8 @@ class Batch:
         self.teacher.write_text(for_teacher(self.lesson, graded), encoding="utf-8")
 
 
-def _safe(field: Any) -> str:
-    """A field that no spreadsheet takes for a formula, on one line."""
+def safe(field: Any) -> str:
+    """Return a field that no spreadsheet takes for a formula, on one line."""
     text = " ".join(str(field).split())
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
@@ -247,10 +255,10 @@ def _plain(field: str | None) -> str:
 # ---- judging ---------------------------------------------------------------------------------------------------
 
 
-def _judged(
-    waiting: Sequence[HandedIn], lesson: str, limits: Limits, jobs: int
-) -> Iterator[tuple[HandedIn, list[Judged]]]:
-    """Yield each submission with its verdicts, as they come; ``jobs`` sandboxes work at a time."""
+def each_judged(
+    waiting: Sequence[HandedIn], judge: Callable[[HandedIn, Sandbox], Any], limits: Limits, jobs: int
+) -> Iterator[tuple[HandedIn, Any]]:
+    """Yield each submission with what ``judge`` returns, as they come; ``jobs`` sandboxes work at a time."""
     left, done, ended = iter(waiting), SimpleQueue[Any](), threading.Event()
     taking = threading.Lock()
 
@@ -262,7 +270,7 @@ def _judged(
                         submission = next(left, None)
                     if submission is None:
                         return
-                    done.put((submission, judged_submission(submission.paths, lesson, sandbox)))
+                    done.put((submission, judge(submission, sandbox)))
         except BaseException as error:
             done.put(error)
 
@@ -281,15 +289,14 @@ def _judged(
             worker.join()
 
 
-def judged_submission(paths: Sequence[Path], lesson: str, sandbox: Sandbox) -> list[Judged]:
+def judged_submission(lesson: str, submission: HandedIn, sandbox: Sandbox) -> list[Judged]:
     """Return the verdict on each exercise of a lesson, of the notebook that has most of its cells."""
     names = list(places(lesson))
     best: Mapping[str, Any] | None = None
     problem = ""
-    for path in paths:
+    for path in submission.paths:
         try:
-            if (size := path.stat().st_size) > _LARGEST:
-                raise ValueError(f"the file has {size >> 20:,} MiB; clear the outputs and hand it in again")
+            check_size(path)
             found = sandbox.do("read", str(path.resolve()), lesson)
         except (ValueError, OSError, Stopped) as error:
             problem = problem or f"{path.name}: {error}."
@@ -298,18 +305,26 @@ def judged_submission(paths: Sequence[Path], lesson: str, sandbox: Sandbox) -> l
             best = found
     if best is None:
         return [unjudged(name, UNREADABLE, problem) for name in names]
-    return [judged_answer(name, lesson, best[name], sandbox) for name in names]
+    return [judged_answer(name, lesson, best[name], sandbox, variant=submission.variant) for name in names]
+
+
+def check_size(path: Path) -> None:
+    """Raise ValueError for a file that is too large to be read."""
+    if (size := path.stat().st_size) > _LARGEST:
+        raise ValueError(f"the file has {size >> 20:,} MiB; clear the outputs and hand it in again")
 
 
 def _cells(found: Mapping[str, Any]) -> int:
     return sum(source is not None for source, *_ in found.values())
 
 
-def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True) -> Judged:
-    """Return the verdict on one answer, which is values of JSON (`submission.as_json`); ``own`` as in `judge`."""
+def judged_answer(
+    name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True, variant: str = ""
+) -> Judged:
+    """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
     digest = hashlib.sha256(str(answer[0]).encode()).hexdigest()[:16]
     try:
-        fields = sandbox.do("judge", name, lesson, answer, own)
+        fields = sandbox.do("judge", name, lesson, answer, own, variant)
         return Judged(**{**fields, "units": tuple(fields["units"]), "digest": digest})
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

@@ -6,20 +6,19 @@ import ast
 import html
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
 
 from ..exercises import EXERCISES, LESSONS, check
 from ..exercises.grading.exercise import FILL_IN, Exercise
 from ..exercises.grading.explain import Explanation, compare
 from ..exercises.grading.routines import Routine
 from ..exercises.grading.verdict import NOT_YET, Verdict
+from ..exercises.variants import Variant
 from . import likeness
 from .extract import Missing, Refused, extract, text_of
 from .lessons import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
-from .submission import LONGEST, Answer, answers, as_json, read
+from .submission import LONGEST, Answer
 
 #: What may stand in the column "status", beside "passed", "failed" and "not yet" of a verdict.
 REFUSED, MISSING, STOPPED, UNREADABLE, TO_READ = "refused", "missing", "stopped", "unreadable", "to read"
@@ -56,26 +55,28 @@ def unjudged(exercise: str, status: str, hint: str) -> Judged:
     return Judged(exercise, 0, EXERCISES[exercise].points, status, hint, page=page)
 
 
-def judge(exercise: str, lesson: str, answer: Answer, own: bool = True) -> Judged:
+def judge(exercise: str, lesson: str, answer: Answer, own: bool = True, variant: str = "") -> Judged:
     """Judge the answer to an exercise of a lesson. What is wrong with it is in the result, never an exception.
 
-    ``own``: a copy of the course's text is refused.
+    ``own``: a copy of the course's text is refused. ``variant``: the code of the student's variant.
     """
     began = time.process_time()
-    judged = _judged(exercise, lesson, answer, own)
+    judged = _judged(exercise, lesson, answer, own, variant)
     return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
 
 
-def _judged(exercise: str, lesson: str, answer: Answer, own: bool) -> Judged:
+def _judged(exercise: str, lesson: str, answer: Answer, own: bool, variant: str) -> Judged:
     if answer.source is None:
         return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
     if len(answer.source) > LONGEST:
         return unjudged(exercise, REFUSED, f"the cell has more than {LONGEST:,} characters.")
     course = [source for _, source in lesson_cells(lesson)]
+    if variant:
+        course.append(Variant(variant).constants(places(lesson)))
     try:
         if isinstance(EXERCISES[exercise], Explanation):
             return _in_words(exercise, text_of(exercise, answer.source, answer.others))
-        return _function(exercise, places(lesson)[exercise], answer, course, own)
+        return _function(exercise, places(lesson)[exercise], answer, course, own, variant)
     except Refused as refusal:
         return unjudged(exercise, REFUSED, str(refusal))
     except Missing as nothing:
@@ -104,25 +105,29 @@ def _paragraphs(text: str) -> str:
     return "<br>".join(html.escape(line) for line in text.strip().splitlines())
 
 
-def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[str], own: bool) -> Judged:
+def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[str], own: bool, variant: str) -> Judged:
     exercise = EXERCISES[name]
     assert isinstance(exercise, Exercise | Routine) and answer.source is not None
     kernel = isinstance(exercise, Exercise)
-    found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
+    varied = bool(variant) and isinstance(exercise, Exercise)
+    parameters = Variant(variant).parameters(exercise.parameters) if varied else exercise.parameters
+    found = extract(name, place.function, parameters, answer.source, answer.others, course, simulated=kernel)
     remarks = (*filter(None, [answer.remark]), *found.remarks)
-    given = _last_function(place.source)
+    given = last_function(place.source)
     if own and (source := likeness.copied_from(found.tree, given, keeps=exercise.kind == FILL_IN)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
-    verdict = check(name, found.function)
-    hint, units = verdict.hint or _first(verdict), _units(answer.source, found.tree, place)
+    verdict = check(name, found.function, variant)
+    hint, units = reason(verdict), _units(answer.source, found.tree, place)
     return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=_page(verdict, remarks), units=units)
 
 
-def _first(verdict: Verdict) -> str:
-    return next((check.text for check in verdict.checks if check.passed is False), "")
+def reason(verdict: Verdict) -> str:
+    """Return the hint of a verdict, else what failed first."""
+    return verdict.hint or next((check.text for check in verdict.checks if check.passed is False), "")
 
 
-def _last_function(cell: str) -> ast.FunctionDef:
+def last_function(cell: str) -> ast.FunctionDef:
+    """Return the last function that a cell defines."""
     return next(node for node in reversed(parsed(cell).body) if isinstance(node, ast.FunctionDef))
 
 
@@ -130,7 +135,7 @@ def _units(cell: str, function: ast.FunctionDef, place: ExerciseCell) -> tuple[s
     """The statements and comments of a cell that the lesson does not give."""
     known = set(likeness.comments(place.source))
     own = (comment for comment in likeness.comments(cell) if comment not in known)
-    return (*likeness.written(function, _last_function(place.source)), *own)
+    return (*likeness.written(function, last_function(place.source)), *own)
 
 
 def _page(verdict: Verdict, remarks: Sequence[str]) -> str:
@@ -154,24 +159,10 @@ def course_units(lesson: str, name: str) -> dict[str, tuple[str, ...]]:
         if isinstance(exercise, Explanation):
             found[COURSE[0]] = _words(text_of(name, solved, ()) or "")
         else:
-            found[COURSE[0]] = _units(solved, _last_function(solved), place)
+            found[COURSE[0]] = _units(solved, last_function(solved), place)
     if isinstance(exercise, Explanation):
         found[COURSE[1]] = _words(exercise.model)
     return found
-
-
-# ---- what the sandbox calls: values of JSON in, values of JSON out ---------------------------------------------
-
-
-def read_notebook(path: str, lesson: str) -> dict[str, Any]:
-    """Return the answers in a notebook."""
-    return as_json(answers(read(Path(path)), places(lesson)))
-
-
-def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool) -> dict[str, Any]:
-    """Return the verdict on one of them."""
-    source, others, remark = answer
-    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own))
 
 
 def prepare() -> None:
@@ -181,6 +172,3 @@ def prepare() -> None:
     place = next(iter(places(lesson).values()))
     wrong = place.source.replace("...", "acc += A[row, k] + B[k, col]")
     assert judge(place.exercise, lesson, Answer(wrong)).status == "failed"
-
-
-TASKS: Mapping[str, Any] = {"read": read_notebook, "judge": judge_answer}

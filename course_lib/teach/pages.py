@@ -24,7 +24,8 @@ img { max-width: 100%; }
 """
 
 
-def _document(title: str, body: str) -> str:
+def document(title: str, body: str) -> str:
+    """Return a page of HTML."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
@@ -36,7 +37,7 @@ def feedback(lesson: str, student: str, rows: Sequence[Judged]) -> str:
     """Return the page of a student: each verdict, with the picture of the step that went wrong."""
     title = f"{lesson}: {student}"
     sections = "".join(f"<section>{row.page}\n{_mark(row.exercise, '')}</section>\n" for row in rows)
-    return with_points(_document(title, f"<h1>{html.escape(title)}</h1>{_mark('total', '')}\n{sections}"), rows)
+    return with_points(document(title, f"<h1>{html.escape(title)}</h1>{_mark('total', '')}\n{sections}"), rows)
 
 
 def with_points(page: str, rows: Sequence[Judged]) -> str:
@@ -104,7 +105,7 @@ def for_teacher(lesson: str, graded: Mapping[str, Sequence[Judged]]) -> str:
     if listed:
         head = "<tr><th>exercise</th><th>shared</th><th>written by</th></tr>"
         listed = f"<p>What the lesson gives is left out. Equal answers are no proof.</p><table>{head}{listed}</table>"
-    return _document(f"{lesson}: for the teacher", body + (listed or "<p>None.</p>"))
+    return document(f"{lesson}: for the teacher", body + (listed or "<p>None.</p>"))
 
 
 def _table(names: Sequence[str], rows: Sequence[Judged]) -> str:

@@ -65,7 +65,8 @@ class _Paper(io.TextIOBase):
 
 def serve() -> None:
     """Answer requests, one a line, until there are no more."""
-    from .judge import TASKS, prepare  # the course: imported here, once
+    from .judge import prepare  # the course: imported here, once
+    from .tasks import TASKS
 
     prepare()
     gc.freeze()

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 495fd82b443ee03f bundle 372750e255cd94a7 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa1b0a19eb1ce6ad bundle 809172362b3197de */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -1899,6 +1899,7 @@ var CALLOUT = 9;
 var LARGEST = 3.2;
 var GAP3 = 8;
 var BESIDE = 10;
+var SMALLER = [0.9, 0.8, 0.7, 0.6, 0.5];
 var WORTH = 0.5;
 var WIDE = 30;
 var NARROW = 18;
@@ -2105,7 +2106,9 @@ var Arrays = class {
     this.productPlace.classList.remove("tt-tight");
     if (this.sides) this.scale(this.sides, size);
     const hidden = () => memory.scrollHeight > memory.clientHeight + 1 || memory.getBoundingClientRect().bottom > this.bottom;
-    magnifier.hidden = !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
+    const whole = getComputedStyle(memory).getPropertyValue("--tt-whole") && this.sides;
+    for (const share of SMALLER) if (whole && hidden()) this.scale(whole, { ...size, height: share * height });
+    magnifier.hidden = !!whole || !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
     if (!magnifier.hidden) {
       this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
       this.room = { width, height: Math.max(6.3 * em, HIGH * height) };
@@ -3675,7 +3678,6 @@ var ROOMY_HEIGHT = 46;
 var ROOMY_WIDTH = 62;
 var ON_A_PHONE = 0.4;
 var NARROW2 = 38;
-var AROUND2 = 130;
 var FRAME = `
   <div class="tt-bar">
     <div class="tt-head">
@@ -3921,7 +3923,7 @@ var Stage = class {
   fit() {
     const { root } = this;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
-    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND2;
+    const tall = Number.parseFloat(getComputedStyle(root).maxHeight) || window.innerHeight;
     const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     this.hold(compact, em);

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 495fd82b443ee03f bundle 253df89432f62cbe */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources fa1b0a19eb1ce6ad bundle 253df89432f62cbe */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {

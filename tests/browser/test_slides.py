@@ -4,6 +4,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from launches.samples import product
+from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib.publish.convert import HEIGHT, WIDTH, slides
@@ -123,3 +125,51 @@ def stepper_output(run):
 def test_a_prediction_without_its_code_takes_no_lines_for_it():
     code = nbformat.v4.new_code_cell("predict(\n    1,\n    2,\n)", metadata={"jupyter": {"source_hidden": True}})
     assert lines_of(code) == 0
+
+
+#: What of a stepper is not inside its frame and on the screen: the running line, an array, a count, a register.
+OUTSIDE = """() => {
+  const root = Reveal.getCurrentSlide().querySelector(".tt-root");
+  const clips = (element) => {
+    const frames = [];
+    for (let one = element.parentElement; one && root.contains(one); one = one.parentElement)
+      if (getComputedStyle(one).overflow !== "visible" || one === root) frames.push(one.getBoundingClientRect());
+    return [...frames, { left: 0, top: 0, right: innerWidth, bottom: innerHeight }];
+  };
+  const parts = [
+    ...root.querySelectorAll(".tt-line.tt-current, .tt-callout, .tt-traffic td, .tt-registers dl > div, .tt-say"),
+    ...[...root.querySelectorAll(".tt-memory svg.tt-grid")].filter((e) => e.getClientRects().length),
+  ];
+  return {
+    parts: root.querySelector(".tt-current") ? parts.length : 0,
+    outside: parts.flatMap((element) => {
+      const inner = element.getBoundingClientRect();
+      const over = Math.max(...clips(element).flatMap((outer) =>
+        [outer.left - inner.left, outer.top - inner.top, inner.bottom - outer.bottom]));
+      return over > 2 ? [`${element.className.baseVal ?? element.className} by ${over}: ${element.textContent}`] : [];
+    }),
+  };
+}"""
+
+
+@pytest.mark.parametrize("size", [at_night((1280, 720)), at_night((1920, 1080)), (1024, 768)], ids=str)
+def test_a_stepper_fits_its_slide(new_page, tmp_path, size):
+    """At each step the running line, all arrays, the registers and the counts are in sight; nothing is scrolled."""
+    page = new_page()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    cells = [
+        nbformat.v4.new_markdown_cell("## 4.3 A heading", metadata={"slideshow": {"slide_type": "slide"}}),
+        nbformat.v4.new_code_cell("Stepper(run)", metadata={"jupyter": {"source_hidden": True}}),
+    ]
+    file = tmp_path / "lesson.slides.html"
+    for name in ("tiled", "prefetched"):
+        cells[1].outputs = [stepper_output(product(name, 8, 8, 8, tile_width=4)())]
+        file.write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), encoding="utf-8")
+        page.goto(file.as_uri())
+        expect(page.locator(".tt-root")).to_contain_text("step 0 of")
+        page.keyboard.press("Enter")
+        for step in range(1, 24):
+            page.keyboard.press("ArrowRight")
+            expect(page.locator(".tt-root")).to_contain_text(f"step {step} of")
+            found = page.evaluate(OUTSIDE)
+            assert found["parts"] >= 10 and not found["outside"], (name, step, found)

@@ -11,9 +11,10 @@ from teach.made_class import NAMES, exercises, save, surprises
 
 from course_lib.teach import grade as command
 from course_lib.teach.__main__ import main
-from course_lib.teach.judge import TASKS, unjudged
+from course_lib.teach.judge import unjudged
 from course_lib.teach.pages import BY_HAND
 from course_lib.teach.sandbox import Limits, Stopped
+from course_lib.teach.tasks import TASKS
 
 WORDS = "two-barriers"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -13,6 +15,22 @@ from .grades import whole_numbers
 
 #: Blocks are 8×8 threads, two warps, so that a missing barrier between warps has an effect.
 TILE = 8
+_WIDTH = ContextVar("the width of the tiles", default=TILE)
+
+
+def width() -> int:
+    """The width of the tiles that are judged now: `TILE`, or that of a student's variant."""
+    return _WIDTH.get()
+
+
+@contextmanager
+def tiles_of(other: int) -> Iterator[None]:
+    """Judge with tiles and blocks of another width, where an exercise names no other size."""
+    token = _WIDTH.set(other)
+    try:
+        yield
+    finally:
+        _WIDTH.reset(token)
 
 
 def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
@@ -37,8 +55,9 @@ def grid_over(rows: int, columns: int, block: tuple[int, int] | None = None) -> 
     return launch
 
 
-#: One thread per element of an M×N result, in blocks of TILE×TILE.
-launch_per_element = grid_over(TILE, TILE)
+def launch_per_element(M: int, N: int, K: int = 0) -> Launch:
+    """One thread per element of an M×N result, in blocks as wide as a tile."""
+    return grid_over(width(), width())(M, N)
 
 
 def one_array(rng: np.random.Generator, *shape: int) -> tuple[Array]:
@@ -71,12 +90,12 @@ def two_each_step(shape: Shape) -> int:
 
 def two_each_tile(shape: Shape) -> int:
     """Two for each pair of tiles along K."""
-    return 2 * ceil_div(shape[2], TILE)
+    return 2 * ceil_div(shape[2], width())
 
 
 def iterations_of_tiles(shape: Shape) -> int:
     """The iterations of a loop over the tiles along K, with a loop along the tile inside it."""
-    return ceil_div(shape[2], TILE) * (TILE + 1)
+    return ceil_div(shape[2], width()) * (width() + 1)
 
 
 #: One loop from tile to tile, and one inside it along the tile.
@@ -109,7 +128,7 @@ def last_term_alone(outcome: Outcome) -> str | None:
 def last_tile_missing(outcome: Outcome) -> str | None:
     """The sums stop before the last tile of A and of B."""
     A, B = outcome.inputs
-    whole = (A.shape[1] - 1) // TILE * TILE
+    whole = (A.shape[1] - 1) // width() * width()
     if whole > 0 and np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
         return "the last pair of tiles is missing from every sum: after which iteration is the last pair multiplied?"
     return None
@@ -118,7 +137,7 @@ def last_tile_missing(outcome: Outcome) -> str | None:
 def last_of_each_tile_missing(outcome: Outcome) -> str | None:
     """The sums lack the last column of each of A's tiles."""
     A, B = outcome.inputs
-    kept = [k for k in range(A.shape[1]) if k % TILE != TILE - 1]
+    kept = [k for k in range(A.shape[1]) if (k + 1) % width()]
     if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
         return "the last element of every tile is left out: range(TILE) already stops at TILE - 1."
     return None
@@ -126,6 +145,6 @@ def last_of_each_tile_missing(outcome: Outcome) -> str | None:
 
 def right_on_the_diagonal_alone(outcome: Outcome) -> bool:
     """Are the tiles of C on the diagonal right, and others wrong?"""
-    rows, columns = (np.arange(size) // TILE for size in outcome.want.shape)
+    rows, columns = (np.arange(size) // width() for size in outcome.want.shape)
     diagonal = rows[:, None] == columns
     return not diagonal.all() and np.array_equal(outcome.got[diagonal], outcome.want[diagonal])

@@ -9,7 +9,6 @@ from ..grading.exercise import Outcome, find_bug
 from ..grading.explain import Explanation
 from ..grading.matrices import (
     PRODUCT,
-    TILE,
     each_element,
     iterations_of_tiles,
     last_of_each_tile_missing,
@@ -17,6 +16,7 @@ from ..grading.matrices import (
     right_on_the_diagonal_alone,
     two_each_step,
     two_each_tile,
+    width,
 )
 
 _ROWS_OF_B = """
@@ -179,7 +179,7 @@ TOO_FAR = find_bug(
         ),
         barriers(
             "K/8 + 1",
-            lambda shape: shape[2] // TILE + 1,
+            lambda shape: shape[2] // width() + 1,
             "one barrier before the loop and one in each iteration are enough.",
         ),
     ),

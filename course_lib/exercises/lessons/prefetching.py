@@ -12,7 +12,14 @@ from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in
 from ..grading.explain import Explanation
-from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, TILE, iterations_of_tiles, last_tile_missing, two_each_tile
+from ..grading.matrices import (
+    ITERATIONS_OF_TILES,
+    PRODUCT,
+    iterations_of_tiles,
+    last_tile_missing,
+    two_each_tile,
+    width,
+)
 from ..grading.routines import Case, Routine
 
 
@@ -44,13 +51,13 @@ _ITERATIONS = replace(
 def _hidden_behind_too_little(outcome: Outcome) -> int:
     """The number of loads, after the first pair, with fewer than T multiplies before their value is used."""
     gaps = slacks(timeline_rows(outcome.run.trace))
-    return sum(gap < TILE for gap in gaps[2:])
+    return sum(gap < width() for gap in gaps[2:])
 
 
 def _first_tile_missing(outcome: Outcome) -> str | None:
     """Each pair is overwritten by the next one before it is multiplied."""
     A, B = outcome.inputs
-    if A.shape[1] > TILE and np.array_equal(outcome.got, A[:, TILE:] @ B[TILE:]):
+    if A.shape[1] > width() and np.array_equal(outcome.got, A[:, width() :] @ B[width() :]):
         return (
             "the first pair of tiles is missing from every sum: the next pair was stored over it before it was "
             "multiplied. Store a_next and b_next into the tiles after the loop over k."
@@ -78,7 +85,7 @@ ONE_BUFFER = fill_in(
         ),
         barriers(
             "2·(⌈K/T⌉ + 1)",
-            lambda shape: 2 * (ceil_div(shape[2], TILE) + 1),
+            lambda shape: 2 * (ceil_div(shape[2], width()) + 1),
             "two barriers per round: one before the tiles are overwritten, one after.",
         ),
         _ITERATIONS,
@@ -107,7 +114,7 @@ LAST_ROUND = fill_in(
         ),
         barriers(
             "⌈K/T⌉",
-            lambda shape: ceil_div(shape[2], TILE),
+            lambda shape: ceil_div(shape[2], width()),
             "if nothing was stored, nobody needs to wait: the barrier of the last round can be skipped, too.",
         ),
         _ITERATIONS,

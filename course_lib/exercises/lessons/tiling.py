@@ -18,12 +18,13 @@ from ..grading.matrices import (
     launch_per_element,
     right_on_the_diagonal_alone,
     two_each_tile,
+    width,
 )
 
 
 def _only_last_tile(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
-    last = (A.shape[1] - 1) // TILE * TILE
+    last = (A.shape[1] - 1) // width() * width()
     if last > 0 and np.array_equal(outcome.got, A[:, last:] @ B[last:]):
         return "only the last pair of tiles is in the sums: acc must keep its value from tile to tile."
     return None
@@ -160,7 +161,7 @@ def _transposed_in_the_tile(outcome: Outcome) -> str | None:
     """The place [tx, ty] is filled with the element for [ty, tx]: the row of C goes with ty."""
     At, B = outcome.inputs
     M, N, K = outcome.shape
-    own = np.array([[At[k, row // TILE * TILE + k % TILE] for k in range(K)] for row in range(M)])
+    own = np.array([[At[k, row // width() * width() + k % width()] for k in range(K)] for row in range(M)])
     if M * K > 1 and np.array_equal(outcome.got, own @ B):
         return "row goes with ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx)."
     return None
@@ -169,8 +170,9 @@ def _transposed_in_the_tile(outcome: Outcome) -> str | None:
 def _first_pair_again(outcome: Outcome) -> str | None:
     """start is missing in a load, so each iteration loads the first pair again."""
     At, B = outcome.inputs
-    rounds = At.shape[0] // TILE
-    if rounds > 1 and np.array_equal(outcome.got, rounds * (At[:TILE].T @ B[:TILE])):
+    T = width()
+    rounds = At.shape[0] // T
+    if rounds > 1 and np.array_equal(outcome.got, rounds * (At[:T].T @ B[:T])):
         return "every round multiplies the first pair again: start, the place of this pair, is missing from the loads."
     return None
 

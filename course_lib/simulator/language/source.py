@@ -82,7 +82,7 @@ class Source:
         return vars(builtins)[name]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Inner(Source):
     """A function that another one defines, by def or lambda.
 
@@ -120,7 +120,9 @@ def inner(outer: Source, node: ast.FunctionDef | ast.Lambda, values: tuple[objec
     tree = ast.copy_location(
         ast.FunctionDef(tree.name, ast.arguments([], arguments, None, [], [], None, []), tree.body, []), node
     )
-    return Inner(outer.function, tree, (), outer.filename, node, outer, free, values)
+    return Inner(
+        outer.function, tree, (), outer.filename, outer.debug, node=node, outer=outer, free=free, values=values
+    )
 
 
 def as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:

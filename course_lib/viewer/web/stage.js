@@ -26,7 +26,6 @@ const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;
 const ON_A_PHONE = 0.4; // of its height for the matrices
 const NARROW = 38; // ems of a page in one column, as the stylesheet has it
-const AROUND = 130; // pixels of a notebook's own bars; the stylesheet leaves them too
 
 const FRAME = `
   <div class="tt-bar">
@@ -289,7 +288,8 @@ export class Stage {
   fit() {
     const { root } = this;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
-    const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND;
+    // the stylesheet leaves room for a notebook's bars, and a slide for its heading; a full screen has no limit
+    const tall = Number.parseFloat(getComputedStyle(root).maxHeight) || window.innerHeight;
     const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     this.hold(compact, em);

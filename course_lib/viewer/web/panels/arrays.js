@@ -22,6 +22,7 @@ const CALLOUT = 9; // ems for the counts beside the matrices
 const LARGEST = 3.2; // ems for an element
 const GAP = 8; // pixels between the matrices
 const BESIDE = 10; // ems that matrices on a small page leave to the other arrays
+const SMALLER = [0.9, 0.8, 0.7, 0.6, 0.5]; // shares of the height, for the matrices on a slide
 const WORTH = 0.5; // unless they would shrink to less than that
 const WIDE = 30; // ems for the global arrays of a kernel without matrices
 const NARROW = 18; // ems for shared and local arrays, beside each other
@@ -256,7 +257,10 @@ class Arrays {
     this.productPlace.classList.remove("tt-tight");
     if (this.sides) this.scale(this.sides, size);
     const hidden = () => memory.scrollHeight > memory.clientHeight + 1 || memory.getBoundingClientRect().bottom > this.bottom;
-    magnifier.hidden = !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
+    // On a slide nobody scrolls: the matrices get smaller until all arrays are in sight.
+    const whole = getComputedStyle(memory).getPropertyValue("--tt-whole") && this.sides;
+    for (const share of SMALLER) if (whole && hidden()) this.scale(whole, { ...size, height: share * height });
+    magnifier.hidden = !!whole || !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
     if (!magnifier.hidden) {
       this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
       this.room = { width, height: Math.max(6.3 * em, HIGH * height) };

@@ -1,0 +1,37 @@
+"""What a process of `sandbox.py` does: values of JSON in, values of JSON out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from .judge import judge
+from .lessons import places
+from .submission import Answer, answers, as_json, read
+
+
+def read_notebook(path: str, lesson: str) -> dict[str, Any]:
+    """Return the answers in a notebook."""
+    return as_json(answers(read(Path(path)), places(lesson)))
+
+
+def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool, variant: str) -> dict[str, Any]:
+    """Return the verdict on one of them."""
+    source, others, remark = answer
+    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own, variant))
+
+
+def attempt_in(path: str) -> dict[str, Any]:
+    """Return the kernel of the capstone in a notebook, judged and scored."""
+    from .capstone import judged  # the model of waiting, which no other task needs
+
+    return asdict(judged(Path(path)))
+
+
+TASKS: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "read": read_notebook,
+    "judge": judge_answer,
+    "attempt": attempt_in,
+}
