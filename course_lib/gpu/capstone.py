@@ -51,7 +51,7 @@ def main(arguments: Sequence[str], size: Callable[[str], Size], show: Callable[[
     size parses a size, show prints results.
     """
     parser = argparse.ArgumentParser(prog="python -m course_lib.gpu capstone", description=__doc__)
-    parser.add_argument("file", type=Path, help="defines mine, TILE and THREADS, as the cell of lesson 14 does")
+    parser.add_argument("file", type=Path, help="defines mine, TILE and THREADS, as the cell of lesson 17 does")
     parser.add_argument("--size", type=size, default=(4096, 4096, 4096), help="n, or MxNxK (default 4096)")
     parser.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
     options = parser.parse_args(arguments)
