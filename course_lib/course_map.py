@@ -25,13 +25,13 @@ LESSONS = {
     "unrolled": "08_unrolling_and_occupancy",
     "prefetched": "09_prefetching",
     "pipelined": "09_prefetching",
-    "vectorized": "10_to_the_limit",
-    "warp_tiled": "10_to_the_limit",
-    "staged": "10_to_the_limit",
-    "software_pipelined": "10_to_the_limit",
-    "large_tiles": "10_to_the_limit",
-    "whole_tiles": "10_to_the_limit",
-    "best": "10_to_the_limit",
+    "vectorized": "11_towards_best",
+    "warp_tiled": "11_towards_best",
+    "staged": "11_towards_best",
+    "software_pipelined": "12_the_last_20_percent",
+    "large_tiles": "12_the_last_20_percent",
+    "whole_tiles": "12_the_last_20_percent",
+    "best": "12_the_last_20_percent",
 }
 
 
@@ -141,5 +141,5 @@ def _end(gpu: str) -> str:
     beyond = ", ".join(f"{speed:,.0f} in {form}" for form, speed in speeds.items())
     return (
         f"The ladder ends at the chip: multiply-adds alone reach {limit / 1e9:,.0f} GFLOP/s in float32. "
-        f"Tensor cores multiply shorter numbers, less exactly: up to {beyond} (lesson 13)."
+        f"Tensor cores multiply shorter numbers, less exactly: up to {beyond} (lesson 16)."
     )

@@ -1,4 +1,4 @@
-"""Pictures with sliders: a warp's sectors (lesson 5), occupancy (lesson 8), the queue of a GPU (lesson 12).
+"""Pictures with sliders: a warp's sectors (lesson 5), occupancy (lesson 8), the queue of a GPU (lesson 14).
 
     from course_lib import dials
     dials.sectors()

@@ -23,6 +23,7 @@ from .lessons import (
     capstone,
     coalescing,
     debugging,
+    last_steps,
     limit,
     naive,
     prefetching,
@@ -31,9 +32,11 @@ from .lessons import (
     sharing,
     speed,
     start,
+    tensor_cores,
     threads,
     tiling,
     unrolling,
+    waiting,
 )
 from .predict import predict
 from .progress import SCORE, score
@@ -50,11 +53,14 @@ LESSONS = {
     "07_register_tiles": register_tiles.EXERCISES,
     "08_unrolling_and_occupancy": unrolling.EXERCISES,
     "09_prefetching": prefetching.EXERCISES,
-    "10_to_the_limit": limit.EXERCISES,
-    "11_debugging": debugging.EXERCISES,
-    "12_speed_tests": speed.EXERCISES,
-    "13_many_shapes_tensor_cores": shapes.EXERCISES,
-    "14_capstone": capstone.EXERCISES,
+    "10_waiting": waiting.EXERCISES,
+    "11_towards_best": limit.EXERCISES,
+    "12_the_last_20_percent": last_steps.EXERCISES,
+    "13_debugging": debugging.EXERCISES,
+    "14_speed_tests": speed.EXERCISES,
+    "15_many_shapes": shapes.EXERCISES,
+    "16_tensor_cores": tensor_cores.EXERCISES,
+    "17_capstone": capstone.EXERCISES,
 }
 EXERCISES: dict[str, Exercise | Routine | Explanation] = {
     exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises

@@ -49,8 +49,8 @@ def test_the_bound_of_lesson_2_is_a_quarter_of_the_recorded_bandwidth():
 
 
 def test_the_pictures_with_sliders_say_what_the_rules_give():
-    """Lesson 5: 32 neighbours are 128 bytes. Lesson 8: 65,536 registers. Lesson 12: three kernels in a row."""
+    """Lesson 5: 32 neighbours are 128 bytes. Lesson 8: 65,536 registers. Lesson 14: three kernels in a row."""
     assert f"in {128 // 32} sectors of 32 bytes" in _said("05", "sectors-dials")
     assert f"{65536 // (256 * 64)} blocks of {256 // 32} warps, limited by registers" in _said("08", "occupancy-dials")
-    said = _said("12", "queue-dials")
+    said = _said("14", "queue-dials")
     assert f"no synchronise {3 * 20} µs, synchronise {20 + 3 * 100} µs" in said

@@ -232,7 +232,7 @@ check("barriers", heart)
     ),
 )
 
-#: Answers that are executed, since they are no kernels: lesson 12 asks for such functions.
+#: Answers that are executed, since they are no kernels: lesson 14 asks for such functions.
 _SAME = 'def same(C, want):\n{}\n\n\ncheck("same-result", same)\n'
 ROUTINE_CHEATS = tuple(
     Cheat(name, _SAME.format(body), "refused", words, "same-result")

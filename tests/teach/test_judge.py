@@ -14,7 +14,7 @@ from course_lib.teach.judge import judge
 from course_lib.teach.lessons import NOTEBOOKS, lesson_named, places
 from course_lib.teach.submission import Answer, answers
 
-SPEED = lesson_named("12")
+SPEED = lesson_named("14")
 ALL = [(lesson, exercise.name) for lesson, exercises in LESSONS.items() for exercise in exercises]
 #: Their verdicts take long: the hint is found by repairs.
 _COSTLY = ("nothing differs", "everything is close", "the right values as constants")

@@ -1,19 +1,21 @@
-"""The exercises of the lesson on debugging: published listings with mistakes, to be fixed."""
+"""The exercises of the lesson on debugging: listings with mistakes, published ones and unseen ones, to be fixed."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, global_stores, iterations
-from ..grading.exercise import Outcome, find_bug
+from ..grading.exercise import Array, Outcome, Task, find_bug
 from ..grading.explain import Explanation
+from ..grading.grades import whole_numbers
 from ..grading.matrices import (
     PRODUCT,
     each_element,
     iterations_of_tiles,
-    last_of_each_tile_missing,
     last_tile_missing,
-    right_on_the_diagonal_alone,
+    one_array,
+    product_inputs,
     two_each_step,
     two_each_tile,
     width,
@@ -54,96 +56,124 @@ ROWS_OF_B = find_bug(
     diagnoses=(_transposed,),
 )
 
-_LAST_OF_TILE = """
-def wrong_tile_of_b(A, B, C):
+_UNSEEN_ADD = """
+def unseen_add(A, B, D, C):
     A_tile = cuda.shared.array((TILE, TILE), float32)
     B_tile = cuda.shared.array((TILE, TILE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx
-    left = cuda.blockIdx.y * TILE
     (M, K), N = A.shape, B.shape[1]
     acc = float32(0)
     for start in range(0, K, TILE):
         A_tile[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
-        B_tile[ty, tx] = B[start + ty, left + tx] if start + ty < K and left + tx < N else float32(0)
+        B_tile[ty, tx] = B[start + ty, col] if start + tx < K and col < N else float32(0)
         cuda.syncthreads()
-        for k in range(TILE - 1):
+        for k in range(TILE):
             acc += A_tile[ty, k] * B_tile[k, tx]
+        if row < M and col < N:
+            acc += D[row, col]
         cuda.syncthreads()
     if row < M and col < N:
         C[row, col] = acc
 """
 
 
-def _columns_of_block_y(outcome: Outcome) -> str | None:
-    """Only tiles on the diagonal, for which blockIdx.x equals blockIdx.y, are right."""
-    if not np.isnan(outcome.got).any() and right_on_the_diagonal_alone(outcome):
-        return (
-            "the tiles on the diagonal of C are right and the others are not: B's column must come from blockIdx.x, as "
-            "the column of C does."
-        )
+def _added(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
+    return *product_inputs(rng, M, N, K), whole_numbers(rng, M, N)
+
+
+def _added_for_each_pair(outcome: Outcome) -> str | None:
+    A, B, D = outcome.inputs
+    pairs = ceil_div(A.shape[1], width())
+    if pairs > 1 and np.array_equal(outcome.got, A @ B + pairs * D):
+        return "C is right where K is at most 8. What grows with the number of pairs of tiles, and should not?"
     return None
 
 
-#: Two mistakes of two published listings in one kernel: the last element of a tile, and the column of B.
-WRONG_TILE_OF_B = find_bug(
-    "wrong-tile-of-b",
-    PRODUCT,
-    given="from numba import cuda, float32\nTILE = 8\n" + _LAST_OF_TILE,
+def _last_pair_alone(outcome: Outcome) -> str | None:
+    A, B, D = outcome.inputs
+    last = (A.shape[1] - 1) // width() * width()
+    if last > 0 and np.array_equal(outcome.got, A[:, last:] @ B[last:] + D):
+        return "only the last pair of tiles is in C: acc begins anew with each pair."
+    return None
+
+
+#: C = A·B + D by a tiled kernel with two mistakes that the lesson has not shown.
+UNSEEN_ADD = find_bug(
+    "unseen-add",
+    PRODUCT.but(parameters=("A", "B", "D", "C"), inputs=_added, answer=lambda A, B, D: A @ B + D),
+    given="from numba import cuda, float32\nTILE = 8\n" + _UNSEEN_ADD,
     budgets=(
-        global_loads("2·⌈K/8⌉", two_each_tile, "one element of each tile per thread is enough."),
+        global_loads("2·⌈K/8⌉ + 1", lambda shape: two_each_tile(shape) + 1, "each thread loads its element of D once."),
         iterations("⌈K/8⌉·9", iterations_of_tiles, "8 iterations along each tile, and one for the tile itself."),
     ),
     hints={
-        "out-of-bounds": "the guard of B must ask about the row and the column that are loaded.",
+        "out-of-bounds": "compare the index that the finding names with the guard of that load: does the guard ask "
+        "about the same index?",
         "race": "two barriers for each pair of tiles: when they are full, and when they have been used.",
         "barrier-divergence": "every thread of the block must come to the barrier: keep it out of the if.",
     },
-    diagnoses=(last_of_each_tile_missing, _columns_of_block_y),
+    diagnoses=(_added_for_each_pair, _last_pair_alone),
 )
 
-_ONE_BARRIER = """
-def one_barrier(A, B, C):
-    A_tile = cuda.shared.array((TILE, TILE), float32)
-    B_tile = cuda.shared.array((TILE, TILE), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx
-    (M, K), N = A.shape, B.shape[1]
+#: Threads of a block that adds the elements of a row.
+THREADS = 64
+_UNSEEN_SUMS = """
+def unseen_sums(A, S):
+    parts = cuda.shared.array(THREADS, float32)
+    t, row = cuda.threadIdx.x, cuda.blockIdx.x
     acc = float32(0)
-    for start in range(0, K, TILE):
-        A_tile[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
-        B_tile[ty, tx] = B[start + ty, col] if start + ty < K and col < N else float32(0)
+    for col in range(t, A.shape[1], 32):
+        acc += A[row, col]
+    parts[t] = acc
+    half = THREADS // 2
+    while half > 0:
+        if t < half:
+            parts[t] += parts[t + half]
         cuda.syncthreads()
-        for k in range(TILE):
-            acc += A_tile[ty, k] * B_tile[k, tx]
-        if row < M and col < N:
-            C[row, col] = acc
+        half //= 2
+    if t == 0:
+        S[row] = parts[0]
 """
 
-#: The tiled kernel of a report: no second barrier, and C stored once for every tile.
-ONE_BARRIER = find_bug(
-    "one-barrier",
-    PRODUCT,
-    given="from numba import cuda, float32\nTILE = 8\n" + _ONE_BARRIER,
+
+def _some_twice(outcome: Outcome) -> str | None:
+    (A,) = outcome.inputs
+    twice = A[:, THREADS // 2 :].sum(axis=1)
+    if A.shape[1] > THREADS // 2 and np.array_equal(outcome.got, A.sum(axis=1) + twice):
+        return "some elements are in the sum twice. Which columns does thread 0 add, and which does thread 32 add?"
+    return None
+
+
+def _odd_threads_missing(outcome: Outcome) -> str | None:
+    (A,) = outcome.inputs
+    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, ::2].sum(axis=1)):
+        return "the sums of threads with odd numbers are missing: with which value of `half` are they added?"
+    return None
+
+
+#: Sums of rows: a reduction in shared memory with two mistakes that the lesson has not shown.
+UNSEEN_SUMS = find_bug(
+    "unseen-sums",
+    Task(
+        ("A", "S"),
+        one_array,
+        lambda A: A.sum(axis=1),
+        lambda M, N: ((M,), (THREADS,)),
+        shapes=((3, 64), (5, 50), (2, 20), (1, 1)),
+        sizes="(M, N)",
+    ),
+    given="from numba import cuda, float32\nTHREADS = 64\n" + _UNSEEN_SUMS,
     budgets=(
-        global_loads("2·⌈K/8⌉", two_each_tile, "one element of each tile per thread is enough."),
-        barriers(
-            "2·⌈K/8⌉",
-            two_each_tile,
-            "two barriers for each pair of tiles are enough: when they are full, and when they have been used.",
-        ),
-        global_stores(
-            "M·N",
-            each_element,
-            "C is stored once for every pair of tiles; only the last store has the whole sum. Store after the loop.",
-        ),
+        global_loads("⌈N/64⌉", lambda shape: ceil_div(shape[1], THREADS), "each element of A is loaded once."),
+        barriers("7", lambda shape: 7, "one barrier before the loop over `half`, and one in each of its iterations."),
     ),
     hints={
-        "race": "a fast warp stores the next pair of tiles while a slow one still multiplies: what keeps it from doing "
-        "so? (cuda.syncwarp() orders the lanes of one warp, not two warps.)",
-        "barrier-divergence": "every thread of the block must come to the barrier: keep it out of the if.",
+        "race": "take the two lines of the finding: what lets a thread read a word that a thread of the other warp has "
+        "written?",
+        "barrier-divergence": "every thread of the block must come to the barrier, also those that add nothing.",
     },
-    diagnoses=(last_tile_missing,),
+    diagnoses=(_some_twice, _odd_threads_missing),
 )
 
 _TOO_FAR = """
@@ -207,4 +237,4 @@ LUCKY = Explanation(
     ),
 )
 
-EXERCISES = (ROWS_OF_B, WRONG_TILE_OF_B, ONE_BARRIER, TOO_FAR, LUCKY)
+EXERCISES = (ROWS_OF_B, UNSEEN_ADD, UNSEEN_SUMS, TOO_FAR, LUCKY)

@@ -11,7 +11,6 @@ from ...trace.reading import slacks, timeline_rows
 from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in
-from ..grading.explain import Explanation
 from ..grading.matrices import (
     ITERATIONS_OF_TILES,
     PRODUCT,
@@ -130,18 +129,4 @@ LAST_ROUND = fill_in(
     diagnoses=(last_tile_missing,),
 )
 
-
-#: Why prefetching gains nothing where many warps share a multiprocessor.
-WHERE = Explanation(
-    name="where-prefetching-pays",
-    question="Why is prefetching slower with 64 warps on a multiprocessor, and why is it not useless?",
-    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the second "
-    "buffer's instructions come on top. With few resident warps nobody else is there to run, and prefetching pays.",
-    ideas=(
-        "other warps hide the latency already",
-        "prefetching costs instructions of its own",
-        "with few warps there is nobody else to run",
-    ),
-)
-
-EXERCISES = (BUFFER_OF_A_ROUND, ONE_BUFFER, LAST_ROUND, WHERE)
+EXERCISES = (BUFFER_OF_A_ROUND, ONE_BUFFER, LAST_ROUND)

@@ -1,4 +1,4 @@
-"""The exercises of the lesson on many shapes and tensor cores: waves of tiles, shares of a sum, fragments of a warp."""
+"""The exercises of the lesson on many shapes: waves of tiles, and shares of a sum."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from ...simulator.hardware import ceil_div
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import FILL_IN, Array, Outcome, Task, fill_in
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, TILE, grid_over, product_inputs
+from ..grading.grades import whole_numbers
+from ..grading.matrices import TILE, launch_per_element, product_inputs
 from ..grading.routines import Case, Routine
 
 #: The blocks that share a sum, each with a part of K.
 SHARES = 4
-#: Rows, columns and depth of the matrices that one instruction of a tensor core multiplies.
-ROWS, COLUMNS, DEPTH = 16, 8, 8
 
 
 def _another_gpu(rng: np.random.Generator) -> tuple[tuple[int, int], float]:
@@ -132,70 +131,38 @@ SHARE_OF_K = fill_in(
 )
 
 
-def _one_step_over_and_over(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    steps = A.shape[1] // DEPTH
-    if steps > 1 and np.array_equal(outcome.got, steps * (A[:, :DEPTH] @ B[:DEPTH])):
-        return "the same fragments are fetched in every iteration: along K they begin at k."
+def _shares(rng: np.random.Generator, M: int, N: int) -> tuple[Array]:
+    return (whole_numbers(rng, SHARES, M, N),)
+
+
+def _one_share_alone(outcome: Outcome) -> str | None:
+    (P,) = outcome.inputs
+    for number, partial in enumerate(P):
+        if np.array_equal(outcome.got, partial) and not np.array_equal(outcome.got, outcome.want):
+            return f"only the partial sums of share {number} are in C: add those of all {SHARES} shares."
     return None
 
 
-def _fragments_of_first_tile(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    M, N = outcome.want.shape
-    rows, columns = np.arange(M) % ROWS, np.arange(N) % COLUMNS
-    right = A @ B
-    for name, wrong in (("A", right[rows]), ("B", right[:, columns])):
-        if not np.array_equal(wrong, right) and np.array_equal(outcome.got, wrong):
-            begin = "the rows of A begin at top" if name == "A" else "the columns of B begin at left"
-            return f"every warp takes the same part of {name}: {begin}."
-    return None
-
-
-def _exchanged_items(outcome: Outcome) -> str | None:
-    """A lane supplies the right elements in the wrong order, or those of another lane."""
-    A, B = outcome.inputs
-    if outcome.want.shape != (ROWS, COLUMNS) or A.shape[1] != DEPTH:
-        return None
-    # the second and the third item exchanged: the upper right and the lower left quarter of A change places
-    upper, lower = np.hsplit(A[:8], 2), np.hsplit(A[8:], 2)
-    exchanged = np.vstack([np.hstack([upper[0], lower[0]]), np.hstack([upper[1], lower[1]])])
-    if np.array_equal(outcome.got, exchanged @ B):
-        return (
-            "the order of A's items: the second item is 8 rows below the first, and only the third 4 columns beside it."
-        )
-    return None
-
-
-def _lanes_of_b_exchanged(outcome: Outcome) -> str | None:
-    """A lane supplies B[q, t] and B[q, t + 4] instead of B[t, q] and B[t + 4, q]."""
-    A, B = outcome.inputs
-    if outcome.want.shape == (ROWS, COLUMNS) and A.shape[1] == DEPTH and np.array_equal(outcome.got, A @ B.T):
-        return "in B's items t counts the rows, along K, and q the columns: B[k + t, left + q]."
-    return None
-
-
-#: The fragments of A and B that each lane of a warp supplies to a tensor core.
-FRAGMENTS = fill_in(
-    "fragments",
-    PRODUCT.but(
-        shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
-        launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
-        share=lambda M, N, K: ROWS * COLUMNS // 32,
+#: The second launch: the partial sums of all shares become C.
+ADD_SHARES = fill_in(
+    "add-shares",
+    Task(
+        ("P", "C"),
+        _shares,
+        lambda P: P.sum(axis=0),
+        launch_per_element,
+        shapes=((16, 16), (13, 11), (5, 9), (1, 1)),
+        sizes="(M, N)",
     ),
     budgets=(
-        global_loads(
-            "6·K/8",
-            lambda shape: 6 * shape[2] // DEPTH,
-            "for each 8 of K a lane fetches four elements of A and two of B.",
-        ),
+        global_loads("4", lambda shape: SHARES, "each thread loads its element of every share once, and sums in acc."),
+        global_stores("M·N", lambda shape: shape[0] * shape[1], "every element of C is stored once, after the loop."),
     ),
     hints={
-        "out-of-bounds": "A is M×K: its rows begin at top, its columns at k. B is K×N: its rows begin at k, its "
-        "columns at left.",
-        "barrier-divergence": "all 32 lanes must come to mma_tf32 together: keep it out of any if.",
+        "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
+        "race": "each thread stores its own element of C: row and col, without the share.",
     },
-    diagnoses=(_one_step_over_and_over, _fragments_of_first_tile, _exchanged_items, _lanes_of_b_exchanged),
+    diagnoses=(_one_share_alone,),
 )
 
 ONE_SHAPE = Explanation(
@@ -211,17 +178,4 @@ ONE_SHAPE = Explanation(
     ),
 )
 
-FEWER_DIGITS = Explanation(
-    name="fewer-digits",
-    question="A kernel is five times as fast as the float32 limit, its relative error 3·10⁻⁴. What has been done?",
-    model="It multiplies on tensor cores, and rounds each element of A and B first, to TF32 or a still shorter format. "
-    "11 of 24 binary digits are left, so errors of some 10⁻⁴ are to be expected. I would ask how exact the result must "
-    "be for its use, and compare with cuBLAS where TF32 is allowed: the comparison with float32 is not fair.",
-    ideas=(
-        "tensor cores did it",
-        "the operands have fewer digits",
-        "the use decides whether that is enough",
-    ),
-)
-
-EXERCISES = (BUSY, SHARE_OF_K, ONE_SHAPE, FRAGMENTS, FEWER_DIGITS)
+EXERCISES = (BUSY, SHARE_OF_K, ADD_SHARES, ONE_SHAPE)

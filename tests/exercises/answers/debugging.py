@@ -1,8 +1,13 @@
 """Answers to the exercises on debugging: repairs that are not enough with the first hint they meet, and others that are."""
 
+HEADER = "from numba import cuda, float32\n\nTILE, THREADS = 8, 64\n\n\n"
+
 STORE = "        C[row, col] = acc"
 LOADS = "            A_tiles[1 - now, ty, tx] = A[row, start + TILE + tx]\n            B_tiles[1 - now, ty, tx] = B[start + TILE + ty, col]\n"
 IF = "        if start + TILE < A.shape[1]:\n"
+
+USED = "            acc += A_tile[ty, k] * B_tile[k, tx]\n"
+ADDED = "        if row < M and col < N:\n            acc += D[row, col]\n"
 
 WRONG = [
     ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "the loop goes along a row of B"),
@@ -17,96 +22,6 @@ WRONG = [
         "half a guard",
         [("row < C.shape[0] and col < C.shape[1]", "row < C.shape[0]")],
         "a store that the guard",
-        "nightly",
-    ),
-    (
-        "wrong-tile-of-b",
-        "only the loop mended",
-        [
-            (
-                "B[start + ty, col] if start + ty < K and col < N",
-                "B[start + ty, left + tx] if start + ty < K and left + tx < N",
-            ),
-            ("    (M, K)", "    left = cuda.blockIdx.y * TILE\n    (M, K)"),
-        ],
-        "must come from blockIdx.x",
-    ),
-    ("wrong-tile-of-b", "only the column mended", [("range(TILE)", "range(TILE - 1)")], "already stops at TILE - 1"),
-    ("wrong-tile-of-b", "one too many", [("range(TILE)", "range(TILE + 1)")], "is not the length of a tile", "nightly"),
-    (
-        "wrong-tile-of-b",
-        "the guard forgotten",
-        [("if start + ty < K and col < N", "if start + ty < K and row < N")],
-        "the row and the column that are loaded",
-        "nightly",
-    ),
-    (
-        "wrong-tile-of-b",
-        "row and column exchanged",
-        [
-            (
-                "cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx",
-                "cuda.blockIdx.x * TILE + ty, cuda.blockIdx.y * TILE + tx",
-            )
-        ],
-        "x and y look swapped",
-    ),
-    (
-        "wrong-tile-of-b",
-        "tiles not synchronised",
-        [("k, tx]\n        cuda.syncthreads()", "k, tx]")],
-        "when they have been used",
-        "nightly",
-    ),
-    (
-        "one-barrier",
-        "barrier only",
-        [
-            (
-                "    if row < M and col < N:\n        C[row, col] = acc",
-                "        if row < M and col < N:\n            C[row, col] = acc",
-            )
-        ],
-        "Store after the loop",
-    ),
-    (
-        "one-barrier",
-        "store only",
-        [("k, tx]\n        cuda.syncthreads()", "k, tx]")],
-        "what keeps it from doing so",
-        "nightly",
-    ),
-    (
-        "one-barrier",
-        "a barrier of the warp",
-        [("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncwarp()")],
-        "not two warps",
-        "nightly",
-    ),
-    (
-        "one-barrier",
-        "the barrier under the guard",
-        [
-            (
-                "k, tx]\n        cuda.syncthreads()",
-                "k, tx]\n        if row < M and col < N:\n            cuda.syncthreads()",
-            )
-        ],
-        "keep it out of the if",
-        "nightly",
-    ),
-    (
-        "one-barrier",
-        "the barrier in the inner loop",
-        [("k, tx]\n        cuda", "k, tx]\n            cuda")],
-        "two barriers for each pair",
-        "nightly",
-    ),
-    (
-        "one-barrier",
-        "moved instead of added",
-        [("        cuda.syncthreads()\n        for k", "        for k")],
-        "what keeps it from doing so",
         "nightly",
     ),
     (
@@ -148,6 +63,52 @@ WRONG = [
         [("        now = 1 - now", "        cuda.syncthreads()\n        now = 1 - now")],
         "one in each iteration are enough",
     ),
+    ("unseen-add", "only the guard", [("acc + D[row, col]", "acc"), (USED, USED + ADDED)], "should not?"),
+    ("unseen-add", "only D", [("if start + ty < K and", "if start + tx < K and")], "does the guard ask"),
+    (
+        "unseen-add",
+        "D as the first value of each tile",
+        [
+            (
+                "        cuda.syncthreads()\n        for k",
+                "        acc = D[row, col] if row < M and col < N else float32(0)\n        cuda.syncthreads()\n        for k",
+            ),
+            ("acc + D[row, col]", "acc"),
+        ],
+        "acc begins anew with each pair",
+    ),
+    ("unseen-add", "D twice", [("acc + D[row, col]", "acc + D[row, col] + D[row, col]")], "C"),
+    ("unseen-add", "no second barrier", [("k, tx]\n        cuda.syncthreads()", "k, tx]")], "when they have been used"),
+    (
+        "unseen-add",
+        "the barrier under the guard",
+        [("k, tx]\n        cuda.syncthreads()", "k, tx]\n        if row < M:\n            cuda.syncthreads()")],
+        "keep it out of the if",
+    ),
+    ("unseen-sums", "only the barrier", [("A.shape[1], THREADS", "A.shape[1], 32")], "in the sum twice"),
+    ("unseen-sums", "only the step", [("= acc\n    cuda.syncthreads()", "= acc")], "of the other warp"),
+    (
+        "unseen-sums",
+        "a barrier of the warp",
+        [("= acc\n    cuda.syncthreads()", "= acc\n    cuda.syncwarp()")],
+        "of the other warp",
+    ),
+    (
+        "unseen-sums",
+        "the barrier under the condition",
+        [("half]\n        cuda.syncthreads()", "half]\n            cuda.syncthreads()")],
+        "also those that add nothing",
+    ),
+    ("unseen-sums", "ends at 1", [("while half > 0", "while half > 1")], "odd numbers are missing"),
+    (
+        "unseen-sums",
+        "too many barriers",
+        [
+            ("t < half:", "t < half:\n            parts[t] += 0"),
+            ("        half //= 2", "        cuda.syncthreads()\n        half //= 2"),
+        ],
+        "one barrier before the loop",
+    ),
 ]
 
 RIGHT = [
@@ -159,22 +120,6 @@ RIGHT = [
                 "    acc = float32(0)\n    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
                 "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    acc = float32(0)\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
             )
-        ],
-    ),
-    (
-        "wrong-tile-of-b",
-        "left kept, from blockIdx.x",
-        [
-            ("    (M, K)", "    left = cuda.blockIdx.x * TILE\n    (M, K)"),
-            ("B[start + ty, col]", "B[start + ty, left + tx]"),
-        ],
-    ),
-    (
-        "one-barrier",
-        "the barrier at the top",
-        [
-            ("k, tx]\n        cuda.syncthreads()", "k, tx]"),
-            ("        A_tile[ty, tx] = A", "        cuda.syncthreads()\n        A_tile[ty, tx] = A"),
         ],
     ),
     (
@@ -191,6 +136,23 @@ RIGHT = [
                 "    C[row, col] = acc",
                 "    for k in range(TILE):\n        acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n    C[row, col] = acc",
             ),
+        ],
+    ),
+    (
+        "unseen-add",
+        "begins with D",
+        [
+            ("    acc = float32(0)\n", "    acc = D[row, col] if row < M and col < N else float32(0)\n"),
+            ("acc + D[row, col]", "acc"),
+        ],
+    ),
+    (
+        "unseen-sums",
+        "the barrier at the top of the loop",
+        [
+            ("= acc\n    cuda.syncthreads()", "= acc"),
+            ("half > 0:\n", "half > 0:\n        cuda.syncthreads()\n"),
+            ("half]\n        cuda.syncthreads()", "half]"),
         ],
     ),
 ]

@@ -1,13 +1,11 @@
-"""Answers on many shapes and tensor cores: plausible wrong ones with the first hint they meet, and right ones."""
+"""Answers on many shapes: plausible wrong ones with the first hint they meet, and right ones."""
 
-HEADER = "from numba import cuda, float32\n\nfrom course_lib.kernels.tensor_core import mma_tf32\n\nTILE, SHARES = 8, 4\n\n\n"
+HEADER = "from numba import cuda, float32\n\nTILE, SHARES = 8, 4\n\n\n"
 
 RANGE = "share * K // SHARES, (share + 1) * K // SHARES"
 LOOP = f"        for k in range({RANGE}):\n"
 SUM = "            acc += A[row, k] * B[k, col]\n"
 STORE = "        P[share, row, col] = acc"
-A_ITEMS = "        a = A[top + q, k + t], A[top + q + 8, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t + 4]\n"
-B_ITEMS = "        b = B[k + t, left + q], B[k + t + 4, left + q]"
 
 WRONG = [
     (
@@ -59,36 +57,40 @@ WRONG = [
     ("share-of-k", "stored in the loop", [LOOP + SUM + "    " + STORE], "were never stored", "nightly"),
     ("share-of-k", "no store", [LOOP + SUM], "never stores into P"),
     (
-        "fragments",
-        "k forgotten",
-        [(A_ITEMS, A_ITEMS.replace("k + ", "")), (B_ITEMS, B_ITEMS.replace("k + ", ""))],
-        "at k",
-    ),
-    ("fragments", "the first tile of A", [(A_ITEMS, A_ITEMS.replace("top + ", ""))], "begin at top"),
-    ("fragments", "the first tile of B", [(B_ITEMS, B_ITEMS.replace("left + ", ""))], "begin at left", "nightly"),
-    (
-        "fragments",
-        "B's indices exchanged",
-        [(B_ITEMS, "        b = B[left + q, k + t], B[left + q, k + t + 4]")],
-        "t counts the rows, along K",
+        "add-shares",
+        "one share",
+        ["        acc += P[0, row, col]\n        C[row, col] = acc"],
+        "only the partial sums of share 0",
     ),
     (
-        "fragments",
-        "A's middle items exchanged",
-        [
-            (
-                A_ITEMS,
-                "        a = A[top + q, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t], A[top + q + 8, k + t + 4]\n",
-            )
-        ],
-        "second item",
+        "add-shares",
+        "the share last",
+        ["        for share in range(SHARES):\n            acc += P[row, col, share]\n        C[row, col] = acc"],
+        "the share comes first",
     ),
     (
-        "fragments",
-        "q and t exchanged in B",
-        [(B_ITEMS, "        b = B[k + q, left + t], B[k + q, left + t + 4]")],
-        "t counts",
-        "nightly",
+        "add-shares",
+        "one share too few",
+        ["        for share in range(SHARES - 1):\n            acc += P[share, row, col]\n        C[row, col] = acc"],
+        "look at `range(SHARES - 1)`",
+    ),
+    (
+        "add-shares",
+        "= for +=",
+        ["        for share in range(SHARES):\n            acc = P[share, row, col]\n        C[row, col] = acc"],
+        "add to it with `acc += …`",
+    ),
+    (
+        "add-shares",
+        "stored in the loop",
+        ["        for share in range(SHARES):\n            acc += P[share, row, col]\n            C[row, col] = acc"],
+        "after the loop",
+    ),
+    (
+        "add-shares",
+        "added in memory",
+        ["        for share in range(SHARES):\n            C[row, col] += P[share, row, col]"],
+        "C is not zero when the kernel starts",
     ),
 ]
 
@@ -107,13 +109,8 @@ RIGHT = [
         ],
     ),
     (
-        "fragments",
-        "rows and columns named",
-        [
-            (
-                A_ITEMS,
-                "        y, x = top + q, k + t\n        a = A[y, x], A[y + 8, x], A[y, x + 4], A[y + 8, x + 4]\n",
-            )
-        ],
+        "add-shares",
+        "all in one line",
+        ["        C[row, col] = P[0, row, col] + P[1, row, col] + P[2, row, col] + P[3, row, col]"],
     ),
 ]

@@ -142,7 +142,6 @@ WRONG = [
     ("transpose", "one thread does all", TURNED_BY_ONE_THREAD, "go through all of C", "nightly"),
     ("neighbours", "one thread does all", NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),
     ("report-tiled", "no tiles at all", NAIVE, "one element of each tile per thread"),
-    ("one-barrier", "no tiles at all", NAIVE, "one element of each tile per thread"),
     ("wrong-tile", "no tiles at all", NAIVE, "one element of each tile per thread"),
     ("scattered", "no tiles at all", FOUR_WITHOUT_TILES, "two elements of each tile per thread"),
     ("row-sums", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),

@@ -1,0 +1,100 @@
+"""The exercises of the lesson on the last steps: what a step gains, rectangular tiles, and what a library is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...simulator.hardware import ceil_div
+from ..grading.budgets import barriers, global_loads, shared_loads
+from ..grading.exercise import FILL_IN, Outcome, fill_in
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, TILE, grid_over
+from ..grading.routines import Case, Routine
+
+#: Columns of C for one block of TILE×TILE threads, two to a thread.
+COLUMNS = 2 * TILE
+
+
+def _another_step(rng: np.random.Generator) -> tuple[tuple[float, ...], float]:
+    before, after = (rng.integers(110, 400) / 100 for _ in range(2))
+    busy_before, busy_after = (rng.integers(300, 950) / 10 for _ in range(2))
+    return (before, busy_before, after, busy_after), busy_after / after / (busy_before / before)
+
+
+#: How many times as fast a kernel is after a step, from what was counted.
+GAIN = Routine(
+    name="gain",
+    another=_another_step,
+    kind=FILL_IN,
+    parameters=("executed_before", "busy_before", "executed_after", "busy_after"),
+    cases=(
+        Case("2.0 at 50 %, then 1.0 at 50 %", (2.0, 50, 1.0, 50), 2.0, "half the instructions: twice as fast."),
+        Case("2.0 at 40 %, then 2.0 at 80 %", (2.0, 40, 2.0, 80), 2.0, "twice as many busy cycles: twice as fast."),
+        Case("2.0 at 60 %, then 1.0 at 30 %", (2.0, 60, 1.0, 30), 1.0, "half of both: the speed does not change."),
+        Case("1.5 at 60 %, then 1.2 at 72 %", (1.5, 60, 1.2, 72), 1.5, "both help, so their factors are multiplied."),
+        Case("1.0 at 80 %, then 1.1 at 80 %", (1.0, 80, 1.1, 80), 1 / 1.1, "more instructions: the gain is below 1."),
+    ),
+)
+
+
+def _one_half_for_both(outcome: Outcome) -> str | None:
+    """Both results of a thread are the left one."""
+    got, want = outcome.got, outcome.want
+    N = want.shape[1]
+    left = np.arange(N) // COLUMNS * COLUMNS + np.arange(N) % TILE
+    if N > TILE and not np.array_equal(want, want[:, left]) and np.array_equal(got, want[:, left]):
+        return "both results of a thread are the same: the second one is 8 columns to the right, in B and in B's tile."
+    return None
+
+
+#: A tile of C that is wider than it is high: two results in each thread.
+RECTANGULAR_TILES = fill_in(
+    "rectangular-tiles",
+    PRODUCT.but(
+        shapes=((8, 16, 8), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
+        launch=grid_over(TILE, COLUMNS, block=(TILE, TILE)),
+        share=lambda M, N, K: 2 if N > TILE else 1,
+    ),
+    budgets=(
+        global_loads(
+            "3·⌈K/8⌉",
+            lambda shape: 3 * ceil_div(shape[2], TILE),
+            "for each pair of tiles a thread loads one element of A and two of B.",
+        ),
+        shared_loads(
+            "24·⌈K/8⌉",
+            lambda shape: 3 * TILE * ceil_div(shape[2], TILE),
+            "for each k a thread reads one element of A's tile, once, and two of B's: keep A's element in a variable.",
+        ),
+        barriers(
+            "2·⌈K/8⌉",
+            lambda shape: 2 * ceil_div(shape[2], TILE),
+            "two barriers for each pair of tiles: one when the tiles are full, one when they have been used.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "each of the three loads needs its own guard: the columns of B end at N, and col + 8 may be "
+        "outside where col is inside.",
+        "race": "wait when the tiles are full, and again before the next pair of tiles replaces them.",
+        "uninitialized-read": "B's tile has 16 columns, and the block only 8: each thread stores two of its elements, "
+        "and 0 where B has none.",
+        "barrier-divergence": "every thread of the block must reach the barriers: keep them out of the guards.",
+    },
+    diagnoses=(_one_half_for_both,),
+    fixed=("C[row, col] = left", "C[row, col + 8] = right"),
+)
+
+NO_LIBRARY = Explanation(
+    name="no-library",
+    question="`best` is 2 % faster than cuBLAS at n = 4096. Why is it no replacement for the library?",
+    model="One size was measured. At n = 1024 `best` has 32 blocks for 132 multiprocessors, and reaches 36 % of "
+    "cuBLAS; for 1000×500×3000 it is 15 %. Where 4 does not divide the length of a row, wide loads are not possible. A "
+    "library has many kernels and chooses one by the shape.",
+    ideas=(
+        "one size says nothing about others",
+        "small products have too few blocks for the multiprocessors",
+        "a library has many kernels and chooses among them",
+    ),
+)
+
+EXERCISES = (GAIN, RECTANGULAR_TILES, NO_LIBRARY)

@@ -1,0 +1,118 @@
+"""The exercises of the lesson on tensor cores: which lane holds what, and the fragments of a warp."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grading.budgets import global_loads
+from ..grading.exercise import FILL_IN, Outcome, fill_in
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, grid_over
+from ..grading.routines import Case, Routine
+
+#: Rows, columns and depth of the matrices that one instruction of a tensor core multiplies.
+ROWS, COLUMNS, DEPTH = 16, 8, 8
+
+
+def _another_place(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
+    row, column = int(rng.integers(0, ROWS)), int(rng.integers(0, DEPTH))
+    return (row, column), 4 * (row % 8) + column % 4
+
+
+#: The lane of a warp that holds an element of A.
+LANE_OF = Routine(
+    name="lane-of",
+    another=_another_place,
+    kind=FILL_IN,
+    parameters=("row", "column"),
+    cases=(
+        Case("A[0, 3]", (0, 3), 3, "along a row the number of the lane grows by 1."),
+        Case("A[1, 0]", (1, 0), 4, "one row down, the number of the lane grows by 4, not by the 8 columns."),
+        Case("A[5, 2]", (5, 2), 22, "four lanes for each row: 4·5 + 2."),
+        Case("A[2, 6]", (2, 6), 10, "columns 4 to 7 repeat the lanes of columns 0 to 3: a remainder, %."),
+        Case("A[10, 1]", (10, 1), 9, "rows 8 to 15 repeat the lanes of rows 0 to 7: a remainder, %."),
+        Case("A[15, 7]", (15, 7), 31, "the last element is in the last of the 32 lanes."),
+    ),
+)
+
+
+def _one_step_over_and_over(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    steps = A.shape[1] // DEPTH
+    if steps > 1 and np.array_equal(outcome.got, steps * (A[:, :DEPTH] @ B[:DEPTH])):
+        return "the same fragments are fetched in every iteration: along K they begin at k."
+    return None
+
+
+def _fragments_of_first_tile(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    M, N = outcome.want.shape
+    rows, columns = np.arange(M) % ROWS, np.arange(N) % COLUMNS
+    right = A @ B
+    for name, wrong in (("A", right[rows]), ("B", right[:, columns])):
+        if not np.array_equal(wrong, right) and np.array_equal(outcome.got, wrong):
+            begin = "the rows of A begin at top" if name == "A" else "the columns of B begin at left"
+            return f"every warp takes the same part of {name}: {begin}."
+    return None
+
+
+def _exchanged_items(outcome: Outcome) -> str | None:
+    """A lane supplies the right elements in the wrong order, or those of another lane."""
+    A, B = outcome.inputs
+    if outcome.want.shape != (ROWS, COLUMNS) or A.shape[1] != DEPTH:
+        return None
+    # the second and the third item exchanged: the upper right and the lower left quarter of A change places
+    upper, lower = np.hsplit(A[:8], 2), np.hsplit(A[8:], 2)
+    exchanged = np.vstack([np.hstack([upper[0], lower[0]]), np.hstack([upper[1], lower[1]])])
+    if np.array_equal(outcome.got, exchanged @ B):
+        return (
+            "the order of A's items: the second item is 8 rows below the first, and only the third 4 columns beside it."
+        )
+    return None
+
+
+def _lanes_of_b_exchanged(outcome: Outcome) -> str | None:
+    """A lane supplies B[q, t] and B[q, t + 4] instead of B[t, q] and B[t + 4, q]."""
+    A, B = outcome.inputs
+    if outcome.want.shape == (ROWS, COLUMNS) and A.shape[1] == DEPTH and np.array_equal(outcome.got, A @ B.T):
+        return "in B's items t counts the rows, along K, and q the columns: B[k + t, left + q]."
+    return None
+
+
+#: The fragments of A and B that each lane of a warp supplies to a tensor core.
+FRAGMENTS = fill_in(
+    "fragments",
+    PRODUCT.but(
+        shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
+        launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
+        share=lambda M, N, K: ROWS * COLUMNS // 32,
+    ),
+    budgets=(
+        global_loads(
+            "6·K/8",
+            lambda shape: 6 * shape[2] // DEPTH,
+            "for each 8 of K a lane fetches four elements of A and two of B.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "A is M×K: its rows begin at top, its columns at k. B is K×N: its rows begin at k, its "
+        "columns at left.",
+        "barrier-divergence": "all 32 lanes must come to mma_tf32 together: keep it out of any if.",
+    },
+    diagnoses=(_one_step_over_and_over, _fragments_of_first_tile, _exchanged_items, _lanes_of_b_exchanged),
+)
+
+FEWER_DIGITS = Explanation(
+    name="fewer-digits",
+    question="A kernel is five times as fast as the float32 limit, its relative error 3·10⁻⁴. What has been done?",
+    model="It multiplies on tensor cores, and rounds each element of A and B first, to TF32 or a still shorter format. "
+    "11 of 24 binary digits are left, so errors of some 10⁻⁴ are to be expected. I would ask how exact the result must "
+    "be for its use, and compare with cuBLAS where TF32 is allowed: the comparison with float32 is not fair.",
+    ideas=(
+        "tensor cores did it",
+        "the operands have fewer digits",
+        "the use decides whether that is enough",
+    ),
+)
+
+EXERCISES = (LANE_OF, FRAGMENTS, FEWER_DIGITS)

@@ -1,0 +1,69 @@
+"""The exercises of the lesson on the model of waiting: busy cycles, bytes in flight, and where prefetching helps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...simulator.hardware import ceil_div
+from ..grading.exercise import FILL_IN
+from ..grading.explain import Explanation
+from ..grading.routines import Case, Routine
+
+
+def _another_schedule(rng: np.random.Generator) -> tuple[tuple[int, int, int], float]:
+    warps, work, latency = int(rng.integers(2, 6)), int(rng.integers(5, 30)), int(rng.integers(200, 700))
+    return (warps, work, latency), warps * work / (work + latency)
+
+
+#: In which share of the cycles a scheduler starts an instruction.
+BUSY_CYCLES = Routine(
+    name="busy-cycles",
+    another=_another_schedule,
+    kind=FILL_IN,
+    parameters=("warps", "work", "latency"),
+    cases=(
+        Case("1 warp, work 20, latency 80", (1, 20, 80), 0.2, "an iteration takes work + latency cycles: here 100."),
+        Case("2 warps, work 20, latency 80", (2, 20, 80), 0.4, "each warp adds its own share, so multiply by `warps`."),
+        Case("5 warps, work 20, latency 80", (5, 20, 80), 1.0, "five warps with a share of 0.2 each use every cycle."),
+        Case("16 warps, work 20, latency 80", (16, 20, 80), 1.0, "no share exceeds 1: take the smaller one, with min."),
+        Case("3 warps, work 10, latency 190", (3, 10, 190), 0.15, "work and latency are arguments, on any GPU."),
+        Case("1 warp, work 7, latency 0", (1, 7, 0), 1.0, "without a latency a single warp uses every cycle."),
+    ),
+)
+
+
+def _another_memory(rng: np.random.Generator) -> tuple[tuple[int, int, int], int]:
+    cycles, rate, size = int(rng.integers(300, 900)), int(rng.integers(9, 70)), int(rng.choice([64, 96, 512]))
+    return (cycles, rate, size), ceil_div(cycles * rate, size)
+
+
+#: How many requests must be under way to use all of a bandwidth.
+REQUESTS_IN_FLIGHT = Routine(
+    name="requests-in-flight",
+    another=_another_memory,
+    kind=FILL_IN,
+    parameters=("cycles", "bytes_per_cycle", "request_bytes"),
+    cases=(
+        Case("100 cycles, 8 bytes, requests of 128", (100, 8, 128), 7, "800 bytes are 6.25 requests: round up."),
+        Case("100 cycles, 128 bytes, requests of 128", (100, 128, 128), 100, "one request in each of the cycles."),
+        Case("128 cycles, 1 byte, requests of 128", (128, 1, 128), 1, "128 bytes are exactly one request, not two."),
+        Case("600 cycles, 16 bytes, requests of 512", (600, 16, 512), 19, "larger requests: divide by request_bytes."),
+        Case("1 cycle, 1 byte, requests of 128", (1, 1, 128), 1, "a part of a request is a request."),
+    ),
+)
+
+
+#: Why prefetching gains nothing where many warps share a multiprocessor.
+WHERE = Explanation(
+    name="where-prefetching-pays",
+    question="Why is prefetching slower with 64 warps on a multiprocessor, and why is it not useless?",
+    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the second "
+    "buffer's instructions come on top. With few resident warps nobody else is there to run, and prefetching pays.",
+    ideas=(
+        "other warps hide the latency already",
+        "prefetching costs instructions of its own",
+        "with few warps there is nobody else to run",
+    ),
+)
+
+EXERCISES = (BUSY_CYCLES, REQUESTS_IN_FLIGHT, WHERE)

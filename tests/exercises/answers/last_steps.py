@@ -1,0 +1,69 @@
+"""Answers to the exercises on the last steps: plausible wrong ones with the first hint they meet, and right ones."""
+
+GAIN = "return (busy_after / executed_after) / (busy_before / executed_before)"
+SECOND = "        B_tile[ty, tx + 8] = B[start + ty, col + 8] if start + ty < K and col + 8 < N else float32(0)\n"
+BARRIER = "        cuda.syncthreads()\n"
+RIGHT_SUM = "            right += a * B_tile[k, tx + 8]\n"
+
+WRONG = [
+    (
+        "gain",
+        "upside down",
+        [(GAIN, "return (busy_before / executed_before) / (busy_after / executed_after)")],
+        "half the",
+    ),
+    ("gain", "instructions alone", [(GAIN, "return executed_before / executed_after")], "twice as many busy cycles"),
+    ("gain", "busy cycles alone", [(GAIN, "return busy_after / busy_before")], "half the instructions"),
+    (
+        "gain",
+        "multiplied",
+        [(GAIN, "return (busy_after * executed_after) / (busy_before * executed_before)")],
+        "half the instructions",
+    ),
+    ("gain", "the speed alone", [(GAIN, "return busy_after / executed_after")], "half the instructions"),
+    (
+        "gain",
+        "added",
+        [(GAIN, "return executed_before / executed_after + busy_after / busy_before - 1")],
+        "half of both",
+    ),
+    ("rectangular-tiles", "half of B's tile", [(SECOND, "")], "B's tile has 16 columns"),
+    (
+        "rectangular-tiles",
+        "the same column of B",
+        [("B[start + ty, col + 8]", "B[start + ty, col]")],
+        "8 columns to the right",
+    ),
+    ("rectangular-tiles", "the same column of the tile", [(RIGHT_SUM, RIGHT_SUM.replace(" + 8", ""))], "8 columns"),
+    ("rectangular-tiles", "one guard for both", [("col + 8 < N else", "col < N else")], "its own guard"),
+    ("rectangular-tiles", "no second barrier", [("tx + 8]\n" + BARRIER, "tx + 8]\n")], "again before the next pair"),
+    (
+        "rectangular-tiles",
+        "no first barrier",
+        [(BARRIER + "        for k", "        for k")],
+        "when the tiles are full",
+    ),
+    (
+        "rectangular-tiles",
+        "A's element read twice",
+        [("right += a *", "right += A_tile[ty, k] *"), ("left += a *", "left += A_tile[ty, k] *")],
+        "keep A's element in a variable",
+    ),
+    ("rectangular-tiles", "= for +=", [("right += a", "right = a")], "add to it with `right += …`"),
+]
+
+RIGHT = [
+    ("gain", "two factors", [(GAIN, "return executed_before / executed_after * busy_after / busy_before")]),
+    (
+        "rectangular-tiles",
+        "a loop over the halves",
+        [
+            (
+                "        B_tile[ty, tx] = B[start + ty, col] if start + ty < K and col < N else float32(0)\n" + SECOND,
+                "        for j in range(0, 16, 8):\n            B_tile[ty, tx + j] = 0\n"
+                "            if start + ty < K and col + j < N:\n"
+                "                B_tile[ty, tx + j] = B[start + ty, col + j]\n",
+            )
+        ],
+    ),
+]

@@ -1,0 +1,62 @@
+"""Answers on tensor cores: plausible wrong ones with the first hint they meet, and right ones."""
+
+HEADER = "from numba import cuda, float32\n\nfrom course_lib.kernels.tensor_core import mma_tf32\n\n\n"
+
+A_ITEMS = "        a = A[top + q, k + t], A[top + q + 8, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t + 4]\n"
+B_ITEMS = "        b = B[k + t, left + q], B[k + t + 4, left + q]"
+LANE = "return 4 * (row % 8) + column % 4"
+
+WRONG = [
+    ("lane-of", "as in memory", [(LANE, "return 8 * row + column")], "not by the 8 columns"),
+    ("lane-of", "no remainders", [(LANE, "return 4 * row + column")], "columns 4 to 7 repeat"),
+    ("lane-of", "one remainder", [(LANE, "return 4 * row + column % 4")], "rows 8 to 15 repeat"),
+    ("lane-of", "exchanged", [(LANE, "return 4 * (column % 8) + row % 4")], "along a row"),
+    ("lane-of", "a quotient", [(LANE, "return 4 * (row // 8) + column // 4")], "along a row"),
+    ("lane-of", "no return", [(LANE, "4 * (row % 8) + column % 4")], "the function returns nothing"),
+    (
+        "fragments",
+        "k forgotten",
+        [(A_ITEMS, A_ITEMS.replace("k + ", "")), (B_ITEMS, B_ITEMS.replace("k + ", ""))],
+        "at k",
+    ),
+    ("fragments", "the first tile of A", [(A_ITEMS, A_ITEMS.replace("top + ", ""))], "begin at top"),
+    ("fragments", "the first tile of B", [(B_ITEMS, B_ITEMS.replace("left + ", ""))], "begin at left", "nightly"),
+    (
+        "fragments",
+        "B's indices exchanged",
+        [(B_ITEMS, "        b = B[left + q, k + t], B[left + q, k + t + 4]")],
+        "t counts the rows, along K",
+    ),
+    (
+        "fragments",
+        "A's middle items exchanged",
+        [
+            (
+                A_ITEMS,
+                "        a = A[top + q, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t], A[top + q + 8, k + t + 4]\n",
+            )
+        ],
+        "second item",
+    ),
+    (
+        "fragments",
+        "q and t exchanged in B",
+        [(B_ITEMS, "        b = B[k + q, left + t], B[k + q, left + t + 4]")],
+        "t counts",
+        "nightly",
+    ),
+]
+
+RIGHT = [
+    ("lane-of", "from what is left over", [(LANE, "q, t = row - row // 8 * 8, column & 3\n    return (q << 2) | t")]),
+    (
+        "fragments",
+        "rows and columns named",
+        [
+            (
+                A_ITEMS,
+                "        y, x = top + q, k + t\n        a = A[y, x], A[y + 8, x], A[y, x + 4], A[y + 8, x + 4]\n",
+            )
+        ],
+    ),
+]
