@@ -149,9 +149,9 @@ class Expressions(Context):
         if isinstance(owner, Static) and isinstance(owner.thing, np.dtype) and node.attr == "type":
             return owner
         if isinstance(owner, Static) and isinstance(owner.thing, (np.finfo, np.iinfo)):
-            value = getattr(owner.thing, node.attr, None)
-            if types.of_value(value):
-                return self.number(value)
+            limit = getattr(owner.thing, node.attr, None)
+            if types.of_value(limit):
+                return self.number(limit)
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
             kind = types.PART.get(owner.type, owner.type)
             return applied(operators.PARTS[node.attr], (owner,), kind, node.lineno, owner.why)
