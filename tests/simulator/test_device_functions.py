@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numba import cuda, float32, float64, types
+from numba.extending import overload
 from numba.np.numpy_support import ufunc_find_matching_loop
 
 from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
@@ -273,3 +274,35 @@ def test_an_argument_that_only_a_launch_knows_gives_no_shape():
 def test_a_device_function_is_not_launched():
     with pytest.raises(LaunchError, match="store_twice is a device function, which only a kernel calls"):
         simulate(store_twice)[1, 1](np.zeros(1), 0, 1.0)
+
+
+def grown(value, by):
+    raise NotImplementedError
+
+
+@overload(grown, target="generic")
+def implementation_of_grown(value, by):
+    if isinstance(value, types.Array):
+
+        def whole(value, by):
+            for i in range(value.size):
+                value[i] += by
+
+        return whole
+    return (lambda value, by: value + by) if isinstance(by, types.Integer) else None
+
+
+def test_an_overload_is_chosen_by_the_types():
+    def kernel(x):
+        grown(x, 2)
+        x[0] = grown(x[0], 1)
+
+    x = np.zeros(3)
+    simulate(kernel)[1, 1](x)
+    assert x.tolist() == [3, 2, 2]
+
+    def without(x):
+        x[0] = grown(x[0], 1.5)
+
+    with pytest.raises(UnsupportedKernelError, match="grown is a plain Python function"):
+        simulate(without)[1, 1](x)

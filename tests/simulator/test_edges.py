@@ -189,8 +189,19 @@ def test_a_lambda_and_a_declared_function():
     def calls_another_language(out):
         out[0] = foreign(1)
 
-    with pytest.raises(UnsupportedKernelError, match="is a lambda; write it with def"):
-        simulate(calls_a_lambda)[1, 1](np.zeros(1))
+    one, two = (lambda x: x + 1), (lambda x: x + 2)  # fmt: skip
+    one = cuda.jit(device=True)(one)
+
+    def calls_one_of_two(out):
+        out[0] = one(two.__code__.co_argcount)
+
+    out = np.zeros(1)
+    simulate(calls_a_lambda)[1, 1](out)
+    assert out[0] == lambda_function.py_func(1)
+    with pytest.raises(
+        UnsupportedKernelError, match=r"the lambda in line \d+ cannot be read by itself; write it with def"
+    ):
+        simulate(calls_one_of_two)[1, 1](out)
     with pytest.raises(UnsupportedKernelError, match="foreign is only declared.*write it in Python"):
         simulate(calls_another_language)[1, 1](np.zeros(1))
 

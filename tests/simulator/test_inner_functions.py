@@ -1,5 +1,6 @@
 """Functions that a kernel defines, by def or lambda: each gives what Python and numba's CPU compiler give."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -167,7 +168,8 @@ def test_a_traced_run_names_its_variables():
         x[i] = grown(x[i])
 
     run = simulate(kernel, trace=True)[1, 2](np.zeros(2))
-    assert any("more" in step.variables for step in run.trace.steps)
+    for trace in (run.trace, pickle.loads(pickle.dumps(run)).trace):
+        assert any("more" in step.variables for step in trace.steps)
 
 
 def refuse_named(x):

@@ -547,6 +547,8 @@ def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
         _refuse_call(node, thing)
     if getattr(thing, "py_func", None) is not None:
         return forms.device(x, node, thing, used)
+    if isinstance(thing, FunctionType) and (made := forms.overloaded(x, node, thing, used)) is not None:
+        return made
     _refuse_call(node, thing)
 
 

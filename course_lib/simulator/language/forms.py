@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
+from types import FunctionType
 
-from . import conditions, packages, records, signatures, tuples, types
+from . import conditions, overloads, packages, records, signatures, tuples, types
 from .context import Context
 from .names import GRID_GROUP, Symbol, dtype_name
 from .nodes import (
@@ -463,6 +464,21 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     return _called(
         x, node, source, _bound(x, node, source, source.parameters), signatures.declared(thing, source), used
     )
+
+
+def overloaded(x: Context, node: ast.Call, function: FunctionType, used: bool) -> Expr | None:
+    """A call of a function for which numba's ``@overload`` gives another; None if it has none for these types."""
+    if node.keywords:
+        return None
+    values = [value for part in node.args for value in tuples.unpacked(x, part)]
+    found = overloads.implementation(function, tuple(value.type for value in values))
+    if found is None:
+        return None
+    source = read(found)
+    if len(source.parameters) != len(values):
+        return None
+    _refuse_recursion(x, node, source)
+    return _called(x, node, source, dict(zip(source.parameters, values, strict=True)), (), used)
 
 
 def _refuse_recursion(x: Context, node: ast.Call, source: Source) -> None:
