@@ -11,20 +11,27 @@ launched, and other answers to the same and to other exercises run every line of
 import importlib.util
 import itertools
 import json
+import math
 import re
 import runpy
 from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from nightly import every
+from oracles.mutation import mutants
 from oracles.rewrites import REWRITES
+from oracles.sources import import_module
 
 from course_lib.exercises import EXERCISES, check, explain
+from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.explain import Explanation
+from course_lib.exercises.grading.grades import launch
 from course_lib.exercises.grading.verdict import Check, Verdict
 from course_lib.exercises.progress import SCORE
+from course_lib.simulator.findings import SimulatorError
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -184,6 +191,33 @@ def test_a_solution_in_other_words_passes(case, tmp_path):
     text = REWRITES[rewrite](solutions()[name])
     verdict = check(name, kernel_from(text, tmp_path, HEADERS.get(name, HEADER)))
     assert verdict, f"{text}\n{verdict}"
+
+
+def _holds(exercise, kernel, shapes):
+    try:
+        return not any(o.differs.any() or o.run.errors for o in (launch(exercise, kernel, shape) for shape in shapes))
+    except SimulatorError:
+        return False
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [n for n in KERNELS if isinstance(EXERCISES[n], Exercise) and EXERCISES[n].task.grows])
+def test_what_passes_holds_at_further_sizes(name, tmp_path):
+    """No mutant of a solution passes that fails at other sizes: a check needs no more launches than it makes."""
+    exercise, rng = EXERCISES[name], np.random.default_rng(len(name))
+    columns = tuple(zip(*exercise.task.shapes, strict=True))
+    further = []
+    for _ in range(20):  # sizes that are equal in all launches of the check are equal here
+        chosen = {
+            c: math.gcd(*c) * int(rng.choice([1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40])) for c in columns
+        }
+        further.append(tuple(chosen[column] for column in columns))
+    for mutant in mutants(HEADERS.get(name, HEADER) + solutions()[name]):
+        module = import_module(mutant.source, tmp_path)
+        *_, function = re.findall(r"^def (\w+)\(", mutant.source, re.MULTILINE)
+        kernel = getattr(module, function)
+        if _holds(exercise, kernel, exercise.task.launches) and check(name, kernel):
+            assert _holds(exercise, kernel, further), mutant
 
 
 @pytest.mark.parametrize("name, different, change", RIGHT, ids=[f"{r[0]}: {r[1]}" for r in RIGHT])

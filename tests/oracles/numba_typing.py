@@ -97,6 +97,12 @@ def compiles(kernel, argument_types):
     return True
 
 
+def launches(dispatcher, argument_types):
+    """Let numba compile a decorated kernel with its options, as a launch does before it looks for a GPU's linker."""
+    with _on_a_device():
+        dispatcher.compile(tuple(argument_types))
+
+
 @lru_cache(None)
 def oracle_call(function, *dtypes):
     """Return the dtype of function(*dtypes): an operator, a builtin, a math function. None: refused."""

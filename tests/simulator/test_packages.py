@@ -169,13 +169,26 @@ def test_bfloat16_of_numba_cuda_is_refused_with_the_way_out(home, monkeypatch):
             simulate(kernel)[1, 1](np.zeros(2, np.float32))
 
 
-def test_more_threads_than_the_bounds_of_the_launch():
+def test_more_threads_than_the_bounds_of_the_launch(monkeypatch):
     @cuda.jit(launch_bounds=32)
     def kernel(x):
         x[cuda.grid(1)] = 1
 
-    if "launch_bounds" not in kernel.targetoptions:
-        pytest.skip("this package takes no launch_bounds")
+    monkeypatch.setattr(packages, "installed", lambda: packages.NUMBA_CUDA)
     simulate(kernel)[2, 32](np.zeros(64))
     with pytest.raises(LaunchError, match="64 threads a block, and the kernel's launch_bounds allow 32"):
         simulate(kernel)[1, 64](np.zeros(64))
+
+
+@pytest.mark.parametrize("option", packages.OPTIONS)
+def test_options_that_numba_does_not_take(option, monkeypatch):
+    @cuda.jit(**{option: 32})
+    def kernel(x):
+        x[cuda.grid(1)] = 1
+
+    if packages.installed() == packages.NUMBA:
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{option}'"):
+            oracle.launches(kernel, [types.float64[::1]])
+    monkeypatch.setattr(packages, "installed", lambda: packages.NUMBA)
+    with pytest.raises(LaunchError, match=f"takes no {option} .but numba-cuda's does.; leave it out"):
+        simulate(kernel)[1, 1](np.zeros(1))

@@ -222,6 +222,7 @@ def test_what_remains_is_refused_by_name(kernel, message):
         ([("x", "f4"), ("y", [("z", "f4")])], "'y' of the records 'p'"),
         ([("x", "f4"), ("text", "S4")], "'text' of the records 'p'"),
         ([("flag", "i1"), ("x", "f8")], "align=True"),
+        (np.dtype([("x", "f8"), ("z", "c16")], align=True), "a multiple of 16 bytes"),
     ],
 )
 def test_records_that_are_not_run(dtype, message):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from .types import TypingError, is_float
 
@@ -43,6 +43,8 @@ LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
         **dict.fromkeys(VOTES, (lambda mask, value: is_float(value), "compare the value, as in x != 0")),
     },
 }
+#: The options of cuda.jit that numba-cuda alone takes.
+OPTIONS = ("forceinline", "lto", "launch_bounds", "shared_memory_carveout")
 
 
 def installed() -> str | None:
@@ -61,3 +63,10 @@ def check(name: str, kinds: tuple[str, ...]) -> None:
         other = NUMBA if package == NUMBA_CUDA else NUMBA_CUDA
         of = f" of {' and '.join(kinds)}" if kinds else ""
         raise TypingError(f"{package} has no {name}{of} (but {other} has); {advice}")
+
+
+def check_options(options: Iterable[str]) -> None:
+    """Raise TypingError if the installed package does not take one of these options of cuda.jit."""
+    unknown = next((name for name in OPTIONS if name in options), None)
+    if unknown and installed() == NUMBA:
+        raise TypingError(f"{NUMBA}'s cuda.jit takes no {unknown} (but {NUMBA_CUDA}'s does); leave it out")

@@ -111,7 +111,7 @@ def take_records(name: str, records: np.ndarray) -> tuple[FieldArray, ...]:
         if any(size % kind.itemsize for size in records.strides):
             raise LaunchError(
                 f"the field {field!r} of the records {name!r} is not aligned in every record; make their dtype with "
-                "np.dtype(..., align=True)"
+                f"np.dtype(..., align=True), and with a size that is a multiple of {kind.itemsize} bytes"
             )
     return tuple(FieldArray(f"{name}.{field}", records, field) for field in records.dtype.names or ())
 

@@ -11,7 +11,9 @@ from ..findings import LaunchError
 from ..geometry import Launch
 from ..hardware import HOPPER_SHARED_LIMIT, SHARED_LIMIT
 from ..lanes.memory import GlobalArray
+from ..language import packages
 from ..language.source import Source, read
+from ..language.types import TypingError
 from .arguments import arrays_in, take
 
 #: Limit for the threads of a launch: each is simulated, and a grid this large by mistake would run for hours.
@@ -82,7 +84,12 @@ def prepare(
         raise LaunchError(
             f"the launch has {threads:,} threads, and the simulator runs at most {MAX_THREADS:,}; use a smaller grid"
         )
-    bounds = getattr(kernel, "targetoptions", {}).get("launch_bounds")
+    options = getattr(kernel, "targetoptions", {})
+    try:
+        packages.check_options(options)
+    except TypingError as error:
+        raise LaunchError(str(error)) from None
+    bounds = options.get("launch_bounds")
     most = bounds[0] if isinstance(bounds, tuple) else bounds
     if most is not None and launch.threads_per_block > most:
         raise LaunchError(
