@@ -2,7 +2,7 @@
 
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
 breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
-``score``), widgets (``Stepper``, ``explore``), pictures (``figures``), formulas (``model``) and recorded
+``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``) and recorded
 ``measurements``. The kernels are in :mod:`course_lib.kernels`.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .exercises.predict import predict
     from .exercises.progress import score
     from .viewer.explore import explore
-    from .viewer.stepper import Stepper
+    from .viewer.stepper import Stepper, compare
 
 __all__ = [
     "Finding",
@@ -31,6 +31,7 @@ __all__ = [
     "Traffic",
     "UnsupportedKernelError",
     "check",
+    "compare",
     "dials",
     "explain",
     "explore",
@@ -48,7 +49,7 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         **dict.fromkeys(("check", "explain", "predict", "score"), ".exercises"),
-        **dict.fromkeys(("Stepper", "explore"), ".viewer"),
+        **dict.fromkeys(("Stepper", "compare", "explore"), ".viewer"),
         "roadmap": ".course_map",
         **{name: f".{name}" for name in ("dials", "figures", "look", "measurements", "model")},
     },

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 from functools import cache
 from types import SimpleNamespace
 
@@ -10,11 +11,13 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
+from numba import cuda, float32
 from PIL import Image
 
-from course_lib import figures, measurements, waiting
+from course_lib import figures, measurements, simulate, waiting
 from course_lib.figures.canvas import mixed
 from course_lib.gpu.ceilings import roofline
+from course_lib.kernels import rung
 from course_lib.look import COLOURS, GROUND, WASH
 from course_lib.measurements.report import ladder_axes, series_axes
 from course_lib.png import element, height_of, packed_in, quantized
@@ -155,6 +158,79 @@ def test_tile_pairs_names_each_pair_and_colours_its_elements():
     assert sizes == {"A": 1 * 6, "B": 6 * 4, "C": 1 * 4}  # one row of A is left in the last row of tiles
 
 
+def _stored(kernel, M, N, K, grid, block, **options):
+    rng = np.random.default_rng(M)
+    A, B, C = rng.random((M, K), np.float32), rng.random((K, N), np.float32), np.zeros((M, N), np.float32)
+    return simulate(kernel, trace=True, **options)[grid, block](A, B, C).trace
+
+
+def test_register_tiles_are_the_elements_that_the_indices_of_the_kernel_give():
+    """A thread of register_2d has rows ty + 16·i and columns tx + 16·j, ty = thread // 16, tx = thread % 16."""
+    r, thread = rung("register_2d"), 37
+    ax = figures.register_tiles({"8×8": _stored(r.make(), 128, 128, 8, *r.launch(128, 128, 8))}, thread=thread)
+    ty, tx = divmod(thread, 16)
+    own = {(ty + 16 * i, tx + 16 * j) for i in range(8) for j in range(8)}
+    squares = [patch.get_center() for patch in ax.patches if to_hex(patch.get_facecolor()) == COLOURS["C"].lower()]
+    assert {(round(-y * 128 - 0.5), round(x * 128 - 0.5)) for x, y in squares} == own
+    (image,) = ax.images
+    of_warp = np.array([[(row % 16 * 16 + col % 16) // 32 == 1 for col in range(128)] for row in range(128)])
+    np.testing.assert_array_equal(image.get_array()[..., 3] == 1, of_warp)
+    assert "warp 1 2048 of them, thread 37 64" in ax.get_label() and "reads 16 numbers for 64" in ax.get_label()
+
+
+def test_waves_hold_as_many_blocks_as_fit_and_the_rest():
+    ax = figures.waves({"one": 5, "two": 12}, 6)
+    assert _texts(ax) == ["5", "one", "6", "6", "two"]
+    assert "one: 5 blocks in 1 wave, the last of 5; 83 % of the places" in ax.get_label()
+    assert "two: 12 blocks in 2 waves, the last of 6; 100 %" in ax.get_label()
+
+
+def test_split_k_divides_k_without_a_gap():
+    """The sum of NumPy's products of the parts is the whole product."""
+    ax = figures.split_k(4, 6, 10, 3)
+    ranges = [tuple(map(int, found)) for found in re.findall(r"k from (\d+) to (\d+)", ax.get_label())]
+    A, B = np.arange(40.0).reshape(4, 10), np.arange(60.0).reshape(10, 6)
+    parts = [A[:, first : last + 1] @ B[first : last + 1] for first, last in ranges]
+    assert len(parts) == 3
+    np.testing.assert_array_equal(sum(parts), A @ B)
+    widths = [patch.get_width() for patch in ax.patches if patch.get_height() == 4 and patch.get_x() < 10]
+    assert widths == [last + 1 - first for first, last in ranges] and "0+1+2" in _texts(ax)
+
+
+@cuda.jit
+def _mirrored(A, B, C):
+    """Two warps: each element is stored by one of them, and read by the other."""
+    shared = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    for k in range(2):
+        shared[i] = A[k, i]
+        if B[0, 0] > 0:
+            cuda.syncthreads()
+        C[k, i] = shared[63 - i]
+        if B[0, 1] > 0:
+            cuda.syncthreads()
+
+
+@pytest.mark.parametrize("barriers, wrong", [((0, 1), (2, 0)), ((1, 0), (0, 1)), ((1, 1), (0, 0))])
+def test_a_race_crosses_the_reads_that_get_another_number_than_numpys(barriers, wrong):
+    """NumPy's C is A with its rows turned round; an element that differs was read too early or too late."""
+
+    def run(first, second):
+        A = np.arange(1, 129, dtype=np.float32).reshape(2, 64)
+        B, C = np.array([[first, second]], np.float32), np.zeros((2, 64), np.float32)
+        done = simulate(_mirrored, trace=True, strict=False)[1, 64](A, B, C)
+        bad = (C != A[:, ::-1]).reshape(2, 2, 32).any(axis=2).sum(axis=0)
+        return done.trace, tuple(int(count) for count in bad)
+
+    (trace, bad), (right, none) = run(*barriers), run(1, 1)
+    assert none == (0, 0) and bad == wrong
+    ax = figures.race({"this": trace, "both": right}, "shared")
+    assert f"this: reads of shared that get a wrong number: warp 0 {wrong[0]} of 2, warp 1 {wrong[1]} of 2" in repr(
+        figures.show(ax)
+    )
+    assert len([line for line in ax.lines if line.get_marker() == "x"]) == sum(wrong)
+
+
 # ---- prefetching
 
 
@@ -246,6 +322,12 @@ def _drawn():
         "thread_map": figures.thread_map(3, 5, block=(4, 2)),
         "tile_pairs": figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0)),
         "footprint": figures.footprint(3, 5, 4, (2, 1)),
+        "register_tiles": figures.register_tiles(
+            {"tiled": _stored(rung("tiled").make(tile_width=8), 8, 8, 8, 1, (8, 8))}
+        ),
+        "race": figures.race({"tiled": _stored(rung("tiled").make(tile_width=8), 8, 8, 8, 1, (8, 8))}, "A_tile"),
+        "waves": figures.waves({"one": 5, "two": 12}, 6),
+        "split_k": figures.split_k(4, 6, 10, 3),
         "timeline": figures.timeline({"one": rows, "two": rows}),
         "waiting": waiting.draw(waiting.play_programs([chain, chain], machine)),
         "residency": figures.residency(judged, "NVIDIA H200"),

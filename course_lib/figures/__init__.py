@@ -12,8 +12,8 @@ from .counts import against_bounds, bars, explored, lines_against_n, loads_again
 from .device import machine
 from .levels import levels, roofs
 from .memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
-from .performance import occupancy, residency, roofline, timeline
-from .tiles import footprint, thread_map, tile_pairs
+from .performance import occupancy, race, residency, roofline, timeline, waves
+from .tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 
 __all__ = [
     "Picture",
@@ -29,14 +29,18 @@ __all__ = [
     "loads_against_tile_width",
     "machine",
     "occupancy",
+    "race",
+    "register_tiles",
     "residency",
     "roofline",
     "roofs",
     "row_major",
     "sectors_of",
     "show",
+    "split_k",
     "thread_map",
     "tile_pairs",
     "timeline",
     "warp_sectors",
+    "waves",
 ]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from .. import model
 from ..look import COLOURS, FAINT, GROUND, INK, ISSUING
 from ..trace.reading import ROWS, slacks
-from .canvas import describe, log2_axis, new_axes, plural
+from .canvas import bare, describe, log2_axis, new_axes, plural
+
+if TYPE_CHECKING:
+    from ..trace import Trace
 
 _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")
 
@@ -50,6 +54,100 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
             for label, rows in warps.items()
         ),
     )
+
+
+def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axes:
+    """Draw when the warps of the first block store to a shared array and read it, one strip per entry of ``traces``.
+
+    The last entry is the right kernel; the others lack a barrier. A read that does not get the same number as there,
+    because it comes too early or too late, is marked with a cross. The horizontal axis is the order in which the
+    simulator executed the statements: one warp after the other, each up to its next barrier. A GPU may choose another.
+    """
+    *_, right = histories = [_history(trace, array) for trace in traces.values()]
+    counts = [len({warp for warp, *_ in history}) for history in histories]
+    ax = ax or new_axes(9.5, 1.1 + sum(0.45 * count + 0.6 for count in counts))
+    colours = {"store": COLOURS["shared"], "load": "#56B4E9", "barrier": GROUND}
+    ticks, names, sentences, base = [], [], [], 0.0
+    wanted = {warp: [seen for other, what, seen in right if (other, what) == (warp, "load")] for warp, *_ in right}
+    for (label, history), count in zip(zip(traces, histories, strict=True), counts, strict=True):
+        reads, wrong = dict.fromkeys(range(count), 0), dict.fromkeys(range(count), 0)
+        for position, (warp, what, seen) in enumerate(history):
+            ax.broken_barh([(position, 0.92)], (base - warp - 0.36, 0.72), color=colours[what])
+            if what == "load":
+                if seen != wanted[warp][reads[warp]]:
+                    wrong[warp] += 1
+                    ax.plot(position + 0.46, base - warp, "x", color=INK, ms=7, mew=2)
+                reads[warp] += 1
+        ax.text(0, base + 0.55, label, weight="bold", color=GROUND, va="bottom")
+        ticks += [base - warp for warp in range(count)]
+        names += [f"warp {warp}" for warp in range(count)]
+        said = ", ".join(f"warp {warp} {wrong[warp]} of {reads[warp]}" for warp in range(count))
+        sentences.append(f"{label}: reads of {array} that get a wrong number: {said}")
+        base -= count + 1.3
+    ax.set_yticks(ticks, names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(0, max(map(len, histories)))
+    ax.set_ylim(min(ticks) - 0.6, 1.4)
+    ax.set_xticks([])
+    ax.set_xlabel(
+        "in the order of execution (no clock)\norange: stores    blue: reads    grey: barriers    ×: a wrong number"
+    )
+    ax.set_title(f"Two warps store to {array} and read it", pad=14)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    return describe(ax, *sentences)
+
+
+def _history(trace: Trace, array: str) -> list[tuple[int, str, dict[tuple[int, ...], int]]]:
+    """Return what the first block's warps do with an array, in order: the warp, what it does, and the elements.
+
+    For each element it is told how often it had been stored, so that two reads of the same number are alike.
+    """
+    found: list[tuple[int, str, dict[tuple[int, ...], int]]] = []
+    stored: dict[tuple[int, ...], int] = {}
+    for step in trace.steps:
+        if step.block != (0, 0, 0):
+            continue
+        if step.barrier:
+            found.append((step.warp, "barrier", {}))
+        for access in step.accesses:
+            if access.array != array:
+                continue
+            places = {tuple(index) for index in access.index.tolist()}
+            if access.op == "store":
+                stored |= {place: stored.get(place, 0) + 1 for place in places}
+            found.append((step.warp, access.op, {place: stored.get(place, 0) for place in places}))
+    return found
+
+
+def waves(blocks: Mapping[str, int], at_once: int, ax: Axes | None = None) -> Axes:
+    """Draw the blocks of each launch in waves: ``at_once`` of them are resident, and the last wave may have fewer.
+
+    Equal blocks end together, so the next ones begin together; blocks of a real launch drift apart.
+    """
+    ax = ax or new_axes(9.5, 0.6 * len(blocks) + 0.8)
+    sentences = []
+    longest = max(-(-count // at_once) for count in blocks.values())
+    for place, (label, count) in enumerate(blocks.items()):
+        sizes = [min(at_once, count - first) for first in range(0, count, at_once)]
+        for wave, size in enumerate(sizes):
+            y, full = -1.3 * place, size > 0.6 * at_once  # the number is on the blocks, or on the empty places
+            ax.add_patch(Rectangle((wave, y), 0.94, 1, fill=False, ec=GROUND, lw=1))
+            ax.add_patch(Rectangle((wave, y), 0.94, size / at_once, fc=FAINT, lw=0))
+            if longest <= 12:
+                middle = wave + 0.47, y + (0.4 if full else 0.8)
+                ax.text(*middle, f"{size}", ha="center", va="center", color=INK if full else GROUND)
+        used = count / (len(sizes) * at_once)
+        ax.text(-0.08, -1.3 * place + 0.5, label, ha="right", va="center", color=GROUND, fontsize=12)
+        sentences.append(
+            f"{label}: {plural(count, 'block')} in {plural(len(sizes), 'wave')}, the last of {sizes[-1]}; "
+            f"{100 * used:.0f} % of the places are used"
+        )
+    ax.set_xlim(-0.3 * longest, longest)
+    ax.set_ylim(-1.3 * (len(blocks) - 1) - 0.1, 1.1)
+    bare(ax)
+    ax.set_title(f"Waves of blocks, {at_once} at once")
+    return describe(ax, *sentences)
 
 
 def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:

@@ -54,3 +54,31 @@ def test_the_pictures_with_sliders_say_what_the_rules_give():
     assert f"{65536 // (256 * 64)} blocks of {256 // 32} warps, limited by registers" in _said("08", "occupancy-dials")
     said = _said("14", "queue-dials")
     assert f"no synchronise {3 * 20} µs, synchronise {20 + 3 * 100} µs" in said
+
+
+def test_the_races_of_lessons_3_and_4_spoil_the_rows_of_the_other_warp():
+    """By arithmetic: a warp stores 4 of 8 rows, so half of the other one's 8 reads get a wrong number."""
+    wrong, right = "warp 0 4 of 8, warp 1 0 of 8", "warp 0 0 of 8, warp 1 0 of 8"
+    said = _said("03", "race-picture")
+    assert f"without a barrier: reads of B_shared that get a wrong number: {wrong}" in said
+    assert f"with a barrier: reads of B_shared that get a wrong number: {right}" in said
+    said = _said("04", "race-picture")
+    assert "without the second barrier: reads of B_tile that get a wrong number: warp 0 0 of 16, warp 1 4 of 16" in said
+
+
+def test_the_register_tiles_of_lesson_7_hold_what_the_blocks_share_out():
+    said = _said("07", "tiles-picture")
+    for label, side, threads, results in (("2×2", 16, 64, 4), ("8×8", 128, 256, 64)):
+        assert side * side == threads * results
+        warp = f"a block computes {side}×{side} elements, warp 0 {32 * results} of them, thread 0 {results}"
+        assert f"{label} results: {warp}" in said
+
+
+def test_the_waves_of_lesson_8_are_those_of_the_recorded_grids():
+    recorded = {(r["rung"], r["M"]): r["grid"] for r in _results("series") if "grid" in r}
+    said = _said("08", "waves-picture")
+    for n in (1024, 2048, 4096):
+        across, down = recorded["best", n]
+        waves, last = divmod(across * down - 1, 132)
+        found = f"n = {n}: {across * down} blocks in {waves + 1} wave{'s' if waves else ''}, the last of {last + 1};"
+        assert found in said

@@ -9,6 +9,8 @@ from numba import cuda, float32
 
 from course_lib import measurements
 from course_lib.exercises.progress import SCORE
+from course_lib.gpu import __main__ as commands
+from course_lib.gpu import capstone
 from course_lib.gpu.__main__ import main
 from course_lib.gpu.capstone import kernel_in
 from course_lib.gpu.device import available
@@ -248,3 +250,18 @@ def test_without_a_gpu_the_command_says_so(tmp_path, capsys):
     path.write_text(FILE, encoding="utf-8")
     assert main(["capstone", str(path)]) == 2
     assert capsys.readouterr().err.startswith("No CUDA GPU was found")
+
+
+def test_the_command_records_several_kernels(tmp_path, monkeypatch):
+    """Without a GPU here: what is measured is made up, what is written is read again."""
+    paths = [tmp_path / "one.py", tmp_path / "two.py"]
+    for path in paths:
+        path.write_text(FILE, encoding="utf-8")
+    monkeypatch.setattr(capstone, "require", lambda: None)
+    monkeypatch.setattr(capstone, "beside", lambda own, *_: [{"rung": r.name, "gflops": 1.0} for r in own])
+    monkeypatch.setattr(commands, "describe", lambda: {"gpu": "made up"})
+    assert main(["capstone", *map(str, paths), "--repeats", "3", "--output", str(tmp_path / "folder")]) == 0
+    recording = measurements.load("capstone", tmp_path / "folder")
+    assert [result["rung"] for result in recording.results] == ["one", "two"]
+    assert recording.command.startswith("python -m course_lib.gpu capstone ") and "two.py" in recording.command
+    assert recording.command.endswith("--size 4096x4096x4096 --repeats 3")
