@@ -23,7 +23,7 @@ VISIBLE = """(name) => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["tiled", "tiled_16", "best"])
+@pytest.mark.parametrize("name", [at_night("tiled"), "tiled_16", "best"])
 def test_source_and_matrices_are_in_sight_together(show, resize, launch_of, name):
     """1280×720 at 150 % is 853×480: the matrices, the source and the controls share the page, nothing beside it."""
     sizes = [(853, 480), (900, 700), (1280, 720), (1920, 1080)]
