@@ -55,6 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Set the profile before test modules are imported; worker processes inherit it."""
+    gc.set_threshold(20_000, 20, 20)
     config.addinivalue_line("markers", "nightly: runs only with --nightly")
     if config.getoption("nightly"):
         os.environ["TILE_BY_TILE_PROFILE"] = "nightly"
@@ -64,7 +65,6 @@ def pytest_collection_finish() -> None:
     """Leave imported modules and collected tests out of the search for garbage, which took 7 % of the time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
