@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -89,11 +90,17 @@ def part_of(path, package):
     return ".".join(parts) if ".".join(parts) in MAY_IMPORT else parts[0]
 
 
+@cache
+def syntax_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports_of(path, package):
     """Return the absolute names that a module imports, at any depth; `package` is the folder of course_lib."""
     parents = ("course_lib", *path.relative_to(package).parts[:-1])
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(syntax_of(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -245,7 +252,7 @@ def test_classes_do_not_share_names():
     """Who searches for a class finds one: no two modules give the same name to different things."""
     homes = {}
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in syntax_of(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
 
@@ -260,13 +267,11 @@ def python(code):
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize(
-    ("part", "package"),
-    [("simulate", "numba"), ("model", "numba"), ("measurements", "matplotlib"), ("lab", "IPython")],
-)
-def test_slow_packages_are_not_imported(part, package):
+def test_slow_packages_are_not_imported():
     """numba costs most of a second; only the kernels and the GPU need it, and only pictures need matplotlib."""
-    assert python(f"import course_lib.{part}, sys; print('{package}' in sys.modules)") == "False"
+    parts = "course_lib.simulate, course_lib.model, course_lib.measurements, course_lib.lab"
+    slow = "{'numba', 'matplotlib', 'IPython'}"
+    assert python(f"import {parts}, sys; print({slow} & sys.modules.keys())") == "set()"
 
 
 #: Clocks and fixed waits. A fixture may poll, and may set a deadline.

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..run import Run
 from ..simulate import simulate
+from ..simulator.findings import SimulatorError
 from ..simulator.hardware import ceil_div
 from .scene import PANELS
 from .stepper import Stepper
@@ -30,6 +31,8 @@ WIDTHS: dict[str, Callable[[int, int], int]] = {
 #: Elements after each row of a tile, for kernels whose factory takes them.
 PADDINGS = (0, 1, 2, 3, 4, 8)
 SQUARE = "as wide"
+#: What a rung or the simulator raises for sizes that it does not support.
+REFUSED = (SimulatorError, ValueError)
 #: The narrowest tile of float32 in whose columns the lanes of a warp meet in banks.
 CONFLICTING = 8
 
@@ -106,7 +109,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
     def _relaunch(self, change: object = None) -> None:
         try:
             self.stepper.replace(self._launch())
-        except Exception as error:  # whatever a kernel or a launch refuses belongs under the controls
+        except REFUSED as error:
             self.message.value = f"<b>Not launched.</b> {html.escape(_first_sentence(error))}"
         else:
             self.message.value = ""
@@ -124,7 +127,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
                 try:
                     loads = run_product(rung, n, tile_width).traffic.select(space="global", op="load")
                     self._counted[key] = loads.accesses, loads.sectors
-                except Exception:  # it has no such launch, and so no point in the plot
+                except REFUSED:  # it has no such launch, and so no point in the plot
                     self._counted[key] = None
             counted = self._counted[key]
             if counted is not None:

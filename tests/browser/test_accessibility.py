@@ -32,8 +32,8 @@ def violations(page, part=None, theme="light"):
     "name, step, theme",
     [
         ("tiled", 9, "light"),
-        ("tiled", 9, "dark"),
-        ("race_in_a_warp", 3, "light"),
+        at_night("tiled", 9, "dark"),
+        at_night("race_in_a_warp", 3, "light"),
         ("race_in_a_warp", 3, "dark"),
         at_night("out_of_bounds_2d", 2, "light"),
         at_night("out_of_bounds_2d", 2, "dark"),
@@ -54,7 +54,7 @@ def test_axe_finds_nothing(show, launch_of, themes, name, step, theme):
         assert violations(page, None if lens == lenses[0] else LENS, theme) == [], lens
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", at_night("dark")])
 def test_axe_finds_nothing_in_fragments(show, launch_of, themes, theme):
     """At a step that multiplies, with the chosen thread's elements marked, and at one that does not."""
     stepper = Stepper(launch_of("tensor_cores"))
@@ -76,7 +76,7 @@ def test_axe_finds_nothing_in_fragments(show, launch_of, themes, theme):
         at_night("best", "", "light", (1280, 900)),
         ("best", "", "dark", (853, 480)),
         at_night("tiled", "racy", "dark", (1280, 900)),
-        ("tiled", "racy", "light", (853, 480)),
+        at_night("tiled", "racy", "light", (853, 480)),
     ],
 )
 def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, themes, name, beside, theme, size):
@@ -111,7 +111,7 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
         assert violations(page, ".tt-root" if NIGHTLY or lens == lenses[0] else ".tt-lens") == [], lens
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [at_night("light"), "dark"])
 def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
     """Bars, ticks and keys stand out of their ground in a theme of high contrast, and axe-core finds nothing."""
     page = show(Stepper(launch_of("racy"), step=60), own=True)

@@ -150,6 +150,6 @@ def test_a_failed_verdict_opens_the_viewer(open_notebook):
     expect(cell).to_contain_text("line 12: acc = … replaces the sum in every iteration")
     cell.get_by_role("button", name="Show me").click()
 
-    expect(cell.locator(".tt-root")).to_be_visible(timeout=60_000)
+    expect(cell.locator(".tt-root")).to_be_visible()
     expect(cell.get_by_role("button", name="Show me")).to_have_count(0)
     assert notebook.page_errors == []

@@ -72,7 +72,7 @@ def test_cells_number_their_lines(open_notebook):
     """Findings and verdicts quote lines, so a student must see their numbers without a setting."""
     notebook = open_notebook(["a = 1\nb = 2\na + b"])
 
-    expect(notebook.cell(0).locator(".cm-lineNumbers .cm-gutterElement", has_text="3")).to_be_visible(timeout=30_000)
+    expect(notebook.cell(0).locator(".cm-lineNumbers .cm-gutterElement", has_text="3")).to_be_visible()
 
 
 def test_opens_the_first_lesson(lab, new_page):
@@ -83,4 +83,4 @@ def test_opens_the_first_lesson(lab, new_page):
     page.goto(f"{lab.url}?token={lab.token}")
 
     page.wait_for_url(f"**/lab/tree/notebooks/{first.name}*")
-    expect(page.locator(".jp-NotebookPanel h1").first).to_be_visible(timeout=60_000)
+    expect(page.locator(".jp-NotebookPanel h1").first).to_be_visible()

@@ -1,15 +1,18 @@
 """How the stepper fits a page: small screens, both themes, many steppers."""
 
+import itertools
 from pathlib import Path
 
 import pytest
-from nightly import at_night
+from nightly import at_night, every
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
 from course_lib.viewer.words import short
 
+SCREENS = [(1280, 720), (853, 480), (390, 844)]
+TOUCHED = list(itertools.product(["tiled_16", "bank_conflicts", "outer_product", "naive", "complex"], SCREENS))
 SIGHT = (Path(__file__).parent / "sight.js").read_text(encoding="utf-8").partition("\n")[2]
 VISIBLE = """(name) => {
   const node = document.querySelector(name);
@@ -20,7 +23,7 @@ VISIBLE = """(name) => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["tiled", "tiled_16", "best"])
+@pytest.mark.parametrize("name", [at_night("tiled"), "tiled_16", "best"])
 def test_source_and_matrices_are_in_sight_together(show, resize, launch_of, name):
     """1280×720 at 150 % is 853×480: the matrices, the source and the controls share the page, nothing beside it."""
     sizes = [(853, 480), (900, 700), (1280, 720), (1920, 1080)]
@@ -128,10 +131,10 @@ def test_a_large_array_is_magnified(show, launch_of):
     assert held[70 * C.shape[1] + 130] == short(C.final[70, 130])
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (853, 480), (390, 844)])
-@pytest.mark.parametrize("name", ["naive", "tiled_16", "bank_conflicts", "outer_product", "complex", at_night("best")])
-def test_what_the_line_touches_is_in_sight(show, launch_of, name, size):
+@pytest.mark.parametrize("case", [*every(2, TOUCHED), *(at_night(("best", size)) for size in SCREENS)], ids=str)
+def test_what_the_line_touches_is_in_sight(show, launch_of, case):
     """At 1280×720, at 150 % and on a phone: the line, and each array that it touches, with digits of 9 pixels."""
+    name, size = case
     run = launch_of(name)
     page = show(Stepper(run), size=size, head="<style>body { margin: 0 } h1 { display: none }</style>")
     last = len(Timeline(run.trace, (0, 0, 0)))

@@ -118,7 +118,7 @@ def test_a_page_without_scripts_or_cut_off_shows_its_picture(offline, browser, t
     context.close()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", [at_night("light"), "dark"])
 def test_axe_finds_nothing_on_a_saved_page(offline, tmp_path, theme):
     """Its rules for whole pages, too."""
     page = offline(Stepper(launch("racy"), step=12).save(tmp_path / "page.html"))
@@ -193,7 +193,7 @@ def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
     assert [page.url] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
 
 
-@pytest.mark.parametrize("convert", [html_page, slides])
+@pytest.mark.parametrize("convert", [html_page, at_night(slides)])
 def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp_path, convert):
     """Beside a stepper, each alive, and no picture in the place of either."""
     cells = []

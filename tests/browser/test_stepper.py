@@ -219,5 +219,5 @@ def test_notebook_that_was_not_run_shows_the_picture(lab, open_notebook):
 
     notebook = open_notebook("not_run.ipynb")
     picture = notebook.outputs(0).locator("img")
-    expect(picture).to_be_visible(timeout=30_000)
+    expect(picture).to_be_visible()
     assert [1500, 1000] == picture.evaluate("image => [image.naturalWidth, Number(image.getAttribute('width'))]")

@@ -184,7 +184,7 @@ def test_solution_passes_and_shows_its_counts(name, tmp_path):
     assert len(verdict.checks) == verdict.points == verdict.of == EXERCISES[name].points
 
 
-@pytest.mark.parametrize("case", every(16, list(itertools.product(KERNELS, REWRITES))), ids=": ".join)
+@pytest.mark.parametrize("case", every(31, list(itertools.product(KERNELS, REWRITES))), ids=": ".join)
 def test_a_solution_in_other_words_passes(case, tmp_path):
     """A check judges what a kernel does, however its lines are written."""
     name, rewrite = case
@@ -220,8 +220,9 @@ def test_what_passes_holds_at_further_sizes(name, tmp_path):
             assert _holds(exercise, kernel, further), mutant
 
 
-@pytest.mark.parametrize("name, different, change", RIGHT, ids=[f"{r[0]}: {r[1]}" for r in RIGHT])
-def test_another_right_answer_passes(name, different, change, tmp_path):
+@pytest.mark.parametrize("answer", every(2, RIGHT), ids=[f"{r[0]}: {r[1]}" for r in RIGHT])
+def test_another_right_answer_passes(answer, tmp_path):
+    name, _, change = answer
     verdict = _verdict(name, tmp_path, change)
     assert verdict, verdict
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from nightly import at_night
+from nightly import at_night, every
 from numba import cuda, float32, uint16
 from numba.core import errors
 
@@ -42,7 +42,7 @@ def multiply(r, A, B):
     return C, simulate(r.make(**r.params))[launch(r, M, N, K)](r.operand(A), r.operand(B), C)
 
 
-@pytest.mark.parametrize("r", WGMMA, ids=lambda r: r.name)
+@pytest.mark.parametrize("r", every(2, WGMMA), ids=lambda r: r.name)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_a_rung_is_right_and_breaks_no_rule(r, size):
     """Sizes that no tile divides, and none; integers of few bits, whose sums are exact."""

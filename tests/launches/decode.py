@@ -18,8 +18,8 @@ class Payload:
         self.columns = {}
         for name, kind, count in self.head["columns"]:
             size = np.dtype(kind).itemsize
-            planes = [data[at + byte * count : at + (byte + 1) * count] for byte in range(size)]
-            together = bytes(byte for number in zip(*planes, strict=True) for byte in number)
+            planes = np.frombuffer(data, np.uint8, size * count, at).reshape(size, count)
+            together = planes.T.tobytes()
             self.columns[name] = np.frombuffer(together, f"<{kind}", count)
             at += count * size
         assert at == len(data)

@@ -211,7 +211,7 @@ def test_a_call_beside_a_type_is_refused():
         simulate(kernel)[1, 1](np.zeros(2))
 
 
-@examples(day=20, night=5000)
+@examples(day=10, night=5000)
 @given(statements=st.lists(STATEMENT, min_size=1, max_size=3))
 def test_effects_are_those_of_python(statements, folder, numba_simulator):
     check(statements, folder, numba_simulator)

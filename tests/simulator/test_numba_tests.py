@@ -1,6 +1,6 @@
 """Numba's own CUDA tests, unmodified, on the simulator; see `oracles/numba_tests.py`.
 
-A few of them run each time, so that the adapter is known to work; all of them run with `--nightly`.
+All of them run with `--nightly`, after a few that show that the adapter works.
 """
 
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.nightly
 ADAPTER = Path(__file__).parents[1] / "oracles" / "numba_tests.py"
 
 
@@ -48,7 +49,6 @@ KNOWN = {
 }
 
 
-@pytest.mark.nightly
 def test_most_pass_and_none_is_wrong_for_an_unknown_reason(tmp_path):
     outcomes = run(tmp_path)
     counts = Counter(outcomes.values())

@@ -216,7 +216,9 @@ def test_equal_values_are_called_equal_only_if_all_are():
 
 
 @pytest.mark.parametrize("which", ["bug", "twin"])
-@pytest.mark.parametrize("name", [n for n in corpus.NAMES if n != "barrier_in_the_inner_loop_under_the_guard"])
+@pytest.mark.parametrize(
+    "name", every(8, [n for n in corpus.NAMES if n != "barrier_in_the_inner_loop_under_the_guard"])
+)
 def test_a_log_that_is_replayed_early_gives_the_same_findings(name, which, monkeypatch):
     pair = corpus.load(name)
 

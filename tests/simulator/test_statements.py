@@ -12,7 +12,7 @@ from oracles.statements import BODIES, THREADS, arguments, source
 
 from course_lib import simulate
 
-STEP = 1 if NIGHTLY else 8
+STEP = 1 if NIGHTLY else 16
 
 
 @pytest.mark.parametrize("body", BODIES[::STEP])

@@ -134,7 +134,7 @@ def type_in_reference(kernel, launch, name):
     return reference.Function.of(kernel).merges(tuple(map(reference.kind_of_value, values))).end[name]
 
 
-@pytest.mark.parametrize("body", every(4, [*BODIES, *(f"v = cuda.fp16.{call}" for call in HALF_FUNCTIONS)]))
+@pytest.mark.parametrize("body", every(8, [*BODIES, *(f"v = cuda.fp16.{call}" for call in HALF_FUNCTIONS)]))
 def test_variables(body, tmp_path):
     """The last value of v in a kernel has the type that numba's compiler infers for it, in the reference too."""
     kernel, launch = kernel_with(body + "\nend = v", tmp_path), arguments()

@@ -49,7 +49,9 @@ def test_atomics_send_what_memory_holds_afterwards():
     np.testing.assert_array_equal(sent.after("counts"), counts)
 
 
-@pytest.mark.parametrize("name", ["tiled", "bank_conflicts", "padded", "vectorized", "transpose", "outer_product"])
+@pytest.mark.parametrize(
+    "name", ["tiled", "bank_conflicts", at_night("padded"), at_night("vectorized"), "transpose", "outer_product"]
+)
 def test_the_figures_of_all_requests_add_up_to_the_traffic(name):
     """Accesses, requests, sectors, wavefronts and conflicts, line by line, as the observers counted them."""
     run = launch(name)
@@ -144,6 +146,7 @@ def test_trace_too_large_to_send(monkeypatch):
         encode(one_store((65, 3), 1))
 
 
+@pytest.mark.nightly
 def test_a_million_steps_are_not_needed_for_the_largest_kernel():
     """best at its smallest full launch fits, in under 1.2 MB."""
     text = encode(launch("best").trace)
