@@ -36,7 +36,7 @@ class Bundle:
 STEPPER = Bundle(
     "stepper",
     pathlib.Path(__file__).parent,
-    ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size"),
+    ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size", "match"),
     "tile-by-tile-state",
 )
 
@@ -67,7 +67,7 @@ const follow = (model, place) => {
     if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
     model.set(name, name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3));
   }
-  if (asked.has("panel")) model.set("panel", asked.get("panel"));
+  for (const name of ["match", "panel"]) if (asked.has(name)) model.set(name, asked.get(name));
   if (asked.has("stepper")) place.scrollIntoView();
 };
 let number = 0;

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ba364482a6fa0dc bundle 372750e255cd94a7 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources e5cb8669ed7c519d bundle b478133112be136e */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -107,7 +107,7 @@ function tip(word) {
 
 // legend.js
 var looks = (letter) => (planes2) => planes2.some((plane) => plane.looks.includes(letter));
-var some = (marks) => (planes2) => planes2.some((plane) => plane[marks].length > 0);
+var some = (marks2) => (planes2) => planes2.some((plane) => plane[marks2].length > 0);
 var ELEMENTS = [
   ["tt-c tt-region", "the block's region", looks("r")],
   ["tt-c tt-seen", "loaded or stored by the block", looks("s")],
@@ -391,6 +391,7 @@ var Trace = class {
   constructor(sent, columns2) {
     this.columns = columns2;
     this.kernel = sent.kernel;
+    this.name = this.kernel;
     this.grid = sent.grid;
     this.block = sent.block;
     this.source = sent.source;
@@ -813,7 +814,7 @@ var Machine = class {
         const mine = WARP * access.warp + lane === this.thread;
         const element = access.element(k);
         for (let w = 0; w < width; w++) {
-          const add = (marks) => marks.set(element + w, (marks.get(element + w) ?? 0) | how);
+          const add = (marks2) => marks2.set(element + w, (marks2.get(element + w) ?? 0) | how);
           if (!local || mine) add(this.now[number]);
           if (mine) add(this.nowMine[number]);
         }
@@ -1073,10 +1074,10 @@ var Plane = class {
    * @param {boolean} wrapped
    * @param {boolean} numbered  whether the elements show their values, and are as large
    */
-  indices([top, left], wrapped, numbered) {
+  indices([top, left], wrapped, numbered2) {
     const side = this.margin * 0.5;
     const most = Math.max(this.rows, this.columns);
-    const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6));
+    const every = most <= (numbered2 ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6));
     const size = { class: "tt-index" };
     const upTo = (n) => every === 1 || n > every ? n : 0;
     for (let c = 0; c < upTo(this.columns); c += every) {
@@ -1221,7 +1222,7 @@ var Plane = class {
   }
   /** The contents of the page, as course_lib/viewer/scene.py describes them. */
   state() {
-    const marks = (group) => JSON.parse(this.shown.get(group) ?? "[]");
+    const marks2 = (group) => JSON.parse(this.shown.get(group) ?? "[]");
     return {
       name: this.name,
       rows: this.rows,
@@ -1233,14 +1234,14 @@ var Plane = class {
       ),
       mine: (
         /** @type {number[]} */
-        marks(this.rings)
+        marks2(this.rings)
       ),
       dots: (
         /** @type {number[]} */
-        marks(this.dots)
+        marks2(this.dots)
       ),
-      outside: marks(this.faults).filter(Array.isArray),
-      wrong: [...new Set(marks(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
+      outside: marks2(this.faults).filter(Array.isArray),
+      wrong: [...new Set(marks2(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
       frame: this.framed,
       tile: this.tile,
       owned: this.outlined.thread,
@@ -2124,7 +2125,7 @@ var Arrays = class {
    * @param {{M: number, K: number, N: number, beside: number}} sides
    * @param {import("../panel.js").Size} size
    */
-  scale({ M, K, N, beside: beside2 }, { compact, width, height, em }) {
+  scale({ M, K, N, beside: beside2 }, { compact, narrow, width, height, em }) {
     const high = part(this.productPlace, "callout").offsetHeight;
     const wide = high ? CALLOUT * em : 0;
     const fitting = (room, other, least) => {
@@ -2134,7 +2135,7 @@ var Arrays = class {
     const most = Math.min(fitting(compact ? height : height * (this.share ?? 1), M, high), LARGEST * em / UNIT);
     const within = (room) => Math.max(0.01, Math.min(fitting(room, N + beside2, wide), most));
     const [whole, less] = [within(width), within(width - BESIDE * em)];
-    const scale = compact && less > WORTH * whole ? less : whole;
+    const scale = compact && !narrow && less > WORTH * whole ? less : whole;
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);
@@ -2601,16 +2602,99 @@ var Stacks = class {
   }
 };
 
+// loads.js
+var LEVELS = 24;
+var LOADS = /* @__PURE__ */ new WeakMap();
+function loadsOf(trace) {
+  const known = LOADS.get(trace);
+  if (known) return known;
+  const loads = trace.arrays.map((array) => array.space === "global" ? new Uint32Array(array.size) : null);
+  for (const block of trace.blocks) {
+    for (let i = 0; i < block.length; i++) {
+      const [from, to] = block.rows("access", i);
+      if (from === to) continue;
+      for (const access of block.accesses(i)) {
+        const counts2 = loads[access.array];
+        if (!counts2 || access.op !== LOAD) continue;
+        for (let k = 0; k < access.lanes.length; k++) {
+          for (let w = 0; w < access.width; w++) counts2[access.element(k) + w] += 1;
+        }
+      }
+    }
+  }
+  LOADS.set(trace, loads);
+  return loads;
+}
+var mostOf = (counts2) => counts2?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
+var scaleOf = (traces) => Math.max(...traces.flatMap((trace) => loadsOf(trace).map(mostOf)));
+var rangeOf = (least, most) => {
+  const times2 = (n) => n === 1 ? "once" : `${n} times`;
+  return `each element ${least === most ? times2(most) : `${least} to ${times2(most)}`}`;
+};
+var level = (count, scale) => Math.max(count ? 1 : 0, Math.round(count / scale * LEVELS));
+function picture(place, array, counts2, scale, hues, range, tell) {
+  const { rows, columns: columns2, planes: planes2 } = layout(array);
+  const tall = rows * planes2;
+  const canvas = (
+    /** @type {HTMLCanvasElement} */
+    html("canvas", { width: columns2, height: tall, role: "img" })
+  );
+  canvas.setAttribute("aria-label", `Loads of ${array.name}: ${range}`);
+  canvas.className = "tt-pixels tt-loads-picture";
+  const side = Math.min(16, 190 / columns2, 72 / tall);
+  canvas.style.width = `${columns2 * Math.max(side, 0.5) / 13.5}em`;
+  canvas.style.height = `${tall * Math.max(side, 0.5) / 13.5}em`;
+  const caption = html("figcaption", {}, `${array.name} `, html("span", { class: "tt-soft" }, range));
+  caption.style.setProperty("--hue", array.hue);
+  const figure2 = html("figure", {}, caption, canvas);
+  const ramps = hues.map((hue) => ramp(place, hue));
+  const image = new ImageData(columns2, tall);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < counts2.length; i++) pixels[i] = ramps[counts2[i] < 0 ? 1 : 0][level(Math.abs(counts2[i]), scale)];
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  canvas.addEventListener("pointermove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const column = Math.floor((event.clientX - box.left) / box.width * columns2);
+    const i = Math.floor((event.clientY - box.top) / box.height * tall) * columns2 + column;
+    if (i >= 0 && i < counts2.length) canvas.title = tell(i);
+  });
+  return figure2;
+}
+function keyOf(title, scale, hue = "var(--tt-ink)") {
+  const steps = [...new Set([0, 1, 2, 3, 4].map((part2) => Math.round(part2 * scale / 4)))];
+  const boxes = steps.map((count) => {
+    const box = html("i");
+    box.style.background = `color-mix(in srgb, ${hue} ${Math.round(100 * level(count, scale) / LEVELS)}%, var(--tt-bg))`;
+    return html("span", {}, box, String(count));
+  });
+  return html("p", { class: "tt-loads-key" }, `${title}: `, ...boxes);
+}
+function ramp(place, hue) {
+  const probe = svg("rect");
+  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
+  place.append(layer);
+  const ramp2 = Array.from({ length: LEVELS + 1 }, (_, i) => {
+    probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round(100 * i / LEVELS)}%, var(--tt-bg))`;
+    return pixel(getComputedStyle(probe).fill);
+  });
+  layer.remove();
+  return ramp2;
+}
+
 // panels/compare.js
 var COUNTS = [
-  ["statements", (_, position) => position],
+  ["sectors", (machine, position) => machine.survey.totals.sectors[position]],
+  ["bank conflicts", (machine, position) => machine.survey.totals.conflicts[position]],
+  ["barriers", ({ block }, position) => countUpTo(block.releases, position)],
   ["global loads", (machine, position) => machine.count("global", 0, position).block],
   ["global stores", (machine, position) => machine.count("global", 1, position).block],
-  ["sectors", (machine, position) => machine.survey.totals.sectors[position]],
+  ["global atomics", (machine, position) => machine.count("global", 2, position).block],
   ["shared loads", (machine, position) => machine.count("shared", 0, position).block],
   ["wavefronts", (machine, position) => machine.survey.totals.wavefronts[position]],
-  ["bank conflicts", (machine, position) => machine.survey.totals.conflicts[position]]
+  ["statements", (_, position) => position]
 ];
+var ALWAYS = 3;
+var HUES2 = ["var(--tt-ink)", "var(--tt-focus)"];
 var compare = {
   name: "compare",
   title: "Compare",
@@ -2625,9 +2709,11 @@ var Compare = class {
    */
   constructor(place, context) {
     this.context = context;
-    this.place = html("div", { class: "tt-compared" });
-    place.append(this.place);
-    this.bars = [];
+    this.bars = html("div", { class: "tt-compared" });
+    this.maps = html("div", { class: "tt-row tt-maps" });
+    place.append(this.bars, this.maps);
+    this.rows = [];
+    this.loads = [];
   }
   get machines() {
     const { machine, other } = this.context;
@@ -2635,29 +2721,87 @@ var Compare = class {
   }
   choose() {
     const { machines } = this;
-    this.bars = [];
-    const rows = COUNTS.flatMap(([name, count]) => {
+    this.rows = COUNTS.flatMap(([name, count], i) => {
       const totals = machines.map((machine) => count(machine, machine.length));
       const most = Math.max(...totals);
-      if (!most) return [];
-      const lines = machines.map((machine, i) => {
-        const bar = html("i", { class: i ? "tt-second" : "tt-first" });
-        const text = html("b");
-        this.bars.push({ value: (at2) => count(machine, at2), last: machine.length, most, bar, text });
-        const whole = html("span", { class: "tt-soft" }, ` of ${totals[i]}`);
-        return html("div", {}, html("span", { class: "tt-who" }, machine.trace.kernel), html("span", { class: "tt-track-of" }, bar), html("span", {}, text, whole));
+      if (!most && i >= ALWAYS) return [];
+      const of = machines.map((machine, run) => {
+        const bar = html("i");
+        bar.style.background = HUES2[run];
+        return { value: (at2) => count(machine, at2), total: totals[run], bar, text: html("b") };
       });
-      return [html("div", { class: "tt-compare-row" }, html("div", { class: "tt-heading" }, `${name} of this block`), ...lines)];
+      return [{ name, of, most }];
     });
-    this.place.replaceChildren(...rows);
+    this.bars.replaceChildren(
+      ...this.rows.map(({ name, of }) => {
+        const lines = of.map(({ total, bar, text }, run) => {
+          const who2 = html("span", { class: "tt-who" }, machines[run].trace.name);
+          const whole = html("span", { class: "tt-soft" }, ` of ${total}`);
+          return html("div", {}, who2, html("span", { class: "tt-track-of" }, bar), html("span", {}, text, whole));
+        });
+        const heading = html("div", { class: "tt-heading" }, html("span", tip(name), name), " of this block");
+        return html("div", { class: "tt-compare-row" }, heading, ...lines);
+      })
+    );
+  }
+  /** The loads of each element of the arrays that both runs have, and their difference, on one scale. */
+  paint() {
+    this.painted = true;
+    const traces = this.machines.map(({ trace }) => trace);
+    const [first, second] = traces;
+    const scale = scaleOf(traces);
+    this.loads = first.arrays.flatMap(({ name, shape }, number) => {
+      const there = second.arrays.findIndex((array) => array.name === name && String(array.shape) === String(shape));
+      const [x, y] = [loadsOf(first)[number], there < 0 ? null : loadsOf(second)[there]];
+      if (!x || !y || !(mostOf(x) || mostOf(y))) return [];
+      return [{ name, counts: [[...x], [...y], Array.from(x, (count, i) => count - y[i])] }];
+    });
+    const figures = this.loads.map(({ name, counts: counts2 }) => {
+      const array = first.arrays.find((one) => one.name === name) ?? first.arrays[0];
+      const tell = (i) => `${first.element(array, i)}: ${counts2[0][i]} loads in ${first.name}, ${counts2[1][i]} in ${second.name}`;
+      const pictures = counts2.map((each, run) => {
+        const [least, most] = [each.reduce((a, b) => Math.min(a, b)), each.reduce((a, b) => Math.max(a, b))];
+        if (run < 2) return picture(this.maps, array, each, scale, [array.hue], `in ${traces[run].name}
+${rangeOf(least, most)}`, tell);
+        return picture(this.maps, array, each, scale, HUES2, `difference
+${this.differs(least, most)}`, tell);
+      });
+      return html("div", { class: "tt-row tt-map-of" }, ...pictures);
+    });
+    const heading = html("div", { class: "tt-heading" }, "Loads of each element by all blocks, and the difference");
+    const keys = [keyOf("Loads, in each array's colour", scale), ...traces.map(({ name }, run) => keyOf(`More loads in ${name}`, scale, HUES2[run]))];
+    this.maps.replaceChildren(...figures.length ? [heading, ...figures, ...keys] : []);
+  }
+  /**
+   * A range of differences in words.
+   * @param {number} least
+   * @param {number} most
+   */
+  differs(least, most) {
+    const [first, second] = this.machines.map(({ trace }) => trace.name);
+    const more = (low, high, name) => `${low === high ? high : `${low} to ${high}`} more in ${name}`;
+    if (!least && !most) return "the same in both";
+    if (least >= 0) return more(least, most, first);
+    if (most <= 0) return more(-most, -least, second);
+    return `up to ${more(most, most, first)}, up to ${more(-least, -least, second)}`;
+  }
+  repaint() {
+    if (this.painted) this.paint();
   }
   draw() {
-    const machines = this.machines;
-    this.bars.forEach(({ value, most, bar, text }, i) => {
-      const now = value(machines[i % machines.length].position);
-      bar.style.setProperty("--part", String(now / most));
-      write(text, String(now));
-    });
+    if (!this.painted) this.paint();
+    const { machines } = this;
+    for (const { of, most } of this.rows) {
+      of.forEach(({ value, bar, text }, run) => {
+        const now = value(machines[run].position);
+        bar.style.setProperty("--part", String(most && now / most));
+        write(text, String(now));
+      });
+    }
+  }
+  state() {
+    const bars = this.rows.map(({ name, of }) => [name, ...of.map(({ text, total }) => [Number(text.textContent), total])]);
+    return { compare: { bars, loads: this.loads.map(({ name, counts: counts2 }) => [name, ...counts2]) } };
   }
 };
 
@@ -2899,9 +3043,6 @@ function shown(place) {
 }
 
 // panels/launch.js
-var LEVELS = 24;
-var LOADS = /* @__PURE__ */ new WeakMap();
-var level = (count, scale) => Math.max(count ? 1 : 0, Math.round(count / scale * LEVELS));
 var launch = {
   name: "launch",
   title: "Launch",
@@ -2944,112 +3085,23 @@ var Launch = class {
     this.table.replaceChildren(html("tbody", {}, head, ...rows.map(({ row }) => row)));
     return rows;
   }
-  /**
-   * Loads of each element of each global array, by all blocks of a run.
-   * @param {import("../trace.js").Trace} trace
-   */
-  loads(trace) {
-    const known = LOADS.get(trace);
-    if (known) return known;
-    const loads = trace.arrays.map((array) => array.space === "global" ? new Uint32Array(array.size) : null);
-    for (const block of trace.blocks) {
-      for (let i = 0; i < block.length; i++) {
-        const [from, to] = block.rows("access", i);
-        if (from === to) continue;
-        for (const access of block.accesses(i)) {
-          const counts2 = loads[access.array];
-          if (!counts2 || access.op !== LOAD) continue;
-          for (let k = 0; k < access.lanes.length; k++) {
-            for (let w = 0; w < access.width; w++) counts2[access.element(k) + w] += 1;
-          }
-        }
-      }
-    }
-    LOADS.set(trace, loads);
-    return loads;
-  }
   paint() {
     const { trace, other } = this.context;
     this.painted = true;
-    const loads = this.loads(trace);
-    const most = (counts2) => counts2?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
-    const scale = Math.max(...[...loads, ...other ? this.loads(other.trace) : []].map(most));
-    const figures = loads.flatMap((counts2, number) => {
-      return counts2 && most(counts2) ? [this.picture(counts2, most(counts2), number, scale)] : [];
+    const scale = scaleOf(other ? [trace, other.trace] : [trace]);
+    const figures = loadsOf(trace).flatMap((counts2, number) => {
+      const most = mostOf(counts2);
+      if (!counts2 || !most) return [];
+      const array = trace.arrays[number];
+      const least = counts2.reduce((a, b) => Math.min(a, b), most);
+      const tell = (i) => `${trace.element(array, i)}: ${counts2[i]} loads`;
+      const figure2 = picture(this.place, array, counts2, scale, [array.hue], rangeOf(least, most), tell);
+      Object.assign(figure2.dataset, { most, least, scale });
+      return [figure2];
     });
     const omitted = trace.omitted ? ` ${trace.omitted} blocks that are not here did the same.` : "";
     const title = html("div", { class: "tt-heading" }, `Loads of each element by all blocks.${omitted}`);
-    this.pictures.replaceChildren(title, ...figures, ...scale ? [this.key(scale)] : []);
-  }
-  /**
-   * What the strengths of a colour mean.
-   * @param {number} scale  loads of an element at most
-   */
-  key(scale) {
-    const steps = [...new Set([0, 1, 2, 3, 4].map((part2) => Math.round(part2 * scale / 4)))];
-    const boxes = steps.map((count) => {
-      const box = html("i");
-      box.style.background = `color-mix(in srgb, var(--tt-ink) ${Math.round(100 * level(count, scale) / LEVELS)}%, var(--tt-bg))`;
-      return html("span", {}, box, String(count));
-    });
-    return html("p", { class: "tt-loads-key" }, `Loads, in each array's colour: `, ...boxes);
-  }
-  /**
-   * @param {Uint32Array} counts
-   * @param {number} most
-   * @param {number} number
-   * @param {number} scale  loads of the darkest pixel
-   */
-  picture(counts2, most, number, scale) {
-    const array = this.context.trace.arrays[number];
-    const { rows, columns: columns2, planes: planes2 } = layout(array);
-    const tall = rows * planes2;
-    const least = counts2.reduce((a, b) => Math.min(a, b), most);
-    const canvas = (
-      /** @type {HTMLCanvasElement} */
-      html("canvas", { width: columns2, height: tall, role: "img" })
-    );
-    const times2 = (n) => n === 1 ? "once" : `${n} times`;
-    const range = `each element ${least === most ? times2(most) : `${least} to ${times2(most)}`}`;
-    canvas.setAttribute("aria-label", `Loads of ${array.name}: ${range}`);
-    canvas.className = "tt-pixels tt-loads-picture";
-    const side = Math.min(16, 190 / columns2, 72 / tall);
-    canvas.style.width = `${columns2 * Math.max(side, 0.5) / 13.5}em`;
-    canvas.style.height = `${tall * Math.max(side, 0.5) / 13.5}em`;
-    const caption = html("figcaption", {}, `${array.name} `, html("span", { class: "tt-soft" }, range));
-    caption.style.setProperty("--hue", array.hue);
-    const figure2 = html("figure", {}, caption, canvas);
-    figure2.dataset.most = String(most);
-    figure2.dataset.least = String(least);
-    figure2.dataset.scale = String(scale);
-    const ramp = this.ramp(array.hue);
-    const image = new ImageData(columns2, tall);
-    const pixels = new Uint32Array(image.data.buffer);
-    counts2.forEach((count, i) => pixels[i] = ramp[level(count, scale)]);
-    canvas.getContext("2d")?.putImageData(image, 0, 0);
-    canvas.addEventListener("pointermove", (event) => {
-      const box = canvas.getBoundingClientRect();
-      const column = Math.floor((event.clientX - box.left) / box.width * columns2);
-      const row = Math.floor((event.clientY - box.top) / box.height * tall);
-      const i = row * columns2 + column;
-      if (i < counts2.length) canvas.title = `${this.context.trace.element(array, i)}: ${counts2[i]} loads`;
-    });
-    return figure2;
-  }
-  /**
-   * Pixels from the background to the array's colour.
-   * @param {string} hue
-   */
-  ramp(hue) {
-    const probe = svg("rect");
-    const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
-    this.place.append(layer);
-    const ramp = Array.from({ length: LEVELS + 1 }, (_, i) => {
-      probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round(100 * i / LEVELS)}%, var(--tt-bg))`;
-      return pixel(getComputedStyle(probe).fill);
-    });
-    layer.remove();
-    return ramp;
+    this.pictures.replaceChildren(title, ...figures, ...scale ? [keyOf("Loads, in each array's colour", scale)] : []);
   }
   repaint() {
     if (this.painted) this.paint();
@@ -3586,7 +3638,7 @@ var Request2 = class {
   constructor(beside2) {
     this.said = html("b");
     this.lanes = new Lanes(beside2, CELL3 + 14);
-    this.sectors = picture(/* @__PURE__ */ new Map(), -1);
+    this.sectors = picture2(/* @__PURE__ */ new Map(), -1);
     this.node = html("div", { class: "tt-request" }, html("p", {}, this.said), this.lanes.node, this.sectors);
     this.drawn = "";
   }
@@ -3620,7 +3672,7 @@ var Request2 = class {
     const where = JSON.stringify([starts, bytes, access.mask, mine]);
     if (this.drawn !== where) {
       const old = this.sectors;
-      old.replaceWith(this.sectors = picture(sectors, mine));
+      old.replaceWith(this.sectors = picture2(sectors, mine));
       this.drawn = where;
     }
     this.node.style.setProperty("--hue", array.hue);
@@ -3629,7 +3681,7 @@ var Request2 = class {
     set(this.node, "data-lanes", JSON.stringify(spread(access, starts)));
   }
 };
-function picture(sectors, mine) {
+function picture2(sectors, mine) {
   const numbers = [...sectors.keys()].sort((x, y) => x - y);
   const many = new Set(numbers.map((sector) => Math.floor(sector / LINE2))).size > MOST_LINES;
   const beside2 = many ? 1 : LINE2;
@@ -3667,6 +3719,95 @@ function picture(sectors, mine) {
   });
   return node;
 }
+
+// alignment.js
+var MATCHES = ["statement", "iteration", "outer iteration", "phase", "element"];
+function marks({ block, thread, trace }, match) {
+  const warp2 = thread >> 5;
+  if (match === "phase") return numbered(block.phases[warp2] ?? []);
+  const found = [];
+  const parents = new Set(trace.loops.values());
+  for (let i = 0; i < block.length; i++) {
+    if (match === "element") {
+      const [from, to] = block.rows("access", i);
+      for (let row = from; row < to && block.runs(i, thread); row++) {
+        const { access_op, access_array } = trace.columns;
+        if (access_op[row] === LOAD || access_array[row] !== trace.owner) continue;
+        const access = new Access(trace, row, warp2);
+        const k = access.lanes.indexOf(thread % WARP);
+        for (let w = 0; w < access.width && k >= 0; w++) found.push([i + 1, `element ${access.element(k) + w}`]);
+      }
+    } else if (block.warp(i) === warp2 && block.has(i, LOOP_TURN)) {
+      const line = block.line(i);
+      if (match === "iteration" ? !parents.has(line) : !trace.loops.get(line)) found.push([i + 1, "iteration"]);
+    }
+  }
+  return match === "element" ? found : numbered(found);
+}
+function numbered(found) {
+  const counts2 = /* @__PURE__ */ new Map();
+  return found.map(([position, name]) => {
+    counts2.set(name, (counts2.get(name) ?? 0) + 1);
+    return (
+      /** @type {[number, string]} */
+      [position, `${name} ${counts2.get(name)}`]
+    );
+  });
+}
+function partner(from, to, [block, thread], match) {
+  const element = match === "element" ? from.owned.indexOf(block * from.threads + thread) : -1;
+  const owner = element < 0 ? -1 : to.owned[element];
+  if (owner >= 0) return [Math.floor(owner / to.threads), owner % to.threads];
+  return [Math.min(block, to.blocks.length - 1), Math.min(thread, to.threads - 1)];
+}
+var Alignment = class {
+  /**
+   * @param {Machine[]} machines  one or two
+   * @param {string} match  one of MATCHES
+   */
+  constructor(machines, match) {
+    this.cuts = [machines.map(() => 0)];
+    const [first, second] = match === "statement" ? [] : machines.map((machine) => marks(machine, match));
+    this.completed = [first, second].map((all) => all?.length ?? 0);
+    let from = 0;
+    for (const [position, name] of second ? first : []) {
+      const [x, y] = this.cuts[this.cuts.length - 1];
+      const there = second.findIndex((mark, i) => i >= from && mark[0] > y && mark[1] === name);
+      if (there < 0 || position <= x) continue;
+      this.cuts.push([position, second[there][0]]);
+      from = there + 1;
+    }
+    this.matched = this.cuts.length - 1;
+    this.cuts.push(machines.map(({ length }) => length));
+    this.starts = [0];
+    this.cuts.slice(1).forEach((cut, i) => {
+      this.starts.push(this.starts[i] + Math.max(...cut.map((position, run) => position - this.cuts[i][run])));
+    });
+  }
+  get last() {
+    return this.starts[this.starts.length - 1];
+  }
+  /**
+   * Where each run is at a common step.
+   * @param {number} step
+   */
+  positions(step) {
+    const after = this.starts.findIndex((start) => start > step);
+    if (after < 0) return this.cuts[this.cuts.length - 1];
+    return this.cuts[after - 1].map((position, run) => Math.min(position + step - this.starts[after - 1], this.cuts[after][run]));
+  }
+  /**
+   * The common step at which a run is at a position; at a matched place the one at which both are there.
+   * @param {number} run
+   * @param {number} position
+   */
+  step(run, position) {
+    const after = this.cuts.findIndex((cut) => cut[run] >= position);
+    if (after <= 0) return 0;
+    if (this.cuts[after][run] === position && after <= this.matched) return this.starts[after];
+    return this.starts[after - 1] + position - this.cuts[after - 1][run];
+  }
+};
 
 // stage.js
 var PANELS = [arrays, threads, source, registers, counts];
@@ -3708,7 +3849,10 @@ var FRAME = `
   </div>
   <div class="tt-body">
     <div class="tt-main">
-      <div class="tt-left"><div class="tt-tabs" role="tablist" aria-label="Views"></div>
+      <div class="tt-left">
+        <div class="tt-views"><div class="tt-tabs" role="tablist" aria-label="Views"></div>
+          <label class="tt-matching" title="What both runs do at the same time; a run that is there first waits">
+            <span>Match by</span> <select class="tt-match"></select> <span class="tt-matched tt-soft"></span></label></div>
         <div class="tt-lens" tabindex="0" role="group" aria-label="The chosen view"></div></div>
       <div class="tt-right"></div>
     </div>
@@ -3755,7 +3899,7 @@ var Run = class {
     this.trace = trace;
     this.node = html("div");
     this.node.innerHTML = RUN;
-    if (name) part(this.node, "memory").prepend(html("div", { class: "tt-run-name" }, trace.kernel));
+    if (name) part(this.node, "memory").prepend(html("div", { class: "tt-run-name" }, trace.name));
     part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     this.memory = part(this.node, "memory");
@@ -3780,16 +3924,17 @@ var Stage = class {
   /**
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
-   * @param {{choose: import("./panel.js").Context["choose"], open: (lens: string) => void}} actions
+   * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void}} actions
    * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
    */
   constructor(root, traces, actions, panels) {
     this.root = root;
     this.offers = (lens) => !panels || lens === findings.name || panels.includes(lens);
-    const [trace] = traces;
+    const [trace, beside2] = traces;
     this.trace = trace;
-    const names = traces.map((one) => one.kernel).join(" beside ");
-    write(part(root, "kernel"), traces.map((one) => one.kernel).join(" | "));
+    if (trace.kernel === beside2?.kernel) traces.forEach((one, i) => one.name = `${one.kernel} (${i + 1})`);
+    const names = traces.map(({ name }) => name).join(" beside ");
+    write(part(root, "kernel"), traces.map(({ name }) => name).join(" | "));
     write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
     const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
     root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
@@ -3801,8 +3946,18 @@ var Stage = class {
     part(root, "fault").style.display = traces.some(({ findings: findings2 }) => findings2.length) ? "" : "none";
     const body = part(root, "body");
     for (const old of root.querySelectorAll(".tt-memory, .tt-program, .tt-ask")) old.remove();
-    this.runs = traces.map((one) => new Run(one, actions.choose, this.offers, traces.length > 1 ? ` of ${one.kernel}` : ""));
-    body.toggleAttribute("data-compare", traces.length > 1);
+    this.runs = traces.map((one, run) => {
+      const choose = (choice) => actions.choose(choice, run);
+      return new Run(one, choose, this.offers, beside2 ? ` of ${one.name}` : "");
+    });
+    root.toggleAttribute("data-two", Boolean(beside2));
+    part(root, "matching").hidden = !beside2;
+    body.toggleAttribute("data-compare", Boolean(beside2));
+    const product = beside2 && trace.owned.length && String(trace.arrays[trace.owner].shape) === String(beside2.arrays[beside2.owner]?.shape);
+    this.matches = MATCHES.filter((match) => match !== "element" || product);
+    part(root, "match").replaceChildren(...this.matches.map((match) => html("option", { value: match }, match === "element" ? `element of ${trace.arrays[trace.owner].name}` : match)));
+    this.match = "statement";
+    this.alignment = this.meet();
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
@@ -3815,6 +3970,12 @@ var Stage = class {
     for (const node of root.querySelectorAll(".tt-main .tt-heading, .tt-head .tt-word")) {
       for (const [name, value] of Object.entries(tip(node.textContent ?? ""))) node.setAttribute(name, value);
     }
+  }
+  /** Tell each of two runs of the other; returns their common steps. */
+  meet() {
+    const machines = this.runs.map(({ context }) => context.machine);
+    this.runs.forEach(({ context }, run) => context.other = machines[1 - run] ?? null);
+    return new Alignment(machines, this.match);
   }
   /** Fill the legend with what the picture shows now. */
   explain() {
@@ -3835,7 +3996,7 @@ var Stage = class {
   arrange() {
     const { root, runs, compact } = this;
     const [left, right] = [part(root, "left"), part(root, "right")];
-    const [tabs, lens] = [part(root, "tabs"), part(root, "lens")];
+    const [tabs, lens] = [part(root, "views"), part(root, "lens")];
     const [first, second] = runs.map(({ memory, program }) => [memory, program]);
     if (second) {
       part(root, "body").prepend(tabs, lens);
@@ -3881,7 +4042,7 @@ var Stage = class {
       if (lens === compare) views.push(compare.build(node, runs[0].context));
       else for (const run of runs) {
         const place = html("div", { class: "tt-lens-run" });
-        if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
+        if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.name));
         node.append(place);
         if (!lens.wants(run.trace)) {
           place.append(html("p", {}, lens.none ?? ""));
@@ -3922,7 +4083,7 @@ var Stage = class {
     const { root } = this;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
     const tall = document.fullscreenElement === root ? window.innerHeight : window.innerHeight - AROUND2;
-    const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
+    const compact = this.runs.length > 1 || tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     this.hold(compact, em);
     if (compact !== this.compact) {
@@ -3950,7 +4111,7 @@ var Stage = class {
    */
   heightOfProduct(run, em) {
     const { compact, root, runs } = this;
-    if (runs.length > 1) return compact ? part(root, "left").clientHeight - 2 * em : Math.max(14 * em, 0.34 * part(root, "body").clientHeight);
+    if (runs.length > 1) return part(root, "left").clientHeight - 0.6 * em;
     if (compact) return part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em;
     return Math.max(20 * em, 0.55 * part(root, "body").clientHeight);
   }
@@ -3983,14 +4144,17 @@ var Stage = class {
     const run = this.runs[number];
     for (const view of run.lenses) view.choose();
     for (const view of run.lenses) view.draw();
-    const [says2, ...findings2] = this.said[number].map((node) => node.textContent);
+    const [says2, ...findings2] = [...this.said[number].children].map((node) => node.textContent);
     const ticks = [...part(this.root, "ticks").children].map((tick) => Number(
       /** @type {HTMLElement} */
       tick.dataset.step
     ));
     const phase = part(this.root, "phase").textContent;
     const legend2 = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
-    return Object.assign({ says: says2, legend: legend2, findings: findings2, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const shared = number ? [] : this.open.get(compare.name)?.views ?? [];
+    for (const view of shared) view.choose();
+    for (const view of shared) view.draw();
+    return Object.assign({ says: says2, legend: legend2, findings: findings2, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses, ...shared].map((view) => view.state?.() ?? {}));
   }
   /** The visible views. */
   get views() {
@@ -3999,14 +4163,18 @@ var Stage = class {
   /**
    * @param {number} blockNumber
    * @param {number} thread
+   * @param {string} match  what two runs are matched by
    */
-  choose(blockNumber, thread) {
+  choose(blockNumber, thread, match) {
     const { root, runs } = this;
-    for (const run of runs) run.choose(blockNumber, thread);
-    if (runs.length > 1) {
-      runs[0].context.other = runs[1].context.machine;
-      runs[1].context.other = runs[0].context.machine;
-    }
+    const [first, second] = runs;
+    this.match = this.matches.includes(match) ? match : "statement";
+    first.choose(blockNumber, thread);
+    second?.choose(...partner(first.trace, second.trace, [blockNumber, thread], this.match));
+    this.alignment = this.meet();
+    part(root, "match").value = this.match;
+    const { completed, matched } = this.alignment;
+    write(part(root, "matched"), this.match === "statement" ? "" : `${matched} matched, of ${completed.join(" and ")}`);
     part(root, "block").value = String(blockNumber);
     part(root, "thread").value = String(thread);
     const last = this.last;
@@ -4019,21 +4187,27 @@ var Stage = class {
     const here = String(this.machine.block.at);
     const found = this.places.flatMap(({ block, step }) => String(block) === here ? [step] : []);
     part(root, "ticks").replaceChildren(
-      ...this.machine.block.releases.map((release) => tick(release, "tt-release")),
-      ...[...new Set(found)].map((position) => tick(position, "tt-found"))
+      ...this.machine.block.releases.map((release) => tick(this.alignment.step(0, release), "tt-release")),
+      ...[...new Set(found)].map((step) => tick(step, "tt-found"))
     );
     for (const run of runs) for (const view of run.views) view.choose();
     this.stale = new Set(this.open.keys());
   }
   /**
-   * The positions of the runs' findings, each at the access that caused it, in the order of blocks and steps.
-   * @returns {{block: readonly number[], thread: readonly number[], step: number}[]}
+   * The runs' findings, each at the access that caused it, in the order of blocks and steps: the block and thread of the
+   * first run, and the common step, which in another block is that of the run.
+   * @returns {{block: readonly number[], thread: readonly number[], step: number, run: number, position: number}[]}
    */
   get places() {
+    const here = String(this.machine.block.at);
     const places = this.runs.flatMap(
-      ({ trace }) => trace.findings.flatMap(
-        ({ at: [place] }) => place ? [{ block: trace.blocks[place.block].at, thread: trace.threadPosition(place.thread), step: place.step }] : []
-      )
+      ({ trace }, run) => trace.findings.flatMap(({ at: [place] }) => {
+        if (!place) return [];
+        const who2 = this.ofFirst(run, { block: trace.blocks[place.block].at, thread: trace.threadPosition(place.thread) });
+        const step = String(who2.block) === here ? this.alignment.step(run, place.step) : place.step;
+        return [{ .../** @type {{block: readonly number[], thread: readonly number[]}} */
+        who2, step, run, position: place.step }];
+      })
     );
     return places.sort((x, y) => this.order(x) - this.order(y) || x.step - y.step);
   }
@@ -4045,27 +4219,51 @@ var Stage = class {
     const [gx, gy] = this.trace.grid;
     return x + gx * (y + gy * z);
   }
-  /** The last step of the longest run. */
+  /**
+   * A choice in one of the runs as the first run's block and thread that belong to it.
+   * @param {number} run
+   * @param {import("./panel.js").Choice} choice
+   */
+  ofFirst(run, { block, thread }) {
+    const [{ trace: first }, { trace, context }] = [this.runs[0], this.runs[run]];
+    const { blockNumber, thread: now } = context.machine;
+    const chosen = [block ? trace.blockNumber(block) : blockNumber, thread ? trace.threadNumber(thread) : now];
+    const [number, who2] = run ? partner(
+      trace,
+      first,
+      /** @type {[number, number]} */
+      chosen,
+      this.match
+    ) : chosen;
+    return { block: first.blocks[number].at, thread: first.threadPosition(who2) };
+  }
+  /** The last common step. */
   get last() {
-    return Math.max(...this.runs.map((run) => run.context.machine.length));
+    return this.alignment.last;
   }
   /**
    * Show what the step of a run did, and its findings.
    * @param {Run} run
    */
   says({ context: { machine }, trace }) {
-    const who2 = this.runs.length > 1 ? [html("code", {}, trace.kernel), ": "] : [];
+    const first = this.machine;
+    const same = machine.blockNumber === first.blockNumber && machine.thread === first.thread;
+    const where = same ? "" : `, block ${trace.label(machine.block.at)}, thread ${trace.threadLabel(machine.thread)}`;
+    const at2 = `${where}, step ${machine.position} of ${machine.length}: `;
+    const who2 = this.runs.length > 1 ? [html("code", {}, trace.name), at2] : [];
     const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
     const wrong = wrongNow(machine).map((text) => [text]);
-    return [
+    return html(
+      "div",
+      {},
       html("p", { class: "tt-sentence" }, ...who2, ...sentence(machine)),
       ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words))
-    ];
+    );
   }
   /** @param {number} step */
   draw(step) {
     const { machine, root } = this;
-    for (const { context } of this.runs) context.machine.seek(Math.min(step, context.machine.length));
+    this.alignment.positions(step).forEach((position, run) => this.runs[run].context.machine.seek(position));
     const scrub = (
       /** @type {HTMLInputElement} */
       part(root, "scrub")
@@ -4077,7 +4275,7 @@ var Stage = class {
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = this.runs.map((run) => this.says(run));
-    part(root, "say").replaceChildren(...this.said.flat());
+    part(root, "say").replaceChildren(...this.said);
     for (const view of this.views) view.scroll?.();
     if (!part(root, "keys").hidden) this.explain();
   }
@@ -4119,6 +4317,7 @@ var Player = class {
       "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
       "change:thread": () => this.changed("thread", () => this.choose()),
+      "change:match": () => this.changed("match", () => this.choose()),
       "change:panel": () => this.changed("panel", () => this.look()),
       "change:text_size": () => this.changed("text_size", () => this.textSize())
     };
@@ -4156,7 +4355,7 @@ var Player = class {
       traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
       const actions = {
-        choose: (choice) => this.set(choice),
+        choose: (choice, run) => this.jump(choice, run),
         open: (panel) => this.set({ panel })
       };
       this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null);
@@ -4179,7 +4378,7 @@ var Player = class {
     if (!stage) return;
     const { trace } = stage;
     const thread = Math.min(trace.threads - 1, trace.threadNumber(model.get("thread")));
-    stage.choose(trace.blockNumber(model.get("block")), thread);
+    stage.choose(trace.blockNumber(model.get("block")), thread, model.get("match") ?? "");
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
     stage.fit();
@@ -4239,6 +4438,10 @@ var Player = class {
     follow("scrub", "input", (step) => this.go(step));
     follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
     follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
+    find("match").addEventListener("change", () => this.matchBy(
+      /** @type {HTMLSelectElement} */
+      find("match").value
+    ));
     follow("speed", "change", (number) => this.setSpeed(number));
     follow("unit", "change", (number) => this.setUnit(number));
     follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
@@ -4252,6 +4455,26 @@ var Player = class {
   setSpeed(number) {
     this.speed = Math.min(SPEEDS.length - 1, Math.max(0, number));
     part(this.root, "speed").value = String(this.speed);
+  }
+  /** Match the two runs by something else; the first one stays where it is. @param {string} match */
+  matchBy(match) {
+    const { position } = (
+      /** @type {Stage} */
+      this.stage.machine
+    );
+    this.set({ match });
+    this.jump({ step: position }, 0);
+  }
+  /**
+   * Go to a block, a thread or a step of a run.
+   * @param {import("./panel.js").Choice} choice
+   * @param {number} run
+   */
+  jump({ step, ...who2 }, run) {
+    const { stage } = this;
+    if (!stage) return;
+    if (who2.block || who2.thread) this.set({ ...stage.ofFirst(run, who2) });
+    if (step !== void 0) this.set({ step: stage.alignment.step(run, step) });
   }
   /** @param {number} number */
   setUnit(number) {
@@ -4368,6 +4591,7 @@ var Player = class {
       ["block", position(machine.block.at)],
       ["thread", position(trace.threadPosition(machine.thread))],
       ["panel", this.stage.lens],
+      ...this.stage.match === "statement" ? [] : [["match", this.stage.match]],
       ...number > 1 ? [["stepper", number]] : []
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
@@ -4400,7 +4624,9 @@ var Player = class {
     if (way < 0) places.reverse();
     const here = stage.order({ block: stage.machine.block.at });
     const place = places.find((p) => way * (stage.order(p) - here || p.step - this.step) > 0) ?? places[0];
-    if (place) this.set({ ...place });
+    if (!place) return;
+    this.set({ block: place.block, thread: place.thread });
+    this.set({ step: stage.alignment.step(place.run, place.position) });
   }
   /** @param {number} way */
   move(way) {
@@ -4412,8 +4638,9 @@ var Player = class {
    */
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
-    const stops = (this.stage?.runs ?? []).map(({ context: { machine } }) => {
-      return unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+    const stops = (this.stage?.runs ?? []).map(({ context: { machine } }, run) => {
+      const stop = unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+      return this.stage?.alignment.step(run, stop) ?? stop;
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
     if (!beyond.length) return this.go(way > 0 ? this.last : 0);
