@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources e5cb8669ed7c519d bundle b478133112be136e */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1da86535b57ae2fa bundle 7e3529f9adec56be */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -76,6 +76,53 @@ function listOfKeys() {
     ([, keys, what]) => html("div", {}, html("dt", {}, ...keys.split(" ").map((key) => html("kbd", {}, key))), html("dd", {}, what))
   );
   return html("dl", {}, ...rows);
+}
+
+// links.js
+var PLACES = ["block", "thread", "step"];
+function asked(hash) {
+  const words = new URLSearchParams(hash.slice(1));
+  if (!words.has("step")) return null;
+  const values = {};
+  for (const name of PLACES) {
+    const numbers = (words.get(name) ?? "").split(",").filter(Boolean).map(Number);
+    if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
+    values[name] = name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3);
+  }
+  for (const name of ["match", "panel"]) if (words.has(name)) values[name] = words.get(name);
+  return { values, number: Number(words.get("stepper") ?? 0) };
+}
+function followAddress(player) {
+  const link = asked(location.hash);
+  if (!link || (link.number || 1) !== player.model.get("_saved")) return;
+  player.set(link.values);
+  if (link.number) player.el.scrollIntoView();
+}
+function followLink(event) {
+  const link = (
+    /** @type {HTMLElement} */
+    event.target.closest?.("a[href^='#step=']")
+  );
+  const wanted = link && asked(link.getAttribute("href") ?? "");
+  if (!wanted || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const roots = (
+    /** @type {(HTMLElement & {stepper: import("./player.js").Player})[]} */
+    [...document.querySelectorAll(".tt-root")]
+  );
+  const below = roots.find((root2) => link.compareDocumentPosition(root2) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const root = wanted.number ? roots.find(({ stepper }) => stepper.model.get("_saved") === wanted.number) : below;
+  if (!root) return;
+  event.preventDefault();
+  event.stopPropagation();
+  root.stepper.set(wanted.values);
+  const { Reveal } = (
+    /** @type {any} */
+    globalThis
+  );
+  const { h, v } = Reveal?.getIndices?.(root.closest("section")) ?? {};
+  Reveal?.slide?.(h, v);
+  root.focus({ preventScroll: true });
+  root.scrollIntoView({ block: "nearest" });
 }
 
 // terms.js
@@ -1761,9 +1808,9 @@ var Ask = class {
    * Tell of an element, unless the list of another one is open.
    * @param {Asked | null} asked
    */
-  point(asked) {
+  point(asked2) {
     if (this.pinned) return;
-    this.mark(asked);
+    this.mark(asked2);
     this.draw();
   }
   /**
@@ -1771,13 +1818,13 @@ var Ask = class {
    * @param {Asked} asked
    * @param {boolean} byKey
    */
-  pin(asked, byKey) {
-    const again = this.pinned && this.asked?.array === asked.array && this.asked.element === asked.element;
+  pin(asked2, byKey) {
+    const again = this.pinned && this.asked?.array === asked2.array && this.asked.element === asked2.element;
     this.shut(false);
     if (again) return;
     this.pinned = true;
     this.byKey = byKey;
-    this.mark(asked);
+    this.mark(asked2);
     this.draw();
     if (!byKey) return;
     const { position } = this.context.machine;
@@ -1789,11 +1836,11 @@ var Ask = class {
    * @param {boolean} back  whether the array gets the focus back that it had
    */
   shut(back) {
-    const { asked, pinned } = this;
+    const { asked: asked2, pinned } = this;
     this.pinned = false;
     this.mark(null);
     this.draw();
-    if (back && pinned) (this.byKey ? asked?.plane.layer : this.root)?.focus({ preventScroll: true });
+    if (back && pinned) (this.byKey ? asked2?.plane.layer : this.root)?.focus({ preventScroll: true });
     return pinned;
   }
   /** @returns {HTMLElement | null} */
@@ -1801,10 +1848,10 @@ var Ask = class {
     return this.memory.closest(".tt-root");
   }
   /** @param {Asked | null} asked */
-  mark(asked) {
+  mark(asked2) {
     this.asked?.plane.ask(null);
-    this.asked = asked;
-    asked?.plane.ask(asked.i);
+    this.asked = asked2;
+    asked2?.plane.ask(asked2.i);
   }
   draw() {
     const { node, pinned } = this;
@@ -2007,9 +2054,9 @@ var Arrays = class {
   home(array, element) {
     const planes2 = this.planes[array];
     const plane = planes2[Math.floor(element / planes2[0].size)];
-    const [lens, asked] = [this.lenses.get(array), { plane, i: element - plane.offset, array, element }];
+    const [lens, asked2] = [this.lenses.get(array), { plane, i: element - plane.offset, array, element }];
     const i = lens?.elements.indexOf(element) ?? -1;
-    return lens && i >= 0 && plane instanceof Heat ? { ...asked, plane: lens.grid, i } : asked;
+    return lens && i >= 0 && plane instanceof Heat ? { ...asked2, plane: lens.grid, i } : asked2;
   }
   /**
    * Tell of the element under the pointer or chosen by the arrow keys, and magnify a large array there; a click or
@@ -2025,10 +2072,10 @@ var Arrays = class {
     const hint = `${plane.rows}×${plane.columns} elements; the arrow keys choose one, Enter lists its accesses`;
     const attributes = { role: "slider", tabindex: 0, "aria-label": plane.name, "aria-valuemin": 0, "aria-valuemax": most, "aria-valuenow": 0, "aria-valuetext": hint };
     for (const [key, value] of Object.entries(attributes)) layer.setAttribute(key, String(value));
-    const asked = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
+    const asked2 = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
     const go = (to) => {
       cursor = to;
-      this.aimAt(asked());
+      this.aimAt(asked2());
       layer.setAttribute("aria-valuenow", String(cursor));
       plane.asked.scrollIntoView({ block: "nearest", inline: "nearest" });
     };
@@ -2044,15 +2091,15 @@ var Arrays = class {
       if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in ways || event.key === "Enter")) return;
       event.preventDefault();
       event.stopPropagation();
-      if (event.key === "Enter") this.ask.pin(asked(), true);
+      if (event.key === "Enter") this.ask.pin(asked2(), true);
       else if (cursor + ways[event.key] <= most) go(cursor + ways[event.key]);
     });
   }
   /** @param {import("./ask.js").Asked | null} asked */
-  aimAt(asked) {
-    this.pointed = asked;
+  aimAt(asked2) {
+    this.pointed = asked2;
     this.magnify();
-    this.ask.point(asked);
+    this.ask.point(asked2);
   }
   /**
    * @param {Plane} plane  of an array, or of a part of it that is magnified
@@ -2068,27 +2115,27 @@ var Arrays = class {
     };
     plane.node.classList.add("tt-click");
     plane.node.addEventListener("pointermove", (event) => {
-      const asked = under(
+      const asked2 = under(
         /** @type {PointerEvent} */
         event
       );
-      if (!asked) return;
-      if (whole) this.aimAt(asked);
-      else this.ask.point(asked);
+      if (!asked2) return;
+      if (whole) this.aimAt(asked2);
+      else this.ask.point(asked2);
     });
     plane.node.addEventListener("pointerleave", () => {
       if (whole) this.aimAt(null);
       else this.ask.point(null);
     });
     plane.node.addEventListener("click", (event) => {
-      const asked = under(
+      const asked2 = under(
         /** @type {MouseEvent} */
         event
       );
-      if (!asked) return;
-      this.ask.pin(asked, false);
+      if (!asked2) return;
+      this.ask.pin(asked2, false);
       this.ask.root?.focus({ preventScroll: true });
-      const owner = number === trace.owner ? trace.owned[asked.element] : -1;
+      const owner = number === trace.owner ? trace.owned[asked2.element] : -1;
       if (owner < 0) return;
       const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
       this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
@@ -3610,10 +3657,10 @@ var Lanes = class {
     const digits = Math.max(...[...addresses.values()].map(([byte]) => String(byte).length));
     const size = Math.min(7.5, CELL3 * 0.92 / (digits * 0.6));
     this.lanes.forEach(({ address, byte, title }, lane) => {
-      const asked = addresses.get(lane);
+      const asked2 = addresses.get(lane);
       if (size !== this.size) address.setAttribute("style", `font-size: ${size}px`);
-      write(byte, asked ? String(asked[0]) : "");
-      write(title, asked ? `${asked[1]}, byte ${asked[0]}` : "");
+      write(byte, asked2 ? String(asked2[0]) : "");
+      write(title, asked2 ? `${asked2[1]}, byte ${asked2[0]}` : "");
     });
     this.size = size;
   }
@@ -3703,13 +3750,13 @@ function picture2(sectors, mine) {
     const [left, top] = [i % columns2 * across, Math.floor(i / columns2) * height];
     node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside2 * SECTOR_BYTES)));
     for (let s = 0; s < beside2; s++) {
-      const asked = sectors.get(group * beside2 + s);
+      const asked2 = sectors.get(group * beside2 + s);
       const x = left + gutter + s * width;
-      const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
+      const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked2 ? "tt-sector" : "tt-no-sector" };
       node.append(svg("rect", frame));
-      if (!asked) continue;
+      if (!asked2) continue;
       for (let w = 0; w < words; w++) {
-        const lanes3 = asked.get(w);
+        const lanes3 = asked2.get(w);
         const look = !lanes3 ? "tt-unused" : lanes3.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
         const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
         const who2 = lanes3 ? `lanes ${lanes3.join(", ")}` : "not used by any lane";
@@ -4332,11 +4379,16 @@ var Player = class {
     this.resize = () => this.stage?.fit();
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
+    this.address = () => followAddress(this);
+    if (model.get("_saved")) window.addEventListener("hashchange", this.address);
+    document.addEventListener("click", followLink, true);
+    if (model.get("_saved")) this.address();
     this.load();
   }
   destroy() {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
+    window.removeEventListener("hashchange", this.address);
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer);
     this.sizes.disconnect();
@@ -4586,7 +4638,7 @@ var Player = class {
     const { machine, trace } = this.stage;
     const number = this.model.get("_saved");
     const position = (place) => place.slice(0, trace.dims).join();
-    const asked = [
+    const asked2 = [
       ["step", this.step],
       ["block", position(machine.block.at)],
       ["thread", position(trace.threadPosition(machine.thread))],
@@ -4594,7 +4646,7 @@ var Player = class {
       ...this.stage.match === "statement" ? [] : [["match", this.stage.match]],
       ...number > 1 ? [["stepper", number]] : []
     ];
-    history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
+    history.replaceState(history.state, "", `#${asked2.map((pair) => pair.join("=")).join("&")}`);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     const says2 = copied ? "The link is copied" : "The link is in the address bar";
     this.offerLink(says2, "done");

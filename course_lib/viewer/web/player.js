@@ -2,6 +2,7 @@
 
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
+import { followAddress, followLink } from "./links.js";
 import { layOut, Stage } from "./stage.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 
@@ -79,12 +80,17 @@ export class Player {
     this.resize = () => this.stage?.fit();
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
+    this.address = () => followAddress(this);
+    if (model.get("_saved")) window.addEventListener("hashchange", this.address);
+    document.addEventListener("click", followLink, true); // once, however many steppers there are
+    if (model.get("_saved")) this.address();
     this.load();
   }
 
   destroy() {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
+    window.removeEventListener("hashchange", this.address);
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
