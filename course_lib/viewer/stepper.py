@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -14,6 +16,7 @@ import traitlets
 from ..trace.locate import locate
 from ..trace.replay import Timeline
 from .alignment import MATCHES, Alignment, partner, result_of
+from .files import MAX_FRAMES, kind_of, write
 from .layout import HINT
 from .page import page
 from .payload import encode
@@ -191,6 +194,29 @@ class Stepper(Still, anywidget.AnyWidget):
         still = self.picture(hint="")._repr_html_()
         file.write_text(page(title, self.get_state(), still), encoding="utf-8")
         return file
+
+    def save_picture(
+        self, path: str | os.PathLike[str], step: int | Iterable[int] | None = None, *, seconds: float = 1.0
+    ) -> pathlib.Path:
+        """Write a picture of a step, for a slide or a handout; return its path.
+
+        The path ends in .png, .svg or .gif. ``step`` is by default that of :meth:`scene`; of a GIF it may be several,
+        as ``range(8, 24)``, and each is shown for ``seconds``. Raises ValueError for another kind of file, for several
+        steps in a PNG or an SVG, for too many in a GIF, and for a step or a time that there is not.
+        """
+        steps = list(islice(step, MAX_FRAMES + 1)) if isinstance(step, Iterable) else [step]
+        kind_of(path, len(steps))
+        last = self._alignment().last
+        wrong = [
+            each
+            for each in steps
+            if each is not None and not (isinstance(each, int | np.integer) and 0 <= each <= last)
+        ]
+        if wrong:
+            raise ValueError(f"There is no step {wrong[0]}: block {self.block} takes {last}.")
+        if not 0.02 <= seconds <= 60:
+            raise ValueError(f"A frame cannot be shown for {seconds} seconds: choose from 0.02 to 60.")
+        return write([self.picture(each, hint="") for each in steps], path, seconds)
 
     def _linear_thread(self) -> int:
         (x, y, z), (bx, by, _) = self.thread, self.trace.block
