@@ -36,7 +36,7 @@ class Bundle:
 STEPPER = Bundle(
     "stepper",
     pathlib.Path(__file__).parent,
-    ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size"),
+    ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size", "match"),
     "tile-by-tile-state",
 )
 
@@ -57,19 +57,6 @@ class PageModel {
   off(event, listener) { this.listeners.get(event)?.delete(listener); }
   save_changes() {}
 }
-// What an address asks for: #step=21&block=1,0&thread=1,1&panel=warp, of the first stepper or of stepper=2.
-const follow = (model, place) => {
-  const asked = new URLSearchParams(location.hash.slice(1));
-  const number = Number(asked.get("stepper") ?? 1);
-  if (!asked.has("step") || !("step" in model.state) || number !== model.get("_saved")) return;
-  for (const name of ["block", "thread", "step"]) {
-    const numbers = (asked.get(name) ?? "").split(",").filter(Boolean).map(Number);
-    if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
-    model.set(name, name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3));
-  }
-  if (asked.has("panel")) model.set("panel", asked.get("panel"));
-  if (asked.has("stepper")) place.scrollIntoView();
-};
 let number = 0;
 for (const state of document.querySelectorAll("script.%s")) {
   number += 1;
@@ -86,8 +73,6 @@ for (const state of document.querySelectorAll("script.%s")) {
   }).observe(place, { childList: true });
   try {
     const model = new PageModel(JSON.parse(state.textContent), number);
-    follow(model, place);
-    addEventListener("hashchange", () => follow(model, place));
     viewer.render({ model, el: place });
   } catch (error) {
     console.error(error);

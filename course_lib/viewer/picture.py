@@ -38,15 +38,19 @@ class StillPicture:
         """The shapes of the picture."""
         return lay_out(self.scene, self.hint)
 
+    @property
+    def layouts(self) -> list[Layout]:
+        """The shapes of the picture, and of the other run's below it."""
+        return [self.layout, *([lay_out(self.other, self.hint)] if self.other else [])]
+
     def image(self, scale: float = SCALE) -> Image.Image:
         """The picture in RGBA, ``scale`` pixels for each unit of the layout."""
-        image = draw(self.layout, scale)
-        if self.other is None:
-            return image
-        below = draw(lay_out(self.other, self.hint), scale)
-        both = Image.new("RGBA", (image.width, image.height + below.height), (255, 255, 255, 0))
-        both.paste(image)
-        both.paste(below, (0, image.height))
+        parts = [draw(layout, scale) for layout in self.layouts]
+        if len(parts) == 1:
+            return parts[0]
+        both = Image.new("RGBA", (parts[0].width, sum(part.height for part in parts)), (255, 255, 255, 0))
+        both.paste(parts[0])
+        both.paste(parts[1], (0, parts[0].height))
         return both
 
     @functools.cached_property

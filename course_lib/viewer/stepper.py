@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -13,11 +15,13 @@ import traitlets
 
 from ..trace.locate import locate
 from ..trace.replay import Timeline
+from .alignment import MATCHES, Alignment, partner, result_of
+from .files import MAX_FRAMES, kind_of, write
 from .layout import HINT
 from .page import page
 from .payload import encode
 from .picture import StillPicture
-from .results import wrong_elements
+from .results import WrongElements, wrong_elements
 from .scene import PANELS, Scene
 from .still import HTML, Still
 from .words import summary
@@ -25,7 +29,7 @@ from .words import summary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..trace.trace import Trace
+    from ..trace.trace import Dim3, Trace
 
 _HERE = pathlib.Path(__file__).parent
 
@@ -56,6 +60,7 @@ class Stepper(Still, anywidget.AnyWidget):
     panel = traitlets.Unicode("").tag(sync=True)
     panels = traitlets.Tuple(default_value=PANELS).tag(sync=True)
     text_size = traitlets.Float(1.0).tag(sync=True)
+    match = traitlets.Enum(MATCHES, "statement").tag(sync=True)
 
     def __init__(
         self,
@@ -99,6 +104,7 @@ class Stepper(Still, anywidget.AnyWidget):
             self._run, self._wrong, self._beside = run, {}, None
             self.step = 0
             self._wanted = self._other = ""
+            self.match = "statement"
             self.block, self.thread = at, who
             self.step = min(step, len(self.timeline))
             self._data = data
@@ -126,43 +132,57 @@ class Stepper(Still, anywidget.AnyWidget):
 
     @traitlets.validate("step")
     def _in_time(self, proposal: dict[str, Any]) -> int:
-        last = len(self.timeline)
+        last = self._alignment().last
         if not 0 <= proposal["value"] <= last:
             raise traitlets.TraitError(f"There is no step {proposal['value']}: block {self.block} takes {last}.")
         return int(proposal["value"])
 
-    @traitlets.observe("block")
+    @traitlets.observe("block", "thread", "match")
     def _not_beyond_its_end(self, change: object) -> None:
-        self.step = min(self.step, len(self.timeline))
+        self.step = min(self.step, self._alignment().last)
+
+    def _chosen(self, block: Dim3, thread: int) -> list[tuple[Timeline, int]]:
+        """A block and a thread of the first launch, and those of the second that belong to them."""
+        chosen = [(Timeline(self.trace, block), thread)]
+        if self._beside is not None:
+            other = self._beside.trace
+            number = self.trace.columns.blocks.tolist().index(list(block))
+            number, thread = partner(self.trace, other, number, thread, self.match)
+            chosen.append((Timeline(other, tuple(other.columns.blocks[number].tolist())), thread))
+        return chosen
+
+    def _alignment(self) -> Alignment:
+        """The steps of the launch, or the common steps of both."""
+        return Alignment(self._chosen(self.block, self._linear_thread()), self.match)
 
     def scene(self, step: int | None = None) -> Scene:
         """The contents of the viewer at a step: by default the current one, or, at step 0, an instructive one.
 
         That is the first finding, if there is one; else the middle of the chosen thread's reads.
         """
-        timeline, thread = self.timeline, self._linear_thread()
-        if step is None and not self.step and not thread and self.block == (0, 0, 0):
-            for finding in self.trace.findings:
-                for block, position, who in locate(self.trace, finding)[:1]:
-                    return Scene(Timeline(self.trace, block), position, who, self._wrong, self.panels)
-        chosen = step if step is not None else self.step or timeline.telling_step(thread)
-        return Scene(timeline, chosen, thread, self._wrong, self.panels)
+        return self._scenes(step)[0]
+
+    def _scenes(self, step: int | None = None) -> list[Scene]:
+        """The scene of each launch at the same step."""
+        block, thread, position = self.block, self._linear_thread(), None
+        if step is None and not self.step:
+            position = self.timeline.telling_step(thread)
+            places = (place for finding in self.trace.findings for place in locate(self.trace, finding)[:1])
+            if not thread and block == (0, 0, 0):
+                block, position, thread = next(places, (block, position, thread))
+        chosen = self._chosen(block, thread)
+        alignment = Alignment(chosen, self.match)
+        common = alignment.step(position) if position is not None else self.step if step is None else step
+        wrongs: tuple[WrongElements, ...] = (self._wrong, {})
+        return [
+            Scene(timeline, at, who, wrong, self.panels)
+            for (timeline, who), at, wrong in zip(chosen, alignment.positions(common), wrongs, strict=False)
+        ]
 
     def picture(self, step: int | None = None, *, hint: str = HINT) -> StillPicture:
         """Draw the step of :meth:`scene`, in a comparison with the other run's below it; ``hint`` is written on it."""
-        scene = self.scene(step)
-        return StillPicture(scene, self._other_scene(scene), hint)
-
-    def _other_scene(self, scene: Scene) -> Scene | None:
-        """The other run after as many steps, in the same block and thread if it has them."""
-        if self._beside is None:
-            return None
-        trace = self._beside.trace
-        blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
-        number = [tuple(at) for at in self.trace.columns.blocks.tolist()].index(scene.timeline.block)
-        timeline = Timeline(trace, blocks[min(number, len(blocks) - 1)])
-        thread = min(scene.thread, trace.n_threads - 1)
-        return Scene(timeline, min(scene.position, len(timeline)), thread, panels=self.panels)
+        first, *other = self._scenes(step)
+        return StillPicture(first, next(iter(other), None), hint)
 
     def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write the stepper as a separate page, at the current step; return the page's path.
@@ -175,15 +195,36 @@ class Stepper(Still, anywidget.AnyWidget):
         file.write_text(page(title, self.get_state(), still), encoding="utf-8")
         return file
 
+    def save_picture(
+        self, path: str | os.PathLike[str], step: int | Iterable[int] | None = None, *, seconds: float = 1.0
+    ) -> pathlib.Path:
+        """Write a picture of a step, for a slide or a handout; return its path.
+
+        The path ends in .png, .svg or .gif. ``step`` is by default that of :meth:`scene`; of a GIF it may be several,
+        as ``range(8, 24)``, and each is shown for ``seconds``. Raises ValueError for another kind of file, for several
+        steps in a PNG or an SVG, for too many in a GIF, and for a step or a time that there is not.
+        """
+        steps = list(islice(step, MAX_FRAMES + 1)) if isinstance(step, Iterable) else [step]
+        kind_of(path, len(steps))
+        last = self._alignment().last
+        wrong = [
+            each
+            for each in steps
+            if each is not None and not (isinstance(each, int | np.integer) and 0 <= each <= last)
+        ]
+        if wrong:
+            raise ValueError(f"There is no step {wrong[0]}: block {self.block} takes {last}.")
+        if not 0.02 <= seconds <= 60:
+            raise ValueError(f"A frame cannot be shown for {seconds} seconds: choose from 0.02 to 60.")
+        return write([self.picture(each, hint="") for each in steps], path, seconds)
+
     def _linear_thread(self) -> int:
         (x, y, z), (bx, by, _) = self.thread, self.trace.block
         return int(x + bx * (y + by * z))
 
     def __repr__(self) -> str:
-        scene = self.scene()
-        scenes = filter(None, (scene, self._other_scene(scene)))
         return "\n\n".join(
-            "\n".join([summary(each.trace), each.told, *each.wrong_now, *each.matrices_told]) for each in scenes
+            "\n".join([summary(each.trace), each.told, *each.wrong_now, *each.matrices_told]) for each in self._scenes()
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -199,14 +240,33 @@ def _payload(run: Any) -> str:
 
 
 def compare(
-    run: Any, other: Any, *, step: int = 0, block: Sequence[int] = (0, 0), panels: Sequence[str] = PANELS
+    run: Any,
+    other: Any,
+    *,
+    match: str = "statement",
+    step: int = 0,
+    block: Sequence[int] = (0, 0),
+    panels: Sequence[str] = PANELS,
 ) -> Stepper:
     """Return a stepper that steps through two launches side by side: naive and tiled, or with and without padding.
 
-    Each run has its own trace; ``step``, ``block`` and ``thread`` apply to both, as far as the second has them. The
-    still picture and the text show both. ``panels`` are those of Stepper; raises ValueError as it does.
+    ``match`` says what the launches do at the same time, for the chosen thread: the n-th "statement" of each, the n-th
+    "iteration" of their innermost loops, the n-th "outer iteration", the n-th "phase" of a kind (load, compute, store,
+    barrier), or the store of the same "element" of C = A·B, whichever block and thread of the second compute it. A
+    launch that is there first waits, so a ``step`` is one of the comparison. ``block`` and ``thread`` are the first
+    launch's; the second's are the same, as far as it has them. The still picture and the text show both. ``panels`` are
+    those of Stepper; raises ValueError as it does, for an unknown ``match``, and for "element" without a common C.
     """
     data = _payload(other)
-    stepper = Stepper(run, step=step, block=block, panels=panels)
+    stepper = Stepper(run, panels=panels)
+    if match not in MATCHES:
+        raise ValueError(f"Launches cannot be matched by {match!r}; choose from {', '.join(MATCHES)}.")
+    results = [each.arrays[name].shape if (name := result_of(each)) else None for each in (run.trace, other.trace)]
+    if match == "element" and (results[0] is None or results[0] != results[1]):
+        raise ValueError(
+            "The launches compute no C = A·B of one shape: match them by another of " + f"{', '.join(MATCHES[:-1])}."
+        )
     stepper._other, stepper._beside = data, other
+    stepper.match, stepper.block = match, tuple(block)
+    stepper.step = step
     return stepper

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from playwright.sync_api import expect
 
 NEWS = "@jupyterlab/apputils-extension:announcements"
@@ -84,3 +85,23 @@ def test_opens_the_first_lesson(lab, new_page):
 
     page.wait_for_url(f"**/lab/tree/notebooks/{first.name}*")
     expect(page.locator(".jp-NotebookPanel h1").first).to_be_visible()
+
+
+@pytest.mark.nightly
+def test_a_link_in_the_prose_moves_the_stepper_below_it(open_notebook):
+    """In JupyterLab as on a page, though Lab has links of its own."""
+    notebook = open_notebook(
+        [
+            "from IPython.display import Markdown\nMarkdown('[the fifth step](#step=5&thread=1,1)')",
+            "import numpy as np\nfrom course_lib import simulate\nfrom course_lib.kernels.tiled import tiled\n"
+            "from course_lib.viewer import Stepper\nA = np.ones((4, 4), np.float32)\n"
+            "stepper = Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, A, A.copy()), step=9)\nstepper",
+        ]
+    )
+    notebook.run_all()
+    page = notebook.page
+    expect(page.locator(".tt-count")).to_contain_text("step 9 of")
+    page.get_by_role("link", name="the fifth step").click()
+    expect(page.locator(".tt-count")).to_contain_text("step 5 of")
+    expect(page.locator(".tt-thread")).to_have_value("3")
+    assert "step=5" not in page.url

@@ -222,3 +222,17 @@ def test_the_threads_element_of_C_is_outlined_before_the_first_step(show, launch
         "svg => [...svg.children].map((node) => node.getAttribute('class'))"
     )
     assert order.index("tt-outline") < order.index("tt-own-thread")
+
+
+def test_two_runs_have_matrices_as_large_as_one(show, resize, launch_of):
+    """On a page of every size but the smallest, where the second sentence takes a line of their height."""
+    runs = [launch_of(name) for name in ("naive_16", "tiled_16")]
+    scale = "() => +getComputedStyle(document.querySelector('.tt-product')).getPropertyValue('--tt-scale')"
+    sizes = {(1280, 720): 0.95, (390, 844): 0.99, (1600, 1200): 1, (853, 480): 0.75}
+    found = []
+    for other in ("", Stepper(runs[1])._data):
+        page = show(Stepper(runs[0], step=9), _other=other, panel="arrays")
+        found.append([resize(page, size) or page.evaluate(scale) for size in sizes])
+        assert page.evaluate("document.documentElement.scrollWidth") <= 853
+    for one, two, least in zip(*found, sizes.values(), strict=True):
+        assert two >= least * one

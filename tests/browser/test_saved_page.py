@@ -226,6 +226,41 @@ def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp
     assert [page.url.partition("#")[0]] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
 
 
+@pytest.mark.parametrize("convert", [html_page, slides])
+def test_a_link_in_the_prose_moves_the_stepper_below_it(offline, tmp_path, convert):
+    """And gives it the focus; the stepper above stays. A deck goes to the stepper's slide."""
+    prose = "Look at [the last step of warp 0](#step=9&thread=1,1&panel=waits), or [nothing](#chapter)."
+    stepper = Stepper(launch("tiled"), step=21)
+    view = nbformat.v4.new_output("execute_result", {VIEW: {"model_id": "m"}, "text/plain": "x"})
+    code, text = nbformat.v4.new_code_cell("shown", outputs=[view]), nbformat.v4.new_markdown_cell(prose)
+    cells = [code, text, nbformat.v4.new_code_cell("shown", outputs=[view])]
+    code.metadata["slideshow"] = {"slide_type": "slide"}
+    text.metadata["slideshow"] = {"slide_type": "slide"}
+    book = nbformat.v4.new_notebook(
+        cells=cells, metadata={"widgets": {STATE: {"state": {"m": {"state": stepper.get_state()}}}}}
+    )
+    path = tmp_path / "lesson.html"
+    path.write_text(convert(book, "A lesson"), encoding="utf-8")
+    page = offline(path)
+    above, below = page.locator(".tt-root").nth(0), page.locator(".tt-root").nth(1)
+    if convert is slides:
+        page.wait_for_function("() => window.Reveal?.isReady()")
+        page.keyboard.press("ArrowRight")
+    page.get_by_role("link", name="the last step").click(timeout=9000)
+    expect(below.locator(".tt-count")).to_have_text("step 9 of 31")
+    expect(below.locator(".tt-thread")).to_have_value("3")
+    expect(below.get_by_role("tab", name="Waiting")).to_have_attribute("aria-selected", "true")
+    expect(above.locator(".tt-count")).to_have_text("step 21 of 31")
+    page.keyboard.press("ArrowRight")
+    expect(below.locator(".tt-count")).to_have_text("step 10 of 31")
+    if convert is html_page:
+        page.get_by_role("link", name="the last step").press("Enter", timeout=9000)
+        expect(below.locator(".tt-count")).to_have_text("step 9 of 31")
+    expect(below).to_be_visible()
+    assert "step=" not in page.url
+    assert [] == page.errors
+
+
 def test_slides_live_without_a_network(offline, tmp_path):
     """A slide fits 1280×720; its stepper steps by the arrow that turns the slide where the stepper has no focus."""
     cells = [

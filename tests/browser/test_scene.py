@@ -1,13 +1,18 @@
 """What the page shows of a launch is what the scene says: every grid, request, count and word, step by step."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+from launches.samples import product
 from nightly import NIGHTLY, at_night
+from numba import cuda
 
+from course_lib import simulate
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
+from course_lib.viewer import Stepper, compare
+from course_lib.viewer.alignment import MATCHES
 from course_lib.viewer.grids import texts_of
 from course_lib.viewer.results import heat
 from course_lib.viewer.scene import Scene
@@ -122,22 +127,92 @@ def test_page_shows_the_scene(show, launch_of, name):
     assert page.page_errors == []
 
 
-def test_page_shows_the_scenes_of_two_runs(show, launch_of):
-    """Beside each other each is its own scene, the shorter one at its end; its strips and its buffers' life too."""
-    runs = launch_of("naive"), launch_of("prefetched")
+@pytest.mark.parametrize("match", MATCHES)
+def test_page_shows_the_scenes_of_two_runs(show, launch_of, match):
+    """Beside each other each is its own scene, where Python says that it is; its strips and its buffers' life too."""
+    runs = launch_of("tiled_two_warps"), launch_of("prefetched")
+    stepper = compare(*runs, match=match)
+    chosen = stepper._chosen((0, 0, 0), 0)
+    alignment = stepper._alignment()
+    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, match=match)
+    tick = [alignment.step(position) for position in Scene(chosen[0][0], 0, 0).ticks]
+    for step in (0, 9, alignment.last // 2, alignment.last):
+        for number, ((timeline, thread), position) in enumerate(zip(chosen, alignment.positions(step), strict=True)):
+            shown, kernel = on_page(page, step, number), timeline.trace.kernel_name
+            where, _, shown["says"] = shown["says"].partition(": ")
+            assert where.startswith(kernel) and where.endswith(f", step {position} of {len(timeline)}")
+            compare_scene(shown, Scene(timeline, position, thread).data(), f"{kernel}, step {step}", tick)
+    assert shown["last"] == alignment.last
+    names = [[name for name, _ in Scene(timeline, 0, 0).strips] for timeline, _ in chosen]
+    assert "A_tiles[1]" in names[1] and "A_tile" in names[0]
+    assert page.page_errors == []
+
+
+def test_bars_and_maps_are_the_launches_counts(show):
+    """At the end of launches of one block, the counters' figures; each element's loads are the formula's."""
+    runs = product("naive", 8, 16, 8, block_width=8)(), product("tiled", 8, 16, 8, tile_width=8)()
+    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, match="element")
+    shown = on_page(page, compare(*runs, match="element")._alignment().last)["compare"]
+    assert [name for name, *_ in shown["bars"]][:3] == ["sectors", "bank conflicts", "barriers"]
+    barriers = {"naive": 0, "tiled": 2 * 16 // 8}
+    for (name, *bars), *_ in zip(shown["bars"], strict=True):
+        for run, (now, total) in zip(runs, bars, strict=True):
+            count = run.traffic.select
+            wanted = {
+                "sectors": count(space="global").sectors,
+                "bank conflicts": count(space="shared").bank_conflicts,
+                "barriers": barriers[run.trace.kernel_name],
+                "global loads": count(space="global", op="load").accesses,
+                "global stores": count(space="global", op="store").accesses,
+                "shared loads": count(space="shared", op="load").accesses,
+                "wavefronts": count(space="shared").wavefronts,
+                "statements": len(Timeline(run.trace, (0, 0, 0))),
+            }[name]
+            assert [now, total] == [wanted, wanted], (name, run.trace.kernel_name)
+    assert shown["loads"] == [[name, [8] * 128, [1] * 128, [7] * 128] for name in "AB"]
+
+
+def neighbours(x, y):
+    i = cuda.grid(1)
+    y[i] = x[i] + x[(i + 1) % y.size]
+
+
+def first_too(x, y):
+    i = cuda.grid(1)
+    y[i] = x[i] + x[0]
+
+
+def test_the_difference_of_two_maps(show):
+    """Positive where the first run loads an element more often, negative where the second does; each in its colour."""
+    x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
+    runs = [simulate(kernel, trace=True)[2, 16](x, y) for kernel in (neighbours, first_too)]
     page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data)
-    timelines = [Timeline(run.trace, (0, 0, 0)) for run in runs]
-    for step in (0, 9, len(timelines[0]), len(timelines[1])):
-        for number, timeline in enumerate(timelines):
-            shown = on_page(page, step, number)
-            kernel = timeline.trace.kernel_name
-            assert shown["says"].startswith(f"{kernel}: ")
-            shown["says"] = shown["says"].removeprefix(f"{kernel}: ")
-            wanted = Scene(timeline, min(step, len(timeline)), 0).data()
-            ticks = Scene(timelines[0], 0, 0).ticks
-            compare_scene(shown, wanted, f"{kernel}, step {step}", ticks)
-    names = [[name for name, _ in Scene(timeline, 0, 0).strips] for timeline in timelines]
-    assert "A_tiles[1]" in names[1] and not any("A_tile" in name for name in names[0])
+    ((name, *loads),) = on_page(page, 1)["compare"]["loads"]
+    one, other = np.full(32, 2), np.where(np.arange(32) == 0, 33, 1)
+    assert (name, loads) == ("x", [one.tolist(), other.tolist(), (one - other).tolist()])
+    caption = "up to 1 more in neighbours, up to 31 more in first_too"
+    figure = page.locator(".tt-maps figure", has_text=caption)
+    pixels = figure.locator("canvas").evaluate(
+        "canvas => [0, 1].map((x) => [...canvas.getContext('2d').getImageData(x, 0, 1, 1).data].slice(0, 3))"
+    )
+    less, more = (np.ptp(pixel) for pixel in pixels)
+    assert less > 100 > 40 > more  # of the second run's blue, and of the first run's grey
+
+
+def test_a_choice_in_the_second_run_is_made_in_the_first(show, launch_of):
+    """By element, in blocks of another shape: a click on C chooses who stores it, and an access its common step."""
+    runs = launch_of("naive_16"), product("naive", 16, 16, 16, block_width=8)()
+    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, match="element", panel="arrays", step=3)
+    matrix = page.locator(".tt-right .tt-matrix-C").bounding_box()
+    page.mouse.click(matrix["x"] + matrix["width"] * 0.9, matrix["y"] + matrix["height"] * 0.3)
+    state = page.evaluate("() => [0, 1].map((run) => document.querySelector('.tt-root').stepper.state(run))")
+    owned = [next(grid for grid in each["grids"] if grid["name"] == "C")["owned"] for each in state]
+    assert owned[0] == owned[1] == [state[1]["asked"]["element"]]
+    row, column = divmod(owned[0][0], 16)
+    assert page.evaluate("() => window.model.get('block')")[:2] == [column // 4, row // 4]
+    page.locator(".tt-ask li button").last.click()
+    position = int(re.search(r"step (\d+)", page.locator(".tt-ask li button").last.text_content()).group(1))
+    assert f", step {position} of " in page.locator(".tt-sentence").nth(1).text_content()
     assert page.page_errors == []
 
 

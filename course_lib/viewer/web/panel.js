@@ -6,8 +6,9 @@
  * @property {import("./machine.js").Machine} machine  of the chosen block and thread
  * @property {import("./machine.js").Machine | null} other  of the run beside it
  * @property {(lens: string) => boolean} offers  whether the reader is to see this view
- * @property {(choice: {block?: readonly number[], thread?: readonly number[], step?: number}) => void} choose
+ * @property {(choice: Choice) => void} choose
  */
+/** @typedef {{block?: readonly number[], thread?: readonly number[], step?: number}} Choice  in a run, of its own steps */
 /**
  * @typedef {object} Panel
  * @property {(trace: import("./trace.js").Trace) => boolean} wants  whether the trace has anything to show here

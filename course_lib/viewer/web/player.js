@@ -2,6 +2,7 @@
 
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
+import { followAddress, followLink } from "./links.js";
 import { layOut, Stage } from "./stage.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 
@@ -63,6 +64,7 @@ export class Player {
       "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
       "change:thread": () => this.changed("thread", () => this.choose()),
+      "change:match": () => this.changed("match", () => this.choose()),
       "change:panel": () => this.changed("panel", () => this.look()),
       "change:text_size": () => this.changed("text_size", () => this.textSize()),
     };
@@ -78,12 +80,17 @@ export class Player {
     this.resize = () => this.stage?.fit();
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
+    this.address = () => followAddress(this);
+    if (model.get("_saved")) window.addEventListener("hashchange", this.address);
+    document.addEventListener("click", followLink, true); // once, however many steppers there are
+    if (model.get("_saved")) this.address();
     this.load();
   }
 
   destroy() {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
+    window.removeEventListener("hashchange", this.address);
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
@@ -103,7 +110,7 @@ export class Player {
       traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
       const actions = {
-        choose: (/** @type {Record<string, unknown>} */ choice) => this.set(choice),
+        choose: (/** @type {import("./panel.js").Choice} */ choice, /** @type {number} */ run) => this.jump(choice, run),
         open: (/** @type {string} */ panel) => this.set({ panel }),
       };
       this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null);
@@ -128,7 +135,7 @@ export class Player {
     if (!stage) return;
     const { trace } = stage;
     const thread = Math.min(trace.threads - 1, trace.threadNumber(model.get("thread")));
-    stage.choose(trace.blockNumber(model.get("block")), thread);
+    stage.choose(trace.blockNumber(model.get("block")), thread, model.get("match") ?? "");
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
     stage.fit();
@@ -194,6 +201,7 @@ export class Player {
     follow("scrub", "input", (step) => this.go(step));
     follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
     follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
+    find("match").addEventListener("change", () => this.matchBy(/** @type {HTMLSelectElement} */ (find("match")).value));
     follow("speed", "change", (number) => this.setSpeed(number));
     follow("unit", "change", (number) => this.setUnit(number));
     follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
@@ -208,6 +216,25 @@ export class Player {
   setSpeed(number) {
     this.speed = Math.min(SPEEDS.length - 1, Math.max(0, number));
     /** @type {HTMLSelectElement} */ (part(this.root, "speed")).value = String(this.speed);
+  }
+
+  /** Match the two runs by something else; the first one stays where it is. @param {string} match */
+  matchBy(match) {
+    const { position } = /** @type {Stage} */ (this.stage).machine;
+    this.set({ match });
+    this.jump({ step: position }, 0);
+  }
+
+  /**
+   * Go to a block, a thread or a step of a run.
+   * @param {import("./panel.js").Choice} choice
+   * @param {number} run
+   */
+  jump({ step, ...who }, run) {
+    const { stage } = this;
+    if (!stage) return;
+    if (who.block || who.thread) this.set({ ...stage.ofFirst(run, who) });
+    if (step !== undefined) this.set({ step: stage.alignment.step(run, step) });
   }
 
   /** @param {number} number */
@@ -328,6 +355,7 @@ export class Player {
       ["block", position(machine.block.at)],
       ["thread", position(trace.threadPosition(machine.thread))],
       ["panel", this.stage.lens],
+      ...(this.stage.match === "statement" ? [] : [["match", this.stage.match]]),
       ...(number > 1 ? [["stepper", number]] : []),
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
@@ -363,7 +391,9 @@ export class Player {
     if (way < 0) places.reverse();
     const here = stage.order({ block: stage.machine.block.at });
     const place = places.find((p) => way * (stage.order(p) - here || p.step - this.step) > 0) ?? places[0];
-    if (place) this.set({ ...place });
+    if (!place) return;
+    this.set({ block: place.block, thread: place.thread });
+    this.set({ step: stage.alignment.step(place.run, place.position) });
   }
 
   /** @param {number} way */
@@ -378,8 +408,9 @@ export class Player {
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
     // With two runs, the nearer target counts: a run at its end has none.
-    const stops = (this.stage?.runs ?? []).map(({ context: { machine } }) => {
-      return unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+    const stops = (this.stage?.runs ?? []).map(({ context: { machine } }, run) => {
+      const stop = unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+      return this.stage?.alignment.step(run, stop) ?? stop;
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
     if (!beyond.length) return this.go(way > 0 ? this.last : 0);

@@ -17,6 +17,7 @@ import { waits } from "./panels/waits.js";
 import { warp } from "./panels/warp.js";
 import { tip } from "./terms.js";
 import { sentence, wrongNow } from "./text.js";
+import { MATCHES, partner, Alignment } from "./alignment.js";
 
 const PANELS = [arrays, threads, source, registers, counts];
 /** @type {import("./panel.js").Lens[]} */
@@ -59,7 +60,10 @@ const FRAME = `
   </div>
   <div class="tt-body">
     <div class="tt-main">
-      <div class="tt-left"><div class="tt-tabs" role="tablist" aria-label="Views"></div>
+      <div class="tt-left">
+        <div class="tt-views"><div class="tt-tabs" role="tablist" aria-label="Views"></div>
+          <label class="tt-matching" title="What both runs do at the same time; a run that is there first waits">
+            <span>Match by</span> <select class="tt-match"></select> <span class="tt-matched tt-soft"></span></label></div>
         <div class="tt-lens" tabindex="0" role="group" aria-label="The chosen view"></div></div>
       <div class="tt-right"></div>
     </div>
@@ -111,7 +115,7 @@ class Run {
     this.trace = trace;
     this.node = html("div");
     this.node.innerHTML = RUN;
-    if (name) part(this.node, "memory").prepend(html("div", { class: "tt-run-name" }, trace.kernel));
+    if (name) part(this.node, "memory").prepend(html("div", { class: "tt-run-name" }, trace.name));
     part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     this.memory = part(this.node, "memory");
@@ -141,16 +145,17 @@ export class Stage {
   /**
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
-   * @param {{choose: import("./panel.js").Context["choose"], open: (lens: string) => void}} actions
+   * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void}} actions
    * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
    */
   constructor(root, traces, actions, panels) {
     this.root = root;
     this.offers = (/** @type {string} */ lens) => !panels || lens === findings.name || panels.includes(lens);
-    const [trace] = traces;
+    const [trace, beside] = traces;
     this.trace = trace;
-    const names = traces.map((one) => one.kernel).join(" beside ");
-    write(part(root, "kernel"), traces.map((one) => one.kernel).join(" | "));
+    if (trace.kernel === beside?.kernel) traces.forEach((one, i) => (one.name = `${one.kernel} (${i + 1})`));
+    const names = traces.map(({ name }) => name).join(" beside ");
+    write(part(root, "kernel"), traces.map(({ name }) => name).join(" | "));
     write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
     const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
     root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
@@ -163,13 +168,23 @@ export class Stage {
     part(root, "fault").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
     const body = part(root, "body");
     for (const old of root.querySelectorAll(".tt-memory, .tt-program, .tt-ask")) old.remove();
-    this.runs = traces.map((one) => new Run(one, actions.choose, this.offers, traces.length > 1 ? ` of ${one.kernel}` : ""));
-    body.toggleAttribute("data-compare", traces.length > 1);
+    this.runs = traces.map((one, run) => {
+      const choose = (/** @type {import("./panel.js").Choice} */ choice) => actions.choose(choice, run);
+      return new Run(one, choose, this.offers, beside ? ` of ${one.name}` : "");
+    });
+    root.toggleAttribute("data-two", Boolean(beside));
+    part(root, "matching").hidden = !beside;
+    body.toggleAttribute("data-compare", Boolean(beside));
+    const product = beside && trace.owned.length && String(trace.arrays[trace.owner].shape) === String(beside.arrays[beside.owner]?.shape);
+    this.matches = MATCHES.filter((match) => match !== "element" || product);
+    part(root, "match").replaceChildren(...this.matches.map((match) => html("option", { value: match }, match === "element" ? `element of ${trace.arrays[trace.owner].name}` : match)));
+    this.match = "statement";
+    this.alignment = this.meet();
     this.lenses(actions.open);
     this.compact = false;
     this.lens = "";
     this.held = { place: "", height: 0 };
-    /** @type {HTMLElement[][]}  for each run, the sentence of its step and its findings */
+    /** @type {HTMLElement[]}  for each run, the sentence of its step and its findings */
     this.said = [];
     part(root, "body").style.minHeight = "";
     this.asked = ""; // the lens that the reader chose; if empty, the size of the page decides
@@ -179,6 +194,13 @@ export class Stage {
     for (const node of root.querySelectorAll(".tt-main .tt-heading, .tt-head .tt-word")) {
       for (const [name, value] of Object.entries(tip(node.textContent ?? ""))) node.setAttribute(name, value);
     }
+  }
+
+  /** Tell each of two runs of the other; returns their common steps. */
+  meet() {
+    const machines = this.runs.map(({ context }) => context.machine);
+    this.runs.forEach(({ context }, run) => (context.other = machines[1 - run] ?? null));
+    return new Alignment(machines, this.match);
   }
 
   /** Fill the legend with what the picture shows now. */
@@ -198,7 +220,7 @@ export class Stage {
   arrange() {
     const { root, runs, compact } = this;
     const [left, right] = [part(root, "left"), part(root, "right")];
-    const [tabs, lens] = [part(root, "tabs"), part(root, "lens")];
+    const [tabs, lens] = [part(root, "views"), part(root, "lens")];
     const [first, second] = runs.map(({ memory, program }) => [memory, program]);
     if (second) {
       part(root, "body").prepend(tabs, lens);
@@ -245,7 +267,7 @@ export class Stage {
       if (lens === compare) views.push(compare.build(node, runs[0].context));
       else for (const run of runs) {
         const place = html("div", { class: "tt-lens-run" });
-        if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.kernel));
+        if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.name));
         node.append(place);
         if (!lens.wants(run.trace)) {
           place.append(html("p", {}, lens.none ?? ""));
@@ -290,7 +312,8 @@ export class Stage {
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
     // the stylesheet leaves room for a notebook's bars, and a slide for its heading; a full screen has no limit
     const tall = Number.parseFloat(getComputedStyle(root).maxHeight) || window.innerHeight;
-    const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
+    // of two runs either the matrices or a lens, so that the matrices are as large as one run's
+    const compact = this.runs.length > 1 || tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     this.hold(compact, em);
     if (compact !== this.compact) {
@@ -319,7 +342,7 @@ export class Stage {
    */
   heightOfProduct(run, em) {
     const { compact, root, runs } = this;
-    if (runs.length > 1) return compact ? part(root, "left").clientHeight - 2 * em : Math.max(14 * em, 0.34 * part(root, "body").clientHeight);
+    if (runs.length > 1) return part(root, "left").clientHeight - 0.6 * em;
     if (compact) return part(root, "left").clientHeight - part(root, "tabs").offsetHeight - em;
     return Math.max(20 * em, 0.55 * part(root, "body").clientHeight);
   }
@@ -355,11 +378,14 @@ export class Stage {
     const run = this.runs[number];
     for (const view of run.lenses) view.choose(); // including hidden ones
     for (const view of run.lenses) view.draw();
-    const [says, ...findings] = this.said[number].map((node) => node.textContent);
+    const [says, ...findings] = [...this.said[number].children].map((node) => node.textContent);
     const ticks = [...part(this.root, "ticks").children].map((tick) => Number(/** @type {HTMLElement} */ (tick).dataset.step));
     const phase = part(this.root, "phase").textContent;
     const legend = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
-    return Object.assign({ says, legend, findings, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    const shared = number ? [] : (this.open.get(compare.name)?.views ?? []);
+    for (const view of shared) view.choose();
+    for (const view of shared) view.draw();
+    return Object.assign({ says, legend, findings, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses, ...shared].map((view) => view.state?.() ?? {}));
   }
 
   /** The visible views. */
@@ -370,14 +396,18 @@ export class Stage {
   /**
    * @param {number} blockNumber
    * @param {number} thread
+   * @param {string} match  what two runs are matched by
    */
-  choose(blockNumber, thread) {
+  choose(blockNumber, thread, match) {
     const { root, runs } = this;
-    for (const run of runs) run.choose(blockNumber, thread);
-    if (runs.length > 1) {
-      runs[0].context.other = runs[1].context.machine;
-      runs[1].context.other = runs[0].context.machine;
-    }
+    const [first, second] = runs;
+    this.match = this.matches.includes(match) ? match : "statement";
+    first.choose(blockNumber, thread);
+    second?.choose(...partner(first.trace, second.trace, [blockNumber, thread], this.match));
+    this.alignment = this.meet();
+    /** @type {HTMLSelectElement} */ (part(root, "match")).value = this.match;
+    const { completed, matched } = this.alignment;
+    write(part(root, "matched"), this.match === "statement" ? "" : `${matched} matched, of ${completed.join(" and ")}`);
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);
     const last = this.last;
@@ -390,22 +420,27 @@ export class Stage {
     const here = String(this.machine.block.at);
     const found = this.places.flatMap(({ block, step }) => (String(block) === here ? [step] : []));
     part(root, "ticks").replaceChildren(
-      ...this.machine.block.releases.map((release) => tick(release, "tt-release")),
-      ...[...new Set(found)].map((position) => tick(position, "tt-found")),
+      ...this.machine.block.releases.map((release) => tick(this.alignment.step(0, release), "tt-release")),
+      ...[...new Set(found)].map((step) => tick(step, "tt-found")),
     );
     for (const run of runs) for (const view of run.views) view.choose();
     this.stale = new Set(this.open.keys());
   }
 
   /**
-   * The positions of the runs' findings, each at the access that caused it, in the order of blocks and steps.
-   * @returns {{block: readonly number[], thread: readonly number[], step: number}[]}
+   * The runs' findings, each at the access that caused it, in the order of blocks and steps: the block and thread of the
+   * first run, and the common step, which in another block is that of the run.
+   * @returns {{block: readonly number[], thread: readonly number[], step: number, run: number, position: number}[]}
    */
   get places() {
-    const places = this.runs.flatMap(({ trace }) =>
-      trace.findings.flatMap(({ at: [place] }) =>
-        place ? [{ block: trace.blocks[place.block].at, thread: trace.threadPosition(place.thread), step: place.step }] : [],
-      ),
+    const here = String(this.machine.block.at);
+    const places = this.runs.flatMap(({ trace }, run) =>
+      trace.findings.flatMap(({ at: [place] }) => {
+        if (!place) return [];
+        const who = this.ofFirst(run, { block: trace.blocks[place.block].at, thread: trace.threadPosition(place.thread) });
+        const step = String(who.block) === here ? this.alignment.step(run, place.step) : place.step;
+        return [{ .../** @type {{block: readonly number[], thread: readonly number[]}} */ (who), step, run, position: place.step }];
+      }),
     );
     return places.sort((x, y) => this.order(x) - this.order(y) || x.step - y.step);
   }
@@ -419,9 +454,22 @@ export class Stage {
     return x + gx * (y + gy * z);
   }
 
-  /** The last step of the longest run. */
+  /**
+   * A choice in one of the runs as the first run's block and thread that belong to it.
+   * @param {number} run
+   * @param {import("./panel.js").Choice} choice
+   */
+  ofFirst(run, { block, thread }) {
+    const [{ trace: first }, { trace, context }] = [this.runs[0], this.runs[run]];
+    const { blockNumber, thread: now } = context.machine;
+    const chosen = [block ? trace.blockNumber(block) : blockNumber, thread ? trace.threadNumber(thread) : now];
+    const [number, who] = run ? partner(trace, first, /** @type {[number, number]} */ (chosen), this.match) : chosen;
+    return { block: first.blocks[number].at, thread: first.threadPosition(who) };
+  }
+
+  /** The last common step. */
   get last() {
-    return Math.max(...this.runs.map((run) => run.context.machine.length));
+    return this.alignment.last;
   }
 
   /**
@@ -429,19 +477,25 @@ export class Stage {
    * @param {Run} run
    */
   says({ context: { machine }, trace }) {
-    const who = this.runs.length > 1 ? [html("code", {}, trace.kernel), ": "] : [];
+    const first = this.machine;
+    const same = machine.blockNumber === first.blockNumber && machine.thread === first.thread;
+    const where = same ? "" : `, block ${trace.label(machine.block.at)}, thread ${trace.threadLabel(machine.thread)}`;
+    const at = `${where}, step ${machine.position} of ${machine.length}: `;
+    const who = this.runs.length > 1 ? [html("code", {}, trace.name), at] : [];
     const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
     const wrong = wrongNow(machine).map((text) => [text]);
-    return [
+    return html(
+      "div",
+      {},
       html("p", { class: "tt-sentence" }, ...who, ...sentence(machine)),
       ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words)),
-    ];
+    );
   }
 
   /** @param {number} step */
   draw(step) {
     const { machine, root } = this;
-    for (const { context } of this.runs) context.machine.seek(Math.min(step, context.machine.length));
+    this.alignment.positions(step).forEach((position, run) => this.runs[run].context.machine.seek(position));
     const scrub = /** @type {HTMLInputElement} */ (part(root, "scrub"));
     scrub.value = String(step);
     scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
@@ -450,7 +504,7 @@ export class Stage {
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = this.runs.map((run) => this.says(run));
-    part(root, "say").replaceChildren(...this.said.flat());
+    part(root, "say").replaceChildren(...this.said);
     for (const view of this.views) view.scroll?.();
     if (!part(root, "keys").hidden) this.explain();
   }

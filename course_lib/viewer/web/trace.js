@@ -348,6 +348,7 @@ export class Trace {
     this.columns = columns;
     /** @type {string} */
     this.kernel = sent.kernel;
+    this.name = this.kernel; // beside another run of the same kernel, with a number
     /** @type {Position} */
     this.grid = sent.grid;
     /** @type {Position} */

@@ -281,7 +281,7 @@ class Arrays {
    * @param {{M: number, K: number, N: number, beside: number}} sides
    * @param {import("../panel.js").Size} size
    */
-  scale({ M, K, N, beside }, { compact, width, height, em }) {
+  scale({ M, K, N, beside }, { compact, narrow, width, height, em }) {
     // The counts are above A and left of B, and may need more room than is free there.
     const high = part(this.productPlace, "callout").offsetHeight;
     const wide = high ? CALLOUT * em : 0;
@@ -293,7 +293,7 @@ class Arrays {
     const most = Math.min(fitting(compact ? height : height * (this.share ?? 1), M, high), (LARGEST * em) / UNIT);
     const within = (/** @type {number} */ room) => Math.max(0.01, Math.min(fitting(room, N + beside, wide), most));
     const [whole, less] = [within(width), within(width - BESIDE * em)];
-    const scale = compact && less > WORTH * whole ? less : whole;
+    const scale = compact && !narrow && less > WORTH * whole ? less : whole;
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);

@@ -1,0 +1,55 @@
+// Links to a step: #step=21&block=1,0&thread=1,1&panel=warp, in the address of a page, or in the prose of a lesson, where
+// a link moves the stepper below it.
+
+const PLACES = ["block", "thread", "step"];
+
+/**
+ * What a link asks for, as values of the model, and the number of the stepper; null if it asks for no step.
+ * @param {string} hash
+ */
+function asked(hash) {
+  const words = new URLSearchParams(hash.slice(1));
+  if (!words.has("step")) return null;
+  /** @type {Record<string, unknown>} */
+  const values = {};
+  for (const name of PLACES) {
+    const numbers = (words.get(name) ?? "").split(",").filter(Boolean).map(Number);
+    if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
+    values[name] = name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3);
+  }
+  for (const name of ["match", "panel"]) if (words.has(name)) values[name] = words.get(name);
+  return { values, number: Number(words.get("stepper") ?? 0) };
+}
+
+/**
+ * Follow the address of a saved page, if it asks this stepper, the first one without a number.
+ * @param {import("./player.js").Player} player
+ */
+export function followAddress(player) {
+  const link = asked(location.hash);
+  if (!link || (link.number || 1) !== player.model.get("_saved")) return;
+  player.set(link.values);
+  if (link.number) player.el.scrollIntoView();
+}
+
+/**
+ * Follow a link in the page: the stepper of its number, or the first one below the link, gets the step and the focus.
+ * @param {MouseEvent} event
+ */
+export function followLink(event) {
+  const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href^='#step=']");
+  const wanted = link && asked(link.getAttribute("href") ?? "");
+  if (!wanted || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const roots = /** @type {(HTMLElement & {stepper: import("./player.js").Player})[]} */ ([...document.querySelectorAll(".tt-root")]);
+  const below = roots.find((root) => link.compareDocumentPosition(root) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const root = wanted.number ? roots.find(({ stepper }) => stepper.model.get("_saved") === wanted.number) : below;
+  if (!root) return;
+  event.preventDefault();
+  event.stopPropagation();
+  root.stepper.set(wanted.values);
+  const { Reveal } = /** @type {any} */ (globalThis); // of a deck, in which the stepper may have a slide of its own
+  const { h, v } = Reveal?.getIndices?.(root.closest("section")) ?? {};
+  Reveal?.slide?.(h, v);
+  root.focus({ preventScroll: true });
+  root.scrollIntoView({ block: "nearest" });
+}
