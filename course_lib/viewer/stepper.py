@@ -14,7 +14,7 @@ import traitlets
 from ..trace.locate import locate
 from ..trace.replay import Timeline
 from .layout import HINT
-from .page import page
+from .page import STEPPER, page
 from .payload import encode
 from .picture import StillPicture
 from .results import wrong_elements
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..trace.trace import Trace
-
-_HERE = pathlib.Path(__file__).parent
 
 
 class Stepper(Still, anywidget.AnyWidget):
@@ -45,8 +43,9 @@ class Stepper(Still, anywidget.AnyWidget):
     or an unknown panel.
     """
 
-    _esm = _HERE / "stepper.js"
-    _css = _HERE / "stepper.css"
+    # as text: of a path, anywidget keeps each widget for changes of the file
+    _esm = STEPPER.read("js")
+    _css = STEPPER.read("css")
     _data = traitlets.Unicode().tag(sync=True)
     _other = traitlets.Unicode("").tag(sync=True)
     _wanted = traitlets.Unicode("").tag(sync=True)

@@ -2,6 +2,7 @@
 
 import pytest
 from benchmarks.bench_stepper import FIRST_PICTURE
+from browser.test_stepper import SETUP
 
 from course_lib.viewer import Stepper
 
@@ -36,3 +37,29 @@ def bench_twenty(show, launch_of, measured, name):
     page = show(*[Stepper(launch_of(name))] * 20, head=drawn, own=True)
     page.wait_for_function("() => window.drawn")
     measured(f"twenty steppers of {name}", page.evaluate("() => window.drawn"), 3000)
+
+
+def bench_rerun(open_notebook, measured):
+    """What the kernel and the page hold more after 20 further runs of a cell with a stepper of 21,000 steps."""
+    launch = """from pathlib import Path
+from course_lib.kernels.tiled import tiled
+A, B = np.ones((2, 64, 64), np.float32)
+Stepper(simulate(tiled(16), trace=True)[(4, 4), (16, 16)](A, B, np.zeros((64, 64), np.float32)))"""
+    status = "print('held', Path('/proc/self/status').read_text().partition('VmRSS:')[2].split()[0])"
+    notebook = open_notebook([SETUP, launch, status])
+    session = notebook.page.context.new_cdp_session(notebook.page)
+
+    def held() -> tuple[float, float]:
+        """Megabytes of the kernel and of the page."""
+        notebook.cell(1).locator(".tt-count").wait_for()
+        session.send("HeapProfiler.collectGarbage")
+        kernel = int(notebook.outputs(2).text_content().split()[1])
+        return kernel / 1000, session.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+
+    for _ in range(3):
+        notebook.run_all()
+    before = held()
+    for _ in range(20):
+        notebook.run_all()
+    for place, old, new in zip(("kernel", "page"), before, held(), strict=True):
+        measured(f"{place} after 20 re-runs", new - old, unit="MB more")
