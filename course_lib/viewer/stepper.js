@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1ba364482a6fa0dc bundle 372750e255cd94a7 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b083676c34ce1ae8 bundle 1994352bdc5e5b24 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -668,6 +668,7 @@ var READ = 1;
 var WRITTEN = 2;
 var SNAPSHOTS = 64;
 var SNAPSHOT_EVERY = 256;
+var AT_ONCE = 256;
 var Machine = class {
   /**
    * @param {import("./trace.js").Trace} trace
@@ -682,6 +683,7 @@ var Machine = class {
     this.survey = new Survey(trace, this.block);
     this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
     this.snapshots = [];
+    this.dirty = /* @__PURE__ */ new Set();
     this.thread = thread;
     this.own = new ThreadSurvey(trace, this.block, thread);
     this.position = 0;
@@ -708,6 +710,7 @@ var Machine = class {
     this.position = number * this.every;
     this.values = kept ? kept.values.map((v) => v.slice()) : this.trace.arrays.map((a) => this.trace.initial(a));
     this.variables = new Map(kept ? [...kept.variables].map(([name, held]) => [name, held.slice()]) : []);
+    this.dirty.clear();
     this.quiet();
   }
   quiet() {
@@ -733,7 +736,10 @@ var Machine = class {
     const nearest = Math.min(this.snapshots.length - 1, Math.floor((position - 1) / this.every));
     if (position <= this.position || nearest * this.every > this.position) this.reset(Math.max(0, nearest));
     while (this.position < position) {
-      if (this.position === this.snapshots.length * this.every) this.keep();
+      if (this.position % this.every === 0) {
+        if (this.position === this.snapshots.length * this.every) this.keep();
+        this.dirty.clear();
+      }
       const last = this.position === position - 1;
       if (last) this.quiet();
       this.apply(this.position, last);
@@ -741,8 +747,25 @@ var Machine = class {
     }
   }
   keep() {
-    const variables = new Map([...this.variables].map(([name, held]) => [name, held.slice()]));
-    this.snapshots.push({ values: this.values.map((v) => v.slice()), variables });
+    const before = this.snapshots[this.snapshots.length - 1];
+    const kept = (held, old) => old && !this.dirty.has(held) ? old : held.slice();
+    this.snapshots.push({
+      values: this.values.map((held, i) => kept(held, before?.values[i])),
+      variables: new Map([...this.variables].map(([name, held]) => [name, kept(held, before?.variables.get(name))]))
+    });
+  }
+  /**
+   * Keep copies up to the end of the block, before anybody goes there, a little at each call of what is returned; that
+   * returns whether there is more to do. This machine stays where it is.
+   */
+  ahead() {
+    const scout = Object.create(this);
+    scout.dirty = /* @__PURE__ */ new Set();
+    scout.reset(Math.max(0, this.snapshots.length - 1));
+    return () => {
+      scout.seek(Math.min(this.length, scout.position + AT_ONCE));
+      return scout.position < this.length;
+    };
   }
   /**
    * @param {number} i
@@ -771,6 +794,7 @@ var Machine = class {
       const values = trace.vector(columns2.variable_values[row]);
       let held = this.variables.get(name);
       if (!held) this.variables.set(name, held = new Array(trace.threads).fill(null));
+      this.dirty.add(held);
       let k = 0;
       for (let lane = 0; lane < WARP; lane++) if (mask >>> lane & 1 && held) held[first + lane] = at(values, k++);
       if (!shown2) continue;
@@ -793,6 +817,7 @@ var Machine = class {
     const values = this.trace.vector(columns2.access_values[row]);
     const local = arrays2[number].space === "local" ? arrays2[number].size : 0;
     const held = this.values[number];
+    this.dirty.add(held);
     let k = 0;
     for (let lane = 0; lane < WARP; lane++) {
       if (!(mask >>> lane & 1)) continue;
@@ -3791,7 +3816,7 @@ var Stage = class {
     const names = traces.map((one) => one.kernel).join(" beside ");
     write(part(root, "kernel"), traces.map((one) => one.kernel).join(" | "));
     write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
-    const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
+    const number = [...document.querySelectorAll(".tt-place")].findIndex((place) => place.contains(root)) + 1;
     root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
     const option = (value, text) => html("option", { value }, text);
     part(root, "block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
@@ -4089,7 +4114,15 @@ var UNITS = ["statement", "iteration", "phase", "barrier"];
 var SIZES = [0.8, 1, 1.25, 1.5, 2];
 var LINK = "Copy a link to this step";
 var SAVE_AFTER = 300;
+var NEAR = "50% 0px";
 var UNSAVED = /* @__PURE__ */ new WeakMap();
+function whenIdle(work) {
+  if (window.requestIdleCallback) return window.requestIdleCallback(work);
+  return setTimeout(() => {
+    const end = performance.now() + 8;
+    work({ didTimeout: false, timeRemaining: () => end - performance.now() });
+  }, 30);
+}
 var Player = class {
   /**
    * @param {Model} model
@@ -4133,11 +4166,32 @@ var Player = class {
     this.resize = () => this.stage?.fit();
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
+    this.scouts = [];
+    this.near = false;
+    el.classList.add("tt-place", "tt-later");
+    this.sight = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.approach(),
+      /** @type {IntersectionObserverInit} */
+      { rootMargin: NEAR, scrollMargin: NEAR }
+    );
+    this.sight.observe(el);
+    this.approach = this.approach.bind(this);
+    window.addEventListener("beforeprint", this.approach);
+  }
+  /** Read the trace and draw it, once. */
+  approach() {
+    if (this.near) return;
+    this.near = true;
+    this.sight.disconnect();
     this.load();
   }
   destroy() {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
+    window.removeEventListener("beforeprint", this.approach);
+    this.sight.disconnect();
+    this.near = false;
+    this.scouts = [];
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer);
     this.sizes.disconnect();
@@ -4147,6 +4201,7 @@ var Player = class {
   }
   // A trace that arrives while another is read replaces it.
   async load() {
+    if (!this.near) return;
     this.pause();
     const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
     this.loading = texts;
@@ -4155,6 +4210,7 @@ var Player = class {
       if (this.loading !== texts) return;
       traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
+      this.el.classList.remove("tt-later");
       const actions = {
         choose: (choice) => this.set(choice),
         open: (panel) => this.set({ panel })
@@ -4171,6 +4227,7 @@ var Player = class {
       if (!(error instanceof Unreadable)) console.error(error);
       const message = error instanceof Unreadable ? error.message : BROKEN;
       const says2 = this.model.get("_saved") ? message.replace("run the cell again", "save the page again") : message;
+      this.el.classList.remove("tt-later");
       this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says2));
     }
   }
@@ -4183,6 +4240,18 @@ var Player = class {
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
     stage.fit();
+    this.lookAhead();
+  }
+  /** While the page is idle, keep copies of the memory, so that a drag of the timeline replays few steps. */
+  lookAhead() {
+    const scouts = (this.stage?.runs ?? []).map((run) => run.context.machine.ahead());
+    this.scouts = scouts;
+    const work = (idle) => {
+      if (this.scouts !== scouts) return;
+      while (scouts.length && idle.timeRemaining() > 0) if (!scouts[0]()) scouts.shift();
+      if (scouts.length) whenIdle(work);
+    };
+    whenIdle(work);
   }
   look() {
     const { stage } = this;

@@ -19,6 +19,7 @@ const UNITS = ["statement", "iteration", "phase", "barrier"];
 const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const LINK = "Copy a link to this step";
 const SAVE_AFTER = 300; // ms without a change
+const NEAR = "50% 0px"; // of a screen above and below what is in sight
 
 /**
  * @typedef {object} Unsaved  the choices of readers, in any view, that have not been sent to the kernel
@@ -28,6 +29,18 @@ const SAVE_AFTER = 300; // ms without a change
  */
 /** @type {WeakMap<Model, Unsaved>} */
 const UNSAVED = new WeakMap();
+
+/**
+ * Call back when the page has nothing else to do, with the time that there is; Safari has no function for it.
+ * @param {IdleRequestCallback} work
+ */
+function whenIdle(work) {
+  if (window.requestIdleCallback) return window.requestIdleCallback(work);
+  return setTimeout(() => {
+    const end = performance.now() + 8;
+    work({ didTimeout: false, timeRemaining: () => end - performance.now() });
+  }, 30);
+}
 
 export class Player {
   /**
@@ -78,12 +91,35 @@ export class Player {
     this.resize = () => this.stage?.fit();
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
+    /** @type {(() => boolean)[]} */
+    this.scouts = [];
+    // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
+    this.near = false;
+    el.classList.add("tt-place", "tt-later");
+    this.sight = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.approach(),
+      /** @type {IntersectionObserverInit} */ ({ rootMargin: NEAR, scrollMargin: NEAR }),
+    );
+    this.sight.observe(el);
+    this.approach = this.approach.bind(this);
+    window.addEventListener("beforeprint", this.approach);
+  }
+
+  /** Read the trace and draw it, once. */
+  approach() {
+    if (this.near) return;
+    this.near = true;
+    this.sight.disconnect();
     this.load();
   }
 
   destroy() {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
+    window.removeEventListener("beforeprint", this.approach);
+    this.sight.disconnect();
+    this.near = false;
+    this.scouts = [];
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
@@ -94,6 +130,7 @@ export class Player {
 
   // A trace that arrives while another is read replaces it.
   async load() {
+    if (!this.near) return;
     this.pause();
     const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
     this.loading = texts;
@@ -102,6 +139,7 @@ export class Player {
       if (this.loading !== texts) return;
       traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
+      this.el.classList.remove("tt-later");
       const actions = {
         choose: (/** @type {Record<string, unknown>} */ choice) => this.set(choice),
         open: (/** @type {string} */ panel) => this.set({ panel }),
@@ -119,6 +157,7 @@ export class Player {
       if (!(error instanceof Unreadable)) console.error(error);
       const message = error instanceof Unreadable ? error.message : BROKEN;
       const says = this.model.get("_saved") ? message.replace("run the cell again", "save the page again") : message;
+      this.el.classList.remove("tt-later");
       this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says));
     }
   }
@@ -132,6 +171,20 @@ export class Player {
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
     stage.fit();
+    this.lookAhead();
+  }
+
+  /** While the page is idle, keep copies of the memory, so that a drag of the timeline replays few steps. */
+  lookAhead() {
+    const scouts = (this.stage?.runs ?? []).map((run) => run.context.machine.ahead());
+    this.scouts = scouts;
+    /** @type {IdleRequestCallback} */
+    const work = (idle) => {
+      if (this.scouts !== scouts) return; // another block or thread was chosen
+      while (scouts.length && idle.timeRemaining() > 0) if (!scouts[0]()) scouts.shift();
+      if (scouts.length) whenIdle(work);
+    };
+    whenIdle(work);
   }
 
   look() {

@@ -153,7 +153,7 @@ export class Stage {
     const names = traces.map((one) => one.kernel).join(" beside ");
     write(part(root, "kernel"), traces.map((one) => one.kernel).join(" | "));
     write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
-    const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
+    const number = [...document.querySelectorAll(".tt-place")].findIndex((place) => place.contains(root)) + 1;
     root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
     /** @type {(value: number, text: string) => HTMLElement} */
     const option = (value, text) => html("option", { value }, text);
