@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b083676c34ce1ae8 bundle c553c7885501c7d4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 59115a02f7d3241f bundle c553c7885501c7d4 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;

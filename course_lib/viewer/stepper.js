@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b083676c34ce1ae8 bundle 1994352bdc5e5b24 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 59115a02f7d3241f bundle 8373c3269c6cc28e */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -62,7 +62,8 @@ var KEYS = [
   [["Home", "End"], "Home End", "to the start, to the end"],
   [["t", "T"], "t T", "the next thread, the one before"],
   [["b", "B"], "b B", "the next block, the one before"],
-  [["u"], "u", "what a step is: a statement, an iteration, a phase, a barrier"],
+  [["u"], "u", "what a step is: a statement, one of this warp, an iteration, this phase, a barrier"],
+  [["z", "Z"], "z Z", "zoom into the timeline, out of it"],
   [["+", "-"], "+ −", "faster, slower"],
   [[], "Tab", "to the next array; there the arrows choose an element, and Enter lists its accesses"],
   [["v", "V"], "v V", "the next view, the one before"],
@@ -1001,6 +1002,15 @@ var Machine = class {
       return arrives ? block.releases.find((release) => release >= end) ?? end : end;
     });
     return this.nextOf(stops, way);
+  }
+  /**
+   * The next statement of the chosen thread's warp.
+   * @param {number} way
+   */
+  ownFrom(way) {
+    const { block, length, position, thread } = this;
+    for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.warp(i) === thread >> 5) return i + 1;
+    return way > 0 ? length : 0;
   }
   /** The current phase of the chosen thread's warp, also at its end: its number and its kind. */
   get phase() {
@@ -2193,12 +2203,12 @@ var Arrays = class {
       const planes2 = this.planes[number];
       if (!planes2.length) return;
       const each = planes2[0].size;
-      const paint = (element) => {
+      const paint2 = (element) => {
         const plane = planes2[Math.floor(element / each)];
         plane.cell(element - plane.offset, this.look(number, element), machine.value(number, element));
       };
-      if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
-      else for (let element = 0; element < array.size; element++) paint(element);
+      if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint2(e);
+      else for (let element = 0; element < array.size; element++) paint2(element);
       const dots = array.space === "global" ? machine.elementsLoadedByThread(number) : [];
       const mine = [...machine.nowMine[number].keys()].sort((x, y) => x - y);
       const { wrong, beyond } = faults[number];
@@ -3296,12 +3306,80 @@ var Threads = class {
   }
 };
 
+// strips.js
+var ORDER = "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
+var PART2 = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+var KNOWN = /* @__PURE__ */ new WeakMap();
+function warpsOf(trace, block) {
+  const known = KNOWN.get(block);
+  if (known) return known;
+  const { access_array, access_op } = trace.columns;
+  const kinds = trace.arrays.map(({ name, space }) => {
+    const least = space === "global" ? 3 : space === "shared" ? 1 : -1;
+    return ["store", "load"].map((verb, loading) => ({ what: `${verb} ${name}`, rank: least + 1 - loading }));
+  });
+  const strips = Array.from({ length: trace.warps }, (_, warp2) => ({ name: `warp ${warp2}`, spans: [] }));
+  const arrivals = strips.map(() => []);
+  let open2 = 0;
+  for (let i = 0; i < block.length; i++) {
+    const [warp2, [from, to]] = [block.warp(i), block.rows("access", i)];
+    let [what, rank] = ["other", 0];
+    for (let row = from; row < to; row++) {
+      const kind = kinds[access_array[row]][access_op[row] === LOAD ? 1 : 0];
+      if (kind.rank > rank) ({ what, rank } = kind);
+    }
+    if (block.has(i, BARRIER)) what = "barrier";
+    const { spans } = strips[warp2];
+    const before = spans[spans.length - 1];
+    if (before && before[1] === i && before[2] === what) before[1] = i + 1;
+    else spans.push([i, i + 1, what]);
+    if (what !== "barrier") continue;
+    arrivals[warp2].push(i + 1);
+    while (block.releases[open2] <= i) open2++;
+    const release = block.releases[open2] ?? block.length;
+    if (release > i + 1) spans.push([i + 1, release, "wait"]);
+  }
+  const read = { strips, arrivals };
+  KNOWN.set(block, read);
+  return read;
+}
+function paint(canvas, strips, { from, to, pitch, hues }) {
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  const scale = canvas.width / (to - from);
+  strips.forEach(({ name, spans }, i) => {
+    const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
+    for (const [first, last, what] of spans) {
+      if (last <= from || first >= to) continue;
+      const width = Math.max(1, (last - first) * scale - (scale > 4 ? 1 : 0));
+      const high = Math.max(1, row * PART2[what.split(" ")[0]]);
+      context.fillStyle = hues(what, name);
+      context.fillRect((first - from) * scale, top + row - high, width, high);
+    }
+  });
+}
+function coloursOf(place, arrays2) {
+  const probe = html("i");
+  place.append(probe);
+  const known = /* @__PURE__ */ new Map();
+  const take = (what, colour) => {
+    probe.style.color = colour;
+    const bytes = new Uint8Array(Uint32Array.of(pixel(getComputedStyle(probe).color)).buffer);
+    known.set(what, `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`);
+  };
+  take("other", "var(--tt-still)");
+  for (const what of ["barrier", "wait"]) take(what, "var(--tt-ink)");
+  for (const { name, hue } of arrays2) for (const op of ["load", "store"]) take(`${op} ${name}`, hue);
+  probe.remove();
+  return (what) => known.get(what) ?? "";
+}
+
 // panels/waits.js
 var WIDTH2 = 1200;
 var HEIGHT = 160;
 var [THIN, THICK] = [5, 18];
 var NAME = 14;
-var ORDER = "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
 var buffer = (name) => name.replace(/\[\d+\]$/, "");
 var waits = {
   name: "waits",
@@ -3309,7 +3387,6 @@ var waits = {
   wants: () => true,
   build: (place, context) => new Waits(place, context)
 };
-var PART2 = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
 var Buffers = class {
   /**
    * @param {import("../trace.js").TraceArray} array
@@ -3393,33 +3470,14 @@ var Waits = class {
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;
-    const warps = Array.from({ length: trace.warps }, () => []);
-    this.arrivals = warps.map(() => []);
+    const { strips, arrivals } = warpsOf(trace, block);
+    this.arrivals = arrivals;
     const buffers = trace.arrays.flatMap((array, number) => array.space === "shared" ? [new Buffers(array, number)] : []);
-    for (let i = 0; i < block.length; i++) {
-      const warp2 = block.warp(i);
-      let [what, rank] = ["other", 0];
+    for (let i = 0; buffers.length && i < block.length; i++) {
       const accesses = block.accesses(i);
-      for (const access of accesses) {
-        const { space, name } = trace.arrays[access.array];
-        const now = space === "local" ? 0 : (space === "global" ? 3 : 1) + (access.loading ? 0 : 1);
-        if (now > rank) [what, rank] = [`${access.loading ? "load" : "store"} ${name}`, now];
-      }
       for (const each of buffers) each.take(i, accesses);
-      if (block.has(i, BARRIER)) what = "barrier";
-      const spans = warps[warp2];
-      const before = spans[spans.length - 1];
-      if (before && before[1] === i && before[2] === what) before[1] = i + 1;
-      else spans.push([i, i + 1, what]);
-      if (what !== "barrier") continue;
-      this.arrivals[warp2].push(i + 1);
-      const release = block.releases.find((r) => r >= i + 1) ?? block.length;
-      if (release > i + 1) spans.push([i + 1, release, "wait"]);
     }
-    this.rows = [
-      ...warps.map((spans, warp2) => ({ name: `warp ${warp2}`, spans })),
-      ...buffers.flatMap(({ rows }) => rows)
-    ];
+    this.rows = [...strips, ...buffers.flatMap(({ rows }) => rows)];
   }
   paint() {
     const { machine, trace } = this.context;
@@ -3433,36 +3491,14 @@ var Waits = class {
     this.names.replaceChildren(...this.rows.map(({ name }, i) => html("span", {}, i % every ? "" : name)));
     const label = `What each of ${trace.warps} warps does over the ${machine.length} statements of the block`;
     this.canvas.setAttribute("aria-label", label);
-    const context = this.canvas.getContext("2d");
-    if (!context) return;
-    const colours = this.colours();
-    const scale = WIDTH2 / machine.length;
-    this.rows.forEach(({ name, spans }, i) => {
-      const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
-      for (const [from, to, what] of spans) {
-        const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
-        const part2 = PART2[what.split(" ")[0]];
-        context.fillStyle = colours(what === "held" ? `load ${buffer(name)}` : what);
-        context.fillRect(from * scale, top + row * (1 - part2), width, row * part2);
-      }
-    });
+    const colours = coloursOf(
+      /** @type {HTMLElement} */
+      this.canvas.parentElement,
+      trace.arrays
+    );
+    const hues = (what, name) => colours(what === "held" ? `load ${buffer(name)}` : what);
+    paint(this.canvas, this.rows, { from: 0, to: machine.length, pitch, hues });
     this.painted = true;
-  }
-  /** The colour of a kind of span in the present theme. */
-  colours() {
-    const probe = html("i");
-    this.canvas.parentElement?.append(probe);
-    const known = /* @__PURE__ */ new Map();
-    const take = (what, colour) => {
-      probe.style.color = colour;
-      const bytes = new Uint8Array(Uint32Array.of(pixel(getComputedStyle(probe).color)).buffer);
-      known.set(what, `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`);
-    };
-    take("other", "var(--tt-still)");
-    for (const what of ["barrier", "wait"]) take(what, "var(--tt-ink)");
-    for (const { name, hue } of this.context.trace.arrays) for (const op of ["load", "store"]) take(`${op} ${name}`, hue);
-    probe.remove();
-    return (what) => known.get(what) ?? "";
   }
   repaint() {
     if (this.painted) this.paint();
@@ -3724,8 +3760,17 @@ var FRAME = `
       <button type="button" class="tt-next" title="To the next barrier (n; back with p)"></button>
       <button type="button" class="tt-end" title="To the end (End)"></button>
       <button type="button" class="tt-fault" title="To the next finding (e; back with E)"></button>
-      <div class="tt-track"><input class="tt-scrub" type="range" min="0" value="0" aria-label="Step" />
-        <div class="tt-ticks" aria-hidden="true"></div></div>
+      <div class="tt-timeline">
+        <div class="tt-scrub" role="slider" tabindex="0" aria-label="Step" aria-valuemin="0">
+          <div class="tt-labels"></div><span class="tt-order">order is not time</span>
+          <canvas class="tt-warps"></canvas><div class="tt-ticks"></div><i class="tt-position"></i>
+        </div>
+        <div class="tt-part"><i class="tt-window"></i></div>
+      </div>
+      <span class="tt-zooms">
+        <button type="button" class="tt-zoom-out" title="Zoom out of the timeline (Z)">−</button>
+        <button type="button" class="tt-zoom-in" title="Zoom into the timeline (z)">+</button>
+      </span>
       <span class="tt-phase"></span>
       <output class="tt-count"></output>
     </div>
@@ -3807,9 +3852,11 @@ var Stage = class {
    * @param {import("./trace.js").Trace[]} traces
    * @param {{choose: import("./panel.js").Context["choose"], open: (lens: string) => void}} actions
    * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
+   * @param {import("./timeline.js").Timeline} timeline
    */
-  constructor(root, traces, actions, panels) {
+  constructor(root, traces, actions, panels, timeline) {
     this.root = root;
+    this.timeline = timeline;
     this.offers = (lens) => !panels || lens === findings.name || panels.includes(lens);
     const [trace] = traces;
     this.trace = trace;
@@ -3950,6 +3997,7 @@ var Stage = class {
     const compact = tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     this.hold(compact, em);
+    this.timeline.look();
     if (compact !== this.compact) {
       this.compact = compact;
       this.arrange();
@@ -3998,6 +4046,7 @@ var Stage = class {
   }
   /** Adapt to the colours of the theme. */
   repaint() {
+    this.timeline.look();
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
   /**
@@ -4009,13 +4058,9 @@ var Stage = class {
     for (const view of run.lenses) view.choose();
     for (const view of run.lenses) view.draw();
     const [says2, ...findings2] = this.said[number].map((node) => node.textContent);
-    const ticks = [...part(this.root, "ticks").children].map((tick) => Number(
-      /** @type {HTMLElement} */
-      tick.dataset.step
-    ));
     const phase = part(this.root, "phase").textContent;
     const legend2 = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
-    return Object.assign({ says: says2, legend: legend2, findings: findings2, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
+    return Object.assign({ says: says2, legend: legend2, findings: findings2, phase, ...this.timeline.state(number) }, ...[...run.views, ...run.lenses].map((view) => view.state?.() ?? {}));
   }
   /** The visible views. */
   get views() {
@@ -4034,19 +4079,12 @@ var Stage = class {
     }
     part(root, "block").value = String(blockNumber);
     part(root, "thread").value = String(thread);
-    const last = this.last;
-    part(root, "scrub").max = String(last);
-    const tick = (position, look) => {
-      const mark = html("i", { class: look, "data-step": position });
-      mark.style.setProperty("--at", String(position / last));
-      return mark;
-    };
     const here = String(this.machine.block.at);
     const found = this.places.flatMap(({ block, step }) => String(block) === here ? [step] : []);
-    part(root, "ticks").replaceChildren(
-      ...this.machine.block.releases.map((release) => tick(release, "tt-release")),
-      ...[...new Set(found)].map((position) => tick(position, "tt-found"))
-    );
+    const phases = runs.length > 1 ? 0 : this.machine.block.phases[this.machine.thread >> 5]?.length;
+    const room = { count: `step ${this.last} of ${this.last}`, phase: phases ? `warp 0: phase ${phases} of ${phases}, compute` : "" };
+    for (const [name, longest] of Object.entries(room)) part(root, name).style.minWidth = `${0.9 * longest.length}ch`;
+    this.timeline.choose(runs, this.last, found);
     for (const run of runs) for (const view of run.views) view.choose();
     this.stale = new Set(this.open.keys());
   }
@@ -4091,12 +4129,7 @@ var Stage = class {
   draw(step) {
     const { machine, root } = this;
     for (const { context } of this.runs) context.machine.seek(Math.min(step, context.machine.length));
-    const scrub = (
-      /** @type {HTMLInputElement} */
-      part(root, "scrub")
-    );
-    scrub.value = String(step);
-    scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
+    this.timeline.draw(step);
     write(part(root, "count"), `step ${step} of ${this.last}`);
     write(part(root, "phase"), this.runs.length === 1 ? machine.phase : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
@@ -4108,9 +4141,197 @@ var Stage = class {
   }
 };
 
+// timeline.js
+var CLOSEST = 24;
+var GAP4 = 4;
+var AWAY = 0.1;
+var Timeline = class {
+  /**
+   * @param {HTMLElement} root
+   * @param {(step: number) => void} go
+   */
+  constructor(root, go) {
+    this.slider = part(root, "scrub");
+    this.canvas = /** @type {HTMLCanvasElement} */
+    part(root, "warps");
+    this.window = part(root, "window");
+    this.slider.title = ORDER;
+    this.runs = [];
+    this.marks = [];
+    this.labels = [];
+    this.last = 1;
+    this.step = 0;
+    this.zoom = 0;
+    this.from = 0;
+    const to = (event) => {
+      const box = this.slider.getBoundingClientRect();
+      const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+      return Math.min(this.last, Math.ceil(this.from + share * this.span));
+    };
+    this.slider.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      go(to(event));
+      const drag = new AbortController();
+      window.addEventListener("pointermove", (moved) => go(to(moved)), drag);
+      for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => drag.abort(), drag);
+    });
+    this.slider.addEventListener("pointermove", (event) => {
+      if (!event.buttons) this.slider.title = this.tells(to(event));
+    });
+    this.slider.addEventListener("wheel", (event) => {
+      if (event.ctrlKey || event.metaKey) this.zoomBy(event.deltaY < 0 ? 1 : -1);
+      else if (this.zoom && event.deltaX) this.show(this.from + event.deltaX / this.slider.clientWidth * this.span);
+      else return;
+      event.preventDefault();
+    });
+    part(root, "zoom-in").addEventListener("click", () => this.zoomBy(1));
+    part(root, "zoom-out").addEventListener("click", () => this.zoomBy(-1));
+  }
+  /** The steps that are in sight. */
+  get span() {
+    return this.last / 2 ** this.zoom;
+  }
+  /**
+   * Another trace, block or thread.
+   * @param {import("./stage.js").Run[]} runs
+   * @param {number} last
+   * @param {number[]} found  the steps of findings
+   */
+  choose(runs, last, found) {
+    if (last !== this.last) this.zoom = this.from = 0;
+    this.runs = runs;
+    this.last = last;
+    const { block, thread } = runs[0].context.machine;
+    const mark = (step, look) => ({ step, look, mark: html("i", { class: look, "data-step": step }) });
+    this.marks = [...block.releases.map((step) => mark(step, "tt-release")), ...[...new Set(found)].map((step) => mark(step, "tt-found"))];
+    part(this.slider, "ticks").replaceChildren(...this.marks.map(({ mark: mark2 }) => mark2));
+    const phases = runs.length > 1 ? [] : block.phases[thread >> 5] ?? [];
+    this.labels = [
+      ...block.releases.map((at2, i) => ({ at: at2, to: block.releases[i + 1] ?? last, texts: [`barrier ${i + 1}`, String(i + 1)] })),
+      ...phases.flatMap(([to, kind], i) => kind === "barrier" ? [] : [{ at: phases[i - 1]?.[0] ?? 0, to, texts: [kind] }])
+    ].sort((x, y) => x.at - y.at);
+    set(this.slider, "aria-valuemax", String(last));
+    this.look();
+  }
+  /** @param {number} step */
+  draw(step) {
+    this.step = step;
+    const [{ context }] = this.runs;
+    const { machine } = context;
+    set(this.slider, "aria-valuenow", String(step));
+    const where = machine.line === null ? "" : `, line ${machine.line}, warp ${machine.warp}`;
+    set(this.slider, "aria-valuetext", `step ${step} of ${this.last}${this.runs.length > 1 ? "" : where}`);
+    if (step < this.from || step > this.from + this.span) this.show(step - (step < this.from ? 1 - AWAY : AWAY) * this.span);
+    else this.place();
+  }
+  /**
+   * Bring the part from this position into sight.
+   * @param {number} from
+   */
+  show(from) {
+    this.from = Math.min(this.last - this.span, Math.max(0, from));
+    this.look();
+  }
+  /**
+   * Show half or twice as many steps, around the current one.
+   * @param {number} way
+   */
+  zoomBy(way) {
+    const most = Math.max(0, Math.floor(Math.log2(this.last / CLOSEST)));
+    const before = this.span;
+    this.zoom = Math.min(most, Math.max(0, this.zoom + way));
+    this.show(this.step - (this.step - this.from) * this.span / before);
+  }
+  /** Draw all again: another part is in sight, or the page has another size or theme. */
+  look() {
+    const { canvas, last, runs, slider } = this;
+    this.place();
+    for (const { step, mark } of this.marks) this.put(mark, step);
+    Object.assign(this.window.style, { left: `${100 * this.from / last}%`, width: `${100 * this.span / last}%` });
+    this.window.parentElement?.toggleAttribute("data-zoomed", this.zoom > 0);
+    const wide = slider.clientWidth;
+    if (!wide || !runs.length) return;
+    this.write(wide);
+    const strips = runs.flatMap(({ context: { machine }, trace }) => warpsOf(trace, machine.block).strips);
+    const [width, height] = [Math.round(wide * devicePixelRatio), Math.round(canvas.clientHeight * devicePixelRatio)];
+    Object.assign(canvas, { width, height });
+    const hues = coloursOf(slider, runs.flatMap(({ trace }) => trace.arrays));
+    paint(canvas, strips, { from: this.from, to: this.from + this.span, pitch: height / strips.length, hues });
+  }
+  /**
+   * Place an element at a position, or hide it out of sight.
+   * @param {HTMLElement} node
+   * @param {number} position
+   */
+  put(node, position) {
+    const share = (position - this.from) / this.span;
+    node.style.left = `${100 * share}%`;
+    node.hidden = share < 0 || share > 1;
+  }
+  place() {
+    this.put(part(this.slider, "position"), this.step);
+  }
+  /**
+   * Write the labels that have room, none over another; barriers in full, unless more labels have room without that.
+   * @param {number} wide
+   */
+  write(wide) {
+    const [full2, brief] = [0, 1].map((from) => this.fitting(wide, (texts) => texts.slice(Math.min(from, texts.length - 1))));
+    const nodes = (brief.length > full2.length ? brief : full2).map(({ left, text }) => {
+      const node = html("span", {}, text);
+      node.style.left = `${left}px`;
+      return node;
+    });
+    part(this.slider, "labels").replaceChildren(...nodes);
+  }
+  /**
+   * @param {number} wide
+   * @param {(texts: string[]) => string[]} allowed
+   */
+  fitting(wide, allowed) {
+    const pen = this.canvas.getContext("2d");
+    if (!pen) return [];
+    pen.font = getComputedStyle(part(this.slider, "labels")).font;
+    const scale = wide / this.span;
+    const most = wide - part(this.slider, "order").offsetWidth - GAP4;
+    let end = 0;
+    return this.labels.flatMap(({ at: at2, to, texts }) => {
+      const left = Math.max(end, (at2 - this.from) * scale + 2);
+      const room = Math.min(most, (to - this.from) * scale) - left;
+      const text = allowed(texts).find((each) => pen.measureText(each).width <= room);
+      if (!text) return [];
+      end = left + pen.measureText(text).width + GAP4;
+      return [{ left, text }];
+    });
+  }
+  /**
+   * What the steps up to a position are, for who points there.
+   * @param {number} position
+   */
+  tells(position) {
+    if (this.runs.length > 1 || position < 1) return ORDER;
+    const { block } = this.runs[0].context.machine;
+    return `step ${position}: line ${block.line(position - 1)}, warp ${block.warp(position - 1)}. ${ORDER}`;
+  }
+  /**
+   * What it shows; of several runs, the warps of one.
+   * @param {number} number
+   */
+  state(number) {
+    const { context, trace } = this.runs[number];
+    const steps = new Set(this.marks.map(({ step }) => step));
+    return {
+      ticks: [...steps].sort((x, y) => x - y),
+      timeline: warpsOf(trace, context.machine.block).strips.map(({ name, spans }) => [name, spans]),
+      labels: [...part(this.slider, "labels").children].map(({ textContent }) => textContent)
+    };
+  }
+};
+
 // player.js
 var SPEEDS = [1, 2, 4, 8, 16, 32];
-var UNITS = ["statement", "iteration", "phase", "barrier"];
+var UNITS = ["statement", "this warp", "iteration", "this phase", "barrier"];
+var ONE = ["step", "statement of this warp", "iteration", "phase", "barrier"];
 var SIZES = [0.8, 1, 1.25, 1.5, 2];
 var LINK = "Copy a link to this step";
 var SAVE_AFTER = 300;
@@ -4135,6 +4356,7 @@ var Player = class {
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
     Object.assign(this.root, { stepper: this });
     layOut(this.root);
+    this.timeline = new Timeline(this.root, (step) => this.go(step));
     this.stage = null;
     this.timer = null;
     this.speed = 2;
@@ -4215,7 +4437,7 @@ var Player = class {
         choose: (choice) => this.set(choice),
         open: (panel) => this.set({ panel })
       };
-      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null);
+      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null, this.timeline);
       this.textSize();
       this.stage.look(this.model.get("panel") ?? "");
       this.choose();
@@ -4305,7 +4527,6 @@ var Player = class {
       input.addEventListener(type, () => action(Number(input.value)));
     };
     const options = (name, texts) => find(name).append(...texts.map((text, value) => html("option", { value }, text)));
-    follow("scrub", "input", (step) => this.go(step));
     follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
     follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
     follow("speed", "change", (number) => this.setSpeed(number));
@@ -4326,8 +4547,8 @@ var Player = class {
   setUnit(number) {
     this.unit = number % UNITS.length;
     part(this.root, "unit").value = String(this.unit);
-    const name = this.unit ? UNITS[this.unit] : "step";
-    for (const [button, text] of [["back", `One ${name} back (←)`], ["forward", `One ${name} (→)`]]) {
+    const one = ONE[this.unit];
+    for (const [button, text] of [["back", `One ${one} back (←)`], ["forward", `One ${one} (→)`]]) {
       part(this.root, button).title = text;
       part(this.root, button).setAttribute("aria-label", text);
     }
@@ -4355,14 +4576,17 @@ var Player = class {
     const arrow = (way) => tab ? this.view(way, true) : shift ? this.goBy("barrier", way) : this.move(way);
     const actions = {
       " ": () => this.toggle(),
+      ...target.classList.contains("tt-scrub") && { ArrowUp: () => this.move(1), ArrowDown: () => this.move(-1) },
+      z: () => this.timeline.zoomBy(1),
+      Z: () => this.timeline.zoomBy(-1),
       ArrowRight: () => arrow(1),
       ArrowLeft: () => arrow(-1),
       PageDown: () => this.goBy("barrier", 1),
       PageUp: () => this.goBy("barrier", -1),
       n: () => this.goBy("barrier", 1),
       p: () => this.goBy("barrier", -1),
-      ".": () => this.goBy("phase", 1),
-      ",": () => this.goBy("phase", -1),
+      ".": () => this.goBy("this phase", 1),
+      ",": () => this.goBy("this phase", -1),
       l: () => this.goBy("iteration", 1),
       L: () => this.goBy("iteration", -1),
       e: () => this.finding(1),
@@ -4482,7 +4706,9 @@ var Player = class {
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
     const stops = (this.stage?.runs ?? []).map(({ context: { machine } }) => {
-      return unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+      if (unit === "barrier") return machine.barrierFrom(way);
+      if (unit === "this phase") return machine.phaseFrom(way);
+      return unit === "this warp" ? machine.ownFrom(way) : machine.turnFrom(way);
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
     if (!beyond.length) return this.go(way > 0 ? this.last : 0);

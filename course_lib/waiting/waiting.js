@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources b083676c34ce1ae8 bundle 6a1929329d553183 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 59115a02f7d3241f bundle 6a1929329d553183 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 function html(tag, attributes = {}, ...children) {

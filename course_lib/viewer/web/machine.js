@@ -397,6 +397,16 @@ export class Machine {
     return this.nextOf(stops, way);
   }
 
+  /**
+   * The next statement of the chosen thread's warp.
+   * @param {number} way
+   */
+  ownFrom(way) {
+    const { block, length, position, thread } = this;
+    for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.warp(i) === thread >> 5) return i + 1;
+    return way > 0 ? length : 0;
+  }
+
   /** The current phase of the chosen thread's warp, also at its end: its number and its kind. */
   get phase() {
     const phases = this.block.phases[this.thread >> 5] ?? [];

@@ -3,6 +3,7 @@
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { layOut, Stage } from "./stage.js";
+import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 
 /**
@@ -15,7 +16,9 @@ import { BROKEN, open, Unreadable } from "./trace.js";
  */
 
 const SPEEDS = [1, 2, 4, 8, 16, 32]; // steps per second
-const UNITS = ["statement", "iteration", "phase", "barrier"];
+const UNITS = ["statement", "this warp", "iteration", "this phase", "barrier"];
+/** What one step of each is called. */
+const ONE = ["step", "statement of this warp", "iteration", "phase", "barrier"];
 const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const LINK = "Copy a link to this step";
 const SAVE_AFTER = 300; // ms without a change
@@ -56,6 +59,7 @@ export class Player {
     // Tests read here what the page shows.
     Object.assign(this.root, { stepper: this });
     layOut(this.root);
+    this.timeline = new Timeline(this.root, (step) => this.go(step));
     /** @type {Stage | null} */
     this.stage = null;
     /** @type {ReturnType<typeof setTimeout> | null} */
@@ -144,7 +148,7 @@ export class Player {
         choose: (/** @type {Record<string, unknown>} */ choice) => this.set(choice),
         open: (/** @type {string} */ panel) => this.set({ panel }),
       };
-      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null);
+      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null, this.timeline);
       this.textSize();
       this.stage.look(this.model.get("panel") ?? "");
       this.choose();
@@ -244,7 +248,6 @@ export class Player {
     };
     const options = (/** @type {string} */ name, /** @type {string[]} */ texts) =>
       find(name).append(...texts.map((text, value) => html("option", { value }, text)));
-    follow("scrub", "input", (step) => this.go(step));
     follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
     follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
     follow("speed", "change", (number) => this.setSpeed(number));
@@ -267,8 +270,8 @@ export class Player {
   setUnit(number) {
     this.unit = number % UNITS.length;
     /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
-    const name = this.unit ? UNITS[this.unit] : "step";
-    for (const [button, text] of [["back", `One ${name} back (←)`], ["forward", `One ${name} (→)`]]) {
+    const one = ONE[this.unit];
+    for (const [button, text] of [["back", `One ${one} back (←)`], ["forward", `One ${one} (→)`]]) {
       part(this.root, button).title = text;
       part(this.root, button).setAttribute("aria-label", text);
     }
@@ -296,14 +299,17 @@ export class Player {
     /** @type {Record<string, () => void>} */
     const actions = {
       " ": () => this.toggle(),
+      ...(target.classList.contains("tt-scrub") && { ArrowUp: () => this.move(1), ArrowDown: () => this.move(-1) }),
+      z: () => this.timeline.zoomBy(1),
+      Z: () => this.timeline.zoomBy(-1),
       ArrowRight: () => arrow(1),
       ArrowLeft: () => arrow(-1),
       PageDown: () => this.goBy("barrier", 1),
       PageUp: () => this.goBy("barrier", -1),
       n: () => this.goBy("barrier", 1),
       p: () => this.goBy("barrier", -1),
-      ".": () => this.goBy("phase", 1),
-      ",": () => this.goBy("phase", -1),
+      ".": () => this.goBy("this phase", 1),
+      ",": () => this.goBy("this phase", -1),
       l: () => this.goBy("iteration", 1),
       L: () => this.goBy("iteration", -1),
       e: () => this.finding(1),
@@ -432,7 +438,9 @@ export class Player {
     if (unit === "statement") return this.go(this.step + way);
     // With two runs, the nearer target counts: a run at its end has none.
     const stops = (this.stage?.runs ?? []).map(({ context: { machine } }) => {
-      return unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+      if (unit === "barrier") return machine.barrierFrom(way);
+      if (unit === "this phase") return machine.phaseFrom(way);
+      return unit === "this warp" ? machine.ownFrom(way) : machine.turnFrom(way);
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
     if (!beyond.length) return this.go(way > 0 ? this.last : 0);
