@@ -31,8 +31,9 @@ class Prediction(Still, anywidget.AnyWidget):
     ``guess`` is the reader's text ("" before there is one), ``right`` what became of it: "", "yes" or "no".
     """
 
-    _esm = _HERE / "predict.js"
-    _css = _HERE / "predict.css"
+    # as text: of a path, anywidget keeps each widget for changes of the file
+    _esm = (_HERE / "predict.js").read_text(encoding="utf-8")
+    _css = (_HERE / "predict.css").read_text(encoding="utf-8")
     question = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
     answer = traitlets.Unicode().tag(sync=True)

@@ -6,13 +6,16 @@ While the kernel runs, only references are kept; a chunk of blocks is converted 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..simulator.findings import Finding, LaunchError
+from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.lanes.arrays import ATOMIC
+from ..simulator.lanes.masks import DifferentArrays
+from ..simulator.launch.engine import Engine
 from ..simulator.observer import Observer
 from .columns import BARRIER, RESUMED, TURN
 from .pack import Events, Packer, Update
@@ -20,13 +23,37 @@ from .program import Listing
 from .trace import Fragment, MatrixOperation, RecordedSteps, Trace, TraceArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
 #: A trace with more steps is refused: the recording, and the page that shows it, would be too large.
 MAX_STEPS = 200_000
+#: After so many recorded statements, the steps of the whole launch are counted: that takes a fifth of the time.
+COUNT_AFTER = 5_000
 
 
-class TraceObserver(Observer):
+class StepCounter(Observer):
+    """Counts the steps of a launch on the lines of ``shown``; raises LaunchError beyond ``MAX_STEPS`` of them."""
+
+    def __init__(self, shown: Container[int]):
+        super().__init__()
+        self._shown = shown
+        self._steps = 0
+
+    def statement(self, vector: Any, line: int, mask: Any) -> None:
+        if line in self._shown:
+            self.count(vector, mask)
+
+    def count(self, vector: Any, mask: Any) -> None:
+        """Count a statement of a warp: a step in each block of the chunk in which lanes execute it."""
+        self._steps += vector.chunk.count if mask is True else vector.warps_active(mask)
+        if self._steps > MAX_STEPS:
+            raise LaunchError(
+                f"this launch has more than {MAX_STEPS:,} steps, too many to trace; trace fewer blocks, a smaller "
+                "matrix, or K (the sum's length) of one or two tiles: every block and every tile does the same"
+            )
+
+
+class TraceObserver(StepCounter):
     """Records a :class:`Trace` of a whole launch.
 
     ``figures(pattern, phase)`` returns the (sectors, wavefronts, bank conflicts) of one access of a pattern: arrays
@@ -36,15 +63,16 @@ class TraceObserver(Observer):
     """
 
     def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
-        super().__init__()
+        super().__init__(())
         self._packer = Packer(figures)
         self._arrays: dict[str, TraceArray] = {}
-        self._steps = 0
+        self._recorded = 0
 
     def start(self, prepared: Any) -> None:
         super().start(prepared)
         self.prepared = prepared
         self._program = Listing(prepared.unit.sources)
+        self._before = [(array, array.flat.copy()) for array in prepared.may_write if array.flat.flags.writeable]
         for value in prepared.values:
             if hasattr(value, "host"):
                 self._arrays[value.name] = TraceArray(
@@ -84,13 +112,26 @@ class TraceObserver(Observer):
         chunk.masks.append(mask)
         chunk.flags.append(flags)
         self._now[warp] = self._latest[warp, line] = event
-        self._steps += vector.chunk.count if mask is True else vector.warps_active(mask)
-        if self._steps > MAX_STEPS:
-            raise LaunchError(
-                f"this launch has more than {MAX_STEPS:,} steps, too many to trace; trace fewer blocks, a smaller "
-                "matrix, or K (the sum's length) of one or two tiles: every block and every tile does the same"
-            )
+        self.count(vector, mask)
+        self._recorded += 1
+        if self._recorded == COUNT_AFTER:
+            self._count_all()
         return event
+
+    def _count_all(self) -> None:
+        """Run the launch from its start, unrecorded, and restore its arrays; raise LaunchError if it is too long."""
+        arrays = (*self.prepared.arrays, *self.prepared.unit.outside)
+        watchers, now = [array.watchers for array in arrays], [array.flat.copy() for array, _ in self._before]
+        for array, values in self._before:
+            array.flat[...] = values
+        try:
+            with suppress(KernelError, DifferentArrays):  # the launch that is recorded reports it
+                Engine(self.prepared, [StepCounter(self._program.prefix)]).run()
+        finally:
+            for array, watched in zip(arrays, watchers, strict=True):
+                array.watchers = watched
+            for (array, _), values in zip(self._before, now, strict=True):
+                array.flat[...] = values
 
     def _event(self, vector: Any, line: int) -> int | None:
         """Return the event of a line of the running statement.

@@ -18,7 +18,7 @@ from ..trace.replay import Timeline
 from .alignment import MATCHES, Alignment, partner, result_of
 from .files import MAX_FRAMES, kind_of, write
 from .layout import HINT
-from .page import page
+from .page import STEPPER, page
 from .payload import encode
 from .picture import StillPicture
 from .results import WrongElements, wrong_elements
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..trace.trace import Dim3, Trace
-
-_HERE = pathlib.Path(__file__).parent
 
 
 class Stepper(Still, anywidget.AnyWidget):
@@ -49,8 +47,9 @@ class Stepper(Still, anywidget.AnyWidget):
     or an unknown panel.
     """
 
-    _esm = _HERE / "stepper.js"
-    _css = _HERE / "stepper.css"
+    # as text: of a path, anywidget keeps each widget for changes of the file
+    _esm = STEPPER.read("js")
+    _css = STEPPER.read("css")
     _data = traitlets.Unicode().tag(sync=True)
     _other = traitlets.Unicode("").tag(sync=True)
     _wanted = traitlets.Unicode("").tag(sync=True)

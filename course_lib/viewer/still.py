@@ -4,15 +4,20 @@ On a page of nbconvert, a widget's view has priority over the rest of its output
 network: without a network the page shows nothing at all. So our widgets have two outputs: the still, as HTML, and the
 view alone, which hides the output before it once it runs (``web/still.js``).
 For a reader's own box, the stills of all our widgets in it come first, and then the box.
+
+A cell that is run again replaces its outputs, so the widgets that it showed before are closed: the page and the kernel
+then forget their data. A closed widget that still has a name opens again when it is shown.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets
 import traitlets
+from IPython import get_ipython
 
 from ..lessons import KEY
 from ..png import packed_in
@@ -34,6 +39,11 @@ class Still(traitlets.HasTraits):
         """Set the text by which the browser finds the still."""
         self._still = mark
 
+    def open(self) -> None:
+        """Connect the widget with its views, also once it has been closed."""
+        self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets' close() hides the method
+        super().open()  # type: ignore[misc]  # every widget has it
+
     def _ipython_display_(self) -> None:
         """Show the still, then the widget."""
         view = self._show_still()
@@ -44,6 +54,9 @@ class Still(traitlets.HasTraits):
         """Show the still; return the view."""
         from IPython.display import display
 
+        _SHOWN.add(self)
+        for widget in (*_inside(self), self):
+            widget.open()  # if it was closed
         data, metadata = self._repr_mimebundle_()  # type: ignore[attr-defined]  # every widget has it
         view = data.pop(VIEW, None)
         self._mark(mark_of(data))
@@ -64,9 +77,9 @@ def mark_of(data: dict[str, Any]) -> str:
     return packed[-MARK:] if packed else CLASS
 
 
-def _inside(box: ipywidgets.Box) -> Iterator[Still]:
-    """Our widgets in a box, and in the boxes inside it, in order."""
-    for child in box.children:
+def _inside(box: Any) -> Iterator[Still]:
+    """Our widgets in a box, and in the boxes inside it, in order; none in a widget that is no box."""
+    for child in getattr(box, "children", ()):
         if isinstance(child, Still):
             yield child
         elif isinstance(child, ipywidgets.Box):
@@ -88,13 +101,42 @@ def show_box(box: ipywidgets.Box) -> None:
     display(box._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
 
 
-def _stand_in_boxes() -> None:
-    """Register :func:`show_box` for readers' boxes, if IPython is running."""
-    from IPython import get_ipython
-
-    shell = get_ipython()
-    if shell is not None:
-        shell.display_formatter.ipython_display_formatter.for_type(ipywidgets.Box, show_box)
+#: The widgets that the running cell has shown so far, and those that other cells show, by their identifiers.
+_SHOWN: set[Any] = set()
+_SHOWN_BY: dict[str, set[Any]] = {}
 
 
-_stand_in_boxes()
+def replace_shown(shell: Any, cell: str | None) -> bool:
+    """After a cell was run, close the widgets that only its last run has shown; return whether there were any.
+
+    Front ends that give a cell no identifier replace nothing.
+    """
+    shown = {*_SHOWN}
+    _SHOWN.clear()
+    before = _SHOWN_BY.pop(cell, set()) if cell else set()
+    if cell and shown:
+        _SHOWN_BY[cell] = shown
+    for widget in before.difference(*_SHOWN_BY.values()):
+        for each in (widget, *_inside(widget)):
+            each.close()
+        names = [name for name, value in shell.user_ns.items() if value is widget]
+        if names and all(name.startswith("_") for name in names):  # it is kept only as an earlier output
+            shell.del_var(names[0])
+    return bool(before)
+
+
+def follow_cells(shell: Any) -> None:
+    """Register :func:`show_box` for readers' boxes and :func:`replace_shown` for all cells; None is no shell."""
+    if shell is None:
+        return
+
+    def after(result: Any) -> None:
+        if replace_shown(shell, result.info.cell_id):
+            gc.collect()  # a widget and its traits refer to each other
+
+    shell.display_formatter.ipython_display_formatter.for_type(ipywidgets.Box, show_box)
+    shell.events.register("pre_run_cell", lambda info: _SHOWN.clear())
+    shell.events.register("post_run_cell", after)
+
+
+follow_cells(get_ipython())

@@ -229,8 +229,9 @@ class Waiting(Still, anywidget.AnyWidget):
     Raises TraitError for a setting that the sliders do not offer.
     """
 
-    _esm = BUNDLE.folder / "waiting.js"
-    _css = BUNDLE.folder / "waiting.css"
+    # as text: of a path, anywidget keeps each widget for changes of the file
+    _esm = BUNDLE.read("js")
+    _css = BUNDLE.read("css")
     latency = traitlets.Int().tag(sync=True)
     warps = traitlets.Int(2).tag(sync=True)
     tile_width = traitlets.Int(8).tag(sync=True)

@@ -14,10 +14,10 @@ from launches import samples
 from numba import cuda
 from simulator.test_compile import nested
 
-from course_lib import measurements, simulate, waiting
+from course_lib import LaunchError, measurements, simulate, waiting
 from course_lib.kernels import rung
 from course_lib.simulator.launch.prepare import prepare
-from course_lib.viewer import Stepper, Waiting, explore
+from course_lib.viewer import Stepper, explore
 from course_lib.waiting.widget import KERNELS, TILE_WIDTHS
 
 H200 = waiting.Machine.measured(measurements.load("latencies"))
@@ -71,7 +71,7 @@ def bench_choice(measured, kernel, n, limit):
 @pytest.mark.parametrize("tile_width", TILE_WIDTHS)
 def bench_plan(measured, tile_width, buffers):
     """A drag of the latency in `Waiting`, whose kernels are traced before."""
-    widget = Waiting(H200)
+    widget = waiting.Waiting(H200)
     widget.tile_width, widget.buffers, widget.warps, widget.latency = tile_width, buffers, 16, 300
 
     def drag() -> None:
@@ -115,6 +115,17 @@ def bench_trace(measured):
     measured("launch of best", plain)
     measured("launch of best, traced", traced)
     measured("trace of best", traced / plain, 8, "×")
+
+
+def bench_refusal(measured):
+    """A launch of one block with 220,000 statements, more than a trace may have."""
+    launched = samples.product("best", 128, 64, 256)
+
+    def refused() -> None:
+        with pytest.raises(LaunchError, match="too many to trace"):
+            launched()
+
+    measured("refusal of a trace that is too long", milliseconds(refused), 1000)
 
 
 @pytest.mark.parametrize("n", [64, 512])

@@ -306,7 +306,7 @@ def show(new_page, reused, request):
     """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states.
 
     `head` is HTML for the page's head. One page shows what one test after another puts there: a test that changes more
-    than what stands on it asks for its `own`.
+    than what stands on it asks for its `own`. Unless `all_of_them` are to be drawn, those in sight are.
     """
     failed = request.session.testsfailed
     errors: list[str] = []
@@ -321,6 +321,7 @@ def show(new_page, reused, request):
         size: tuple[int, int] = (1280, 900),
         head: str = "",
         own: bool = False,
+        all_of_them: bool = True,
         **more,
     ) -> Page:
         page = new_page() if own else reused()
@@ -341,7 +342,11 @@ def show(new_page, reused, request):
                 "places": "".join(f'<div id="place{number}"></div>' for number in range(len(states))),
             }
         )
-        page.locator(".tt-root, .tt-unreadable").nth(len(states) - 1).wait_for()
+        for number in range(len(states)) if all_of_them else [0]:
+            place = page.locator(f"#place{number}")
+            place.scroll_into_view_if_needed()  # where it is drawn
+            place.locator(".tt-root, .tt-unreadable").wait_for()
+        page.evaluate("() => scrollTo(0, 0)")
         page.evaluate(FITTED)
         assert page.page_errors == []
         return page

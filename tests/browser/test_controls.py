@@ -52,7 +52,7 @@ def test_keys_walk_by_barrier_phase_and_turn(walk, forward, back, unit):
 def test_the_unit_of_a_step_moves_the_buttons(walk):
     """By phase, the arrow and the button go a phase; u goes through the units."""
     page, timeline = walk("prefetched")
-    page.locator(".tt-unit").select_option(label="phase")
+    page.locator(".tt-unit").select_option(label="this phase")
     page.locator(".tt-forward").click()
     first = timeline.next_stop("phase", 0, 0)
     assert step(page) == first
@@ -78,7 +78,7 @@ def test_best_is_walked_in_its_phases(walk):
 
 
 def test_to_the_next_finding(walk, launch_of):
-    """Button, key, mark on the scrubber and list lead to the broken rule; lines, thread and sentence are in red."""
+    """Button, key, mark on the timeline and list lead to the broken rule; lines, thread and sentence are in red."""
     page, timeline = walk("racy")
     found = Scene(timeline, 0, 0).findings
     position = min(positions[0] for _, positions in found)
@@ -268,7 +268,7 @@ def test_two_runs_in_step(show, launch_of):
 
 
 def test_two_runs_say_what_each_did_and_broke(show, launch_of):
-    """Sentences, findings and marks on the scrubber are those of both; e goes to the second run's finding."""
+    """Sentences, findings and marks on the timeline are those of both; e goes to the second run's finding."""
     good, racy = launch_of("tiled"), launch_of("racy")
     page = show(Stepper(good), _other=Stepper(racy)._data)
     root, timeline = page.locator(".tt-root"), Timeline(racy.trace, (0, 0, 0))

@@ -99,6 +99,7 @@ def compare_scene(shown, wanted, where, ticks=None):
         row[: 5 if row[0] == "global" else 6] for row in wanted["costs"]
     ], where
     assert shown["strips"] == wanted["strips"], where
+    assert shown["timeline"] == [strip for strip in wanted["strips"] if strip[0].startswith("warp ")], where
     assert shown["waiting"] == wanted["waiting"], where
     assert shown.get("matrices", []) == wanted["matrices"], where
     assert len(shown["findings"]) == len(wanted["findings"]), where

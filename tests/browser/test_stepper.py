@@ -41,6 +41,7 @@ class OnPage:
     """What a reader sees of the stepper in one cell."""
 
     def __init__(self, notebook, cell):
+        notebook.cell(cell).locator(".tt-place").scroll_into_view_if_needed()  # where it is drawn
         self.root = notebook.cell(cell).locator(".tt-root")
         self.root.wait_for()
 
@@ -160,7 +161,9 @@ def many_beside_a_busy_kernel(open_notebook, busy, count=20):
         notebook.cell(cell).click()
         notebook.page.evaluate(run)
     roots = notebook.cell(1).locator(".tt-root")
-    roots.nth(count - 1).wait_for()
+    for number in range(count):
+        notebook.cell(1).locator(".tt-place").nth(number).scroll_into_view_if_needed()  # where it is drawn
+        roots.nth(number).wait_for()
     notebook.cell(2).locator(".jp-Editor").click()
     notebook.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-cell')")
     roots.nth(count - 1).scroll_into_view_if_needed()

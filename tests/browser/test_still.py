@@ -31,10 +31,13 @@ def test_the_living_widget_takes_the_place_of_its_picture(open_notebook):
     notebook.run_all()
     for _ in range(2):
         for cell, living in enumerate((".tt-root", ".predict", ".tt-root"), 1):
+            notebook.cell(cell).scroll_into_view_if_needed()
             expect(notebook.cell(cell).locator(".jp-OutputArea-child")).to_have_count(2)
             expect(notebook.cell(cell).locator(".jp-OutputArea-child").first).to_be_hidden()
             expect(notebook.cell(cell).locator(living)).to_be_visible()
         expect(notebook.cell(4).locator(".jp-OutputArea-child")).to_have_count(6)
+        for place in notebook.cell(4).locator(".tt-place").all():
+            place.scroll_into_view_if_needed()
         expect(notebook.cell(4).locator(".tt-root, .predict").filter(visible=True)).to_have_count(3)
         for place, shown in enumerate((True, True, False, False, False, True)):
             expect(notebook.cell(4).locator(".jp-OutputArea-child").nth(place)).to_be_visible(visible=shown)

@@ -9,7 +9,8 @@ from numba import cuda, float32
 from course_lib import LaunchError, simulate
 from course_lib.kernels.tiled import tiled
 from course_lib.simulate import Simulation
-from course_lib.trace.record import StepObserver
+from course_lib.trace import record
+from course_lib.trace.record import StepObserver, TraceObserver
 
 
 def test_a_tiled_product_can_be_replayed_from_its_trace():
@@ -107,8 +108,6 @@ def test_masked_lanes_are_absent():
 
 
 def test_a_launch_too_large_to_trace_is_refused(monkeypatch):
-    from course_lib.trace import record
-
     monkeypatch.setattr(record, "MAX_STEPS", 50)
     A = np.ones((8, 8), "f4")
     with pytest.raises(LaunchError, match="too many to trace"):
@@ -116,8 +115,6 @@ def test_a_launch_too_large_to_trace_is_refused(monkeypatch):
 
 
 def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
-    from course_lib.trace import record
-
     @cuda.jit
     def copy(a, out):
         i = cuda.grid(1)
@@ -295,3 +292,52 @@ def test_a_compare_and_swap_has_two_operands():
     assert access.given.tolist() == [[0, 7], [0, 8], [0, 9], [0, 10]]
     assert access.old.tolist() == [0, 7, 7, 7]
     assert access.values.tolist() == [7, 7, 7, 7]
+
+
+@pytest.fixture
+def recorded_statements(monkeypatch):
+    """The lines of the statements that are recorded, one for each warp and chunk of blocks."""
+    lines = []
+    recorded = TraceObserver._open
+
+    def spy(self, vector, line, mask, flags):
+        lines.append(line)
+        return recorded(self, vector, line, mask, flags)
+
+    monkeypatch.setattr(TraceObserver, "_open", spy)
+    return lines
+
+
+@cuda.jit
+def counting(counts, n):
+    for i in range(n):
+        cuda.atomic.add(counts, i % 3, 1)
+
+
+def test_a_long_launch_is_refused_after_few_recorded_statements(monkeypatch, recorded_statements):
+    """Its steps are counted first: three for an iteration of each warp, at most 1,000 of them are shown."""
+    monkeypatch.setattr(record, "MAX_STEPS", 1000)
+    monkeypatch.setattr(record, "COUNT_AFTER", 50)
+    with pytest.raises(LaunchError, match="more than 1,000 steps"):
+        simulate(counting, trace=True)[1, 64](np.zeros(3, "i4"), 400)
+    assert len(recorded_statements) == 50
+
+
+def test_counting_the_steps_changes_neither_results_nor_trace(monkeypatch, recorded_statements):
+    """The launch runs once as the user sees it, though its steps were counted when it had begun."""
+    found = []
+    for after in (50, 10_000):
+        monkeypatch.setattr(record, "COUNT_AFTER", after)
+        counts = np.array([5, 0, 0], "i4")
+        run = simulate(counting, trace=True)[1, 64](counts, 100)
+        np.testing.assert_array_equal(counts, [5 + 34 * 64, 33 * 64, 33 * 64])
+        columns = run.trace.columns
+        kept = {
+            f"{name} {key}": list(column)
+            for name in ("step", "access")
+            for key, column in getattr(columns, name).items()
+        }
+        found.append((run.traffic.accesses, kept, len(recorded_statements)))
+        recorded_statements.clear()
+    assert found[0] == found[1]
+    assert found[0][2] > 50

@@ -21,6 +21,7 @@ export const WRITTEN = 2;
 // Copies of the memory are kept, so that a step back replays only the steps after the last copy.
 const SNAPSHOTS = 64;
 const SNAPSHOT_EVERY = 256; // steps, at least
+const AT_ONCE = 256; // steps that are replayed ahead in one piece
 
 export class Machine {
   /**
@@ -35,8 +36,10 @@ export class Machine {
     this.length = this.block.length;
     this.survey = new Survey(trace, this.block);
     this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
-    /** @type {{values: Value[][], variables: Map<string, Value[]>}[]} */
+    /** @type {{values: Value[][], variables: Map<string, Value[]>}[]}  what does not change is shared by several */
     this.snapshots = [];
+    /** @type {Set<Value[]>}  what has changed since the last of them */
+    this.dirty = new Set();
     this.thread = thread;
     this.own = new ThreadSurvey(trace, this.block, thread);
     this.position = 0;
@@ -68,6 +71,7 @@ export class Machine {
     this.position = number * this.every;
     this.values = kept ? kept.values.map((v) => v.slice()) : this.trace.arrays.map((a) => this.trace.initial(a));
     this.variables = new Map(kept ? [...kept.variables].map(([name, held]) => [name, held.slice()]) : []);
+    this.dirty.clear();
     this.quiet();
   }
 
@@ -103,7 +107,10 @@ export class Machine {
     const nearest = Math.min(this.snapshots.length - 1, Math.floor((position - 1) / this.every));
     if (position <= this.position || nearest * this.every > this.position) this.reset(Math.max(0, nearest));
     while (this.position < position) {
-      if (this.position === this.snapshots.length * this.every) this.keep();
+      if (this.position % this.every === 0) {
+        if (this.position === this.snapshots.length * this.every) this.keep();
+        this.dirty.clear();
+      }
       const last = this.position === position - 1;
       if (last) this.quiet();
       this.apply(this.position, last);
@@ -112,8 +119,28 @@ export class Machine {
   }
 
   keep() {
-    const variables = new Map([...this.variables].map(([name, held]) => [name, held.slice()]));
-    this.snapshots.push({ values: this.values.map((v) => v.slice()), variables });
+    const before = this.snapshots[this.snapshots.length - 1];
+    const kept = (/** @type {Value[]} */ held, /** @type {Value[] | undefined} */ old) =>
+      old && !this.dirty.has(held) ? old : held.slice();
+    this.snapshots.push({
+      values: this.values.map((held, i) => kept(held, before?.values[i])),
+      variables: new Map([...this.variables].map(([name, held]) => [name, kept(held, before?.variables.get(name))])),
+    });
+  }
+
+  /**
+   * Keep copies up to the end of the block, before anybody goes there, a little at each call of what is returned; that
+   * returns whether there is more to do. This machine stays where it is.
+   */
+  ahead() {
+    /** @type {Machine} */
+    const scout = Object.create(this); // with a memory of its own, and these snapshots
+    scout.dirty = new Set();
+    scout.reset(Math.max(0, this.snapshots.length - 1));
+    return () => {
+      scout.seek(Math.min(this.length, scout.position + AT_ONCE));
+      return scout.position < this.length;
+    };
   }
 
   /**
@@ -143,6 +170,7 @@ export class Machine {
       const values = trace.vector(columns.variable_values[row]);
       let held = this.variables.get(name);
       if (!held) this.variables.set(name, (held = new Array(trace.threads).fill(null)));
+      this.dirty.add(held);
       let k = 0;
       for (let lane = 0; lane < WARP; lane++) if ((mask >>> lane) & 1 && held) held[first + lane] = at(values, k++);
       if (!shown) continue;
@@ -163,6 +191,7 @@ export class Machine {
     const values = this.trace.vector(columns.access_values[row]);
     const local = arrays[number].space === "local" ? arrays[number].size : 0;
     const held = this.values[number];
+    this.dirty.add(held);
     let k = 0;
     for (let lane = 0; lane < WARP; lane++) {
       if (!((mask >>> lane) & 1)) continue;
@@ -366,6 +395,16 @@ export class Machine {
       return arrives ? (block.releases.find((release) => release >= end) ?? end) : end;
     });
     return this.nextOf(stops, way);
+  }
+
+  /**
+   * The next statement of the chosen thread's warp.
+   * @param {number} way
+   */
+  ownFrom(way) {
+    const { block, length, position, thread } = this;
+    for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.warp(i) === thread >> 5) return i + 1;
+    return way > 0 ? length : 0;
   }
 
   /** The current phase of the chosen thread's warp, also at its end: its number and its kind. */

@@ -4,6 +4,7 @@ import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
 import { layOut, Stage } from "./stage.js";
+import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 
 /**
@@ -16,10 +17,13 @@ import { BROKEN, open, Unreadable } from "./trace.js";
  */
 
 const SPEEDS = [1, 2, 4, 8, 16, 32]; // steps per second
-const UNITS = ["statement", "iteration", "phase", "barrier"];
+const UNITS = ["statement", "this warp", "iteration", "this phase", "barrier"];
+/** What one step of each is called. */
+const ONE = ["step", "statement of this warp", "iteration", "phase", "barrier"];
 const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const LINK = "Copy a link to this step";
 const SAVE_AFTER = 300; // ms without a change
+const NEAR = "50% 0px"; // of a screen above and below what is in sight
 
 /**
  * @typedef {object} Unsaved  the choices of readers, in any view, that have not been sent to the kernel
@@ -29,6 +33,18 @@ const SAVE_AFTER = 300; // ms without a change
  */
 /** @type {WeakMap<Model, Unsaved>} */
 const UNSAVED = new WeakMap();
+
+/**
+ * Call back when the page has nothing else to do, with the time that there is; Safari has no function for it.
+ * @param {IdleRequestCallback} work
+ */
+function whenIdle(work) {
+  if (window.requestIdleCallback) return window.requestIdleCallback(work);
+  return setTimeout(() => {
+    const end = performance.now() + 8;
+    work({ didTimeout: false, timeRemaining: () => end - performance.now() });
+  }, 30);
+}
 
 export class Player {
   /**
@@ -44,6 +60,7 @@ export class Player {
     // Tests read here what the page shows.
     Object.assign(this.root, { stepper: this });
     layOut(this.root);
+    this.timeline = new Timeline(this.root, (step) => this.go(step));
     /** @type {Stage | null} */
     this.stage = null;
     /** @type {ReturnType<typeof setTimeout> | null} */
@@ -84,13 +101,37 @@ export class Player {
     if (model.get("_saved")) window.addEventListener("hashchange", this.address);
     document.addEventListener("click", followLink, true); // once, however many steppers there are
     if (model.get("_saved")) this.address();
-    this.load();
+    /** @type {(() => boolean)[]} */
+    this.scouts = [];
+    // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
+    this.near = false;
+    Object.assign(el, { stepper: this });
+    el.classList.add("tt-place", "tt-later");
+    this.sight = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.approach(),
+      /** @type {IntersectionObserverInit} */ ({ rootMargin: NEAR, scrollMargin: NEAR }),
+    );
+    this.sight.observe(el);
+    this.approach = this.approach.bind(this);
+    window.addEventListener("beforeprint", this.approach);
+  }
+
+  /** Read the trace and draw it, once. */
+  approach() {
+    if (this.near) return Promise.resolve();
+    this.near = true;
+    this.sight.disconnect();
+    return this.load();
   }
 
   destroy() {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
     window.removeEventListener("hashchange", this.address);
+    window.removeEventListener("beforeprint", this.approach);
+    this.sight.disconnect();
+    this.near = false;
+    this.scouts = [];
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
@@ -101,6 +142,7 @@ export class Player {
 
   // A trace that arrives while another is read replaces it.
   async load() {
+    if (!this.near) return;
     this.pause();
     const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
     this.loading = texts;
@@ -109,11 +151,12 @@ export class Player {
       if (this.loading !== texts) return;
       traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
+      this.el.classList.remove("tt-later");
       const actions = {
         choose: (/** @type {import("./panel.js").Choice} */ choice, /** @type {number} */ run) => this.jump(choice, run),
         open: (/** @type {string} */ panel) => this.set({ panel }),
       };
-      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null);
+      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null, this.timeline);
       this.textSize();
       this.stage.look(this.model.get("panel") ?? "");
       this.choose();
@@ -126,6 +169,7 @@ export class Player {
       if (!(error instanceof Unreadable)) console.error(error);
       const message = error instanceof Unreadable ? error.message : BROKEN;
       const says = this.model.get("_saved") ? message.replace("run the cell again", "save the page again") : message;
+      this.el.classList.remove("tt-later");
       this.el.replaceChildren(html("p", { class: "tt-unreadable", role: "alert" }, says));
     }
   }
@@ -139,6 +183,20 @@ export class Player {
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
     stage.fit();
+    this.lookAhead();
+  }
+
+  /** While the page is idle, keep copies of the memory, so that a drag of the timeline replays few steps. */
+  lookAhead() {
+    const scouts = (this.stage?.runs ?? []).map((run) => run.context.machine.ahead());
+    this.scouts = scouts;
+    /** @type {IdleRequestCallback} */
+    const work = (idle) => {
+      if (this.scouts !== scouts) return; // another block or thread was chosen
+      while (scouts.length && idle.timeRemaining() > 0) if (!scouts[0]()) scouts.shift();
+      if (scouts.length) whenIdle(work);
+    };
+    whenIdle(work);
   }
 
   look() {
@@ -198,7 +256,6 @@ export class Player {
     };
     const options = (/** @type {string} */ name, /** @type {string[]} */ texts) =>
       find(name).append(...texts.map((text, value) => html("option", { value }, text)));
-    follow("scrub", "input", (step) => this.go(step));
     follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
     follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
     find("match").addEventListener("change", () => this.matchBy(/** @type {HTMLSelectElement} */ (find("match")).value));
@@ -241,8 +298,8 @@ export class Player {
   setUnit(number) {
     this.unit = number % UNITS.length;
     /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
-    const name = this.unit ? UNITS[this.unit] : "step";
-    for (const [button, text] of [["back", `One ${name} back (←)`], ["forward", `One ${name} (→)`]]) {
+    const one = ONE[this.unit];
+    for (const [button, text] of [["back", `One ${one} back (←)`], ["forward", `One ${one} (→)`]]) {
       part(this.root, button).title = text;
       part(this.root, button).setAttribute("aria-label", text);
     }
@@ -270,14 +327,17 @@ export class Player {
     /** @type {Record<string, () => void>} */
     const actions = {
       " ": () => this.toggle(),
+      ...(target.classList.contains("tt-scrub") && { ArrowUp: () => this.move(1), ArrowDown: () => this.move(-1) }),
+      z: () => this.timeline.zoomBy(1),
+      Z: () => this.timeline.zoomBy(-1),
       ArrowRight: () => arrow(1),
       ArrowLeft: () => arrow(-1),
       PageDown: () => this.goBy("barrier", 1),
       PageUp: () => this.goBy("barrier", -1),
       n: () => this.goBy("barrier", 1),
       p: () => this.goBy("barrier", -1),
-      ".": () => this.goBy("phase", 1),
-      ",": () => this.goBy("phase", -1),
+      ".": () => this.goBy("this phase", 1),
+      ",": () => this.goBy("this phase", -1),
       l: () => this.goBy("iteration", 1),
       L: () => this.goBy("iteration", -1),
       e: () => this.finding(1),
@@ -409,7 +469,8 @@ export class Player {
     if (unit === "statement") return this.go(this.step + way);
     // With two runs, the nearer target counts: a run at its end has none.
     const stops = (this.stage?.runs ?? []).map(({ context: { machine } }, run) => {
-      const stop = unit === "barrier" ? machine.barrierFrom(way) : unit === "phase" ? machine.phaseFrom(way) : machine.turnFrom(way);
+      const to = { barrier: "barrierFrom", "this phase": "phaseFrom", "this warp": "ownFrom" }[unit] ?? "turnFrom";
+      const stop = machine[/** @type {"barrierFrom" | "phaseFrom" | "ownFrom" | "turnFrom"} */ (to)](way);
       return this.stage?.alignment.step(run, stop) ?? stop;
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);

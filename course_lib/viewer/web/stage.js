@@ -51,8 +51,17 @@ const FRAME = `
       <button type="button" class="tt-next" title="To the next barrier (n; back with p)"></button>
       <button type="button" class="tt-end" title="To the end (End)"></button>
       <button type="button" class="tt-fault" title="To the next finding (e; back with E)"></button>
-      <div class="tt-track"><input class="tt-scrub" type="range" min="0" value="0" aria-label="Step" />
-        <div class="tt-ticks" aria-hidden="true"></div></div>
+      <div class="tt-timeline">
+        <div class="tt-scrub" role="slider" tabindex="0" aria-label="Step" aria-valuemin="0">
+          <div class="tt-labels"></div><span class="tt-order">order is not time</span>
+          <canvas class="tt-warps"></canvas><div class="tt-ticks"></div><i class="tt-position"></i>
+        </div>
+        <div class="tt-part"><i class="tt-window"></i></div>
+      </div>
+      <span class="tt-zooms">
+        <button type="button" class="tt-zoom-out" title="Zoom out of the timeline (Z)">−</button>
+        <button type="button" class="tt-zoom-in" title="Zoom into the timeline (z)">+</button>
+      </span>
       <span class="tt-phase"></span>
       <output class="tt-count"></output>
     </div>
@@ -104,7 +113,7 @@ export function layOut(root) {
 }
 
 /** One run on the stage. */
-class Run {
+export class Run {
   /**
    * @param {import("./trace.js").Trace} trace
    * @param {import("./panel.js").Context["choose"]} choose
@@ -147,9 +156,11 @@ export class Stage {
    * @param {import("./trace.js").Trace[]} traces
    * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void}} actions
    * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
+   * @param {import("./timeline.js").Timeline} timeline
    */
-  constructor(root, traces, actions, panels) {
+  constructor(root, traces, actions, panels, timeline) {
     this.root = root;
+    this.timeline = timeline;
     this.offers = (/** @type {string} */ lens) => !panels || lens === findings.name || panels.includes(lens);
     const [trace, beside] = traces;
     this.trace = trace;
@@ -157,7 +168,7 @@ export class Stage {
     const names = traces.map(({ name }) => name).join(" beside ");
     write(part(root, "kernel"), traces.map(({ name }) => name).join(" | "));
     write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
-    const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
+    const number = [...document.querySelectorAll(".tt-place")].findIndex((place) => place.contains(root)) + 1;
     root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
     /** @type {(value: number, text: string) => HTMLElement} */
     const option = (value, text) => html("option", { value }, text);
@@ -316,6 +327,7 @@ export class Stage {
     const compact = this.runs.length > 1 || tall < ROOMY_HEIGHT * em || root.clientWidth < ROOMY_WIDTH * em;
     root.toggleAttribute("data-compact", compact);
     this.hold(compact, em);
+    this.timeline.look();
     if (compact !== this.compact) {
       this.compact = compact;
       this.arrange();
@@ -367,6 +379,7 @@ export class Stage {
 
   /** Adapt to the colours of the theme. */
   repaint() {
+    this.timeline.look();
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
 
@@ -379,13 +392,12 @@ export class Stage {
     for (const view of run.lenses) view.choose(); // including hidden ones
     for (const view of run.lenses) view.draw();
     const [says, ...findings] = [...this.said[number].children].map((node) => node.textContent);
-    const ticks = [...part(this.root, "ticks").children].map((tick) => Number(/** @type {HTMLElement} */ (tick).dataset.step));
     const phase = part(this.root, "phase").textContent;
     const legend = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
     const shared = number ? [] : (this.open.get(compare.name)?.views ?? []);
     for (const view of shared) view.choose();
     for (const view of shared) view.draw();
-    return Object.assign({ says, legend, findings, phase, ticks: [...new Set(ticks)].sort((x, y) => x - y) }, ...[...run.views, ...run.lenses, ...shared].map((view) => view.state?.() ?? {}));
+    return Object.assign({ says, legend, findings, phase, ...this.timeline.state(number) }, ...[...run.views, ...run.lenses, ...shared].map((view) => view.state?.() ?? {}));
   }
 
   /** The visible views. */
@@ -410,19 +422,13 @@ export class Stage {
     write(part(root, "matched"), this.match === "statement" ? "" : `${matched} matched, of ${completed.join(" and ")}`);
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);
-    const last = this.last;
-    /** @type {HTMLInputElement} */ (part(root, "scrub")).max = String(last);
-    const tick = (/** @type {number} */ position, /** @type {string} */ look) => {
-      const mark = html("i", { class: look, "data-step": position });
-      mark.style.setProperty("--at", String(position / last));
-      return mark;
-    };
     const here = String(this.machine.block.at);
     const found = this.places.flatMap(({ block, step }) => (String(block) === here ? [step] : []));
-    part(root, "ticks").replaceChildren(
-      ...this.machine.block.releases.map((release) => tick(this.alignment.step(0, release), "tt-release")),
-      ...[...new Set(found)].map((step) => tick(step, "tt-found")),
-    );
+    const phases = runs.length > 1 ? 0 : this.machine.block.phases[this.machine.thread >> 5]?.length;
+    // room for the longest texts, so that the timeline beside them keeps its width
+    const room = { count: `step ${this.last} of ${this.last}`, phase: phases ? `warp 0: phase ${phases} of ${phases}, compute` : "" };
+    for (const [name, longest] of Object.entries(room)) part(root, name).style.minWidth = `${0.9 * longest.length}ch`;
+    this.timeline.choose(runs, this.last, found, (run, position) => this.alignment.step(run, position));
     for (const run of runs) for (const view of run.views) view.choose();
     this.stale = new Set(this.open.keys());
   }
@@ -496,9 +502,7 @@ export class Stage {
   draw(step) {
     const { machine, root } = this;
     this.alignment.positions(step).forEach((position, run) => this.runs[run].context.machine.seek(position));
-    const scrub = /** @type {HTMLInputElement} */ (part(root, "scrub"));
-    scrub.value = String(step);
-    scrub.setAttribute("aria-valuetext", `step ${step} of ${this.last}`);
+    this.timeline.draw(step);
     write(part(root, "count"), `step ${step} of ${this.last}`);
     write(part(root, "phase"), this.runs.length === 1 ? machine.phase : "");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();

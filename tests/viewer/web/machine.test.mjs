@@ -46,6 +46,33 @@ test("snapshots change nothing", async () => {
   assert.ok(many.snapshots.length >= 4);
 });
 
+test("copies that are made ahead change nothing, and leave few steps to replay", async () => {
+  const [plain, prepared] = [await machine(), await machine()];
+  prepared.every = 2;
+  const more = prepared.ahead();
+  while (more());
+  assert.equal(prepared.position, 0);
+  assert.equal(prepared.snapshots.length, 4);
+  let replayed = 0;
+  prepared.apply = (...step) => (replayed++, Machine.prototype.apply.apply(prepared, step));
+  for (const position of [8, 3, 7, 1, 6, 2, 8]) {
+    replayed = 0;
+    plain.seek(position);
+    prepared.seek(position);
+    assert.ok(replayed <= 2, `${replayed} steps to position ${position}`);
+    for (const name of ["values", "variables", "line", "warp", "events", "now"]) assert.deepEqual(prepared[name], plain[name], name);
+  }
+});
+
+test("a copy shares with the one before what no step between them has changed", async () => {
+  const at = await machine();
+  at.every = 1;
+  at.seek(8);
+  const shared = at.snapshots.map(({ values }, i) => i > 0 && values[0] === at.snapshots[i - 1].values[0]);
+  // stores are in steps 1 and 3
+  assert.deepEqual(shared, at.snapshots.map((_, i) => i > 0 && ![1, 3].includes(i)));
+});
+
 test("counts and lines are those of the thread and of the block", async () => {
   const at = await machine(0);
   at.seek(7);

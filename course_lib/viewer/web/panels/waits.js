@@ -2,17 +2,13 @@
 
 import { html, write } from "../dom.js";
 import { layout } from "../grid.js";
-import { pixel } from "../heat.js";
+import { coloursOf, ORDER, paint, warpsOf } from "../strips.js";
 import { countUpTo } from "../survey.js";
-import { BARRIER } from "../trace.js";
 
 const WIDTH = 1200; // pixels of the picture, whatever its size on the page
 const HEIGHT = 160; // pixels for all rows, between these for each
 const [THIN, THICK] = [5, 18];
 const NAME = 14; // pixels that a row's name needs
-
-const ORDER =
-  "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
 
 /** The array of a buffer: of A_tiles[1] A_tiles. @param {string} name */
 const buffer = (name) => name.replace(/\[\d+\]$/, "");
@@ -25,9 +21,7 @@ export const waits = {
   build: (place, context) => new Waits(place, context),
 };
 
-/** @typedef {[number, number, string]} Span  first and last position, and what: "load A", "other", "barrier", "wait", "held" */
-/** How much of its row a span fills, from below. @type {Record<string, number>} */
-const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+/** @typedef {import("../strips.js").Span} Span */
 
 /** The history of a shared array: when each of its buffers is stored, loaded, or holds values for later loads. */
 class Buffers {
@@ -115,35 +109,14 @@ class Waits {
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;
-    /** @type {Span[][]} */
-    const warps = Array.from({ length: trace.warps }, () => []);
-    /** @type {number[][]} */
-    this.arrivals = warps.map(() => []);
+    const { strips, arrivals } = warpsOf(trace, block);
+    this.arrivals = arrivals;
     const buffers = trace.arrays.flatMap((array, number) => (array.space === "shared" ? [new Buffers(array, number)] : []));
-    for (let i = 0; i < block.length; i++) {
-      const warp = block.warp(i);
-      let [what, rank] = ["other", 0];
+    for (let i = 0; buffers.length && i < block.length; i++) {
       const accesses = block.accesses(i);
-      for (const access of accesses) {
-        const { space, name } = trace.arrays[access.array];
-        const now = space === "local" ? 0 : (space === "global" ? 3 : 1) + (access.loading ? 0 : 1);
-        if (now > rank) [what, rank] = [`${access.loading ? "load" : "store"} ${name}`, now];
-      }
       for (const each of buffers) each.take(i, accesses);
-      if (block.has(i, BARRIER)) what = "barrier";
-      const spans = warps[warp];
-      const before = spans[spans.length - 1];
-      if (before && before[1] === i && before[2] === what) before[1] = i + 1;
-      else spans.push([i, i + 1, what]);
-      if (what !== "barrier") continue;
-      this.arrivals[warp].push(i + 1);
-      const release = block.releases.find((r) => r >= i + 1) ?? block.length;
-      if (release > i + 1) spans.push([i + 1, release, "wait"]);
     }
-    this.rows = [
-      ...warps.map((spans, warp) => ({ name: `warp ${warp}`, spans })),
-      ...buffers.flatMap(({ rows }) => rows),
-    ];
+    this.rows = [...strips, ...buffers.flatMap(({ rows }) => rows)];
   }
 
   paint() {
@@ -158,38 +131,10 @@ class Waits {
     this.names.replaceChildren(...this.rows.map(({ name }, i) => html("span", {}, i % every ? "" : name)));
     const label = `What each of ${trace.warps} warps does over the ${machine.length} statements of the block`;
     this.canvas.setAttribute("aria-label", label);
-    const context = this.canvas.getContext("2d");
-    if (!context) return;
-    const colours = this.colours();
-    const scale = WIDTH / machine.length;
-    this.rows.forEach(({ name, spans }, i) => {
-      const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
-      for (const [from, to, what] of spans) {
-        const width = Math.max(1, (to - from) * scale - (scale > 4 ? 1 : 0));
-        const part = PART[what.split(" ")[0]];
-        context.fillStyle = colours(what === "held" ? `load ${buffer(name)}` : what);
-        context.fillRect(from * scale, top + row * (1 - part), width, row * part);
-      }
-    });
+    const colours = coloursOf(/** @type {HTMLElement} */ (this.canvas.parentElement), trace.arrays);
+    const hues = (/** @type {string} */ what, /** @type {string} */ name) => colours(what === "held" ? `load ${buffer(name)}` : what);
+    paint(this.canvas, this.rows, { from: 0, to: machine.length, pitch, hues });
     this.painted = true;
-  }
-
-  /** The colour of a kind of span in the present theme. */
-  colours() {
-    const probe = html("i");
-    this.canvas.parentElement?.append(probe);
-    /** @type {Map<string, string>} */
-    const known = new Map();
-    const take = (/** @type {string} */ what, /** @type {string} */ colour) => {
-      probe.style.color = colour;
-      const bytes = new Uint8Array(Uint32Array.of(pixel(getComputedStyle(probe).color)).buffer);
-      known.set(what, `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`);
-    };
-    take("other", "var(--tt-still)");
-    for (const what of ["barrier", "wait"]) take(what, "var(--tt-ink)");
-    for (const { name, hue } of this.context.trace.arrays) for (const op of ["load", "store"]) take(`${op} ${name}`, hue);
-    probe.remove();
-    return (/** @type {string} */ what) => known.get(what) ?? "";
   }
 
   repaint() {

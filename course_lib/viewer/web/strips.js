@@ -1,0 +1,105 @@
+// What each warp does over the statements of a block, as spans, and their picture: for the timeline and for Waiting.
+
+import { html } from "./dom.js";
+import { pixel } from "./heat.js";
+import { BARRIER, LOAD } from "./trace.js";
+
+/** @typedef {[number, number, string]} Span  first and last position, and what: "load A", "other", "barrier", "wait", "held" */
+/** @typedef {{name: string, spans: Span[]}} Strip */
+/** @typedef {{strips: Strip[], arrivals: number[][]}} Warps  of each warp, its history and its arrivals at barriers */
+
+export const ORDER =
+  "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
+
+/** How much of its row a span fills, from below. @type {Record<string, number>} */
+const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+
+/** @type {WeakMap<import("./trace.js").Block, Warps>} */
+const KNOWN = new WeakMap();
+
+/**
+ * The history of each warp of a block, as in course_lib/trace/strips.py.
+ * @param {import("./trace.js").Trace} trace
+ * @param {import("./trace.js").Block} block
+ */
+export function warpsOf(trace, block) {
+  const known = KNOWN.get(block);
+  if (known) return known;
+  const { access_array, access_op } = trace.columns;
+  // for each array, what a store and what a load is called, and its rank among a statement's accesses
+  const kinds = trace.arrays.map(({ name, space }) => {
+    const least = space === "global" ? 3 : space === "shared" ? 1 : -1;
+    return ["store", "load"].map((verb, loading) => ({ what: `${verb} ${name}`, rank: least + 1 - loading }));
+  });
+  /** @type {Strip[]} */
+  const strips = Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: [] }));
+  /** @type {number[][]} */
+  const arrivals = strips.map(() => []);
+  let open = 0; // the next barrier
+  for (let i = 0; i < block.length; i++) {
+    const [warp, [from, to]] = [block.warp(i), block.rows("access", i)];
+    let [what, rank] = ["other", 0];
+    for (let row = from; row < to; row++) {
+      const kind = kinds[access_array[row]][access_op[row] === LOAD ? 1 : 0];
+      if (kind.rank > rank) ({ what, rank } = kind);
+    }
+    if (block.has(i, BARRIER)) what = "barrier";
+    const { spans } = strips[warp];
+    const before = spans[spans.length - 1];
+    if (before && before[1] === i && before[2] === what) before[1] = i + 1;
+    else spans.push([i, i + 1, what]);
+    if (what !== "barrier") continue;
+    arrivals[warp].push(i + 1);
+    while (block.releases[open] <= i) open++;
+    const release = block.releases[open] ?? block.length;
+    if (release > i + 1) spans.push([i + 1, release, "wait"]);
+  }
+  const read = { strips, arrivals };
+  KNOWN.set(block, read);
+  return read;
+}
+
+/**
+ * Draw strips below each other, from one position to another.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Strip[]} strips
+ * @param {{from: number, to: number, pitch: number, hues: (what: string, strip: string) => string}} how
+ */
+export function paint(canvas, strips, { from, to, pitch, hues }) {
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  const scale = canvas.width / (to - from);
+  strips.forEach(({ name, spans }, i) => {
+    const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
+    for (const [first, last, what] of spans) {
+      if (last <= from || first >= to) continue;
+      const width = Math.max(1, (last - first) * scale - (scale > 4 ? 1 : 0));
+      const high = Math.max(1, row * PART[what.split(" ")[0]]);
+      context.fillStyle = hues(what, name);
+      context.fillRect((first - from) * scale, top + row - high, width, high);
+    }
+  });
+}
+
+/**
+ * The colour of a kind of span in the present theme.
+ * @param {HTMLElement} place
+ * @param {import("./trace.js").TraceArray[]} arrays
+ */
+export function coloursOf(place, arrays) {
+  const probe = html("i");
+  place.append(probe);
+  /** @type {Map<string, string>} */
+  const known = new Map();
+  const take = (/** @type {string} */ what, /** @type {string} */ colour) => {
+    probe.style.color = colour;
+    const bytes = new Uint8Array(Uint32Array.of(pixel(getComputedStyle(probe).color)).buffer);
+    known.set(what, `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`);
+  };
+  take("other", "var(--tt-still)");
+  for (const what of ["barrier", "wait"]) take(what, "var(--tt-ink)");
+  for (const { name, hue } of arrays) for (const op of ["load", "store"]) take(`${op} ${name}`, hue);
+  probe.remove();
+  return (/** @type {string} */ what) => known.get(what) ?? "";
+}

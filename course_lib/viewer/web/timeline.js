@@ -1,0 +1,222 @@
+// The timeline: what each warp does over the statements of a block, its barriers and phases. It is the page's slider.
+
+import { html, part, set } from "./dom.js";
+import { coloursOf, ORDER, paint, warpsOf } from "./strips.js";
+
+const CLOSEST = 24; // steps that the largest zoom shows
+const GAP = 4; // pixels between two labels
+const AWAY = 0.1; // of the part in sight, from its end to a step that has just come into it
+
+/** @typedef {{at: number, to: number, texts: string[]}} Label  from a position to another, the longest text first */
+
+export class Timeline {
+  /**
+   * @param {HTMLElement} root
+   * @param {(step: number) => void} go
+   */
+  constructor(root, go) {
+    this.slider = part(root, "scrub");
+    this.canvas = /** @type {HTMLCanvasElement} */ (part(root, "warps"));
+    this.window = part(root, "window");
+    this.slider.title = ORDER;
+    /** @type {import("./stage.js").Run[]} */
+    this.runs = [];
+    /** @type {import("./strips.js").Strip[]} */
+    this.strips = [];
+    /** @type {{step: number, look: string, mark: HTMLElement}[]} */
+    this.marks = [];
+    /** @type {Label[]} */
+    this.labels = [];
+    this.last = 1;
+    this.step = 0;
+    this.zoom = 0; // how often the steps in sight are halved
+    this.from = 0; // the first position in sight
+    const to = (/** @type {PointerEvent} */ event) => {
+      const box = this.slider.getBoundingClientRect();
+      const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+      return Math.min(this.last, Math.ceil(this.from + share * this.span));
+    };
+    this.slider.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      go(to(event));
+      const drag = new AbortController(); // also beside the timeline, until the button is released
+      window.addEventListener("pointermove", (moved) => go(to(moved)), drag);
+      for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => drag.abort(), drag);
+    });
+    this.slider.addEventListener("pointermove", (event) => {
+      if (!event.buttons) this.slider.title = this.tells(to(event));
+    });
+    this.slider.addEventListener("wheel", (event) => {
+      if (event.ctrlKey || event.metaKey) this.zoomBy(event.deltaY < 0 ? 1 : -1);
+      else if (this.zoom && event.deltaX) this.show(this.from + (event.deltaX / this.slider.clientWidth) * this.span);
+      else return;
+      event.preventDefault();
+    });
+    part(root, "zoom-in").addEventListener("click", () => this.zoomBy(1));
+    part(root, "zoom-out").addEventListener("click", () => this.zoomBy(-1));
+  }
+
+  /** The steps that are in sight. */
+  get span() {
+    return this.last / 2 ** this.zoom;
+  }
+
+  /**
+   * Another trace, block or thread.
+   * @param {import("./stage.js").Run[]} runs
+   * @param {number} last
+   * @param {number[]} found  the positions of findings in the first run
+   * @param {(run: number, position: number) => number} at  the step at which a run is at a position
+   */
+  choose(runs, last, found, at) {
+    if (last !== this.last) this.zoom = this.from = 0;
+    this.runs = runs;
+    this.last = last;
+    this.strips = runs.flatMap(({ context: { machine }, trace }, run) =>
+      warpsOf(trace, machine.block).strips.map(({ name, spans }) => ({
+        name,
+        spans: spans.map(([from, to, what]) => /** @type {import("./strips.js").Span} */ ([at(run, from), at(run, to), what])),
+      })),
+    );
+    const { block, thread } = runs[0].context.machine;
+    const mark = (/** @type {number} */ position, /** @type {string} */ look) => {
+      const step = at(0, position);
+      return { step, look, mark: html("i", { class: look, "data-step": step }) };
+    };
+    this.marks = [...block.releases.map((step) => mark(step, "tt-release")), ...[...new Set(found)].map((step) => mark(step, "tt-found"))];
+    part(this.slider, "ticks").replaceChildren(...this.marks.map(({ mark }) => mark));
+    const phases = runs.length > 1 ? [] : (block.phases[thread >> 5] ?? []);
+    this.labels = [
+      ...block.releases.map((position, i, all) => ({
+        at: at(0, position),
+        to: i + 1 < all.length ? at(0, all[i + 1]) : last,
+        texts: [`barrier ${i + 1}`, String(i + 1)],
+      })),
+      ...phases.flatMap(([to, kind], i) => (kind === "barrier" ? [] : [{ at: phases[i - 1]?.[0] ?? 0, to, texts: [kind] }])),
+    ].sort((x, y) => x.at - y.at);
+    set(this.slider, "aria-valuemax", String(last));
+    this.look();
+  }
+
+  /** @param {number} step */
+  draw(step) {
+    this.step = step;
+    const [{ context }] = this.runs;
+    const { machine } = context;
+    set(this.slider, "aria-valuenow", String(step));
+    const where = machine.line === null ? "" : `, line ${machine.line}, warp ${machine.warp}`;
+    set(this.slider, "aria-valuetext", `step ${step} of ${this.last}${this.runs.length > 1 ? "" : where}`);
+    if (step < this.from || step > this.from + this.span) this.show(step - (step < this.from ? 1 - AWAY : AWAY) * this.span);
+    else this.place();
+  }
+
+  /**
+   * Bring the part from this position into sight.
+   * @param {number} from
+   */
+  show(from) {
+    this.from = Math.min(this.last - this.span, Math.max(0, from));
+    this.look();
+  }
+
+  /**
+   * Show half or twice as many steps, around the current one.
+   * @param {number} way
+   */
+  zoomBy(way) {
+    const most = Math.max(0, Math.floor(Math.log2(this.last / CLOSEST)));
+    const before = this.span;
+    this.zoom = Math.min(most, Math.max(0, this.zoom + way));
+    this.show(this.step - ((this.step - this.from) * this.span) / before);
+  }
+
+  /** Draw all again: another part is in sight, or the page has another size or theme. */
+  look() {
+    const { canvas, last, runs, slider, strips } = this;
+    this.place();
+    for (const { step, mark } of this.marks) this.put(mark, step);
+    Object.assign(this.window.style, { left: `${(100 * this.from) / last}%`, width: `${(100 * this.span) / last}%` });
+    this.window.parentElement?.toggleAttribute("data-zoomed", this.zoom > 0);
+    const wide = slider.clientWidth;
+    if (!wide || !runs.length) return;
+    this.write(wide);
+    const [width, height] = [Math.round(wide * devicePixelRatio), Math.round(canvas.clientHeight * devicePixelRatio)];
+    Object.assign(canvas, { width, height });
+    const hues = coloursOf(slider, runs.flatMap(({ trace }) => trace.arrays));
+    paint(canvas, strips, { from: this.from, to: this.from + this.span, pitch: height / strips.length, hues });
+  }
+
+  /**
+   * Place an element at a position, or hide it out of sight.
+   * @param {HTMLElement} node
+   * @param {number} position
+   */
+  put(node, position) {
+    const share = (position - this.from) / this.span;
+    node.style.left = `${100 * share}%`;
+    node.hidden = share < 0 || share > 1;
+  }
+
+  place() {
+    this.put(part(this.slider, "position"), this.step);
+  }
+
+  /**
+   * Write the labels that have room, none over another; barriers in full, unless more labels have room without that.
+   * @param {number} wide
+   */
+  write(wide) {
+    const [full, brief] = [0, 1].map((from) => this.fitting(wide, (texts) => texts.slice(Math.min(from, texts.length - 1))));
+    const nodes = (brief.length > full.length ? brief : full).map(({ left, text }) => {
+      const node = html("span", {}, text);
+      node.style.left = `${left}px`;
+      return node;
+    });
+    part(this.slider, "labels").replaceChildren(...nodes);
+  }
+
+  /**
+   * @param {number} wide
+   * @param {(texts: string[]) => string[]} allowed
+   */
+  fitting(wide, allowed) {
+    const pen = this.canvas.getContext("2d");
+    if (!pen) return [];
+    pen.font = getComputedStyle(part(this.slider, "labels")).font;
+    const scale = wide / this.span;
+    const most = wide - part(this.slider, "order").offsetWidth - GAP;
+    let end = 0; // of what is written
+    return this.labels.flatMap(({ at, to, texts }) => {
+      const left = Math.max(end, (at - this.from) * scale + 2);
+      const room = Math.min(most, (to - this.from) * scale) - left;
+      const text = allowed(texts).find((each) => pen.measureText(each).width <= room);
+      if (!text) return [];
+      end = left + pen.measureText(text).width + GAP;
+      return [{ left, text }];
+    });
+  }
+
+  /**
+   * What the steps up to a position are, for who points there.
+   * @param {number} position
+   */
+  tells(position) {
+    if (this.runs.length > 1 || position < 1) return ORDER;
+    const { block } = this.runs[0].context.machine;
+    return `step ${position}: line ${block.line(position - 1)}, warp ${block.warp(position - 1)}. ${ORDER}`;
+  }
+
+  /**
+   * What it shows; of several runs, the warps of one.
+   * @param {number} number
+   */
+  state(number) {
+    const { context, trace } = this.runs[number];
+    const steps = new Set(this.marks.map(({ step }) => step));
+    return {
+      ticks: [...steps].sort((x, y) => x - y),
+      timeline: warpsOf(trace, context.machine.block).strips.map(({ name, spans }) => [name, spans]),
+      labels: [...part(this.slider, "labels").children].map(({ textContent }) => textContent),
+    };
+  }
+}

@@ -1,0 +1,134 @@
+"""The timeline: the page's slider, with the warps, barriers and phases of a block; by mouse, by key and read out."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from course_lib.trace.replay import Timeline
+from course_lib.viewer import Stepper
+
+SIZES = [(1280, 720), (853, 480), (390, 844)]
+BOXES = """() => [...document.querySelectorAll(".tt-labels span, .tt-order")].map((node) => {
+  const { left, right } = node.getBoundingClientRect();
+  return { text: node.textContent, left, right };
+})"""
+# The first position in sight and the number of steps in sight, from the bar below the timeline.
+IN_SIGHT = """() => {
+  const [bar, whole] = [".tt-window", ".tt-part"].map((name) => document.querySelector(name).getBoundingClientRect());
+  const { last } = document.querySelector(".tt-root").stepper;
+  return [(last * (bar.left - whole.left)) / whole.width, (last * bar.width) / whole.width];
+}"""
+
+
+@pytest.fixture
+def walk(show, launch_of):
+    """A page with a stepper, and the steps of its first block."""
+
+    def walk(name, **state):
+        run = launch_of(name)
+        return show(Stepper(run), **state), Timeline(run.trace, (0, 0, 0))
+
+    return walk
+
+
+def step(page):
+    return int(page.locator(".tt-count").text_content().split()[1])
+
+
+def drag(page, *shares):
+    """Press at the first share of the timeline's width, move over the others, let go."""
+    box = page.locator(".tt-scrub").bounding_box()
+    places = [(box["x"] + share * box["width"], box["y"] + box["height"] - 5) for share in shares]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place)
+    page.mouse.up()
+
+
+def test_a_drag_goes_through_the_steps(walk):
+    """To the step that is drawn there; the mouse may leave the timeline, and moves nothing once it is released."""
+    page, timeline = walk("tiled_two_warps")
+    drag(page, 0.25)
+    assert abs(step(page) - len(timeline) / 4) <= 1
+    drag(page, 0.25, 0.5, 0.75)
+    assert abs(step(page) - 3 * len(timeline) / 4) <= 1
+    drag(page, 0.5, 1.4)
+    assert step(page) == len(timeline)
+    page.mouse.move(300, 300)
+    assert step(page) == len(timeline)
+
+
+def test_the_slider_is_read_out_and_follows_the_keys(walk):
+    """Its value is the step, its text also says the line and the warp; it has the keys of any slider."""
+    page, timeline = walk("tiled_two_warps", step=40)
+    slider = page.get_by_role("slider", name="Step", exact=True)
+    here = timeline.step(40)
+    expect(slider).to_have_attribute(
+        "aria-valuetext", f"step 40 of {len(timeline)}, line {here.line}, warp {here.warp}"
+    )
+    expect(slider).to_have_attribute("aria-valuemax", str(len(timeline)))
+    slider.focus()
+    for key, to in (("ArrowUp", 41), ("ArrowRight", 42), ("ArrowDown", 41), ("Home", 0), ("End", len(timeline))):
+        page.keyboard.press(key)
+        expect(slider).to_have_attribute("aria-valuenow", str(to))
+    page.keyboard.press("PageUp")
+    expect(slider).to_have_attribute("aria-valuenow", str(timeline.releases()[-1]))
+
+
+def test_zoomed_it_shows_the_steps_around_the_current_one(walk):
+    """z halves the steps in sight, Z doubles them; a press leads to a step in sight; the current one stays in sight."""
+    page, timeline = walk("register_2d", step=3000)
+    root = page.locator(".tt-root")
+    for zoom in range(1, 6):
+        root.press("z")
+        first, many = page.evaluate(IN_SIGHT)
+        assert many == pytest.approx(len(timeline) / 2**zoom, rel=0.05)
+        assert first <= 3000 <= first + many
+    drag(page, 0.5)
+    assert step(page) == pytest.approx(first + many / 2, abs=0.01 * many)
+    for there in (9000, 8999, 40, 0, len(timeline)):
+        page.evaluate("step => document.querySelector('.tt-root').stepper.go(step)", there)
+        first, many = page.evaluate(IN_SIGHT)
+        assert first - 0.05 * many <= there <= first + 1.05 * many
+        expect(page.locator(".tt-position")).to_be_visible()
+    for _ in range(40):
+        root.press("z")
+    assert page.evaluate(IN_SIGHT)[1] < 50
+    for _ in range(40):
+        page.locator(".tt-zoom-out").click() if _ == 0 else root.press("Z")
+    expect(page.locator(".tt-part[data-zoomed]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["tiled_two_warps", "prefetched", "best"])
+def test_barriers_and_phases_are_labelled(walk, resize, name, size):
+    """Each label has its name or number, in order, none over another; and it says that order is not time."""
+    page, timeline = walk(name, step=1)
+    resize(page, size)
+    for zoom in range(4):
+        labels = sorted(page.evaluate(BOXES), key=lambda label: label["left"])
+        assert labels[-1]["text"] == "order is not time"
+        for left, right in zip(labels, labels[1:], strict=False):
+            assert left["right"] <= right["left"] + 0.5, (zoom, left, right)
+        texts = [label["text"] for label in labels[:-1]]
+        barriers = [int(text.split()[-1]) for text in texts if text[-1].isdigit()]
+        assert barriers == sorted(set(barriers)) and set(barriers) <= set(range(1, 1 + len(timeline.releases())))
+        assert {text for text in texts if not text[-1].isdigit()} <= {kind for _, kind in timeline.phases[0]}
+        assert zoom or texts, "nothing is labelled"
+        page.locator(".tt-root").press("z")
+
+
+def test_a_step_of_this_warp_goes_to_its_next_statement(walk):
+    """By the unit "this warp" the buttons and arrows pass over the steps of other warps."""
+    page, timeline = walk("tiled_two_warps", thread=[0, 4, 0])
+    page.locator(".tt-unit").select_option(label="this warp")
+    mine = (np.flatnonzero(timeline.warps == 1) + 1).tolist()
+    for wanted in mine[:12]:
+        page.locator(".tt-root").press("ArrowRight")
+        assert step(page) == wanted
+    page.locator(".tt-back").click()
+    assert step(page) == mine[10]
+    page.locator(".tt-root").press("End")
+    page.locator(".tt-back").click()
+    assert step(page) == [position for position in mine if position < len(timeline)][-1]
