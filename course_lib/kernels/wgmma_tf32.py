@@ -47,7 +47,7 @@ def place_in_A(row, k):
 
 @cuda.jit(device=True)
 def place_in_B(k, col):
-    """Return where B[k, col] of a tile is: what four rows hold below each other lies in different banks."""
+    """Return where B[k, col] of a tile is: elements of four rows below each other are in different banks."""
     return k * COLUMNS + (col ^ k % 4 * 8)
 
 
@@ -55,8 +55,8 @@ def place_in_B(k, col):
 def bring(A, B, tiles, pair, top, left):
     """Start to copy a pair of tiles to its place, zeros outside; beyond the last, nothing. A group of copies.
 
-    Every 8 rows of A, or 4 of B, a thread's pieces lie alike, so that only the first place is computed. Tiles inside of
-    A and B are copied without asking.
+    Every 8 rows of A, or 4 of B, a thread's pieces are placed alike, so that only the first place is computed. Tiles
+    inside A and B are copied without a test for each piece.
     """
     start, first, thread = pair * DEPTH, pair % STAGES * PAIR, uint32(cuda.threadIdx.x)
     row, a = int32(thread // uint32(8)), int32(thread % uint32(8) * uint32(4))
