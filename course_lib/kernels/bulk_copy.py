@@ -13,7 +13,7 @@ and mbarrier (compute capability 9.0). One thread copies a tile; no other takes 
     wait_barrier(barriers, i, parity)             # until the phase with this parity, 0, 1, 0, ..., is complete
 
 A phase is complete once all arrivals and all bytes have come; the next one begins at once. The elements are there for
-every thread that waited. What lies outside of the matrix becomes 0, so that no index needs a test. A row of a tile is
+every thread that waited. What is outside the matrix becomes 0, so that no index needs a test. A row of a tile is
 128 bytes, and its pieces of 16 bytes change places as in `warpgroup.swizzled(address, 128)`, which the tensor cores
 expect; so `place` must be at a multiple of 1024 bytes. No proxy fence is needed between such a copy and wgmma.
 

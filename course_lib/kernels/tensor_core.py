@@ -214,7 +214,7 @@ def mma_bf16(typingctx, a, b, c):
 
 
 def alone(name):
-    """Return a stand-in for an operation of a warp in numba's simulator: a function that raises NotImplementedError."""
+    """Return a function that raises NotImplementedError: in numba's simulator the operations of a warp do not exist."""
 
     def refuse(*arguments):
         raise NotImplementedError(

@@ -105,8 +105,8 @@ def advance(A, B, A_tiles, B_tiles, now, following, free, top, left, start, end,
     """Multiply stage `now`, whose first fragments are in a0 and b0, and load those of the following stage.
 
     Meanwhile the tiles at `start` are on their way to the stage that was used before. Their addresses are computed only
-    after the first products, and from unsigned numbers, for so the registers suffice: with the copies first, as in
-    TF32, 64 bytes of each thread lie in local memory, and the kernel is 2 % slower.
+    after the first products, and from unsigned numbers, because the registers then suffice: with the copies first, as
+    in TF32, 64 bytes of each thread are in local memory, and the kernel is 2 % slower.
     """
     load_fragments(A_tiles, B_tiles, now, 1, a1, b1)
     multiply(a0, b0, acc)

@@ -20,9 +20,9 @@ compiling.
 
 A descriptor describes a tile by its first byte and two distances in bytes. Rows of A are stored one by one, those of
 B too for the formats of 16 bits; of TF32 the tensor cores take only a B that is stored column by column. With a
-swizzle of 128, 64 or 32 bytes, rows of so many bytes lie one after another, and the piece of 16 bytes at address x is
+swizzle of 128, 64 or 32 bytes, rows of so many bytes follow one another, and the piece of 16 bytes at address x is
 found at `swizzled(x, swizzle)`: in a tile that begins at a multiple of 1024, piece p of row r of 128 bytes is at
-p ^ r % 8. Without one (0), the 16 bytes of eight rows lie one after another, 128 bytes.
+p ^ r % 8. Without one (0), the 16 bytes of eight rows follow one another, 128 bytes.
 
                    leading: bytes from ... to the next    stride: bytes from ... to the next
     A, swizzled    (not used)                             8 rows

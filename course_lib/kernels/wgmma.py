@@ -1,6 +1,6 @@
 """Tensor cores of Hopper: a warpgroup, four warps, multiplies tiles that stay in shared memory.
 
-Idea: mma.sync multiplies what lies in the registers of a warp. wgmma reads both tiles from shared memory itself: no
+Idea: mma.sync multiplies numbers in the registers of a warp. wgmma reads both tiles from shared memory itself: no
 loads of fragments, and no registers for them. Here a block, one warpgroup, computes 64×128 results: four instructions,
 each 16 deep, multiply 64×64 elements of A by 64×128 of B. The instructions only begin the work, so three things are
 needed that mma.sync did without: `fence_proxy` after the tiles were stored, for the tensor cores read shared memory on

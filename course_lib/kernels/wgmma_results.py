@@ -11,7 +11,7 @@ THREADS = 256
 
 @cuda.jit(device=True)
 def corner_of_tile(rows, columns):
-    """Return the first row and column of the block's tile of C, which may lie below C.
+    """Return the first row and column of the block's tile of C, which may be below C.
 
     Blocks are numbered in bands of rows of tiles, column after column: the blocks that run at the same time then need
     few rows of A and few columns of B, and find them in the second-level cache. The lowest band, which may be mostly
@@ -39,7 +39,7 @@ def fitting_width(length, across, widths, multiprocessors):
 
 @cuda.jit(device=True)
 def store_pair(C, row, col, first, second):
-    """Store two results side by side, where they lie inside; `col` is even."""
+    """Store two results side by side, where they are inside C; `col` is even."""
     if row < C.shape[0] and col < C.shape[1]:
         if C.shape[1] % 2 == 0:
             store2(C, row, col, (first, second))
@@ -86,7 +86,7 @@ def store_row(C, row, left, acc, first, columns):
 
 @cuda.jit(device=True)
 def store_shifted(C, row, col, end, first, second):
-    """Store two results side by side, from a boundary of 8 bytes on, where they lie before column `end`."""
+    """Store two results side by side, from a boundary of 8 bytes on, where they are before column `end`."""
     if row < C.shape[0] and col + 1 < end:
         store2(C, row, col, (first, second))
     else:
@@ -95,6 +95,6 @@ def store_shifted(C, row, col, end, first, second):
 
 @cuda.jit(device=True)
 def store_inside(C, row, col, end, result):
-    """Store one result where it lies before column `end`."""
+    """Store one result where it is before column `end`."""
     if row < C.shape[0] and col < end:
         C[uint64(row), uint64(col)] = result

@@ -47,8 +47,8 @@ FORMS = {"bfloat16": BF16, "float16": F16}
 def bring(A, B, tiles, pair, top, left):
     """Start to copy a pair of tiles to its place, zeros outside; beyond the last, nothing. A group of copies.
 
-    Every 8 rows of A, or of B, a thread's pieces lie alike, so that only the first place is computed. Tiles inside of A
-    and B are copied without a test for each piece.
+    Every 8 rows of A, or of B, a thread's pieces are placed alike, so that only the first place is computed. Tiles
+    inside A and B are copied without a test for each piece.
     """
     start, first, thread = pair * DEPTH, pair % STAGES * PAIR, uint32(cuda.threadIdx.x)
     row, a = int32(thread // uint32(8)), int32(thread % uint32(8) * uint32(8))

@@ -1,9 +1,9 @@
 """Tiles for tensor cores, copied 16 bytes at a time and swizzled, so that no bank is asked twice.
 
-Idea: in the plain layout of `wgmma` the 16 bytes that neighbouring threads bring of one row lie apart, and eight of
+Idea: in the plain layout of `wgmma` the 16 bytes that neighbouring threads bring of one row are apart, and eight of
 them meet in the same banks. Here a row of a tile is 128 bytes, all the banks, and its eight pieces of 16 bytes change
 places with the row: piece p of row r is at p ^ r % 8. Then a row that is written, and eight pieces below each other
-that a tensor core reads, both lie in 32 different banks. The descriptor says swizzle 128, and the hardware undoes it.
+that a tensor core reads, both are in 32 different banks. The descriptor says swizzle 128, and the hardware undoes it.
 Asynchronous copies bring the pieces, without a register in between. A block is two warpgroups of 64×256 results each.
 Launch: blocks of 256 threads, one for each 128×256 tile of C, in bands of `BAND` rows of tiles.
 Edges: pieces outside of A and B become zeros. Where rows do not begin on 16-byte boundaries, so that no piece can be

@@ -123,7 +123,7 @@ def numbers(what: str, text: str, least: int = 1) -> tuple[int, ...]:
 
 
 def named(option: str, given: Sequence[str]) -> dict[str, str]:
-    """Return what each name stands for, of options ``NAME=…`` that were given."""
+    """Return the value of each name in the options ``NAME=…`` that were given."""
     found: dict[str, str] = {}
     for words in given:
         name, equals, value = words.partition("=")

@@ -216,7 +216,7 @@ def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, A
 
 
 def _is_just(bare: ast.FunctionDef, lines: Sequence[str]) -> bool:
-    """Whether the lines are this function and no more, for every reader of lines."""
+    """Say whether the lines are only this function, however a program splits lines."""
     text = "\n".join(lines)
     try:
         return len(text.splitlines()) <= len(lines) and ast.unparse(ast.parse(text)) == ast.unparse(bare)

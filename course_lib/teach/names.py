@@ -1,4 +1,4 @@
-"""What an answer's names stand for: imports and constants of a white list, read from the text and never executed."""
+"""What an answer's names mean: imports and constants of a white list, read from the text and never executed."""
 
 from __future__ import annotations
 

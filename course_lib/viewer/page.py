@@ -148,7 +148,7 @@ def style(bundle: Bundle = STEPPER) -> str:
 def module(bundle: Bundle = STEPPER) -> str:
     """The script element of a widget's module, which renders all of its widgets; once, at the end of the page."""
     # nothing imports a module inside a page
-    code, found = re.subn(r"export\s*\{\s*(\w+) as default\s*,?\s*\};?", r"const viewer = \1;", bundle.read("js"))
+    code, found = re.subn(r"export\s*\{\s*([\w$]+) as default[^}]*\};?", r"const viewer = \1;", bundle.read("js"))
     if found != 1:
         raise RuntimeError(f"{bundle.name}.js does not end in one default export; build it with tools/build_viewer.py")
     return f'<script type="module">{escaped(code + _LIVE % (bundle.mark, FAULT))}</script>'
