@@ -145,7 +145,7 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
 
     ``colours`` maps a label to its colour; the others are grey. There are no error bars: a measured value is a median.
     """
-    ax = new_axes(9, (0.55 if len(values) <= 10 else 0.25) * len(values) + 1.2)
+    ax = new_axes(9, (0.55 if len(values) <= 10 else 0.22) * len(values) + 1.2)
     places = range(len(values) - 1, -1, -1)
     ax.barh(list(places), list(values.values()), 0.62, color=[(colours or {}).get(name, FAINT) for name in values])
     for place, value in zip(places, values.values(), strict=True):
