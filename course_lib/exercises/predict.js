@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1da86535b57ae2fa bundle c553c7885501c7d4 */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 323d6ddf2291bddb bundle c553c7885501c7d4 */
 // still.js
 var FIRST_TRY = 20;
 var SLOWEST = 5e3;

@@ -1,4 +1,4 @@
-/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 1da86535b57ae2fa bundle 7e3529f9adec56be */
+/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources 323d6ddf2291bddb bundle 00353706ecb54c79 */
 // dom.js
 var SVG = "http://www.w3.org/2000/svg";
 var ICONS = {
@@ -11,6 +11,7 @@ var ICONS = {
   end: "M10 3h2v10h-2zM3 3v10l6.5-5z",
   fault: "M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.6h1.6V11z",
   link: "M6.5 9.5 9.5 6.5M7 5l2-2a2.8 2.8 0 0 1 4 4l-2 2M9 11l-2 2a2.8 2.8 0 0 1-4-4l2-2",
+  picture: "M2 3h12v10H2zM3.5 4.5v7h9v-7zM4 11l2.5-3.5 2 2 1.5-2 2 3.5zM6 6.2a.9.9 0 1 1-.01 0z",
   done: "M3 8.5 6.5 12 13 4.5",
   full: "M2 2h5v2H4v3H2zm7 0h5v5h-2V4H9zM2 9h2v3h3v2H2zm10 0h2v5H9v-2h3z"
 };
@@ -40,8 +41,8 @@ function part(root, name) {
     node
   );
 }
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+function write(node, text2) {
+  if (node.textContent !== text2) node.textContent = text2;
 }
 function set(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
@@ -81,16 +82,16 @@ function listOfKeys() {
 // links.js
 var PLACES = ["block", "thread", "step"];
 function asked(hash) {
-  const words = new URLSearchParams(hash.slice(1));
-  if (!words.has("step")) return null;
+  const words2 = new URLSearchParams(hash.slice(1));
+  if (!words2.has("step")) return null;
   const values = {};
   for (const name of PLACES) {
-    const numbers = (words.get(name) ?? "").split(",").filter(Boolean).map(Number);
+    const numbers = (words2.get(name) ?? "").split(",").filter(Boolean).map(Number);
     if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
     values[name] = name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3);
   }
-  for (const name of ["match", "panel"]) if (words.has(name)) values[name] = words.get(name);
-  return { values, number: Number(words.get("stepper") ?? 0) };
+  for (const name of ["match", "panel"]) if (words2.has(name)) values[name] = words2.get(name);
+  return { values, number: Number(words2.get("stepper") ?? 0) };
 }
 function followAddress(player) {
   const link = asked(location.hash);
@@ -105,24 +106,246 @@ function followLink(event) {
   );
   const wanted = link && asked(link.getAttribute("href") ?? "");
   if (!wanted || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const roots = (
+  const places = (
     /** @type {(HTMLElement & {stepper: import("./player.js").Player})[]} */
-    [...document.querySelectorAll(".tt-root")]
+    [...document.querySelectorAll(".tt-place")]
   );
-  const below = roots.find((root2) => link.compareDocumentPosition(root2) & Node.DOCUMENT_POSITION_FOLLOWING);
-  const root = wanted.number ? roots.find(({ stepper }) => stepper.model.get("_saved") === wanted.number) : below;
-  if (!root) return;
+  const below = places.find((place2) => link.compareDocumentPosition(place2) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const place = wanted.number ? places.find(({ stepper }) => stepper.model.get("_saved") === wanted.number) : below;
+  if (!place) return;
   event.preventDefault();
   event.stopPropagation();
-  root.stepper.set(wanted.values);
+  place.stepper.set(wanted.values);
   const { Reveal } = (
     /** @type {any} */
     globalThis
   );
-  const { h, v } = Reveal?.getIndices?.(root.closest("section")) ?? {};
+  const { h, v } = Reveal?.getIndices?.(place.closest("section")) ?? {};
   Reveal?.slide?.(h, v);
-  root.focus({ preventScroll: true });
-  root.scrollIntoView({ block: "nearest" });
+  place.stepper.root.focus({ preventScroll: true });
+  place.scrollIntoView({ block: "nearest" });
+}
+
+// gif.js
+var words = (...numbers) => numbers.flatMap((n) => [n & 255, n >> 8]);
+var text = (letters) => [...letters].map((letter) => letter.charCodeAt(0));
+function gif(frames, pause) {
+  const [width, height] = [Math.max(...frames.map((f) => f.width)), Math.max(...frames.map((f) => f.height))];
+  const parts2 = [[...text("GIF89a"), ...words(width, height), 112, 0, 0]];
+  parts2.push([33, 255, 11, ...text("NETSCAPE2.0"), 3, 1, 0, 0, 0]);
+  for (const frame of frames) {
+    const { colours, pixels } = reduced(frame);
+    parts2.push([33, 249, 4, 8, ...words(Math.round(pause / 10)), 0, 0]);
+    parts2.push([44, 0, 0, 0, 0, ...words(frame.width, frame.height), 135, ...colours, 8], packed(pixels), [0]);
+  }
+  return new Blob([...parts2, [59]].map((part2) => Uint8Array.from(part2)), { type: "image/gif" });
+}
+function reduced({ data }) {
+  const bin = (i) => data[i] >> 3 << 10 | data[i + 1] >> 3 << 5 | data[i + 2] >> 3;
+  const counts2 = new Uint32Array(1 << 15);
+  const first = /* @__PURE__ */ new Map();
+  for (let i = 0; i < data.length; i += 4) if (!counts2[bin(i)]++) first.set(bin(i), i);
+  const kept = [...first.keys()].sort((a, b) => counts2[b] - counts2[a]).slice(0, 256);
+  const palette = kept.map((key) => [...data.slice(first.get(key), (first.get(key) ?? 0) + 3)]);
+  const nearest = new Int16Array(1 << 15).fill(-1);
+  const pixels = new Uint8Array(data.length / 4);
+  for (let i = 0; i < data.length; i += 4) {
+    const key = bin(i);
+    if (nearest[key] < 0) {
+      const far = palette.map(([r, g, b]) => (r - data[i]) ** 2 + (g - data[i + 1]) ** 2 + (b - data[i + 2]) ** 2);
+      nearest[key] = far.indexOf(Math.min(...far));
+    }
+    pixels[i / 4] = nearest[key];
+  }
+  return { colours: [...palette.flat(), ...new Array(768 - 3 * palette.length).fill(0)], pixels };
+}
+function packed(pixels) {
+  const [CLEAR, END] = [256, 257];
+  const bytes = [];
+  let [bits, held, size, next] = [0, 0, 9, 258];
+  let codes = /* @__PURE__ */ new Map();
+  const put = (code2) => {
+    held |= code2 << bits;
+    for (bits += size; bits >= 8; bits -= 8, held >>>= 8) bytes.push(held & 255);
+  };
+  put(CLEAR);
+  let code = pixels[0];
+  for (let i = 1; i < pixels.length; i++) {
+    const key = code << 8 | pixels[i];
+    const longer = codes.get(key);
+    if (longer !== void 0) {
+      code = longer;
+      continue;
+    }
+    put(code);
+    code = pixels[i];
+    if (next === 4096) {
+      put(CLEAR);
+      [codes, size, next] = [/* @__PURE__ */ new Map(), 9, 258];
+      continue;
+    }
+    if (next === 1 << size) size++;
+    codes.set(key, next++);
+  }
+  put(code);
+  put(END);
+  if (bits) bytes.push(held & 255);
+  const blocks = [];
+  for (let i = 0; i < bytes.length; i += 255) blocks.push(Math.min(255, bytes.length - i), ...bytes.slice(i, i + 255));
+  return Uint8Array.from(blocks);
+}
+
+// saving.js
+var MOST = 300;
+var SHARP = 2;
+var FRAME = 1e3;
+var Saving = class {
+  /** @param {import("./player.js").Player} player */
+  constructor(player) {
+    this.player = player;
+    this.form = /** @type {HTMLFormElement} */
+    part(player.root, "saving");
+    this.form.noValidate = true;
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.save();
+    });
+    this.form.addEventListener("change", () => this.show());
+  }
+  get open() {
+    return !this.form.hidden;
+  }
+  toggle() {
+    const { form, player } = this;
+    form.hidden = !form.hidden;
+    const button = part(player.root, "picture");
+    button.setAttribute("aria-expanded", String(this.open));
+    if (!this.open) return button.focus();
+    for (const name of ["first", "last"]) this.input(name).value = String(name === "first" ? player.step : player.last);
+    this.tell("");
+    this.show();
+    this.input("kind").focus();
+  }
+  /** @param {string} name */
+  input(name) {
+    return (
+      /** @type {HTMLInputElement} */
+      this.form.elements.namedItem(name)
+    );
+  }
+  show() {
+    part(this.form, "until").hidden = this.input("kind").value !== "GIF";
+  }
+  /** @param {string} text */
+  tell(text2) {
+    const place = this.form.querySelector("p");
+    if (place) place.textContent = text2;
+  }
+  async save() {
+    const { player } = this;
+    const kind = this.input("kind").value.toLowerCase();
+    const [first, last] = ["first", "last"].map((name) => Number(this.input(kind === "gif" ? name : "first").value || NaN));
+    if (![first, last].every((n) => Number.isInteger(n) && n >= 0 && n <= player.last) || first > last || last - first >= MOST) {
+      return this.tell(`Give steps from 0 to ${player.last}, the first one first, and at most ${MOST} of them.`);
+    }
+    this.tell("Drawing…");
+    try {
+      const name = `${player.stage?.trace.kernel}-step-${first}${last > first ? `-to-${last}` : ""}.${kind}`;
+      download(await this.file(kind, first, last), name);
+      this.tell(`${name} is saved.`);
+    } catch (error) {
+      console.error(error);
+      this.tell('This browser cannot draw the picture. In Python, stepper.save_picture("step.png") does.');
+    }
+    player.stage?.draw(player.step);
+  }
+  /**
+   * @param {string} kind
+   * @param {number} first
+   * @param {number} last
+   */
+  async file(kind, first, last) {
+    const { stage, root } = this.player;
+    const frames = [];
+    for (let step = first; step <= last; step++) {
+      stage?.draw(step);
+      const text2 = svgOf(root);
+      if (kind === "svg") return new Blob([text2], { type: "image/svg+xml" });
+      const canvas = await drawn(text2, kind === "png" ? SHARP : 1);
+      if (kind === "png") return (
+        /** @type {Promise<Blob>} */
+        new Promise((done, fail) => canvas.toBlob((blob) => blob ? done(blob) : fail(new Error("no picture"))))
+      );
+      frames.push(
+        /** @type {CanvasRenderingContext2D} */
+        canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+      );
+    }
+    return gif(frames, FRAME);
+  }
+};
+function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  html("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 6e4);
+}
+function svgOf(root) {
+  const copy = (
+    /** @type {HTMLElement} */
+    root.cloneNode(true)
+  );
+  const canvases = root.querySelectorAll("canvas");
+  copy.querySelectorAll("canvas").forEach((canvas, i) => {
+    const picture3 = html("img", { src: canvases[i].toDataURL(), class: canvas.className, style: canvas.style.cssText, alt: "" });
+    canvas.replaceWith(picture3);
+  });
+  const chosen = root.querySelectorAll("select");
+  copy.querySelectorAll("select").forEach((select, i) => {
+    const text2 = chosen[i].selectedOptions[0]?.textContent ?? "";
+    if (!select.matches(".tt-block, .tt-thread")) return select.replaceChildren();
+    select.replaceWith(html("b", {}, text2));
+  });
+  const rules = rulesOf();
+  const style = getComputedStyle(root);
+  for (const [, name] of rules.matchAll(/var\((--jp-[\w-]+)/g)) {
+    const value = style.getPropertyValue(name);
+    if (value) copy.style.setProperty(name, value);
+  }
+  copy.classList.add("tt-whole");
+  copy.style.width = `${root.offsetWidth}px`;
+  root.parentElement?.append(copy);
+  for (const node of copy.querySelectorAll("*")) if (getComputedStyle(node).display === "none") node.remove();
+  const [width, height] = [Math.ceil(copy.offsetWidth), Math.ceil(copy.offsetHeight)];
+  copy.remove();
+  const image = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) image.setAttribute(name, String(value));
+  const place = document.createElementNS("http://www.w3.org/2000/svg", "foreignObject");
+  for (const [name, value] of Object.entries({ width, height })) place.setAttribute(name, String(value));
+  place.append(html("style", {}, rules), copy);
+  image.append(place);
+  return new XMLSerializer().serializeToString(image);
+}
+function rulesOf() {
+  const texts = [...document.styleSheets].map((sheet) => {
+    const written = sheet.ownerNode?.textContent;
+    try {
+      return written || [...sheet.cssRules].map(({ cssText }) => cssText).join("\n");
+    } catch {
+      return "";
+    }
+  });
+  return texts.filter((text2) => text2.includes(".tt-root")).join("\n");
+}
+async function drawn(text2, scale) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text2)}`;
+  await image.decode();
+  const canvas = (
+    /** @type {HTMLCanvasElement} */
+    html("canvas", { width: image.width * scale, height: image.height * scale })
+  );
+  canvas.getContext("2d", { willReadFrequently: true })?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas;
 }
 
 // terms.js
@@ -146,7 +369,7 @@ var GLOSSARY = {
 };
 var FORMS = { waiting: "Barrier", conflicts: "Bank-conflict", accesses: "Access", "global loads": "Global-memory" };
 function tip(word) {
-  const known = (text) => Object.keys(GLOSSARY).find((term2) => term2.toLowerCase() === text);
+  const known = (text2) => Object.keys(GLOSSARY).find((term2) => term2.toLowerCase() === text2);
   const plain = word.toLowerCase().replaceAll(" ", "-");
   const term = FORMS[word.toLowerCase()] ?? known(plain) ?? known(plain.replace(/s$/, ""));
   return term ? { title: GLOSSARY[term], "data-term": term } : {};
@@ -185,19 +408,19 @@ var OVER = {
   fault: () => svg("g", { class: "tt-faults" }, svg("rect", { ...BOX, rx: 4 })),
   beyond: () => svg("g", { class: "tt-faults" }, svg("rect", { ...BOX, class: "tt-beyond" }), svg("path", { d: "M5 5l10 10m0 -10l-10 10" }))
 };
-function entry([look, text]) {
+function entry([look, text2]) {
   const sample = svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" });
   const over = OVER[look];
   const below = look === "ring" ? "tt-c tt-now tt-read" : over ? "tt-c tt-seen" : look;
   sample.append(svg("rect", { ...BOX, class: below }), ...over ? [over()] : []);
-  return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
+  return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text2);
 }
 function legend() {
   return ELEMENTS.map(entry);
 }
 function marksOf(planes2, arrays2, variables) {
   const hues = /* @__PURE__ */ new Map();
-  const name = (hue, text) => hues.set(hue, [...hues.get(hue) ?? [], text]);
+  const name = (hue, text2) => hues.set(hue, [...hues.get(hue) ?? [], text2]);
   for (const { name: array, hue, role, space } of arrays2) name(hue, role ? `the matrix ${array}` : `${array} (${space} memory)`);
   for (const variable of variables) name("var(--tt-register)", variable === "threads" ? "the threads" : `${variable} (registers)`);
   const colours = [...hues].map(([hue, texts]) => {
@@ -238,9 +461,9 @@ var OLDER = "This trace is of an older version of the course; run the cell again
 var BROKEN = "This trace can't be read; run the cell again.";
 var Unreadable = class extends Error {
 };
-async function open(text) {
+async function open(text2) {
   try {
-    const sent = JSON.parse(text);
+    const sent = JSON.parse(text2);
     if (sent.version > VERSION) throw new Unreadable(NEWER);
     if (sent.version < VERSION) throw new Unreadable(OLDER);
     if (sent.version !== VERSION) throw new Unreadable(BROKEN);
@@ -249,8 +472,8 @@ async function open(text) {
     throw error instanceof Unreadable ? error : new Unreadable(BROKEN);
   }
 }
-async function inflate(packed) {
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+async function inflate(packed2) {
+  const bytes = Uint8Array.from(atob(packed2), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).arrayBuffer();
 }
@@ -415,7 +638,7 @@ var Block = class {
     const [from, to] = this.rows("test", i);
     return Array.from({ length: to - from }, (_, k) => {
       const row = from + k;
-      const [text, parts2] = trace.tests[columns2.test_text[row]];
+      const [text2, parts2] = trace.tests[columns2.test_text[row]];
       const mask = columns2.test_lanes[row];
       const [left, right] = [columns2.test_left[row], columns2.test_right[row]];
       const sides = (lane) => {
@@ -423,7 +646,7 @@ var Block = class {
         const k2 = popcount(mask & (1 << lane) - 1);
         return [at(trace.vector(left), k2), at(trace.vector(right), k2)];
       };
-      return { text, parts: parts2 ?? [], mask, truth: columns2.test_truth[row], sides };
+      return { text: text2, parts: parts2 ?? [], mask, truth: columns2.test_truth[row], sides };
     });
   }
 };
@@ -1074,7 +1297,7 @@ var LETTERS = ".rsaeRW";
 var FAR = 1.6;
 var Plane = class {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns2, text = false }) {
+  constructor({ name, rows, columns: columns2, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns2, text: text2 = false }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns2;
@@ -1107,7 +1330,7 @@ var Plane = class {
     this.layer.append(this.dots, this.rings, this.faults, this.asked);
     this.shown = /* @__PURE__ */ new Map();
     this.looks = new Uint8Array(this.size).fill(PLAIN);
-    if (margin >= 10) this.indices(origin, wrapped, text);
+    if (margin >= 10) this.indices(origin, wrapped, text2);
   }
   /**
    * @param {number} i
@@ -1204,9 +1427,9 @@ var Plane = class {
    * @param {() => SVGElement[]} make
    */
   marks(group, what, make) {
-    const text = JSON.stringify(what);
-    if ((this.shown.get(group) ?? "[]") === text) return;
-    this.shown.set(group, text);
+    const text2 = JSON.stringify(what);
+    if ((this.shown.get(group) ?? "[]") === text2) return;
+    this.shown.set(group, text2);
     group.replaceChildren(...make());
   }
   /**
@@ -1455,8 +1678,8 @@ function paintsOf(place) {
 var EXACT = 2 ** 53;
 var PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
 var COMPLEX = new RegExp(`^\\(?(${PART})?(${PART})j\\)?$`);
-function parts(text) {
-  const [, real = "0", imaginary] = COMPLEX.exec(text) ?? [];
+function parts(text2) {
+  const [, real = "0", imaginary] = COMPLEX.exec(text2) ?? [];
   const part2 = (digits) => Number(digits.replace("inf", "Infinity").replace("nan", "NaN"));
   return imaginary === void 0 ? null : [part2(real), part2(imaginary)];
 }
@@ -1558,27 +1781,27 @@ function wrongNow(machine) {
 function tested(machine) {
   const lane = machine.thread % WARP;
   if (!machine.isActive(machine.thread)) return [];
-  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text, parts: parts2, truth: truth2, sides }) => {
+  return machine.tests.filter(({ mask }) => mask >>> lane & 1).map(({ text: text2, parts: parts2, truth: truth2, sides }) => {
     const values = parts2.length === 3 ? sides(lane) : null;
     const filled = values ? `${full(values[0])} ${parts2[1]} ${full(values[1])}` : "";
-    return { said: text, filled, holds: Boolean(truth2 >>> lane & 1) };
+    return { said: text2, filled, holds: Boolean(truth2 >>> lane & 1) };
   });
 }
 function truth(machine) {
   const tests = tested(machine);
   if (!tests.length) return null;
-  const text = tests.map(({ said, filled, holds }) => `${filled || said}: ${holds}`).join(", ");
-  return { text, holds: tests.every(({ holds }) => holds) };
+  const text2 = tests.map(({ said, filled, holds }) => `${filled || said}: ${holds}`).join(", ");
+  return { text: text2, holds: tests.every(({ holds }) => holds) };
 }
 var KEYWORDS = /^(?:and|break|continue|def|elif|else|for|if|in|is|not|or|pass|return|while|True|False|None)$/;
 var TOKENS = /(#.*$)|("[^"]*"|'[^']*')|([A-Za-z_]\w*)|(\d[\w.]*)/g;
-function highlight(text, hues) {
+function highlight(text2, hues) {
   const line = html("code", { class: "tt-code" });
   let from = 0;
-  for (const match of text.matchAll(TOKENS)) {
-    line.append(text.slice(from, match.index));
+  for (const match of text2.matchAll(TOKENS)) {
+    line.append(text2.slice(from, match.index));
     const [word, remark, string, name, number] = match;
-    const attribute = name && text[match.index - 1] === ".";
+    const attribute = name && text2[match.index - 1] === ".";
     const kind = remark ? "remark" : string ? "string" : number ? "digits" : KEYWORDS.test(word) ? "keyword" : null;
     const hue = name && !attribute ? hues.get(name) : void 0;
     if (hue) {
@@ -1590,7 +1813,7 @@ function highlight(text, hues) {
     }
     from = match.index + word.length;
   }
-  line.append(text.slice(from));
+  line.append(text2.slice(from));
   return line;
 }
 
@@ -1600,9 +1823,9 @@ var MOST_NUMBERS = 1100;
 var LINE = 7.5;
 var GAP = 1;
 var TEXT_SIZES = { 2: 11, 3: 8.4, 4: 6.6, 6: 4.6 };
-var widthOf = (text) => {
-  const long = Math.max(...text.split("\n").map((line) => line.length));
-  return long > 5 || text.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
+var widthOf = (text2) => {
+  const long = Math.max(...text2.split("\n").map((line) => line.length));
+  return long > 5 || text2.includes("\n") ? 6 : Math.min(4, Math.max(2, long));
 };
 var Grid = class extends Plane {
   /** @param {PlaneOptions} options */
@@ -1636,8 +1859,8 @@ var Grid = class extends Plane {
     return [6, 4, 3].find((long) => this.widths[long]) ?? 2;
   }
   state() {
-    const lines = (text) => [...text.children].map((line) => line.textContent).join("\n");
-    return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
+    const lines = (text2) => [...text2.children].map((line) => line.textContent).join("\n");
+    return { ...super.state(), texts: this.texts.map((text2) => lines(text2) || (text2.textContent ?? "")) };
   }
   /**
    * @param {number} i
@@ -1653,12 +1876,12 @@ var Grid = class extends Plane {
     }
     if (this.held[i] === value) return;
     this.held[i] = value;
-    const text = short(value);
+    const text2 = short(value);
     this.widths[widthOf(this.written[i])] -= 1;
-    this.widths[widthOf(text)] += 1;
-    this.written[i] = text;
-    const lines = text.split("\n");
-    if (lines.length === 1) this.texts[i].textContent = text;
+    this.widths[widthOf(text2)] += 1;
+    this.written[i] = text2;
+    const lines = text2.split("\n");
+    if (lines.length === 1) this.texts[i].textContent = text2;
     else this.texts[i].replaceChildren(...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)));
   }
   /**
@@ -1864,7 +2087,7 @@ var Ask = class {
     const key = [machine.blockNumber, local ? machine.thread : "", array, element].join();
     if (this.known !== key) this.uses = usesOf(machine, array, element);
     this.told = elementSays(machine, array, element, this.uses);
-    this.lines.replaceChildren(...this.told.map((text, i) => html(i ? "p" : "b", {}, text)));
+    this.lines.replaceChildren(...this.told.map((text2, i) => html(i ? "p" : "b", {}, text2)));
     const listed = `${key},${pinned}`;
     if (listed !== this.listed) this.fill();
     [this.known, this.listed] = [key, listed];
@@ -1937,7 +2160,7 @@ var Ask = class {
 // panels/arrays.js
 var READABLE = 20;
 var UNREADABLE = 0.8;
-var MOST = 8;
+var MOST2 = 8;
 var NUMBERS = 9;
 var [AROUND, ARROW] = [34, 20];
 var TIGHT = 22;
@@ -2012,11 +2235,11 @@ var Arrays = class {
     if (!this.matrices) return;
     const [[M, K], N] = [trace.arrays[matrix2.A].shape, trace.arrays[matrix2.B].shape[1]];
     const margin = Math.max(15, 0.04 * (K + N) * UNIT, 0.05 * (K + M) * UNIT);
-    const text = Math.max(K + N, K + M) <= READABLE;
+    const text2 = Math.max(K + N, K + M) <= READABLE;
     for (const role of "ABC") {
       const array = trace.arrays[matrix2[role]];
       const lines = array.tile && Math.max(...array.shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
-      const [plane] = this.planes[matrix2[role]] = planes(array, { tile: lines, margin, text });
+      const [plane] = this.planes[matrix2[role]] = planes(array, { tile: lines, margin, text: text2 });
       plane.node.classList.add(`tt-matrix-${role}`);
       place.append(plane.node);
       this.interact(plane, matrix2[role]);
@@ -2025,7 +2248,7 @@ var Arrays = class {
     const [below, beside2] = ["A", "B", "C"].map((role) => this.missed[matrix2[role]]).reduce(([x, y], [z, w]) => [Math.max(x, z), Math.max(y, w)], [0, 0]);
     place.style.setProperty("--tt-below", String(below * UNIT));
     this.sides = { M: side(M) + below * UNIT, K: side(K), N: side(N), beside: beside2 * UNIT };
-    this.share = text ? 1 : UNREADABLE;
+    this.share = text2 ? 1 : UNREADABLE;
   }
   others() {
     const { trace } = this.context;
@@ -2210,8 +2433,8 @@ var Arrays = class {
   draw() {
     const { machine, trace } = this.context;
     const faults = this.faults();
-    const { drawn } = this;
-    const near = drawn !== null && drawn.machine === machine && drawn.thread === machine.thread && Math.abs(drawn.position - machine.position) <= 1;
+    const { drawn: drawn2 } = this;
+    const near = drawn2 !== null && drawn2.machine === machine && drawn2.thread === machine.thread && Math.abs(drawn2.position - machine.position) <= 1;
     trace.arrays.forEach((array, number) => {
       const planes2 = this.planes[number];
       if (!planes2.length) return;
@@ -2220,7 +2443,7 @@ var Arrays = class {
         const plane = planes2[Math.floor(element / each)];
         plane.cell(element - plane.offset, this.look(number, element), machine.value(number, element));
       };
-      if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
+      if (near && drawn2) for (const now of [drawn2.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
       else for (let element = 0; element < array.size; element++) paint(element);
       const dots = array.space === "global" ? machine.elementsLoadedByThread(number) : [];
       const mine = [...machine.nowMine[number].keys()].sort((x, y) => x - y);
@@ -2331,7 +2554,7 @@ var Arrays = class {
     const { machine, trace } = this.context;
     const plane = this.planes[number].find((p) => wanted[0] >= p.offset && wanted[0] < p.offset + p.size) ?? this.planes[number][0];
     const places = wanted.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
-    const fitting = (room, all, side2) => Math.min(all, Math.max(1, Math.min(MOST, Math.floor(room / side2))));
+    const fitting = (room, all, side2) => Math.min(all, Math.max(1, Math.min(MOST2, Math.floor(room / side2))));
     const window2 = (side2) => {
       const rows2 = fitting(this.room.height - AROUND, plane.rows, side2);
       const columns3 = fitting((this.room.width - ARROW) / beside2 - side2, plane.columns, side2);
@@ -2405,12 +2628,12 @@ function requestState(place) {
     /** @type {HTMLElement} */
     place.dataset
   );
-  const words = [...place.querySelectorAll("svg rect > title")].flatMap(({ textContent }) => {
+  const words2 = [...place.querySelectorAll("svg rect > title")].flatMap(({ textContent }) => {
     const [, unit, at2, asking] = /^(byte|word) (\d+): lanes? ([\d, ]+)$/.exec(textContent ?? "") ?? [];
     return asking ? [[unit === "byte" ? Number(at2) / WORD_BYTES : Number(at2), asking.split(", ").map(Number)]] : [];
   });
-  words.sort(([x], [y]) => Number(x) - Number(y));
-  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes3 ?? "[]"), words };
+  words2.sort(([x], [y]) => Number(x) - Number(y));
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes3 ?? "[]"), words: words2 };
 }
 var ROOMY = 40;
 function beside({ lens, em }) {
@@ -2444,7 +2667,7 @@ var Costs = class {
       row.style.setProperty("--hue", hue);
       return { site, row, cells, bar };
     });
-    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)), html("td"));
+    const head = html("tr", {}, ...heads.map((text2) => html("th", { scope: "col", ...tip(text2) }, text2)), html("td"));
     this.node.replaceChildren(html("tbody", {}, head, ...this.rows.map(({ row }) => row)));
   }
   draw() {
@@ -2456,7 +2679,7 @@ var Costs = class {
       const each = requests ? cost / requests : 0;
       const numbers = [requests, cost, ...this.cost === "wavefronts" ? [total(site.conflicts)] : []];
       const texts = [...numbers.map(String), requests ? String(Number(each.toFixed(2))) : ""];
-      texts.forEach((text, i) => write(cells[i], text));
+      texts.forEach((text2, i) => write(cells[i], text2));
       const part2 = String(Math.min(1, each / WARP));
       if (bar.style.getPropertyValue("--part") !== part2) bar.style.setProperty("--part", part2);
       row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
@@ -2595,10 +2818,10 @@ var Stacks = class {
    */
   draw(stacks, mine, label) {
     set(this.node, "aria-label", label);
-    const words = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
-    const most = words(0, BANKS);
+    const words2 = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
+    const most = words2(0, BANKS);
     const high = most <= this.tallest ? CELL * 0.8 : Math.max(2, this.tallest * CELL * 0.8 / most);
-    const rows = Array.from({ length: BANKS / this.beside }, (_, row) => words(row * this.beside, (row + 1) * this.beside));
+    const rows = Array.from({ length: BANKS / this.beside }, (_, row) => words2(row * this.beside, (row + 1) * this.beside));
     this.frame(rows.map((row) => Math.max(1.6 * CELL, row * high) + 2));
     const what = JSON.stringify([mine, stacks.map((stack) => [...stack])]);
     if (what === this.drawn) return;
@@ -2635,16 +2858,16 @@ var Stacks = class {
    * @param {number} high  a word, in SVG units
    * @param {number} mine
    */
-  stack(bank, words, high, mine) {
+  stack(bank, words2, high, mine) {
     const { x, bottom } = this.place(bank);
-    return words.flatMap(([word, lanes3], i) => {
+    return words2.flatMap(([word, lanes3], i) => {
       const look = `tt-word${i ? " tt-again" : ""}${lanes3.includes(mine) ? " tt-mine-lane" : ""}`;
       const y = bottom - (i + 1) * high;
       const who2 = `word ${word}: ${lanes3.length === 1 ? "lane" : "lanes"} ${lanes3.join(", ")}`;
       const box = svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who2));
       if (high <= 10) return [box];
-      const [text, size] = lanes3.length === 1 ? [String(lanes3[0]), ""] : [`${lanes3.length}×`, " tt-crowd"];
-      return [box, svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text)];
+      const [text2, size] = lanes3.length === 1 ? [String(lanes3[0]), ""] : [`${lanes3.length}×`, " tt-crowd"];
+      return [box, svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text2)];
     });
   }
 };
@@ -2781,10 +3004,10 @@ var Compare = class {
     });
     this.bars.replaceChildren(
       ...this.rows.map(({ name, of }) => {
-        const lines = of.map(({ total, bar, text }, run) => {
+        const lines = of.map(({ total, bar, text: text2 }, run) => {
           const who2 = html("span", { class: "tt-who" }, machines[run].trace.name);
           const whole = html("span", { class: "tt-soft" }, ` of ${total}`);
-          return html("div", {}, who2, html("span", { class: "tt-track-of" }, bar), html("span", {}, text, whole));
+          return html("div", {}, who2, html("span", { class: "tt-track-of" }, bar), html("span", {}, text2, whole));
         });
         const heading = html("div", { class: "tt-heading" }, html("span", tip(name), name), " of this block");
         return html("div", { class: "tt-compare-row" }, heading, ...lines);
@@ -2839,15 +3062,15 @@ ${this.differs(least, most)}`, tell);
     if (!this.painted) this.paint();
     const { machines } = this;
     for (const { of, most } of this.rows) {
-      of.forEach(({ value, bar, text }, run) => {
+      of.forEach(({ value, bar, text: text2 }, run) => {
         const now = value(machines[run].position);
         bar.style.setProperty("--part", String(most && now / most));
-        write(text, String(now));
+        write(text2, String(now));
       });
     }
   }
   state() {
-    const bars = this.rows.map(({ name, of }) => [name, ...of.map(({ text, total }) => [Number(text.textContent), total])]);
+    const bars = this.rows.map(({ name, of }) => [name, ...of.map(({ text: text2, total }) => [Number(text2.textContent), total])]);
     return { compare: { bars, loads: this.loads.map(({ name, counts: counts2 }) => [name, ...counts2]) } };
   }
 };
@@ -3128,7 +3351,7 @@ var Launch = class {
       node.style.setProperty("--hue", trace.arrays.find(({ name }) => name === row.array)?.hue ?? "var(--tt-other)");
       return { line: row.line, row: node };
     });
-    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)));
+    const head = html("tr", {}, ...heads.map((text2) => html("th", { scope: "col", ...tip(text2) }, text2)));
     this.table.replaceChildren(html("tbody", {}, head, ...rows.map(({ row }) => row)));
     return rows;
   }
@@ -3227,18 +3450,18 @@ var Source = class {
     const hues = new Map(trace.arrays.map((a) => [a.name, a.hue]));
     for (const name of trace.accumulators) hues.set(name, "var(--tt-register)");
     this.head = html("div", { class: "tt-line tt-columns" });
-    for (const [text, title] of [
+    for (const [text2, title] of [
       ["", ""],
       ["runs", "How often the chosen thread has run the line"],
       ["loads", "Global loads of the chosen thread on the line"]
     ]) {
-      this.head.append(html("span", { title }, html("small", {}, text)));
+      this.head.append(html("span", { title }, html("small", {}, text2)));
     }
     this.lines = /* @__PURE__ */ new Map();
-    const rows = trace.source.map(([number, text]) => {
+    const rows = trace.source.map(([number, text2]) => {
       const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
       const label = html("span", { class: "tt-number" }, String(number));
-      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text, hues));
+      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text2, hues));
       this.lines.set(number, { node, runs, loads });
       return node;
     });
@@ -3451,7 +3674,7 @@ var Waits = class {
         ["tt-key-other", "everything else"],
         ["tt-key-barrier", "arrives at a barrier"],
         ["tt-key-wait", "waits there"]
-      ].map(([look, text]) => html("span", {}, html("i", { class: look }), text))
+      ].map(([look, text2]) => html("span", {}, html("i", { class: look }), text2))
     );
     const order = html("p", { class: "tt-soft" }, ORDER);
     place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), order, key);
@@ -3675,8 +3898,8 @@ var Idle = class {
   }
   /** @param {import("../machine.js").Machine} machine */
   draw(machine) {
-    const text = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} does not access global memory on line ${machine.line}. Its 32 lanes:`;
-    write(this.said, text);
+    const text2 = machine.line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${machine.warp} does not access global memory on line ${machine.line}. Its 32 lanes:`;
+    write(this.said, text2);
     this.lanes.draw("The lanes of the warp", machine.line === null ? 0 : machine.mask, laneOf(machine));
   }
 };
@@ -3705,12 +3928,12 @@ var Request2 = class {
       for (let byte = starts[k]; byte < starts[k] + bytes; byte++) {
         used.add(byte);
         const sector = Math.floor(byte / SECTOR_BYTES);
-        const words = sectors.get(sector) ?? /* @__PURE__ */ new Map();
-        sectors.set(sector, words);
+        const words2 = sectors.get(sector) ?? /* @__PURE__ */ new Map();
+        sectors.set(sector, words2);
         const word = Math.floor(byte % SECTOR_BYTES / WORD_BYTES);
-        const lanes3 = words.get(word) ?? [];
+        const lanes3 = words2.get(word) ?? [];
         if (lanes3[lanes3.length - 1] !== lane) lanes3.push(lane);
-        words.set(word, lanes3);
+        words2.set(word, lanes3);
       }
     });
     write(this.said, requestSays(access, array, used.size));
@@ -3733,8 +3956,8 @@ function picture2(sectors, mine) {
   const many = new Set(numbers.map((sector) => Math.floor(sector / LINE2))).size > MOST_LINES;
   const beside2 = many ? 1 : LINE2;
   const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside2)))];
-  const words = SECTOR_BYTES / WORD_BYTES;
-  const [width, height] = [words * WORD + 4, WORD + 5];
+  const words2 = SECTOR_BYTES / WORD_BYTES;
+  const [width, height] = [words2 * WORD + 4, WORD + 5];
   const columns2 = many ? LINE2 : groups.length > 4 ? 2 : 1;
   const rows = Math.ceil(groups.length / columns2);
   const gutter = 34;
@@ -3755,7 +3978,7 @@ function picture2(sectors, mine) {
       const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked2 ? "tt-sector" : "tt-no-sector" };
       node.append(svg("rect", frame));
       if (!asked2) continue;
-      for (let w = 0; w < words; w++) {
+      for (let w = 0; w < words2; w++) {
         const lanes3 = asked2.get(w);
         const look = !lanes3 ? "tt-unused" : lanes3.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
         const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
@@ -3864,7 +4087,7 @@ var ROOMY_WIDTH = 62;
 var ON_A_PHONE = 0.4;
 var NARROW2 = 38;
 var AROUND2 = 130;
-var FRAME = `
+var FRAME2 = `
   <div class="tt-bar">
     <div class="tt-head">
       <div class="tt-title"><code class="tt-kernel"></code><span class="tt-launch"></span></div>
@@ -3875,6 +4098,7 @@ var FRAME = `
       <label><span class="tt-word">Text</span> <select class="tt-text" title="Size of the text ([ and ])"></select></label>
       <span class="tt-tools">
         <button type="button" class="tt-link" title="Copy a link to this step"></button>
+        <button type="button" class="tt-picture" title="Save a picture" aria-expanded="false"></button>
         <button type="button" class="tt-help" title="Legend and keys (?)" aria-expanded="false">?</button>
         <button type="button" class="tt-full" title="Full screen (f)"></button>
       </span>
@@ -3905,6 +4129,13 @@ var FRAME = `
     </div>
     <div class="tt-legend"></div>
   </div>
+  <form class="tt-saving" aria-label="Save a picture" hidden>
+    <label>Save as <select name="kind"><option>PNG</option><option>SVG</option><option>GIF</option></select></label>
+    <label>step <input name="first" type="number" min="0" required /></label>
+    <label class="tt-until">to <input name="last" type="number" min="0" required /></label>
+    <button type="submit" class="tt-save">Save</button>
+    <p role="status"></p>
+  </form>
   <div class="tt-keys" role="dialog" aria-label="Legend and keys" tabindex="0" hidden>
     <div class="tt-heading">Colours and marks in this picture</div><div class="tt-marks"></div>
     <div class="tt-heading">Keys</div><div class="tt-key-list"></div>
@@ -3931,7 +4162,7 @@ var RUN = `
     </div>
   </div>`;
 function layOut(root) {
-  root.innerHTML = FRAME;
+  root.innerHTML = FRAME2;
   part(root, "legend").append(...legend());
   part(root, "full").append(icon("full"));
 }
@@ -3985,7 +4216,7 @@ var Stage = class {
     write(part(root, "launch"), `grid ${trace.label(trace.grid)} × block ${trace.label(trace.block)}`);
     const number = [...document.querySelectorAll(".tt-root")].indexOf(root) + 1;
     root.setAttribute("aria-label", `Stepper ${number || ""} of the kernel ${names}`);
-    const option = (value, text) => html("option", { value }, text);
+    const option = (value, text2) => html("option", { value }, text2);
     part(root, "block").replaceChildren(...trace.blocks.map((b, i) => option(i, trace.label(b.at))));
     part(root, "thread").replaceChildren(
       ...Array.from({ length: trace.threads }, (_, i) => option(i, trace.threadLabel(i)))
@@ -4299,12 +4530,12 @@ var Stage = class {
     const at2 = `${where}, step ${machine.position} of ${machine.length}: `;
     const who2 = this.runs.length > 1 ? [html("code", {}, trace.name), at2] : [];
     const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
-    const wrong = wrongNow(machine).map((text) => [text]);
+    const wrong = wrongNow(machine).map((text2) => [text2]);
     return html(
       "div",
       {},
       html("p", { class: "tt-sentence" }, ...who2, ...sentence(machine)),
-      ...[...found, ...wrong].map((words) => html("p", { class: "tt-wrong" }, ...words))
+      ...[...found, ...wrong].map((words2) => html("p", { class: "tt-wrong" }, ...words2))
     );
   }
   /** @param {number} step */
@@ -4346,6 +4577,8 @@ var Player = class {
     this.root = html("div", { class: "tt-root", tabindex: "0", role: "group" });
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
     Object.assign(this.root, { stepper: this });
+    el.classList.add("tt-place");
+    Object.assign(el, { stepper: this });
     layOut(this.root);
     this.stage = null;
     this.timer = null;
@@ -4354,6 +4587,7 @@ var Player = class {
     this.unsaved = UNSAVED.get(model) ?? { values: {}, views: 0 };
     this.unsaved.views++;
     UNSAVED.set(model, this.unsaved);
+    this.saving = new Saving(this);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.listeners = {
@@ -4379,6 +4613,8 @@ var Player = class {
     this.resize = () => this.stage?.fit();
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
+    this.print = ({ type }) => this.root.classList.toggle("tt-whole", type === "beforeprint");
+    for (const when of ["beforeprint", "afterprint"]) window.addEventListener(when, this.print);
     this.address = () => followAddress(this);
     if (model.get("_saved")) window.addEventListener("hashchange", this.address);
     document.addEventListener("click", followLink, true);
@@ -4389,6 +4625,7 @@ var Player = class {
     document.removeEventListener("fullscreenchange", this.resize);
     window.removeEventListener("resize", this.resize);
     window.removeEventListener("hashchange", this.address);
+    for (const when of ["beforeprint", "afterprint"]) window.removeEventListener(when, this.print);
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer);
     this.sizes.disconnect();
@@ -4477,6 +4714,7 @@ var Player = class {
     on("help", null, () => this.help());
     on("full", null, () => this.fullScreen());
     on("link", "link", () => this.copyLink());
+    on("picture", "picture", () => this.saving.toggle());
     find("link").hidden = !this.model.get("_saved");
     find("full").hidden = !document.fullscreenEnabled;
     const follow = (name, type, action) => {
@@ -4486,7 +4724,7 @@ var Player = class {
       );
       input.addEventListener(type, () => action(Number(input.value)));
     };
-    const options = (name, texts) => find(name).append(...texts.map((text, value) => html("option", { value }, text)));
+    const options = (name, texts) => find(name).append(...texts.map((text2, value) => html("option", { value }, text2)));
     follow("scrub", "input", (step) => this.go(step));
     follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
     follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
@@ -4533,9 +4771,9 @@ var Player = class {
     this.unit = number % UNITS.length;
     part(this.root, "unit").value = String(this.unit);
     const name = this.unit ? UNITS[this.unit] : "step";
-    for (const [button, text] of [["back", `One ${name} back (←)`], ["forward", `One ${name} (→)`]]) {
-      part(this.root, button).title = text;
-      part(this.root, button).setAttribute("aria-label", text);
+    for (const [button, text2] of [["back", `One ${name} back (←)`], ["forward", `One ${name} (→)`]]) {
+      part(this.root, button).title = text2;
+      part(this.root, button).setAttribute("aria-label", text2);
     }
   }
   /**
@@ -4551,10 +4789,12 @@ var Player = class {
     );
     if (event.key === "Escape") {
       if (!part(this.root, "keys").hidden) return this.help();
+      if (this.saving.open) return this.saving.toggle();
       if (this.stage.views.some((view) => view.close?.())) return;
       return target.blur();
     }
     const presses = event.key === " " || event.key === "Enter";
+    if (/SELECT|INPUT/.test(target.tagName) && target.closest(".tt-saving")) return;
     if (target.tagName === "SELECT" || target.tagName === "BUTTON" && presses) return;
     const { shiftKey: shift } = event;
     const tab = target.getAttribute("role") === "tab";

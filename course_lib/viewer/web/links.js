@@ -40,16 +40,16 @@ export function followLink(event) {
   const link = /** @type {HTMLElement} */ (event.target).closest?.("a[href^='#step=']");
   const wanted = link && asked(link.getAttribute("href") ?? "");
   if (!wanted || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const roots = /** @type {(HTMLElement & {stepper: import("./player.js").Player})[]} */ ([...document.querySelectorAll(".tt-root")]);
-  const below = roots.find((root) => link.compareDocumentPosition(root) & Node.DOCUMENT_POSITION_FOLLOWING);
-  const root = wanted.number ? roots.find(({ stepper }) => stepper.model.get("_saved") === wanted.number) : below;
-  if (!root) return;
+  const places = /** @type {(HTMLElement & {stepper: import("./player.js").Player})[]} */ ([...document.querySelectorAll(".tt-place")]);
+  const below = places.find((place) => link.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const place = wanted.number ? places.find(({ stepper }) => stepper.model.get("_saved") === wanted.number) : below;
+  if (!place) return;
   event.preventDefault();
   event.stopPropagation();
-  root.stepper.set(wanted.values);
+  place.stepper.set(wanted.values);
   const { Reveal } = /** @type {any} */ (globalThis); // of a deck, in which the stepper may have a slide of its own
-  const { h, v } = Reveal?.getIndices?.(root.closest("section")) ?? {};
+  const { h, v } = Reveal?.getIndices?.(place.closest("section")) ?? {};
   Reveal?.slide?.(h, v);
-  root.focus({ preventScroll: true });
-  root.scrollIntoView({ block: "nearest" });
+  place.stepper.root.focus({ preventScroll: true });
+  place.scrollIntoView({ block: "nearest" });
 }
