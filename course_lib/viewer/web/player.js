@@ -3,6 +3,7 @@
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
+import { Saving } from "./saving.js";
 import { layOut, Stage } from "./stage.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
@@ -59,6 +60,9 @@ export class Player {
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
     // Tests read here what the page shows.
     Object.assign(this.root, { stepper: this });
+    // A link in the prose looks for the places of steppers.
+    el.classList.add("tt-place");
+    Object.assign(el, { stepper: this });
     layOut(this.root);
     this.timeline = new Timeline(this.root, (step) => this.go(step));
     /** @type {Stage | null} */
@@ -70,6 +74,7 @@ export class Player {
     this.unsaved = UNSAVED.get(model) ?? { values: {}, views: 0 };
     this.unsaved.views++;
     UNSAVED.set(model, this.unsaved);
+    this.saving = new Saving(this);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     /** @type {Record<string, () => void>} */
@@ -97,6 +102,9 @@ export class Player {
     this.resize = () => this.stage?.fit();
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
+    /** @type {(event: Event) => void}  on paper nothing scrolls */
+    this.print = ({ type }) => this.root.classList.toggle("tt-whole", type === "beforeprint");
+    for (const when of ["beforeprint", "afterprint"]) window.addEventListener(when, this.print);
     this.address = () => followAddress(this);
     if (model.get("_saved")) window.addEventListener("hashchange", this.address);
     document.addEventListener("click", followLink, true); // once, however many steppers there are
@@ -105,8 +113,7 @@ export class Player {
     this.scouts = [];
     // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
     this.near = false;
-    Object.assign(el, { stepper: this });
-    el.classList.add("tt-place", "tt-later");
+    el.classList.add("tt-later");
     this.sight = new IntersectionObserver(
       (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.approach(),
       /** @type {IntersectionObserverInit} */ ({ rootMargin: NEAR, scrollMargin: NEAR }),
@@ -132,6 +139,7 @@ export class Player {
     this.sight.disconnect();
     this.near = false;
     this.scouts = [];
+    for (const when of ["beforeprint", "afterprint"]) window.removeEventListener(when, this.print);
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
@@ -247,6 +255,7 @@ export class Player {
     on("help", null, () => this.help());
     on("full", null, () => this.fullScreen());
     on("link", "link", () => this.copyLink());
+    on("picture", "picture", () => this.saving.toggle());
     find("link").hidden = !this.model.get("_saved"); // with a kernel, the page has another address
     find("full").hidden = !document.fullscreenEnabled; // as in VS Code
     /** @type {(name: string, type: string, action: (number: number) => void) => void} */
@@ -315,10 +324,12 @@ export class Player {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.key === "Escape") {
       if (!part(this.root, "keys").hidden) return this.help();
+      if (this.saving.open) return this.saving.toggle();
       if (this.stage.views.some((view) => view.close?.())) return;
       return target.blur();
     }
     const presses = event.key === " " || event.key === "Enter";
+    if (/SELECT|INPUT/.test(target.tagName) && target.closest(".tt-saving")) return;
     if (target.tagName === "SELECT" || (target.tagName === "BUTTON" && presses)) return;
     const { shiftKey: shift } = event;
     const tab = target.getAttribute("role") === "tab";

@@ -39,6 +39,7 @@ const FRAME = `
       <label><span class="tt-word">Text</span> <select class="tt-text" title="Size of the text ([ and ])"></select></label>
       <span class="tt-tools">
         <button type="button" class="tt-link" title="Copy a link to this step"></button>
+        <button type="button" class="tt-picture" title="Save a picture" aria-expanded="false"></button>
         <button type="button" class="tt-help" title="Legend and keys (?)" aria-expanded="false">?</button>
         <button type="button" class="tt-full" title="Full screen (f)"></button>
       </span>
@@ -78,6 +79,13 @@ const FRAME = `
     </div>
     <div class="tt-legend"></div>
   </div>
+  <form class="tt-saving" aria-label="Save a picture" hidden>
+    <label>Save as <select name="kind"><option>PNG</option><option>SVG</option><option>GIF</option></select></label>
+    <label>step <input name="first" type="number" min="0" required /></label>
+    <label class="tt-until">to <input name="last" type="number" min="0" required /></label>
+    <button type="submit" class="tt-save">Save</button>
+    <p role="status"></p>
+  </form>
   <div class="tt-keys" role="dialog" aria-label="Legend and keys" tabindex="0" hidden>
     <div class="tt-heading">Colours and marks in this picture</div><div class="tt-marks"></div>
     <div class="tt-heading">Keys</div><div class="tt-key-list"></div>

@@ -1,0 +1,119 @@
+"""Pictures of steps that the page saves: what they show, judged by the scene and by the page itself."""
+
+import io
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from course_lib.trace.replay import Timeline
+from course_lib.viewer import Stepper
+from course_lib.viewer.scene import Scene
+
+
+@pytest.fixture
+def save(show, launch_of):
+    """Save a picture from a page, and return it as bytes, with its name; the page is `save.page`."""
+
+    def save(name, kind, first, last=None, **state):
+        page = save.page = show(Stepper(launch_of(name)), own=True, **state)
+        page.get_by_role("button", name="Save a picture").click()
+        page.get_by_label("Save as").select_option(kind)
+        page.get_by_label("step", exact=True).fill(str(first))
+        if last is not None:
+            page.get_by_label("to", exact=True).fill(str(last))
+        with page.expect_download() as found:
+            page.get_by_role("button", name="Save", exact=True).click()
+        return found.value.suggested_filename, found.value.path().read_bytes()
+
+    return save
+
+
+@pytest.mark.parametrize("name", ["tiled_two_warps", "best"])
+def test_an_svg_shows_all_of_its_step(save, launch_of, name):
+    """Also what the page scrolls: the whole source, the sentence, the registers; and the page stays where it was."""
+    file, data = save(name, "SVG", 40, step=7, size=(853, 480), panel="arrays")
+    assert file == f"{launch_of(name).trace.kernel_name}-step-40.svg"
+    expect(save.page.locator(".tt-saving p")).to_have_text(f"{file} is saved.")
+    expect(save.page.locator(".tt-count")).to_contain_text("step 7 of")
+    root = ET.fromstring(data)
+    text = " ".join(" ".join(part.itertext()) for part in root.iter() if part.tag.endswith("}div"))
+    scene = Scene(Timeline(launch_of(name).trace, (0, 0, 0)), 40, 0)
+    flat = re.sub(r"\s+", "", text)
+    for wanted in (scene.says, *(code for _, code, *_ in scene.source)):
+        assert re.sub(r"\s+", "", wanted) in flat
+    size = save.page.locator(".tt-sentence").evaluate("node => getComputedStyle(node).fontSize")
+    save.page.set_content(data.decode())
+    assert save.page.locator(".tt-sentence").evaluate("node => getComputedStyle(node).fontSize") == size
+    assert "step 40 of" in text and "Speed" not in text
+    assert save.page.page_errors == []
+
+
+def test_a_png_looks_as_the_page(save):
+    """Twice as large, with the page's colours: those of the elements that the step writes and of the dark ground."""
+    _, data = save("tiled_two_warps", "PNG", 40, theme="")
+    image = Image.open(io.BytesIO(data)).convert("RGB")
+    page = save.page
+    box = page.locator(".tt-root").bounding_box()
+    assert image.width == pytest.approx(2 * box["width"], abs=4)
+    assert image.height > 2 * 300
+    page.get_by_role("button", name="Save a picture").click()
+    page.evaluate("() => window.model.set('step', 40)")
+    shot = Image.open(io.BytesIO(page.locator(".tt-product").screenshot())).convert("RGB")
+    colours = lambda picture: {c for n, c in picture.getcolors(1 << 24) if n > 300}  # noqa: E731
+    assert len(colours(shot)) >= 4
+    assert colours(shot) <= {c for _, c in image.getcolors(1 << 24)}
+
+
+def test_a_gif_has_the_frames_asked_for(save):
+    """Each its own step, as the page shows it: told apart by where the current line is."""
+    file, data = save("tiled", "GIF", 8, 12, size=(1280, 900))
+    assert file == "tiled-step-8-to-12.gif"
+    gif = Image.open(io.BytesIO(data))
+    assert gif.n_frames == 5
+    frames = []
+    for frame in range(5):
+        gif.seek(frame)
+        assert gif.info["duration"] == 1000
+        frames.append(np.asarray(gif.convert("RGB"), float))
+    for frame, step in enumerate(range(8, 13)):
+        _, png = save("tiled", "PNG", step, size=(1280, 900))
+        still = np.asarray(Image.open(io.BytesIO(png)).convert("RGB").resize(frames[0].shape[1::-1]), float)
+        far = [np.abs(still - other).mean() for other in frames]
+        assert np.argmin(far) == frame, far
+
+
+@pytest.mark.parametrize(
+    "kind, first, last", [("PNG", 999, 0), ("SVG", -1, 0), ("GIF", 9, 3), ("GIF", "", 3), ("GIF", 2.5, 3)]
+)
+def test_wrong_steps_are_refused(show, launch_of, kind, first, last):
+    """With a sentence, and no file; Esc closes the form."""
+    page = show(Stepper(launch_of("tiled")))
+    page.get_by_role("button", name="Save a picture").click()
+    page.get_by_label("Save as").select_option(kind)
+    page.get_by_label("step", exact=True).fill(str(first))
+    if kind == "GIF":
+        page.get_by_label("to", exact=True).fill(str(last))
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".tt-saving p")).to_have_text(
+        "Give steps from 0 to 31, the first one first, and at most 300 of them."
+    )
+    page.keyboard.press("Escape")
+    expect(page.locator(".tt-saving")).to_be_hidden()
+
+
+def test_print_shows_all(show, launch_of):
+    """On paper no part scrolls, and what cannot be pressed is not there."""
+    page = show(Stepper(launch_of("tiled_two_warps"), step=40), own=True, size=(853, 480))
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    cut = page.locator(".tt-root, .tt-root *").evaluate_all(
+        "nodes => nodes.filter((n) => n.clientHeight && n.scrollHeight > n.clientHeight + 2"
+        " && !/visible/.test(getComputedStyle(n).overflowY)).map((n) => n.className)"
+    )
+    assert cut == []
+    expect(page.locator(".tt-play")).to_be_hidden()
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    expect(page.locator(".tt-play")).to_be_visible()
