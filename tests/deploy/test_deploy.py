@@ -34,7 +34,7 @@ def test_the_image_runs_commands_of_the_course():
     from course_lib.__main__ import COMMANDS
 
     command, folder, option = shlex.split(copied)
-    assert command in COMMANDS and option == "--copy-only" and f"WORKDIR /home/student/{folder}" in DOCKERFILE
+    assert command in COMMANDS and option == "--copy-only" and f"WORKDIR /srv/student/{folder}" in DOCKERFILE
 
 
 def test_no_host_is_named_that_nobody_runs():
