@@ -90,10 +90,6 @@ def random_numbers(a):
     a[0] = xoroshiro128p_uniform_float32(a, 0)
 
 
-def cooperative_groups(a):
-    cuda.cg.this_grid().sync()
-
-
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
@@ -102,7 +98,6 @@ def cooperative_groups(a):
         (of_no_kind, "'teleport', which the simulator does not know"),
         (complex_math, "cmath.*real and .imag"),
         (random_numbers, "has no field 's0'; pass an array of records"),
-        (cooperative_groups, "end the kernel, and launch the next one"),
     ],
 )
 def test_it_is_refused_by_name(kernel, words):

@@ -107,7 +107,7 @@ def test_other_types_are_refused():
         simulate(other)[1, 32](A)
 
 
-@pytest.mark.parametrize("box", [(0, 64), (257, 64), (64, 32)])
+@pytest.mark.parametrize("box", [(0, 64), (257, 64), (64, 16)])
 def test_a_box_that_the_copy_engine_lacks_is_refused(box):
     with pytest.raises(ValueError, match="1 to 256 rows of 128 bytes"):
         tile_copy(*box)

@@ -170,10 +170,6 @@ def refuse_order_of_complex(a):
         a[0] = 0
 
 
-def refuse_libdevice(a):
-    a[0] = cuda.libdevice.sqrtf(a[0])  # here
-
-
 def refuse_walrus(a):
     a[0] = (n := 3) + n  # here
 
@@ -347,7 +343,6 @@ def test_it_is_refused_at_its_line(kernel):
         (refuse_complex_in_a_real_array, r"take .real, .imag or abs\(\)"),
         (refuse_order_of_complex, "compare .real"),
         (refuse_two_meanings, "on every path"),
-        (refuse_libdevice, "functions of math"),
         (refuse_identity, "== or !="),
         (refuse_method_of_an_outside_array, "method of an object outside the kernel, of type ndarray"),
         (refuse_method_of_an_outside_number, "method of an object outside the kernel, of type int"),
