@@ -14,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
 from xdist.scheduler import LoadFileScheduling, Scheduling
 
+import course_lib
 from course_lib.png import packed_in
 
 #: Two pictures are the same if no more than this share of their pixels differs visibly: letters are drawn a little
@@ -109,7 +111,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
 @cache
 def kernel_server() -> subprocess.Popen[str]:
     """Return the process whose forks are this worker's kernels; it ends with the worker."""
-    command = [sys.executable, "-P", str(Path(__file__).parent / "tests" / "kernel_server.py")]
+    command = [sys.executable, "-P", str(Path(course_lib.__file__).parents[1] / "tests" / "kernel_server.py")]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -120,8 +122,9 @@ class ForkedKernel(RunningKernel):
 
     def __init__(self, folder: Path, private: Path, timeout: float) -> None:
         file = private / "connection.json"
+        self.channels = tempfile.TemporaryDirectory()  # a socket's path is short
         write_connection_file(
-            str(file), transport="ipc", ip=str(private / "channel"), key=os.urandom(16).hex().encode()
+            str(file), transport="ipc", ip=f"{self.channels.name}/channel", key=os.urandom(16).hex().encode()
         )
         server = kernel_server()
         server.stdin.write(f"{file}\t{folder}\n")
@@ -146,6 +149,7 @@ class ForkedKernel(RunningKernel):
         self.kc.stop_channels()
         if self.is_alive():
             os.kill(self.process, signal.SIGKILL)
+        self.channels.cleanup()
 
 
 class Lesson(IPyNbFile):

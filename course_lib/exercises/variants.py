@@ -28,15 +28,16 @@ from .grading.verdict import FAILED, Check, Verdict
 #: Exercises in which any width of the tiles is as difficult, since no sector and no bank is counted.
 TILED = frozenset(
     """
-    tiles-of-transpose too-deep barriers report-tiled one-buffer last-round wrong-tile-of-b one-barrier too-far
+    tiles-of-transpose too-deep barriers report-tiled one-buffer last-round unseen-add too-far
     """.split()
 )
 #: From two warps on a missing barrier has an effect.
 _WIDTHS = (8, 10, 12, 14)
-#: For A, B and C: letters that no lesson uses for anything else.
-_LETTERS = ("DEF", "FGH", "QRS", "UVW", "XYZ")
+#: For A, B and C, and for a fourth matrix: letters that no lesson uses for anything else.
+_LETTERS = ("EFG", "FGH", "QRS", "UVW", "XYZ")
+_FOURTH = {"P": "J", "D": "L"}
 #: Names of matrices, also in those of their tiles: A, At, As, A_tile.
-_MATRIX = re.compile(r"(?<![A-Za-z0-9_])(?<!language )([ABCP])(?=(?:[tsv]|_tiles?|_shared)?(?![A-Za-z0-9_]))")
+_MATRIX = re.compile(r"(?<![A-Za-z0-9_-])(?<!language )([ABCDP])(?=(?:[tsv]|_tiles?|_shared)?(?![A-Za-z0-9_]))")
 #: The article, not the matrix.
 _ARTICLE = re.compile(r"(?:^|(?<=[.:?!\n] )|(?<=[>(*\n]))A(?= (?!is |and |has |arrives )[a-z])")
 #: The width of the tiles where a text of the lessons has the number.
@@ -66,7 +67,7 @@ class Variant:
     def names(self) -> Mapping[str, str]:
         """The letters for the matrices of the lessons."""
         first, second, third = self._random("names").choice(_LETTERS)
-        return {"A": first, "B": second, "C": third, "P": third}
+        return {"A": first, "B": second, "C": third, **_FOURTH}
 
     @cached_property
     def tile(self) -> int:

@@ -30,8 +30,8 @@ def launch_tiles(M, N, rows, columns):
 def fitting_width(length, across, widths, multiprocessors):
     """Return the width of tiles with which the multiprocessors finish first, a tile each at a time.
 
-    The tiles divide `length` rows or columns of C, and `across` of them lie side by side, 128 of the others each. The
-    time for a tile is taken to be proportional to the rows of A and columns of B that it loads. The widest of equals.
+    The tiles divide `length` rows or columns of C, and `across` of them, 128 wide, cover the other side. The time for a
+    tile is taken to be proportional to the rows of A and columns of B that it loads. The widest of equals.
     """
     rounds = {width: -(-(-(-length // width) * across) // multiprocessors) for width in widths}
     return min(sorted(widths, reverse=True), key=lambda width: rounds[width] * (width + 128))

@@ -15,7 +15,7 @@ from .exercise import Array, Outcome
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
 #: kernels with tensor-core instructions.
-EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 10, "fragments": 0}
+EXPLAINED = {"findings": 0, "launch": 1, "warp": 5, "banks": 6, "waits": 9, "fragments": 0}
 
 
 def explained(lesson: int) -> tuple[str, ...]:
