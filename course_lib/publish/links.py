@@ -58,8 +58,8 @@ def dead_links(pages: Mapping[str, str]) -> list[str]:
     places = {name: _Links(page).places for name, page in pages.items()}
     dead = []
     for name, target in links_of(pages):
-        if re.match(r"[a-z]+:", target):
-            continue  # of another site
+        if re.match(r"[a-z]+:|#step=", target):
+            continue  # of another site, or to a step of a stepper
         path, _, place = target.partition("#")
         goal = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
         if unquote(place) not in places.get(goal, ()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..findings import Thread
@@ -18,7 +19,8 @@ class Pause(NamedTuple):
     phase: bool = False
 
 
-class AtGrid(NamedTuple):
+@dataclass(frozen=True)
+class AtGrid:
     """Yielded by blocks that have arrived at a barrier of the grid; ``first`` is one of their threads."""
 
     line: int
