@@ -75,7 +75,7 @@ export class Timeline {
     this.strips = runs.flatMap(({ context: { machine }, trace }, run) =>
       warpsOf(trace, machine.block).strips.map(({ name, spans }) => ({
         name,
-        spans: spans.map(([from, to, what]) => /** @type {import("./strips.js").Span} */ ([at(run, from), at(run, to), what])),
+        spans: spans.map(([from, to, what]) => /** @type {import("./strips.js").Span} */ ([at(run, from), at(run, to - 1) + 1, what])),
       })),
     );
     const { block, thread } = runs[0].context.machine;
