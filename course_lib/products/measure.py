@@ -26,9 +26,6 @@ RECTANGLES = (
     *((4096, 4096, 16), (777, 555, 1333)),
 )
 SHAPES = (*((n, n, n) for n in SQUARES), *RECTANGLES)
-#: Shapes that nobody chose: how many of each seed, and their limits. The rule was tuned with the first seed alone.
-RANDOM_SEEDS, RANDOM_COUNT = (1, 2), 100
-LARGEST_SIDE, MOST_MULTIPLICATIONS = 16384, 2**38
 #: Milliseconds for the repeats of one library on one shape; the recording states how many repeats fitted.
 MILLISECONDS = 600
 #: The most launches of one product: copies of A and B, the tiles, the last columns and the last rows.
@@ -37,17 +34,6 @@ MOST_LAUNCHES = 5
 COUNTED = ((64, 64, 64), (70, 44, 600), (130, 257, 100), (70, 45, 300), (512, 512, 40), (2, 70, 500), (70, 2, 1000))
 #: Products with more multiplications are verified through one random vector.
 DIRECT = 2**36
-
-
-def random_shapes(seed: int, count: int = RANDOM_COUNT) -> list[tuple[int, int, int]]:
-    """Return shapes (M, N, K) drawn log-uniformly from 1 to LARGEST_SIDE, with at most MOST_MULTIPLICATIONS."""
-    rng = np.random.default_rng(seed)
-    found: list[tuple[int, int, int]] = []
-    while len(found) < count:
-        M, N, K = np.exp(rng.uniform(0, np.log(LARGEST_SIDE + 1), 3)).astype(int).tolist()
-        if M * N * K <= MOST_MULTIPLICATIONS:
-            found.append((M, N, K))
-    return found
 
 
 def products(
