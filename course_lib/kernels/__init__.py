@@ -189,6 +189,12 @@ def _of_16_bits(name: str, title: str, module: Any, tile: tuple[int, int], /, **
     return Rung(name, title, launch=module.launch, **fields, **_VECTORS)
 
 
+#: What the rungs of `wgmma_bulk` share: the width of their tiles is a parameter.
+_BULK: dict[str, Any] = {
+    "params": {"columns": 256},
+    "tile": lambda columns=256: (128, columns),
+    "dynamic_bytes": wgmma_bulk.dynamic_bytes,
+}
 #: The rungs of Hopper's own instructions: they compile for compute capability 9.0 alone. Their operands have zeros
 #: behind the rows of A and B, so that each row begins on a 128-byte boundary.
 WGMMA = (
@@ -208,9 +214,7 @@ WGMMA = (
         wgmma_bulk,
         (128, 256),
         make=wgmma_bulk.wgmma_bulk,
-        params={"columns": 256},
-        tile=lambda columns=256: (128, columns),
-        dynamic_bytes=wgmma_bulk.dynamic_bytes,
+        **_BULK,
     ),
     _of_16_bits(
         "wgmma_float16",
@@ -218,9 +222,7 @@ WGMMA = (
         wgmma_bulk,
         (128, 256),
         make=partial(wgmma_bulk.wgmma_bulk, form="float16"),
-        params={"columns": 256},
-        tile=lambda columns=256: (128, columns),
-        dynamic_bytes=wgmma_bulk.dynamic_bytes,
+        **_BULK,
         operand=_lines_of_float16,
         multiplied=_float16,
     ),
