@@ -33,6 +33,7 @@ WHAT = {
     "ragged": "the best kernel on sizes that no tile divides",
     "product-counts": "requests, sectors and wavefronts of the launches of `course_lib.products` on small sizes",
     "product": "`course_lib.products.multiplication`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
+    "random-products": "the same on 100 random shapes of each of two seeds",
     "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
     "wgmma": "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
     "mistake": "launches timed without synchronising, beside the true times",
@@ -138,6 +139,11 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
 
         return products(sizes(SHAPES), repeats, progress)
 
+    def random_products() -> Results:
+        from ..products.measure import random_products
+
+        return random_products(repeats, progress)
+
     def tensor() -> Results:
         from .tensor import SQUARES, tensor
 
@@ -168,6 +174,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         "ragged": lambda: experiments.ragged(names, sizes(RAGGED_SIZES), repeats, progress),
         "mistake": lambda: experiments.mistake(names, n, repeats, progress),
         "product": product,
+        "random-products": random_products,
         "tensor": tensor,
         "wgmma": wgmma,
         "product-counts": profile.product_counters,

@@ -18,10 +18,25 @@ from numba import cuda, float32, float64, int8, uint16
 from ..kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
 from ..kernels.tensor_core_loads import load_matrices, load_matrices_transposed
 from ..kernels.vector import load4
+from ..kernels.warpgroup import (
+    BF16,
+    HOPPER,
+    TF32,
+    THREADS,
+    Format,
+    commit_products,
+    descriptor,
+    fence_proxy,
+    fence_registers,
+    products,
+    wait_for_products,
+)
 from ..simulator.hardware import BANKS, WARP_SIZE
 
 ELEMENTS = 2048
 ROWS_OF_4, ROWS_OF_8 = ELEMENTS // 4, ELEMENTS // 8
+#: The first word of the names of products of a warpgroup, and the bytes of shared memory that hold their tiles.
+PRODUCT, PRODUCT_BYTES = "product", 32 * 1024
 
 
 @cuda.jit
@@ -247,6 +262,37 @@ def matrices_transposed(rows, out):
     out[i] = load_matrices_transposed(tile, rows[i], 0)[0]
 
 
+def one_product(form: Format, columns: int, swizzle: int, registers: bool) -> Any:
+    """A warpgroup starts one wgmma of zeros: A begins at element 0 of a shared array, B in its middle."""
+    multiply, wait = products(form, columns, registers), wait_for_products(columns)
+    word = uint16 if form.dtype == "uint16" else float32
+    elements, results = PRODUCT_BYTES // np.dtype(form.dtype).itemsize, columns // 2
+
+    @cuda.jit
+    def one_product(leading_a, stride_a, leading_b, stride_b, out):
+        tiles = cuda.shared.array(elements, word, 1024)
+        acc = cuda.local.array(results, float32)
+        for i in range(cuda.threadIdx.x, elements, THREADS):
+            tiles[i] = 0
+        fence_proxy()
+        cuda.syncthreads()
+        b = descriptor(tiles, elements // 2, leading_b, stride_b, swizzle)
+        fence_registers()
+        if registers:
+            zero = float32(0)
+            multiply(acc, (zero, zero, zero, zero), b, 0)
+        else:
+            multiply(acc, descriptor(tiles, 0, leading_a, stride_a, swizzle), b, 0)
+        commit_products()
+        wait(acc, 0)
+        total = float32(0)
+        for i in range(results):
+            total += acc[i]
+        out[cuda.threadIdx.x] = total
+
+    return one_product
+
+
 @dataclass(frozen=True)
 class AccessPattern:
     """One launch: a name, a kernel, its grid and block, and what it is given."""
@@ -309,7 +355,7 @@ def _masks() -> dict[str, np.ndarray]:
 
 def patterns() -> tuple[AccessPattern, ...]:
     """All launches, in the order in which a profiler sees them."""
-    return (*_global(), *_shared(), *_gathered(), *_wide(), *_masked(), *_copies(), *_matrices())
+    return (*_global(), *_shared(), *_gathered(), *_wide(), *_masked(), *_copies(), *_matrices(), *_products())
 
 
 def _global() -> Iterator[AccessPattern]:
@@ -492,10 +538,28 @@ def _matrices() -> Iterator[AccessPattern]:
             yield _of_warp(f"matrices{form}, {name}", kernel, where, dtype=dtype)
 
 
+def _products() -> Iterator[AccessPattern]:
+    """Products of a warpgroup: widths, swizzles, A in registers, and tiles whose rows lie on each other."""
+    widths, swizzles = (8, 16, 24, 40, 64, 128, 256), (0, 32, 64, 128)
+    cases = [(BF16, columns, swizzle, "") for columns in widths for swizzle in swizzles]
+    cases += [(TF32, columns, swizzle, "") for columns in (8, 24, 64, 128) for swizzle in (0, 128)]
+    cases += [(BF16, columns, 0, how) for columns in (8, 24, 256) for how in (", A in registers", ", on each other")]
+    for form, columns, swizzle, how in cases:
+        places = (0, 8 * swizzle, 16 * swizzle, 8 * swizzle) if swizzle else (1024, 128, 4096, 128)
+        kernel = one_product(form, columns, swizzle, how.endswith("registers"))
+        given = *((0, 0, 0, 0) if how.endswith("other") else places), _zeros(THREADS)
+        name = f"{PRODUCT} {form.name}, {columns} columns, swizzle {swizzle}{how}"
+        yield AccessPattern(name, kernel, 1, THREADS, given)
+
+
+def launchable(starts: tuple[str, ...] = ("",)) -> list[AccessPattern]:
+    """Return the patterns whose name begins with one of `starts` and that this GPU can launch."""
+    hopper = tuple(cuda.get_current_device().compute_capability) == HOPPER
+    return [p for p in patterns() if p.name.startswith(starts) and (hopper or not p.name.startswith(PRODUCT))]
+
+
 def launch_patterns(starts: tuple[str, ...] = ("",)) -> None:
-    """Launch every pattern whose name begins with one of `starts` once on the GPU, for a profiler to look at."""
-    for pattern in patterns():
-        if not pattern.name.startswith(starts):
-            continue
+    """Launch the patterns of `launchable` once, for a profiler to look at."""
+    for pattern in launchable(starts):
         pattern.kernel[pattern.grid, pattern.block](*pattern.arguments())
     cuda.synchronize()

@@ -49,6 +49,7 @@ METRICS = {
     "matrix_load_requests": "smsp__inst_executed_op_ldsm.sum",
     "copy_requests": "smsp__inst_executed_op_ldgsts.sum",
     "copy_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
+    "product_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum",  # counted by Hopper alone
     "l2_bytes": "lts__t_bytes.sum",
     "dram_read_bytes": "dram__bytes_read.sum",
     "dram_write_bytes": "dram__bytes_write.sum",
@@ -150,15 +151,19 @@ def pattern_counters(names: Names = None) -> Results | None:
 
     Without names, those of all patterns; None if `ncu` is missing.
     """
-    from .patterns import patterns
+    from .patterns import PRODUCT, launchable
 
-    chosen = [pattern for pattern in patterns() if pattern.name.startswith(tuple(names or ("",)))]
-    launch = f"from course_lib.gpu.patterns import launch_patterns; launch_patterns({tuple(names or ('',))!r})"
-    text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
+    starts = tuple(names or ("",))
+    chosen = launchable(starts)
+    launch = f"from course_lib.gpu.patterns import launch_patterns; launch_patterns({starts!r})"
+    wanted = {name: METRICS[name] for name in COUNTS}
+    if any(pattern.name.startswith(PRODUCT) for pattern in chosen):
+        wanted["product_wavefronts"] = METRICS["product_wavefronts"]
+    text = _under_ncu(["-W", "ignore", "-c", launch], wanted)
     if text is None:
         return None
     return [
-        {"pattern": pattern.name, **{key: value for key, value in result.items() if key in COUNTS}}
+        {"pattern": pattern.name, **{key: value for key, value in result.items() if key in wanted}}
         for pattern, result in zip(chosen, parse_ncu(text, (0, 0, 0)), strict=True)
     ]
 

@@ -112,7 +112,7 @@ class ProductsObserver(Observer):
                 for element in range(pattern.width):
                     for watch in array.watchers:
                         watch(site, pattern, element, None)
-                if len(operand.patterns) == 1 or number % WARPS == quarter:
+                if not operand.common or number % WARPS == quarter:
                     pattern.tally = {0: 1}
                     vector.engine.tell("tallied", site, pattern)
         group = self.arrivals.setdefault((vector.chunk, vector.warp // WARPS), {})

@@ -10,6 +10,7 @@ last block to take its ticket adds them up, in their order.
 """
 
 from functools import cache
+from math import ceil
 
 from numba import cuda, float32, uint32, uint64
 
@@ -24,6 +25,20 @@ THREADS_ACROSS, WARPS_ACROSS, COLUMNS, AHEAD = 1024, 32, 32, 4
 REGISTERS_ACROSS = 65536 // THREADS_ACROSS
 #: Products with at most so many rows or columns, or with so many beyond the last whole tile, may be inner products.
 FEW = 4
+#: Blocks that saturate a multiprocessor's share of the memory bandwidth, of `along_k` and of `across`.
+BLOCKS, BLOCKS_ACROSS = 4, 1
+
+
+def split(end, K, is_along_k, wide, multiprocessors):
+    """Return (rows or columns of a block, elements along K of a part, parts) for a long operand with `end` of them."""
+    if is_along_k:
+        each, least, busy = ROWS, 4 * THREADS, BLOCKS * multiprocessors
+    else:
+        each, least = COLUMNS, AHEAD * THREADS_ACROSS * (4 if wide else 1) // COLUMNS
+        busy = BLOCKS_ACROSS * multiprocessors
+    parts = min(max(1, busy // ceil(end / each)), max(1, K // least))
+    chunk = max(1, ceil(K / parts / least)) * least
+    return each, chunk, max(1, ceil(K / chunk))
 
 
 @cache
@@ -48,18 +63,18 @@ def _access(short_along_k, flipped, onto):
 
 
 @cuda.jit(device=True)
-def is_last_part(ticket, tickets):
-    """Return whether this block is the last of its grid column to call this; all stores of the others are then visible.
+def is_last_part(ticket, tickets, number, parts):
+    """Return whether this block is the last of `parts` blocks to call this; all stores of the others are then visible.
 
-    ticket: a uint32 in shared memory; tickets: one for each column of the grid, zero before and after.
+    ticket: a uint32 in shared memory; tickets[number] belongs to these blocks, and is zero before and after.
     """
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         cuda.threadfence()
-        ticket[0] = cuda.atomic.inc(tickets, cuda.blockIdx.x, cuda.gridDim.y - 1)  # after the last comes 0
+        ticket[0] = cuda.atomic.inc(tickets, number, parts - 1)  # after the last comes 0
         cuda.threadfence()
     cuda.syncthreads()
-    return ticket[0] == cuda.gridDim.y - 1
+    return ticket[0] == parts - 1
 
 
 def _adder(count, store):
@@ -140,7 +155,7 @@ def along_k(count, wide, short_along_k, flipped, onto):
         if cuda.gridDim.y == 1:
             if inside:
                 store(C, w, first + c, alpha, beta, total)
-        elif is_last_part(ticket, tickets):
+        elif is_last_part(ticket, tickets, cuda.blockIdx.x, cuda.gridDim.y):
             add_parts(partial, C, top, end, first, alpha, beta)
 
     return products_along_k
@@ -205,7 +220,7 @@ def across(count, wide, short_along_k, flipped, onto):
                 partial[cuda.blockIdx.y * count + c, w] = total
             else:
                 store(C, w, first + c, alpha, beta, total)
-        if parts > 1 and is_last_part(ticket, tickets) and inside:
+        if parts > 1 and is_last_part(ticket, tickets, cuda.blockIdx.x, cuda.gridDim.y) and inside:
             total = float32(0)
             for part in range(parts):
                 total += partial[part * count + c, w]

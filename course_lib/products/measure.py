@@ -26,6 +26,9 @@ RECTANGLES = (
     *((4096, 4096, 16), (777, 555, 1333)),
 )
 SHAPES = (*((n, n, n) for n in SQUARES), *RECTANGLES)
+#: Shapes that nobody chose: how many of each seed, and their limits. The rule was tuned with the first seed alone.
+RANDOM_SEEDS, RANDOM_COUNT = (1, 2), 100
+LARGEST_SIDE, MOST_MULTIPLICATIONS = 16384, 2**38
 #: Milliseconds for the repeats of one library on one shape; the recording states how many repeats fitted.
 MILLISECONDS = 600
 #: The most launches of one product: copies of A and B, the tiles, the last columns and the last rows.
@@ -45,6 +48,24 @@ def products(
     for size in progress(sizes, lambda size: "×".join(map(str, size))):
         results += _measure(size, Gpu(multiprocessors), repeats)
     return results
+
+
+def random_shapes(seed: int, count: int = RANDOM_COUNT) -> list[tuple[int, int, int]]:
+    """Return shapes (M, N, K) drawn log-uniformly from 1 to LARGEST_SIDE, with at most MOST_MULTIPLICATIONS."""
+    rng = np.random.default_rng(seed)
+    found: list[tuple[int, int, int]] = []
+    while len(found) < count:
+        M, N, K = np.exp(rng.uniform(0, np.log(LARGEST_SIDE + 1), 3)).astype(int).tolist()
+        if M * N * K <= MOST_MULTIPLICATIONS:
+            found.append((M, N, K))
+    return found
+
+
+def random_products(repeats: int, progress: Callable[..., Iterable[Any]]) -> list[dict[str, Any]]:
+    """Measure the random shapes of every seed as `products` does; each result states its seed."""
+    return [
+        {"seed": seed, **result} for seed in RANDOM_SEEDS for result in products(random_shapes(seed), repeats, progress)
+    ]
 
 
 def _measure(size: tuple[int, int, int], gpu: Gpu, repeats: int) -> list[dict[str, Any]]:

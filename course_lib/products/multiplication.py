@@ -12,14 +12,15 @@ for fourteen shapes of tile, how long the slowest multiprocessor takes (planning
 1. Tiles come in rounds, as many in each as the GPU holds at once. In whole rounds each tile has a block of its own.
 2. The tiles of the last round are divided along K into equal shares, one for each block that the GPU holds, if that is
    faster with the addition of parts included: up to 2 partial tiles a block, written, then read by its last block.
-3. Results with 4 columns, 2 rows or fewer are inner products, and up to 4 of either beyond the last whole tile may be.
+3. Results with 4 columns, 2 rows or fewer may be inner products, and up to 4 of either beyond the last whole tile.
 4. A and B may first be copied into rows that begin on 16-byte boundaries, if their own do not.
 5. Where tiles of 128×256 in whole rounds are fastest and nothing is transposed or scaled, `best` computes them.
+6. Products with a short K, or with few results, are computed without shared memory (direct.py), if that is faster.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,9 @@ from numba import cuda
 
 from ..kernels.best import best
 from ..kernels.best import launch as best_launch
-from .inner_products import AHEAD, COLUMNS, ROWS, THREADS, THREADS_ACROSS, across, along_k
+from .direct import THREADS as DIRECT_THREADS
+from .direct import direct
+from .inner_products import THREADS, THREADS_ACROSS, across, along_k, split
 from .planning import TILES, Gpu, ProductPlan, plan, plans
 from .tile import tile_kernel
 from .tile_loads import LoadForm
@@ -49,8 +52,6 @@ __all__ = [
     "workspace",
 ]
 
-#: Blocks of inner products that saturate a multiprocessor's share of the memory bandwidth.
-THIN_BLOCKS, THIN_BLOCKS_ACROSS = 4, 1
 #: The least number of tickets to allocate, and the float32 elements of a line of memory.
 TICKETS, LINE = 4096, 32
 
@@ -104,6 +105,8 @@ def plan_of(operands: Operands, M: int, N: int, K: int, gpu: Gpu) -> ProductPlan
 
 def workspace(p, operands, gpu):
     """Return the float32 elements that the plan's launches need for partial sums and copies, and the uint32 tickets."""
+    if p.direct:
+        return _lines(p.parts * p.M * p.N if p.parts > 1 else 4), max(4, prod(p.direct.blocks(p.M, p.N)))
     o = replace(operands, copied=p.copied)
     thin = [(parts * count * end, ceil(end / each)) for _, count, end, _, each, _, parts in _thin(p, o, gpu)]
     copies = sum(_lines(rows * columns) for _, (rows, columns) in o.copies(p.K)) if p.copied else 0
@@ -138,22 +141,15 @@ def _thin(p, o, gpu):
     found = []
     for name, count, end, first in regions:
         form = o.form(name)
-        if form.along_k:
-            each, least, busy = ROWS, 4 * THREADS, THIN_BLOCKS * gpu.multiprocessors
-        else:
-            least = AHEAD * THREADS_ACROSS * (4 if form.wide else 1) // COLUMNS
-            each, busy = COLUMNS, THIN_BLOCKS_ACROSS * gpu.multiprocessors
-        parts = min(max(1, busy // ceil(end / each)), max(1, p.K // least))
-        chunk = max(1, ceil(p.K / parts / least)) * least
-        found.append((name, count, end, first, each, chunk, max(1, ceil(p.K / chunk))))
+        found.append((name, count, end, first, *split(end, p.K, form.along_k, form.wide, gpu.multiprocessors)))
     return found
 
 
 class LaunchStep(NamedTuple):
     """A launch: its kernel, the parameters of that kernel, the grid, the block, and the arguments.
 
-    `kernel` is "best" or "widened", without parameters; "tiles", with those of `tile_kernel`; or "along_k" or "across",
-    with those of the functions of that name.
+    `kernel` is "best" or "widened", without parameters; "tiles", with those of `tile_kernel`; or "along_k", "across" or
+    "direct", with those of the functions of that name.
     """
 
     kernel: str
@@ -173,10 +169,15 @@ def steps(p, operands, partial, tickets, gpu):
     if p.tile is None and p.rows:
         return [LaunchStep("best", (), *best_launch(p.M, p.N, p.K), (o.A, o.B, o.C))]
 
-    def room(rows, columns):
-        return partial[: rows * columns].reshape(rows, columns)
+    def room(*shape):
+        return partial[: prod(shape)].reshape(shape)
 
     onto, c_wide = o.beta != 0, is_wide(o.C)
+    if p.direct:
+        sums = room(p.parts, p.M, p.N) if p.parts > 1 else room(1, 1, 4)
+        made = p.direct, o.form("A").along_k, o.form("B").along_k, onto
+        arguments = (o.A, o.B, o.C, o.alpha, o.beta, p.K, max(1, ceil(p.K / p.parts)), sums, tickets)
+        return [LaunchStep("direct", made, (*p.direct.blocks(p.M, p.N), p.parts), DIRECT_THREADS, arguments)]
     if p.copied:
         copies, begin = [], partial.size
         for X, (rows, columns) in o.copies(p.K):
@@ -207,7 +208,7 @@ def _kernel(step):
     """Return the compiled or simulated kernel of a LaunchStep."""
     if step.kernel in ("best", "widened"):
         return best if step.kernel == "best" else widened
-    return {"tiles": tile_kernel, "along_k": along_k, "across": across}[step.kernel](*step.made)
+    return {"tiles": tile_kernel, "direct": direct, "along_k": along_k, "across": across}[step.kernel](*step.made)
 
 
 def launches(p, operands, partial, tickets, gpu):

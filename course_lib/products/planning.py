@@ -9,6 +9,8 @@ of shared tiles; launches, copies, and what inner products read again. The rule 
 from dataclasses import dataclass
 from math import ceil
 
+from . import inner_products
+from .direct import AHEAD, DIRECT, WARPS, Direct
 from .inner_products import FEW
 from .tile import Tile
 from .tile_loads import UNIT
@@ -53,13 +55,27 @@ COPIED = 20
 TICKET, PART = 5300, 200
 #: Bytes of results or partial sums that a multiprocessor writes, and that a block adding them up reads, in a cycle.
 STORED, ADDED = 47, 60
+#: The same of results for each warp of the multiprocessor, if the rows of C do not begin on 16-byte boundaries.
+STORED_BY_WARP = 0.8
 #: Ratio of the times of `best` and of the tile of the same shape, whose loop has one path more.
 BEST = 0.985
 #: With so many units of K or fewer, only the existing elements of a ragged unit are multiplied, without zero padding.
 SHORT = 8
+# Cycles of kernels without shared memory, fitted to 700 candidates for 66 sizes on an H200.
+#: For the launch; for an iteration along K, and for each element that a thread loads in a step of it, one after another.
+DIRECT_START, DIRECT_ITERATION, DIRECT_WAIT = 5670, 406, 46
+#: For each warp, each of its loads of A or of B, and each store; for the ticket of a part of K and for adding each part.
+DIRECT_WARP, DIRECT_A, DIRECT_B, DIRECT_STORE, DIRECT_TICKET, DIRECT_PART = 50, 1.17, 2.58, 8.9, 3330, 106
+#: Lengths of K for whole sums and for slices; the least for a part, and the blocks of a multiprocessor if there are parts.
+DIRECT_WHOLE, DIRECT_SLICED, DIRECT_LEAST, DIRECT_BLOCKS = 256, 24, 32, (0.5, 1, 2, 4)
+#: The most blocks across, a limit of the hardware.
+MOST_ACROSS = 65535
+# Cycles of inner products, fitted to 34 sizes: the launch, an iteration along K, the loads and the sums of a warp, and
+# parts of K.
+INNER_START, INNER_ITERATION, INNER_LOAD, INNER_SUM, INNER_TICKET, INNER_PART = 7770, 620, 2.2, 6.9, 3550, 46
 #: The least work for a block, in units of K, and a bound that the product of units and shares must not reach.
 LEAST_UNITS, MOST_UNITS = 2, 2**32
-#: Products with so few rows, and those with at most TINY rows and columns, are computed as inner products.
+#: Products with so few rows, and those with at most TINY rows and columns, may be inner products, and are not tiled.
 FEWEST, TINY = 2, 8
 
 
@@ -74,8 +90,8 @@ class Gpu:
 class ProductPlan:
     """The way in which an M×N product over K is computed.
 
-    tile: None if `best` computes `rows`, or if all are inner products. rows, columns: those of C in tiles; the rest are
-    inner products. whole: the number of blocks with one tile each; shares: the number of blocks that divide the other
+    tile: None if `best` computes `rows`, or if all are inner products. direct: the kernel without shared memory for all
+    of C, with `parts` of K, or None. rows, columns: those of C in tiles; the rest are inner products. whole: the number of blocks with one tile each; shares: the number of blocks that divide the other
     tiles equally. copied: whether A and B are first copied into rows on 16-byte boundaries. cycles: the prediction.
     """
 
@@ -89,6 +105,8 @@ class ProductPlan:
     shares: int = 0
     copied: bool = False
     cycles: float = 0.0
+    direct: Direct | None = None
+    parts: int = 1
 
     @property
     def units(self):
@@ -102,7 +120,9 @@ class ProductPlan:
 
     @property
     def kernels(self):
-        """A word for the kernels: the shape of the tiles, `best`, or inner products."""
+        """A word for the kernels: direct, the shape of the tiles, `best`, or inner products."""
+        if self.direct:
+            return "direct"
         return str(self.tile) if self.tile else "best" if self.rows else "inner products"
 
     @property
@@ -151,7 +171,9 @@ def plans(M, N, K, gpu, wide=True, plain=False):
     if plain and wide and M % LARGEST.rows == 0 and N % LARGEST.columns == 0:
         tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
         cycles = BEST * _cycles(LARGEST, tiles, max(1, ceil(K / UNIT)), gpu, wide)
-        found.append(ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _ends(LARGEST, tiles, tiles, gpu)))
+        found.append(
+            ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _ends(LARGEST, tiles, tiles, gpu, N))
+        )
     return found
 
 
@@ -166,14 +188,14 @@ def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
         wide = True
     room = tile.blocks * gpu.multiprocessors
     multiplied = K / tile.depth if _is_short(tile, K) else units
-    cycles = start + _cycles(tile, tiles, multiplied, gpu, wide) + _ends(tile, tiles, tiles, gpu)
+    cycles = start + _cycles(tile, tiles, multiplied, gpu, wide) + _ends(tile, tiles, tiles, gpu, N)
     found = [ProductPlan(M, N, K, tile, rows, columns, tiles, 0, copied, cycles)]
     left = tiles % room
     for shares in {room, room // left * left} if left else ():
         if left < shares <= left * units // LEAST_UNITS and shares * left * units < MOST_UNITS:
             whole = tiles - left
-            cycles = start + _cycles(tile, whole, multiplied, gpu, wide) + _ends(tile, whole, whole, gpu)
-            cycles += _cycles(tile, shares, left * multiplied / shares, gpu, wide) + _ends(tile, shares, left, gpu)
+            cycles = start + _cycles(tile, whole, multiplied, gpu, wide) + _ends(tile, whole, whole, gpu, N)
+            cycles += _cycles(tile, shares, left * multiplied / shares, gpu, wide) + _ends(tile, shares, left, gpu, N)
             # If each tile of the shares belongs to equally many blocks, a block has one part of a tile, else up to two.
             area, parts = 4 * tile.rows * tile.columns, 2 if shares % left else 1
             cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * (PART + area / ADDED)
@@ -181,17 +203,62 @@ def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
     return found
 
 
-def _ends(tile, blocks, tiles, gpu):
-    """Predict the cycles of the blocks' first loads and of storing the tiles.
+def _ends(tile, blocks, tiles, gpu, columns):
+    """Predict the cycles of the blocks' first loads and of storing the tiles; `columns` are those of C.
 
     First loads recur in every round of blocks; the busiest multiprocessor stores its part of the tiles of results.
     """
     rounds = ceil(blocks / (tile.blocks * gpu.multiprocessors))
-    return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / STORED
+    stored = STORED if columns % 4 == 0 else min(STORED, STORED_BY_WARP * tile.blocks * tile.threads / 32)
+    return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / stored
+
+
+def direct_plans(M, N, K, gpu):
+    """Return the candidates without shared memory, with whole sums where K is short, and with parts where it is long."""
+    found = []
+    for shape in DIRECT:
+        across = shape.lanes > 4 and shape.width > 2 * N
+        if across or (K > DIRECT_WHOLE if shape.slices == 1 else K < DIRECT_SLICED):
+            continue
+        down, side = shape.blocks(M, N)
+        if side > MOST_ACROSS:
+            continue
+        wanted = (ceil(n * gpu.multiprocessors / (down * side)) for n in (DIRECT_BLOCKS if shape.slices > 1 else ()))
+        for most in {1, *(max(1, min(parts, K // DIRECT_LEAST)) for parts in wanted)}:
+            chunk = max(1, ceil(K / most))
+            parts = max(1, ceil(K / chunk))
+            iterations, per = ceil(chunk / (AHEAD * shape.slices)), ceil(down * side * parts / gpu.multiprocessors)
+            loads = AHEAD * iterations * (DIRECT_A * shape.rows + DIRECT_B * shape.columns)
+            cycles = DIRECT_START + iterations * (DIRECT_ITERATION + DIRECT_WAIT * (shape.rows + shape.columns))
+            cycles += per * WARPS * (DIRECT_WARP + loads + DIRECT_STORE * shape.rows * shape.columns)
+            cycles += (DIRECT_TICKET + DIRECT_PART * parts) if parts > 1 else 0
+            found.append(ProductPlan(M, N, K, cycles=cycles, direct=shape, parts=parts))
+    return found
+
+
+def _inner_plan(M, N, K, gpu, wide):
+    """Return the candidate of inner products alone: the longer side of C is read along K if it is A's."""
+    along_k, count, end = M >= N, min(M, N), max(M, N)
+    each, chunk, parts = inner_products.split(end, K, along_k, wide, gpu.multiprocessors)
+    vector = 4 if wide else 1
+    if along_k:
+        step, warps, loads = vector * inner_products.THREADS, inner_products.WARPS, each * (1 + count * vector)
+        sums = 6 * count
+    else:
+        step = inner_products.AHEAD * inner_products.THREADS_ACROSS * vector // each
+        warps, loads, sums = inner_products.WARPS_ACROSS, inner_products.AHEAD * (1 + count), 1
+    iterations, per = ceil(min(K, chunk) / step), ceil(ceil(end / each) * parts / gpu.multiprocessors)
+    cycles = INNER_START + INNER_ITERATION * iterations
+    cycles += per * warps * (INNER_LOAD * iterations * loads + INNER_SUM * sums)
+    cycles += (INNER_TICKET + INNER_PART * parts) if parts > 1 else 0
+    return ProductPlan(M, N, K, cycles=cycles)
 
 
 def plan(M, N, K, gpu, wide=True, plain=False):
     """Return the ProductPlan of an M×N product over K on `gpu`; wide and plain as in `plans`."""
+    found = direct_plans(M, N, K, gpu)
     if N <= min(M, FEW) or M <= FEWEST or max(M, N) <= TINY:
-        return ProductPlan(M, N, K)
-    return min(plans(M, N, K, gpu, wide, plain), key=lambda p: p.cycles)
+        found.append(_inner_plan(M, N, K, gpu, wide))
+    else:
+        found += plans(M, N, K, gpu, wide, plain)
+    return min(found, key=lambda p: p.cycles)

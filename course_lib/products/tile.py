@@ -193,17 +193,23 @@ def _row_storer(tile, onto):
                 store4(buffer, place >> bits, place & (columns - 1), (a + ZERO, b + ZERO, c + ZERO, d + ZERO))
             cuda.syncwarp()
             # The vote, whose result the compiler cannot know, keeps this a loop: unrolled code would take longer to
-            # fetch than to run.
+            # fetch than to run. One iteration loads four results before it stores the first.
             place = int64(lane)
             while cuda.all_sync(0xFFFFFFFF, place < 32 * thread_columns):
-                row = top + (place >> warp_bits) * 4 + i // 4 * row_step + i % 4
-                column, at = left + (place & (warp_columns - 1)), part + place
-                if own_top <= row and row < M and own_left <= column and column < N:
-                    value = alpha * buffer[uint64(at >> bits), uint64(at & (columns - 1))]
-                    if onto:
-                        value += beta * C[uint64(row), uint64(column)]
-                    C[uint64(row), uint64(column)] = value
-                place += 32
+                four = cuda.local.array(4, float32)
+                for u in range(4):
+                    row = top + (place + 32 * u >> warp_bits) * 4 + i // 4 * row_step + i % 4
+                    column, at = left + (place + 32 * u & (warp_columns - 1)), part + place + 32 * u
+                    if own_top <= row and row < M and own_left <= column and column < N:
+                        four[u] = alpha * buffer[uint64(at >> bits), uint64(at & (columns - 1))]
+                        if onto:
+                            four[u] += beta * C[uint64(row), uint64(column)]
+                for u in range(4):
+                    row = top + (place + 32 * u >> warp_bits) * 4 + i // 4 * row_step + i % 4
+                    column = left + (place + 32 * u & (warp_columns - 1))
+                    if own_top <= row and row < M and own_left <= column and column < N:
+                        C[uint64(row), uint64(column)] = four[u]
+                place += 128
 
         return store_row
 

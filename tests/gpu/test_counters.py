@@ -70,6 +70,9 @@ def test_a_pattern_costs_what_the_gpu_counted(case):
     pattern, recorded = case
     run = simulate(pattern.kernel)[pattern.grid, pattern.block](*pattern.arguments())
     counted, wanted = counters(run.traffic), with_copies(recorded)
+    if "product_wavefronts" in recorded:  # the profiler counts reads of tensor cores apart, and their requests by warps
+        wanted["shared_load_wavefronts"] += recorded["product_wavefronts"]
+        del counted["shared_load_requests"]
     if recorded.get("copy_requests"):  # the profiler has no count of the conflicts of copies beside their wavefronts
         del counted["shared_store_bank_conflicts"]
     if pattern.name == OFF:

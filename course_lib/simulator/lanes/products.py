@@ -3,7 +3,7 @@
 A GPU can read the tiles, and write the results, at any time between the instruction and the wait for its group. Here
 the tiles are read when the product starts, and the results are written as late as possible, at the wait, so a thread
 that reads them too early finds the old values. Each warp computes its own 16 rows, and reads its rows of A and all of
-B; a quarter of B's passes of shared memory is counted for each of the four warps.
+B. Each pass of shared memory that B needs is counted for one of the four warps.
 """
 
 from __future__ import annotations
@@ -44,17 +44,21 @@ class Spec(Protocol):
 
 @dataclass(eq=False)
 class Operand:
-    """The part of a shared array that a warp reads for one operand: its elements, and requests of 32 pieces each."""
+    """The part of a shared array that a warp reads for one operand: its elements, and requests of 32 pieces each.
+
+    ``common`` says whether all warps of the group read the same: then each request is counted for one of them.
+    """
 
     array: SharedArray
     elements: Ints
     patterns: list[Pattern]
+    common: bool
 
     def requests(self, vector: Any, lanes: np.ndarray) -> list[Pattern]:
         """The requests of these lanes, which are whole warps of some or all blocks."""
         if lanes.all():
             return self.patterns
-        return [Pattern(self.array, vector, p.offsets, lanes, p.width) for p in self.patterns]
+        return [Pattern(self.array, vector, p.offsets, p.mask & lanes, p.width) for p in self.patterns]
 
 
 @dataclass(eq=False)
@@ -202,8 +206,9 @@ class Products:
             return None
         patterns = []
         for start in range(0, len(at), WARP_SIZE):
-            lanes = at[np.arange(start, start + WARP_SIZE) % len(at)].reshape(*vector.lanes.shape, 1, 1)
-            patterns.append(Pattern(array, vector, lanes, True, width))
-        operand = Operand(array, at[:, None] + np.arange(width), patterns)
+            piece = np.arange(start, start + WARP_SIZE).reshape(*vector.lanes.shape, 1, 1)
+            mask: Any = True if piece[-1, -1] < len(at) else vector.full(piece < len(at))
+            patterns.append(Pattern(array, vector, at[piece % len(at)], mask, width))
+        operand = Operand(array, at[:, None] + np.arange(width), patterns, bool(which))
         self.operands[key] = operand
         return operand

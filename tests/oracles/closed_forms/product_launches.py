@@ -186,10 +186,62 @@ def _across(step: ProductStep) -> Traffic:
     return counts | _stored(stored, onto)
 
 
+def _direct(step: ProductStep) -> Traffic:
+    """Count a launch without shared memory, thread by thread: lanes across C, then down, then warps, then blocks."""
+    shape, a_along_k, b_along_k, onto = step.made
+    a, b, c, _, _, K, chunk, partial, _ = step.arguments
+    A, B, C = map(_matrix, (a, b, c))
+    down, across, parts = step.grid
+    block, lane = np.arange(down * across)[:, None, None], np.arange(WARP_SIZE)
+    warp = np.arange(WARPS)[:, None]
+    group = block % down * (WARPS // shape.slices) + warp // shape.slices
+    top = (group * (WARP_SIZE // shape.lanes) + lane // shape.lanes) * shape.rows
+    left = block // down * shape.width + lane % shape.lanes
+    rows = [top + i for i in range(shape.rows)]
+    columns = [left + shape.lanes * j + 0 * top for j in range(shape.columns)]
+    counts: Traffic = {}
+    for name, X, along_k, places, last in (("A", A, a_along_k, rows, C.rows), ("B", B, b_along_k, columns, C.columns)):
+        loads = Count()
+        for begin in range(0, parts * chunk, chunk):
+            end = min(begin + chunk, K)
+            k = np.arange(begin, begin + ceil_div(end - begin, AHEAD) * AHEAD)[:, None, None, None]
+            mine = np.broadcast_to(
+                (k - begin) // AHEAD % shape.slices == warp % shape.slices, (*k.shape[:1], *top.shape)
+            )
+            k = np.minimum(k, end - 1)  # beyond the last it loads the last again
+            for place in places:
+                at = np.minimum(place, last - 1)
+                where = np.broadcast_to(at * X.columns + k if along_k else k * X.columns + at, mine.shape)
+                loads += _asked(where.reshape(-1, WARP_SIZE), mine.reshape(-1, WARP_SIZE))
+        counts["global", "load", name] = loads
+    stored, summed = Count(), 0
+    into: dict[str, Count] = {"partial": Count(), "C": Count()}
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            # With slices, every eighth result is that of one warp, for all of them.
+            mine = (warp == (i * shape.columns + j) % shape.slices) if shape.slices > 1 else np.ones_like(warp, bool)
+            inside = np.broadcast_to((row < C.rows) & (column < C.columns) & mine, top.shape).reshape(-1, WARP_SIZE)
+            at = np.broadcast_to(row * C.columns + column, top.shape).reshape(-1, WARP_SIZE)
+            into["C"] += _asked(at, inside)
+            for part in range(parts):
+                into["partial"] += _asked(part * C.rows * C.columns + at, inside)
+            summed += down * across
+    if shape.slices > 1:
+        sums = summed * parts
+        counts["shared", "store", "sums"] = Count(WARP_SIZE, 1, 0, 1) * (sums * shape.slices)
+        counts["shared", "load", "sums"] = Count(WARP_SIZE, 1, 0, 1) * (sums * shape.slices)
+    if parts > 1:
+        counts["global", "store", "partial"] = counts["global", "load", "partial"] = into["partial"]
+        add_tickets(counts, down * across * parts, WARPS)
+    stored = into["C"]
+    return counts | _stored(stored, onto)
+
+
 FORMS: dict[str, Callable[[ProductStep], Traffic]] = {
     "widened": _widened,
     "tiles": _tiles,
     "best": _best,
     "along_k": _along_k,
     "across": _across,
+    "direct": _direct,
 }
