@@ -134,12 +134,13 @@ def _end(gpu: str) -> str:
     """Return the sentence on the limit of the ladder: the rate of multiply-adds alone; and on tensor cores."""
     (limit,) = (r["flop_per_second"] for r in measurements.load("ceilings", gpu).results if r["ceiling"] == "float32")
     speeds: dict[str, float] = {}
-    for result in measurements.load("tensor", gpu).results:
-        if result.get("rung", "").startswith("tensor_cores") and "gflops" in result:
+    what = [name for name in ("tensor", "wgmma") if name in measurements.kinds(gpu)]
+    for result in (each for name in what for each in measurements.load(name, gpu).results):
+        if result.get("rung", "").startswith(("tensor_cores", "wgmma")) and "inputs" not in result:
             form = result["format"].split(",")[0]
             speeds[form] = max(speeds.get(form, 0), result["gflops"])
     beyond = ", ".join(f"{speed:,.0f} in {form}" for form, speed in speeds.items())
     return (
         f"The ladder ends at the chip: multiply-adds alone reach {limit / 1e9:,.0f} GFLOP/s in float32. "
-        f"Tensor cores multiply shorter numbers, less exactly: up to {beyond} (lesson 16)."
+        f"Tensor cores multiply shorter numbers, less exactly: up to {beyond} (lessons 16 and 17)."
     )

@@ -9,7 +9,7 @@ from typing import Any
 from .. import model
 from ..figures import sectors_of
 from ..look import COLOURS, GROUND, INK, ISSUING
-from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
+from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
 from ..viewer.shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
 
 _WORD = 4
@@ -184,6 +184,47 @@ def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
     return Sketch(tuple(shapes), 186, says)
 
 
+#: The rows of a tile that a tensor core reads at the same time, the bytes of each and of its pieces, and the rows of a
+#: whole tile.
+_ROWS, _ROW_BYTES, _PIECE, _TILE_ROWS = 8, 128, 16, 64
+#: Where piece p of row r begins in a tile, in bytes, in each of the layouts of `draw_layout`.
+LAYOUTS: dict[str, Callable[[int, int], int]] = {
+    "rows": lambda r, p: _ROW_BYTES * r + _PIECE * p,
+    "columns of pieces": lambda r, p: _PIECE * (_TILE_ROWS * p + r),
+    "swizzled rows": lambda r, p: _ROW_BYTES * r + _PIECE * (p ^ r % 8),
+}
+
+
+def draw_layout(layout: int, piece: int) -> Sketch:
+    """Draw the banks of the pieces of eight rows, and mark piece ``piece`` of each, which are read together."""
+    name, pieces, span = list(LAYOUTS)[layout], _ROW_BYTES // _PIECE, _PIECE // WORD_BYTES
+    groups = BANKS // span
+    where = [[LAYOUTS[name](r, p) // _PIECE % groups for p in range(pieces)] for r in range(_ROWS)]
+    wide, high = (WIDTH - _LEFT - 10) / groups, 30
+    shapes: list[Shape] = []
+    for group in range(groups):
+        banks = f"banks {span * group}–{span * group + span - 1}"
+        shapes.append(Text(_LEFT + (group + 0.5) * wide, 12, banks, _SIZE - 2, GROUND, "middle"))
+    for r, places in enumerate(where):
+        y = 24 + r * high
+        shapes.append(Text(_LEFT - 10, y + 13, f"row {r}", _SIZE, GROUND, "right"))
+        for group in range(groups):
+            here = [p for p in range(pieces) if places[p] == group]
+            fill = None if not here else COLOURS["shared"] if piece in here else tint(COLOURS["shared"], 0.25)
+            x = _LEFT + group * wide
+            shapes.append(Box(x, y, wide - 4, high - 4, fill, GROUND))
+            if here:
+                shapes.append(Text(x + (wide - 4) / 2, y + 13, " ".join(map(str, here)), _SIZE, INK, "middle"))
+    written = max(places.count(group) for places in where for group in range(groups))
+    read = max([places[piece] for places in where].count(group) for group in range(groups))
+    says = (
+        f"Layout: {name}; the numbers are those of the pieces of {_PIECE} bytes of each row",
+        f"The {pieces} pieces of one row are written in {_many(written, 'pass', 'es')}",
+        f"Piece {piece} of the {_ROWS} rows, which are read together, takes {_many(read, 'pass', 'es')}",
+    )
+    return Sketch(tuple(shapes), 24 + _ROWS * high + 4, says)
+
+
 def _many(count: int, noun: str, plural: str = "s") -> str:
     return f"{count} {noun}{'' if count == 1 else plural}"
 
@@ -219,5 +260,13 @@ KINDS = {
             "filled": Dial((0, 1), (0, 1), lambda n: "queue: filled first" if n else "queue: empty at first"),
         },
         draw_queue,
+    ),
+    "layout": Kind(
+        "The banks of a tile for tensor cores",
+        {
+            "layout": Dial((0, 1, 2), (0, 1, 2), lambda n: f"layout: {list(LAYOUTS)[n]}"),
+            "piece": Dial(tuple(range(8)), tuple(range(8)), lambda n: f"piece that is read: {n}"),
+        },
+        draw_layout,
     ),
 }

@@ -134,3 +134,8 @@ def occupancy(gpu: Mapping[str, Any], threads: int = 256, registers: int = 32, s
 def queue(launches: int = 3, kernel: int = 100, launch: int = 20, filled: bool = False) -> Dials:
     """Return a picture of launches that wait in the GPU's queue, with sliders; times are in microseconds."""
     return Dials("queue", {"launches": launches, "kernel": kernel, "launch": launch, "filled": int(filled)})
+
+
+def layout(layout: int = 0, piece: int = 0) -> Dials:
+    """Return a picture of the banks of a tile for tensor cores, with sliders: its layout and the piece that is read."""
+    return Dials("layout", {"layout": layout, "piece": piece})

@@ -37,6 +37,7 @@ from .lessons import (
     tiling,
     unrolling,
     waiting,
+    wgmma,
 )
 from .predict import predict
 from .progress import SCORE, score
@@ -60,7 +61,8 @@ LESSONS = {
     "14_speed_tests": speed.EXERCISES,
     "15_many_shapes": shapes.EXERCISES,
     "16_tensor_cores": tensor_cores.EXERCISES,
-    "17_capstone": capstone.EXERCISES,
+    "17_wgmma": wgmma.EXERCISES,
+    "18_capstone": capstone.EXERCISES,
 }
 EXERCISES: dict[str, Exercise | Routine | Explanation] = {
     exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises

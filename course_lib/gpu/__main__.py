@@ -50,7 +50,7 @@ WHAT = {
     "residency": "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
     "waiting": "what the model of waiting predicts beside what was measured (needs no GPU)",
     "launch": "launch every rung once, for a profiler",
-    "capstone": "a kernel of your own beside the ladder: `capstone my_kernel.py`, with the file of lesson 17",
+    "capstone": "a kernel of your own beside the ladder: `capstone my_kernel.py`, with the file of lesson 18",
 }
 #: Parameters that distinguish the results of one probe.
 PROBED = (

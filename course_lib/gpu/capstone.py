@@ -57,7 +57,7 @@ def main(
     """
     parser = argparse.ArgumentParser(prog="python -m course_lib.gpu capstone", description=__doc__)
     parser.add_argument(
-        "files", type=Path, nargs="+", metavar="file", help="defines mine, TILE and THREADS (lesson 17)"
+        "files", type=Path, nargs="+", metavar="file", help="defines mine, TILE and THREADS (lesson 18)"
     )
     parser.add_argument("--size", type=size, default=(4096, 4096, 4096), help="n, or MxNxK (default 4096)")
     parser.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")

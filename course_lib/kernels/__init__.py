@@ -53,6 +53,8 @@ from .tensor_core_formats import (
     with_whole_lines,
 )
 from .vector import element_or_zero, load4, load4_or_zeros, store4, store4_inside
+from .warpgroup import commit_products, descriptor, fence_proxy, fence_registers, swizzled
+from .wgmma_small import multiply_64, multiply_tiles, store_64, store_tiles, wait_64
 
 
 def _plain(name: str, title: str, module: Any, **params: Any) -> Rung:
@@ -257,15 +259,26 @@ __all__ = [
     "WGMMA",
     "Rung",
     "commit_copies",
+    "commit_products",
     "copy_async",
     "cut_to_tf32",
+    "descriptor",
     "element_or_zero",
+    "fence_proxy",
+    "fence_registers",
     "load4",
     "load4_or_zeros",
     "mma_tf32",
+    "multiply_64",
+    "multiply_tiles",
     "round_to_tf32",
     "rung",
     "store4",
     "store4_inside",
+    "store_64",
+    "store_tiles",
+    "swizzled",
+    "to_bfloat16",
+    "wait_64",
     "wait_copies",
 ]

@@ -127,6 +127,23 @@ class GroupProduct:
         """Is B stored row by row?"""
         return self.dtype == "uint16"
 
+    @property
+    def fragments(self) -> tuple[Any, ...]:
+        """The name, the shape and each lane's places of a warp's D: eight columns, which repeat in the others."""
+        row, column = (places[:4, :32] for places in result_places(8))
+        return ((f"D, columns 0 to 7 of {self.columns}", (16, 8), (row, column)),)
+
+    @property
+    def pieces(self) -> tuple[Any, ...]:
+        """The name, the shape, and the row and column of the first element of each piece of 16 bytes that is read."""
+        width = PIECE // np.dtype(self.dtype).itemsize
+        half, row = np.divmod(np.arange(32), 16)
+        piece = np.arange(2 * self.columns)
+        group, other, eighth = piece // 16, piece // 8 % 2, piece % 8
+        deep, across = (8 * other + eighth, 8 * group) if self.by_rows else (width * other, 8 * group + eighth)
+        b = ("B", (self.form.depth, self.columns), deep, across)
+        return (b,) if self.registers else (("A", (16, self.form.depth), row, width * half), b)
+
     def a_bytes(self, descriptor: int, warp: int) -> np.ndarray:
         """Return where the 32 pieces of 16 bytes of a warp's rows of A begin: 16 rows, then their second halves."""
         half, row = np.divmod(np.arange(32), 16)

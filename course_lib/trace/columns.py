@@ -35,6 +35,8 @@ ACCESS = {
 VARIABLE = {"step": "i4", "name": "i4", "values": "i4"}
 TEST = {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"}
 OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"}
+#: A product of a warpgroup: the step that starts it, the step that has waited for it (or NONE), its group in the warp.
+PRODUCT = {"step": "i4", "end": "i4", "group": "i4"}
 OPS = ("load", "store", "atomic")
 #: The number that stands for no list in ``access``: ``values`` of a load; and, of all but an atomic, ``old`` (what each
 #: lane found), ``given`` (its operands, lane after lane) and ``operation`` (its name, in ``Columns.operations``).
@@ -123,6 +125,7 @@ class Columns:
     arrays: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     operations: list[str] = field(default_factory=list)
+    product: Table = field(default_factory=lambda: empty(PRODUCT))
 
     @cached_property
     def first(self) -> np.ndarray:
@@ -150,6 +153,16 @@ class Columns:
         """Return the rows of ``table`` that belong to the steps ``begin`` to ``end - 1``."""
         steps = getattr(self, table)["step"]
         return slice(*np.searchsorted(steps, [begin, end]).tolist())
+
+    def in_flight(self, step: int) -> list[tuple[int, int]]:
+        """Return (group, line) of the products of a step's warp that were started and not waited for until its end."""
+        table, steps = self.product, self.step
+        of = table["step"]
+        mine = (steps["block"][of] == steps["block"][step]) & (steps["warp"][of] == steps["warp"][step])
+        busy = mine & (of <= step) & ((table["end"] == NONE) | (table["end"] > step))
+        return sorted(
+            {(int(group), int(line)) for group, line in zip(table["group"][busy], steps["line"][of[busy]], strict=True)}
+        )
 
     def values(self, numbers: np.ndarray, row: np.ndarray, place: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Return for each i item ``place[i]`` of list ``numbers[row[i]]`` (item 0 of a list of length one)."""

@@ -33,7 +33,7 @@ class Events:
 
     The lists hold tuples: ``accesses`` (event, op, pattern, base, value), with an :class:`Update` as the value of an
     atomic; ``variables`` (event, name, value); ``tests`` (event, text, left, right, truth, mask); ``outside`` (event,
-    op, array, index, lanes); ``arrivals`` (event, mask).
+    op, array, index, lanes); ``arrivals`` (event, mask); ``products`` (event, product, its ends: (event, lanes)).
     """
 
     lines: list[int] = field(default_factory=list)
@@ -45,6 +45,7 @@ class Events:
     tests: list[tuple[int, str, Any, Any, Any, Any]] = field(default_factory=list)
     outside: list[tuple[int, str, str, tuple[Any, ...], np.ndarray]] = field(default_factory=list)
     arrivals: list[tuple[int, Any]] = field(default_factory=list)
+    products: list[tuple[int, Any, list[tuple[int, np.ndarray]]]] = field(default_factory=list)
 
 
 class PackedLanes:
@@ -115,23 +116,29 @@ class Packer:
                 "variable": self._variables(chunk),
                 "test": self._tests(chunk),
                 "outside": self._outside(chunk, numbers),
+                "product": self._products(chunk),
             }
         )
 
     def columns(self, launch: Any, arrays: list[str]) -> Columns:
         """Return the columns of all chunks together, in the order of the blocks."""
         tables = {"step": c.STEP, "access": c.ACCESS, "variable": c.VARIABLE, "test": c.TEST, "outside": c.OUTSIDE}
+        tables["product"] = c.PRODUCT
         sizes = np.cumsum([0, *(len(chunk["step"]["line"]) for chunk in self._chunks)])
         for chunk, size in zip(self._chunks, sizes.tolist(), strict=False):
             for name in tables:
                 if name != "step":
                     chunk[name]["step"] = chunk[name]["step"] + size
+            ends = chunk["product"]["end"]
+            ends[ends != c.NONE] += size
         whole = {name: c.joined(columns, [chunk[name] for chunk in self._chunks]) for name, columns in tables.items()}
         order = np.argsort(whole["step"]["block"], kind="stable")
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         whole["step"] = {name: column[order] for name, column in whole["step"].items()}
-        for name in ("access", "variable", "test", "outside"):
+        ends = whole["product"]["end"]
+        ends[ends != c.NONE] = place[ends[ends != c.NONE]]
+        for name in ("access", "variable", "test", "outside", "product"):
             table = whole[name]
             table["step"] = place[table["step"]].astype("i4")
             by_step = np.argsort(table["step"], kind="stable")
@@ -342,3 +349,15 @@ class Packer:
                 }
             )
         return c.joined(c.OUTSIDE, parts)
+
+    def _products(self, chunk: Events) -> Table:
+        parts: list[Table] = []
+        for event, product, ends in chunk.products:
+            end = np.full(self._row.shape[1], c.NONE)
+            for at, lanes in ends:
+                done = lanes.any(axis=(0, 1)).reshape(-1)
+                end[done] = self._row[at, done]
+            block = np.flatnonzero(self._row[event] >= 0)
+            group = product.group.max(axis=(0, 1)).reshape(-1)
+            parts.append({"step": self._row[event, block], "end": end[block], "group": group[block]})
+        return c.joined(c.PRODUCT, parts)

@@ -20,7 +20,7 @@ from ..simulator.observer import Observer
 from .columns import BARRIER, RESUMED, TURN
 from .pack import Events, Packer, Update
 from .program import Listing
-from .trace import Fragment, MatrixOperation, RecordedSteps, Trace, TraceArray
+from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -82,6 +82,7 @@ class TraceObserver(StepCounter):
         self._running: dict[Any, tuple[Events, dict[int, int], dict[tuple[int, int], int]]] = {}
         self._of: Any = None  # the chunk whose records these are:
         self._chunk = Events()
+        self._group_products: dict[int, Any] = {}  # by their lines
         self._now: dict[int, int] = {}  # warp -> the event that is being recorded
         self._latest: dict[tuple[int, int], int] = {}  # (warp, line) -> its latest event
 
@@ -211,6 +212,21 @@ class TraceObserver(StepCounter):
             else:
                 self._chunk.arrivals.append((event, mask))
 
+    def product_started(self, site: Any, vector: Any, product: Any) -> None:
+        event = self._event(vector, site.line)
+        if event is not None:
+            self._chunk.products.append((event, product, []))
+            first = self._program.first.get(site.line, site.line)
+            self._group_products.setdefault(first, product.spec)
+
+    def product_finished(self, vector: Any, product: Any, lanes: np.ndarray) -> None:
+        self._turn_to(vector)
+        event = self._now.get(vector.warp)
+        if event is not None:
+            for _, started, ends in self._chunk.products:
+                if started is product:
+                    ends.append((event, lanes.copy()))
+
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])
         self._packer.pack(self._chunk, vectors, self._arrays)
@@ -248,7 +264,14 @@ class TraceObserver(StepCounter):
             if fragments:
                 line = self._program.first.get(line, line)
                 found[line, name] = MatrixOperation(line, name, tuple(_fragment(*each) for each in fragments))
-        return tuple(found.values())
+        for line, spec in self._group_products.items():
+            pieces = tuple(
+                Pieces(name, shape[0], shape[1], tuple(np.ravel_multi_index((row, column), shape).tolist()))
+                for name, shape, row, column in spec.pieces
+            )
+            fragments = tuple(_fragment(*each) for each in spec.fragments)
+            found[line, "wgmma"] = MatrixOperation(line, "wgmma", fragments, pieces)
+        return tuple(found[key] for key in sorted(found))
 
 
 class StepObserver(TraceObserver):

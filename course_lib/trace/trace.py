@@ -116,12 +116,30 @@ class Fragment:
 
 
 @dataclass(frozen=True)
+class Pieces:
+    """A matrix that is read from shared memory in pieces of 16 bytes, eight at a time.
+
+    ``first``: for each piece, the row-major number of its first element.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    first: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class MatrixOperation:
-    """An operation of a warp on whole matrices, in the statement that begins on ``line``, by the intrinsic ``name``."""
+    """An operation of a warp on whole matrices, in the statement that begins on ``line``, by the intrinsic ``name``.
+
+    ``pieces`` are matrices that the tensor cores read from shared memory themselves; in the step they are loads of 32
+    pieces each, in the same order.
+    """
 
     line: int
     name: str
     fragments: tuple[Fragment, ...]
+    pieces: tuple[Pieces, ...] = ()
 
 
 @dataclass(frozen=True)

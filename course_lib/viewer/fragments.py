@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..simulator.hardware import WARP_SIZE
 from ..trace.trace import Fragment, Step, Trace
+from .pieces import Read, reads_of
 
 
 @dataclass
@@ -33,11 +34,15 @@ class Held:
 
 @dataclass
 class Matrices:
-    """An operation of the step's warp on whole matrices; each lane holds a few elements of them."""
+    """An operation of the step's warp on whole matrices; each lane holds a few elements of them.
+
+    ``read`` are those that the tensor cores read from shared memory.
+    """
 
     name: str
     lane: int | None  # of the chosen thread; None where it is in another warp
     held: list[Held]
+    read: list[Read]
 
     @property
     def says(self) -> str:
@@ -54,7 +59,12 @@ def matrices_of(trace: Trace, step: Step | None, thread: int) -> list[Matrices]:
         return []
     lane = thread % WARP_SIZE if thread // WARP_SIZE == step.warp else None
     return [
-        Matrices(operation.name, lane, [_held(fragment, lane) for fragment in operation.fragments])
+        Matrices(
+            operation.name,
+            lane,
+            [_held(fragment, lane) for fragment in operation.fragments],
+            reads_of(trace, step, operation.pieces),
+        )
         for operation in trace.matrices
         if operation.line == step.line
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from ..look import INK
 from ..simulator.hardware import ceil_div
 from ..trace.strips import ARRIVES, HELD, WAITS, Span
+from .pieces import Read
 from .scene import Scene
 from .shapes import (
     CURRENT,
@@ -27,6 +28,7 @@ from .shapes import (
     wrapped,
 )
 
+READ_ROW = 13.0  # a row of pieces that are read at the same time
 LANE_CELL, LANE_GAP = 17.0, 14.0  # an element of a matrix in a warp's registers, and the gap between two matrices
 #: The rows of warps that wait: pixels for names, for a row, for all rows; tenths of its row that a span fills.
 STRIP_NAME, STRIP_PITCH, STRIPS = 96, 15, 160
@@ -57,7 +59,27 @@ def lay_out_matrices(shapes: list[Shape], scene: Scene, top: float) -> float:
                     shapes.append(Box(place[0], place[1], side, side, None, INK, 1.4))
             x += held.columns * side + LANE_GAP
         top += 10 + max(held.rows for held in operation.held) * side + 20
+        for read in operation.read:
+            top = _lay_out_read(shapes, read, top)
+    if scene.flight:
+        shapes.append(Text(MEMORY + 22, top, scene.flight, 12, HEADING))
+        top += 17
     return top
+
+
+def _lay_out_read(shapes: list[Shape], read: Read, top: float) -> float:
+    """Add what the tensor cores read: a row for each pass, a column for the banks of a piece."""
+    shapes.append(Text(MEMORY + 22, top, f"{read.title}, by banks", 11, HEADING, mono=True, bold=True))
+    wide, top = (WIDTH - MEMORY - 46) / len(read.rows[0]), top + 10
+    for row in read.rows:
+        for place, text in enumerate(row):
+            x = MEMORY + 22 + place * wide
+            shapes.append(
+                Box(x + 0.5, top + 0.5, wide - 1, READ_ROW - 1, tint(HUES["shared"], 0.3) if text else PLAIN_CELL)
+            )
+            shapes.append(Text(x + wide / 2, top + READ_ROW / 2, text, 9, INK, "middle"))
+        top += READ_ROW
+    return top + 14
 
 
 # --- where warps wait -------------------------------------------------------------------------------------------------

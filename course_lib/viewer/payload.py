@@ -53,6 +53,7 @@ TABLES = {
     "variable": {"name": "u2", "values": "i4"},
     "test": {"text": "u2", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"},
     "outside": {"op": "u1", "array": "u2", "lanes": "u4", "index": "i4"},
+    "product": {"step": "u4", "end": "i4", "group": "u4"},
 }
 INTS, FLOATS, DOUBLES, TEXTS = range(4)
 _EXACT = 2**53  # JavaScript's numbers are exact up to here

@@ -22,6 +22,7 @@ from ..trace.strips import Strip
 from ..trace.trace import Step
 from .fragments import Matrices, matrices_of
 from .grids import Grid, Grids
+from .pieces import flight_of
 from .requests import Request, request_of
 from .results import WrongElements
 from .words import (
@@ -238,7 +239,13 @@ class Scene:
     @property
     def matrices_told(self) -> list[str]:
         """The sentences of the matrices, if the panel that shows them is chosen."""
-        return [each.says for each in self.matrices] if "fragments" in self.panels else []
+        told = [self.flight] if self.flight else []
+        return [each.says for each in self.matrices] + told if "fragments" in self.panels else []
+
+    @property
+    def flight(self) -> str:
+        """A sentence with the products of the step's warp that are in flight."""
+        return flight_of(self.timeline, self.position)
 
     # --- where warps wait ------------------------------------------------------------------------------------------
 
@@ -294,9 +301,14 @@ class Scene:
                 for request in self.requests
             ],
             "matrices": [
-                {"says": each.says, "held": [[m.title, m.lanes, sorted(m.mine)] for m in each.held]}
+                {
+                    "says": each.says,
+                    "held": [[m.title, m.lanes, sorted(m.mine)] for m in each.held],
+                    "read": [[read.title, read.rows] for read in each.read],
+                }
                 for each in self.matrices
             ],
+            "flight": self.flight,
             "strips": [[name, [list(span) for span in spans]] for name, spans in self.strips],
             "waiting": self.waiting,
         }

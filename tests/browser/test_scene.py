@@ -102,6 +102,7 @@ def compare_scene(shown, wanted, where, ticks=None):
     assert shown["timeline"] == [strip for strip in wanted["strips"] if strip[0].startswith("warp ")], where
     assert shown["waiting"] == wanted["waiting"], where
     assert shown.get("matrices", []) == wanted["matrices"], where
+    assert shown.get("flight", "") == wanted["flight"], where
     assert len(shown["findings"]) == len(wanted["findings"]), where
     grids = {grid["name"]: grid for grid in [*shown["grids"], *shown["variables"]]}
     for grid in wanted["grids"]:
@@ -235,6 +236,19 @@ def test_page_shows_the_fragments_of_the_scene(show, launch_of, name):
             told.add((wanted["says"], *(len(mine) for _, _, mine in wanted["held"])))
     assert {len(row) for row in told} == {4}
     assert {0} < {row[1] for row in told}
+    assert page.page_errors == []
+
+
+def test_page_shows_the_pieces_and_the_products_in_flight(show, launch_of):
+    """At the products, at their waits and elsewhere, as the scene says them."""
+    trace = launch_of("groups_in_flight").trace
+    timeline = Timeline(trace, (0, 0, 0))
+    lines = {operation.line for operation in trace.matrices}
+    multiply = [step for step in range(1, len(timeline) + 1) if timeline.step(step).line in lines]
+    page = show(Stepper(launch_of("groups_in_flight")), panel="fragments")
+    for step in (1, multiply[0], multiply[0] + 1, multiply[-1], len(timeline)):
+        wanted, shown = Scene(timeline, step, 0).data(), on_page(page, step)
+        assert (shown["matrices"], shown["flight"]) == (wanted["matrices"], wanted["flight"]), step
     assert page.page_errors == []
 
 

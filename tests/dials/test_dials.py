@@ -9,11 +9,12 @@ from math import prod
 import numpy as np
 import pytest
 import traitlets
-from numba import cuda
+from numba import cuda, float32
 
 from course_lib import dials, measurements, simulate
-from course_lib.dials.sketches import KINDS, Queue, draw_occupancy, draw_queue, draw_sectors
+from course_lib.dials.sketches import KINDS, LAYOUTS, Queue, draw_layout, draw_occupancy, draw_queue, draw_sectors
 from course_lib.dials.widget import encoded, recorded
+from course_lib.kernels import swizzled
 from course_lib.look import COLOURS, ISSUING
 from course_lib.viewer.shapes import Box, Text, tint
 from course_lib.viewer.still import HTML
@@ -149,3 +150,33 @@ def test_what_no_slider_offers_is_refused():
         widget.setting = {**widget.setting, "threads": 100}
     with pytest.raises(traitlets.TraitError, match="a setting has launches, kernel, launch, filled, not launches"):
         dials.queue().setting = {"launches": 1}
+
+
+@pytest.mark.parametrize("layout", range(3))
+def test_the_passes_of_a_layout_are_those_that_the_simulator_counts(layout):
+    """The eight pieces of a row, and piece 5 of eight rows, as 32 lanes load their words."""
+    place = list(LAYOUTS.values())[layout]
+    taken = []
+    for pieces in ([place(3, p) for p in range(8)], [place(r, 5) for r in range(8)]):
+        words = np.array([piece // 4 + word for piece in pieces for word in range(4)], np.int64)
+        C = np.zeros(32, np.float32)
+        run = simulate(load_words)[1, 32](words, C)
+        taken.append(run.traffic.select(space="shared", op="load").wavefronts)
+    sketch = draw_layout(layout, 5)
+    assert all(f" {n} pass" in said for n, said in zip(taken, sketch.says[1:], strict=True))
+    assert taken == [[1, 8], [8, 1], [1, 1]][layout]
+    assert len(boxes(sketch, COLOURS["shared"])) == 8
+
+
+def test_the_swizzled_rows_are_those_that_the_kernels_describe():
+    place = LAYOUTS["swizzled rows"]
+    assert all(place(r, p) == swizzled(128 * r + 16 * p, 128) for r in range(64) for p in range(8))
+
+
+@cuda.jit
+def load_words(words, C):
+    tile = cuda.shared.array(4096, float32)
+    for i in range(cuda.threadIdx.x, 4096, 32):
+        tile[i] = 0
+    cuda.syncthreads()
+    C[cuda.threadIdx.x] = tile[words[cuda.threadIdx.x]]

@@ -2,6 +2,8 @@
 
 from numba import cuda, float32
 
+from course_lib.kernels import fence_proxy, fence_registers, multiply_tiles, store_64, store_tiles, wait_64
+
 THREADS = 64
 
 
@@ -109,3 +111,20 @@ def doubled(x, out):
     row, column = divmod(cuda.threadIdx.x, x.shape[1])
     value = x[row, column]
     out[row, column] = value + value
+
+
+@cuda.jit
+def groups_in_flight(A, B, C):
+    A_tiles = cuda.shared.array(2 * 2048, float32, 1024)
+    B_tiles = cuda.shared.array(2 * 2048, float32, 1024)
+    acc = cuda.local.array(32, float32)
+    for pair in range(A.shape[1] // 32):
+        store_tiles(A, B, A_tiles, B_tiles, pair % 2 * 2048, pair * 32)
+        fence_proxy()
+        cuda.syncthreads()
+        fence_registers()
+        multiply_tiles(A_tiles, B_tiles, pair % 2 * 2048, acc, pair)
+        wait_64(acc, 1)
+        cuda.syncthreads()
+    wait_64(acc, 0)
+    store_64(C, acc)

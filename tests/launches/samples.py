@@ -76,6 +76,9 @@ LAUNCHES = {
     "best": product("best", 128, 16, 256),
     "tensor_cores": product("tensor_cores", 16, 16, 8),
     "tensor_cores_bf16": product("tensor_cores_bf16", 16, 16, 8),
+    "groups_in_flight": plain(
+        kernels.groups_in_flight, 1, 128, numbers(64, 64), numbers(64, 64, seed=1), np.zeros((64, 64), np.float32)
+    ),
     "reduction": plain(kernels.reduction, 2, kernels.THREADS, numbers(100), np.zeros(1, np.float32)),
     "stencil": plain(kernels.stencil, 2, 32, numbers(50), np.zeros(50, np.float32)),
     "histogram": plain(kernels.histogram, 2, 32, numbers(50).astype(np.int32), np.zeros(10, np.int32)),

@@ -65,7 +65,7 @@ def test_plans_fit_their_time():
         r"\n\| together \| (\d+) \|\n\n(?:(\d+) minutes of pause; )?(\d+) of (\d+) minutes left", text
     )
     tables = [re.findall(r"^\| (\S+) .* \| (\d+) \|$", part, re.MULTILINE) for part in text.split("| together |")[:-1]]
-    assert len(tables) == len(sessions) == 26
+    assert len(tables) == len(sessions) == 27
     for rows, (total, pause, left, minutes) in zip(tables, sessions, strict=True):
         assert sum(int(time) for _, time in rows) == int(total)
         assert int(total) + int(pause or 0) + int(left) == int(minutes)

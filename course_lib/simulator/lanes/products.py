@@ -29,8 +29,10 @@ class Spec(Protocol):
     """An intrinsic's description of its products; addresses are bytes of shared memory, as in a descriptor.
 
     ``a_bytes(descriptor, warp)`` and ``b_bytes(descriptor)`` return the addresses of the 16-byte pieces, (pieces,), in
-    the order in which the tensor cores read them, eight at a time. ``product(a, b, c)`` returns D: a and b are elements
-    of shape (blocks, pieces, elements of 16 bytes), or a is A's registers; c and D are (blocks, 32 lanes, items).
+    the order in which the tensor cores read them, eight at a time; ``pieces`` says which elements of A and B these are:
+    name, shape, and row and column of the first of each. ``fragments`` are D's, as those of `mma_tf32`.
+    ``product(a, b, c)`` returns D: a and b are elements of shape (blocks, pieces, elements of 16 bytes), or a is A's
+    registers; c and D are (blocks, 32 lanes, items).
     """
 
     columns: int
@@ -68,6 +70,7 @@ class PendingProduct:
     ``group`` is the number of each lane's group, counted from its first commit.
     """
 
+    spec: Spec
     line: int
     acc: LocalArray
     operands: tuple[Operand, ...]
@@ -123,7 +126,7 @@ class Products:
             c = np.where(added[places], results[:, :, places], np.float32(0)).transpose(2, 1, 0)
             results[:, :, places] = spec.product(values[0], values[1], c).transpose(2, 1, 0)
         self.results[acc] = results
-        product = PendingProduct(line, acc, tuple(dict.fromkeys(parts)), self.group, here.copy())
+        product = PendingProduct(spec, line, acc, tuple(dict.fromkeys(parts)), self.group, here.copy())
         self.started.append(product)
         vector.engine.tell("product_started", sites[1], vector, product)
 

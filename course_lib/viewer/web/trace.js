@@ -49,6 +49,8 @@
  * @property {string} name
  * @property {{name: string, rows: number, columns: number, held: number[][]}[]} fragments  for each matrix and each lane
  *   the elements that it holds, row-major, in the order of the lane's values
+ * @property {{name: string, rows: number, columns: number, first: number[]}[]} pieces  of matrices that are read from
+ *   shared memory: for each piece of 16 bytes, in the order of reading, its first element
  */
 /**
  * @typedef {object} Update  what an atomic did

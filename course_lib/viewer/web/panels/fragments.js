@@ -2,6 +2,7 @@
 
 import { fill, html, set, svg, write } from "../dom.js";
 import { WARP } from "../trace.js";
+import { flight, reads, show, shown as tables } from "./pieces.js";
 
 const [CELL, ROW] = [20, 13]; // an element, in SVG units
 const SHARE = 1.35; // ems of an element's width at most
@@ -25,7 +26,8 @@ class Fragments {
   constructor(place, context) {
     this.context = context;
     this.said = html("div", { class: "tt-requests" });
-    place.append(this.said);
+    this.flight = html("p", { class: "tt-flight" });
+    place.append(this.flight, this.said);
     this.operations = context.trace.matrices.map((operation) => new Multiplied(operation));
     this.said.addEventListener("click", ({ target }) => {
       const cell = target instanceof Element ? target.closest("[data-lane]") : null;
@@ -36,7 +38,7 @@ class Fragments {
   }
 
   state() {
-    return { matrices: [...this.said.querySelectorAll(".tt-multiplied")].map(shown) };
+    return { matrices: [...this.said.querySelectorAll(".tt-multiplied")].map(shown), flight: this.flight.textContent };
   }
 
   choose() {}
@@ -45,7 +47,11 @@ class Fragments {
     const { machine } = this.context;
     const here = this.operations.filter(({ operation }) => operation.line === machine.line);
     const lane = machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1;
-    for (const each of here) each.draw(says(each.operation, lane), "", lane);
+    write(this.flight, flight(machine));
+    for (const each of here) {
+      each.draw(says(each.operation, lane), "", lane);
+      show(each.tables, reads(machine, each.operation.pieces ?? []));
+    }
     if (!here.length) this.operations[0].draw("", this.elsewhere(), -1);
     fill(this.said, (here.length ? here : [this.operations[0]]).map(({ node }) => node));
   }
@@ -69,7 +75,8 @@ class Multiplied {
     const row = html("div", { class: "tt-fragments" }, ...held.map(matrix));
     row.style.gridTemplateColumns = held.map(({ columns }) => `minmax(0, ${columns}fr)`).join(" ");
     row.style.maxWidth = `${SHARE * held.reduce((sum, { columns }) => sum + columns + 1, 0)}em`;
-    this.node = html("div", {}, html("p", {}, this.words.here, this.words.elsewhere), row);
+    this.tables = html("div", { class: "tt-tables" });
+    this.node = html("div", {}, html("p", {}, this.words.here, this.words.elsewhere), html("div", { class: "tt-beside" }, row, this.tables));
     this.cells = [...row.querySelectorAll("[data-lane]")];
     this.mine = -1;
   }
@@ -81,6 +88,7 @@ class Multiplied {
    */
   draw(here, elsewhere, mine) {
     write(this.words.here, here);
+    if (!here) show(this.tables, []);
     write(this.words.elsewhere, elsewhere);
     this.node.classList.toggle("tt-multiplied", here !== "");
     if (mine === this.mine) return;
@@ -134,11 +142,11 @@ function matrix({ name, rows, columns, held }) {
 
 /** The texts of an operation on the page. @param {Element} place */
 function shown(place) {
-  const held = [...place.querySelectorAll("figure")].map((figure) => {
+  const held = [...place.querySelectorAll("figure:not(.tt-pieces)")].map((figure) => {
     const cells = [...figure.querySelectorAll("[data-lane]")];
     const lanes = cells.map((cell) => Number(cell.querySelector("text")?.textContent));
     const mine = cells.flatMap((cell, i) => (cell.querySelector(".tt-mine-lane") ? [i] : []));
     return [figure.querySelector("figcaption")?.textContent, lanes, mine];
   });
-  return { says: place.querySelector("b")?.textContent, held };
+  return { says: place.querySelector("b")?.textContent, held, read: tables(place) };
 }

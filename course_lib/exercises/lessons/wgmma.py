@@ -1,0 +1,189 @@
+"""The exercises of the lesson on wgmma: the swizzle, the fence, the stages, and products that stay in flight."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from ...simulator.hardware import WARP_SIZE
+from ...trace.record import StepObserver
+from ..grading.budgets import barriers
+from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, find_bug, make_cheaper
+from ..grading.explain import Explanation
+from ..grading.matrices import PRODUCT, grid_over
+from ..grading.routines import Case, Routine
+
+#: The rows and columns of C of a block, and the depth of its tiles.
+SIDE, DEPTH = 64, 32
+
+
+def _another_place(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
+    row, piece, item = int(rng.integers(9, 63)), int(rng.integers(0, 8)), int(rng.integers(0, 4))
+    return (row, 4 * piece + item), DEPTH * row + 4 * (piece ^ row % 8) + item
+
+
+#: Where an element of a swizzled tile is.
+SWIZZLED_PLACE = Routine(
+    name="swizzled-place",
+    another=_another_place,
+    kind=FILL_IN,
+    parameters=("row", "k"),
+    cases=(
+        Case("row 0, k = 5", (0, 5), 5, "in row 0 nothing changes its place."),
+        Case("row 1, k = 0", (1, 0), 36, "row 1 begins at 32, and its piece 0 is where piece 1 would be, 4 further."),
+        Case("row 1, k = 4", (1, 4), 32, "pieces 0 and 1 of row 1 exchange their places: ^, not +."),
+        Case("row 3, k = 22", (3, 22), 122, "inside a piece nothing moves: k = 22 is item 2 of piece 5."),
+        Case("row 8, k = 9", (8, 9), 265, "row 8 is like row 0: a remainder, %."),
+        Case("row 63, k = 31", (63, 31), 2019, "row 63 is like row 7, and begins at 63·32."),
+    ),
+)
+
+_PRODUCT = PRODUCT.but(
+    shapes=((64, 128, 96), (128, 64, 32)),  # multiples of 64, 64 and 32, as the exercises promise
+    grows=False,  # a tile takes the simulator much longer than those of other lessons
+    launch=grid_over(SIDE, SIDE, block=(4 * WARP_SIZE, 1)),
+    share=lambda M, N, K: SIDE * SIDE // (4 * WARP_SIZE),
+)
+
+
+def _pairs(shape: Shape) -> int:
+    """The pairs of tiles along K."""
+    return shape[2] // DEPTH
+
+
+_BARRIERS = barriers(
+    "2·K/32",
+    lambda shape: 2 * _pairs(shape),
+    "two barriers for each pair of tiles: one when the tiles are full, one when they have been read.",
+)
+_IMPORTS = """from numba import cuda, float32
+from course_lib.kernels import fence_proxy, fence_registers, multiply_tiles, store_64, store_tiles, wait_64
+"""
+_HINTS = {
+    "missing-fence": "a barrier makes the stores visible to other threads, but the tensor cores read shared memory in "
+    "a way of their own: each thread that stored calls fence_proxy(), after its stores and before the barrier.",
+    "unfinished-product": "a product is still in flight there: it may still read its tiles, and write its results. "
+    "Wait for its group first.",
+    "race": "keep both barriers: one when the tiles are full, one before they are overwritten.",
+    "barrier-divergence": "every thread must reach the barriers: keep them out of any if.",
+    "uninitialized-read": "every thread stores its part of both tiles, before the barrier.",
+}
+
+#: A kernel whose stores the tensor cores may not see.
+MISSING_FENCE = find_bug(
+    "missing-fence",
+    _PRODUCT,
+    given=_IMPORTS
+    + """@cuda.jit
+def missing_fence(A, B, C):
+    A_tile = cuda.shared.array(2048, float32, 1024)
+    B_tile = cuda.shared.array(2048, float32, 1024)
+    acc = cuda.local.array(32, float32)
+    for start in range(0, A.shape[1], 32):
+        store_tiles(A, B, A_tile, B_tile, 0, start)
+        cuda.syncthreads()
+        fence_registers()
+        multiply_tiles(A_tile, B_tile, 0, acc, start)
+        wait_64(acc, 0)
+        cuda.syncthreads()
+    store_64(C, acc)
+""",
+    budgets=(_BARRIERS,),
+    hints=_HINTS,
+)
+
+
+def _another_number_of_stages(rng: np.random.Generator) -> tuple[tuple[int, int, int, int, int], int]:
+    rows, columns, depth = (16 * int(rng.integers(4, 17)) for _ in range(3))
+    itemsize, shared = int(rng.choice([2, 4])), 1024 * int(rng.integers(300, 900))
+    return (rows, columns, depth, itemsize, shared), shared // ((rows + columns) * depth * itemsize)
+
+
+#: How many pairs of tiles fit into shared memory.
+STAGES = Routine(
+    name="stages",
+    another=_another_number_of_stages,
+    kind=FILL_IN,
+    parameters=("rows", "columns", "depth", "itemsize", "shared"),
+    cases=(
+        Case("128×256, 64 deep, bfloat16, 227 KiB", (128, 256, 64, 2, 232448), 4, "a pair takes 49,152 bytes."),
+        Case("128×128, 64 deep, bfloat16, 227 KiB", (128, 128, 64, 2, 232448), 7, "a pair takes 32,768 bytes."),
+        Case("256×128, 32 deep, TF32, 227 KiB", (256, 128, 32, 4, 232448), 4, "an element has itemsize bytes."),
+        Case("64×64, 32 deep, TF32, 48 KiB", (64, 64, 32, 4, 49152), 3, "a pair that just fits counts."),
+        Case("256×256, 128 deep, TF32, 227 KiB", (256, 256, 128, 4, 232448), 0, "not even one pair fits: round down."),
+    ),
+)
+
+
+def _begun_alone(outcome: Outcome) -> int:
+    """The pairs of tiles whose products do not start while those of an earlier group are in flight, in a warp."""
+    columns = outcome.run.trace.columns
+    groups: dict[
+        tuple[int, int], dict[int, list[int]]
+    ] = {}  # of a warp: its groups, with their first step and their end
+    for step, end, group in zip(*(columns.product[name].tolist() for name in ("step", "end", "group")), strict=True):
+        of = groups.setdefault((int(columns.step["block"][step]), int(columns.step["warp"][step])), {})
+        of.setdefault(group, [step, end])[1] = end
+    beside: Counter[tuple[int, int]] = Counter()
+    for warp, of in groups.items():
+        for group, (step, _) in of.items():
+            beside[warp] += any(other < group and (end < 0 or end > step) for other, (_, end) in of.items())
+    return _pairs(outcome.shape) - min(beside.values(), default=0)
+
+
+#: A kernel that waits for each group directly after it has started it.
+EARLY_WAIT = make_cheaper(
+    "early-wait",
+    _PRODUCT,
+    given=_IMPORTS
+    + """@cuda.jit
+def early_wait(A, B, C):
+    A_tiles = cuda.shared.array(2 * 2048, float32, 1024)
+    B_tiles = cuda.shared.array(2 * 2048, float32, 1024)
+    acc = cuda.local.array(32, float32)
+    for pair in range(A.shape[1] // 32):
+        first = pair % 2 * 2048
+        store_tiles(A, B, A_tiles, B_tiles, first, pair * 32)
+        fence_proxy()
+        cuda.syncthreads()
+        fence_registers()
+        multiply_tiles(A_tiles, B_tiles, first, acc, pair)
+        wait_64(acc, 0)
+        cuda.syncthreads()
+    store_64(C, acc)
+""",
+    budgets=(
+        Budget(
+            "groups that start while no other is in flight",
+            "the first one",
+            _begun_alone,
+            lambda shape: 1,
+            "when a group starts, the one before it is done already, so the tensor cores were idle: let one group be "
+            "in flight at the wait in the loop, and wait for the last one after the loop.",
+            traced=StepObserver,
+        ),
+        _BARRIERS,
+    ),
+    hints=_HINTS
+    | {
+        "unfinished-product": "a product is still in flight there. Two pairs of tiles allow one group in flight at the "
+        "end of an iteration, and none when the results are stored.",
+    },
+)
+
+WHAT_WAS_MULTIPLIED = Explanation(
+    name="what-was-multiplied",
+    question="Somebody reports 808 TFLOP/s for a kernel, and cuBLAS in a table elsewhere has 800. What do you ask "
+    "before you believe that the kernel is faster?",
+    model="I ask what was multiplied: zeros and small integers take less power than random numbers, so the chip keeps "
+    "a higher clock. I ask whether both ran on the same chip, in the same run and on the same matrices, for as long, "
+    "and in which format. And I ask for the error, since a kernel that waits too little can be fast and wrong.",
+    ideas=(
+        "which numbers were multiplied, because they change power and clock",
+        "the same run, chip, size and format for both",
+        "whether the result was right",
+    ),
+)
+
+EXERCISES = (SWIZZLED_PLACE, MISSING_FENCE, STAGES, EARLY_WAIT, WHAT_WAS_MULTIPLIED)

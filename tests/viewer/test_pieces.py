@@ -1,0 +1,62 @@
+"""The pieces that tensor cores read from shared memory, by banks, and the products in flight."""
+
+import numpy as np
+from launches.kernels import groups_in_flight
+from launches.samples import launch
+
+from course_lib import simulate
+from course_lib.trace.replay import Timeline
+from course_lib.viewer.pieces import flight_of
+from course_lib.viewer.scene import Scene
+
+
+def line_with(run, text):
+    return next(line for line, source in run.trace.source if text in source)
+
+
+def steps_at(run, text, warp):
+    """The positions of a warp's steps on the line with this text."""
+    line = line_with(run, text)
+    return [i for i, step in enumerate(run.trace.steps, 1) if (step.line, step.warp) == (line, warp)]
+
+
+def test_a_pass_has_the_same_piece_of_eight_rows_in_all_banks():
+    """As the swizzle says: piece p of row r is at place p ^ r, and B's columns are stored as rows."""
+    run = launch("groups_in_flight")
+    first, second = steps_at(run, "multiply_tiles", 2)
+    a, b = Scene(Timeline(run.trace, (0, 0, 0)), first, 70).matrices[0].read
+    assert a.title == "A, 16×8, in A_tiles" and b.title == "B, 8×64, in B_tiles"
+    assert a.rows[0] == [f"{row},0" for row in range(8)]
+    assert a.rows[1] == [f"{row},0" for row in range(8, 16)]
+    assert a.rows[2] == [f"{place ^ 1},4" for place in range(8)]
+    assert b.rows[1] == [f"4,{place ^ 1}" for place in range(8)]
+    assert [len(read.rows) for read in (a, b)] == [2 * 16 // 8, 2 * 64 // 8]
+    assert Scene(Timeline(run.trace, (0, 0, 0)), second + 1, 70).matrices == []
+
+
+def test_a_group_is_in_flight_from_its_products_to_its_wait():
+    run = launch("groups_in_flight")
+    timeline, line = Timeline(run.trace, (0, 0, 0)), line_with(run, "multiply_tiles")
+    started, waited = steps_at(run, "multiply_tiles", 1), steps_at(run, "wait_64(acc, 1)", 1)
+    (ended,) = steps_at(run, "wait_64(acc, 0)", 1)
+    one, two = (f"group {group} (line {line})" for group in (1, 2))
+    said = [flight_of(timeline, at) for at in (started[0] - 1, started[0], waited[0], started[1], waited[1], ended)]
+    assert said == [
+        f"Products of warp 1 in flight: {what}." for what in ("none", one, one, f"{one}, {two}", two, "none")
+    ]
+
+
+def test_a_launch_without_such_products_says_nothing_of_them():
+    run = launch("tensor_cores")
+    assert flight_of(Timeline(run.trace, (0, 0, 0)), 5) == ""
+
+
+def test_blocks_that_run_together_have_their_own_products():
+    """Two blocks, one after the other in the trace, each with two groups in four warps of four products."""
+    A, B, C = (np.ones(shape, np.float32) for shape in ((64, 64), (64, 128), (64, 128)))
+    columns = simulate(groups_in_flight, trace=True)[2, 128](A, B, C).trace.columns
+    table, steps = columns.product, columns.step
+    assert len(table["step"]) == 2 * 4 * 2 * 4
+    assert (steps["block"][table["step"]] == steps["block"][table["end"]]).all()
+    assert (steps["warp"][table["step"]] == steps["warp"][table["end"]]).all()
+    assert (table["end"] > table["step"]).all()
