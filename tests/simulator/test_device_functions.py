@@ -306,3 +306,34 @@ def test_an_overload_is_chosen_by_the_types():
 
     with pytest.raises(UnsupportedKernelError, match="grown is a plain Python function"):
         simulate(without)[1, 1](x)
+
+
+def spread(out, value, *rest, scale=2):
+    raise NotImplementedError
+
+
+@overload(spread, target="generic")
+def implementation_of_spread(out, value, scale=2):
+    def other_parameters(out, value):
+        out[0] = value
+
+    def stores(out, value, scale=2):
+        out[0] = value * scale
+
+    return other_parameters if isinstance(value, types.Float) else stores
+
+
+def test_an_overload_takes_names_and_defaults():
+    def kernel(x):
+        spread(x[1:], scale=5, value=4)
+        spread(x, 3)
+
+    x = np.zeros(2)
+    simulate(kernel)[1, 1](x)
+    assert x.tolist() == [6, 20]
+
+    def mismatched(x):
+        spread(x, 1.5)
+
+    with pytest.raises(UnsupportedKernelError, match="spread is a plain Python function"):
+        simulate(mismatched)[1, 1](x)

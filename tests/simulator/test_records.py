@@ -154,20 +154,24 @@ def test_a_trace_holds_the_fields():
     assert run.trace is not None and p["x"].tolist() == [2.5] * 32
 
 
-def test_a_single_record_is_read_and_not_written():
+def test_a_single_record_is_read_and_written():
     @cuda.jit
     def reads(p, out):
         out[cuda.threadIdx.x] = p.mass + p["x"]
 
     @cuda.jit
-    def writes(p):
-        p.id = cuda.threadIdx.x
+    def writes(p, q):
+        if cuda.threadIdx.x:
+            p.id = q["id"] = cuda.threadIdx.x
 
-    record, out = particles(1)[0], np.zeros(3)
-    simulate(reads)[1, 3](record, out)
-    np.testing.assert_array_equal(out, record["mass"] + record["x"])
-    with pytest.raises(LaunchError, match="of a single record, an array"):
-        simulate(writes)[1, 1](record)
+    p, out = particles(2), np.zeros(3)
+    simulate(reads)[1, 3](p[1], out)
+    np.testing.assert_array_equal(out, p["mass"][1] + p["x"][1])
+    simulate(writes)[1, 2](p[0], p[1])
+    assert p["id"].tolist() == [1, 1]
+    p.flags.writeable = False
+    with pytest.raises(LaunchError, match="read-only"):
+        simulate(writes)[1, 2](p[0], p[1])
 
 
 @cuda.jit(device=True)

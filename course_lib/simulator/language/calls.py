@@ -20,10 +20,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..arithmetic import cast as machine_cast
-from . import allocations, conditions, forms, intrinsics, packages, python, refusals, types, views
+from . import allocations, conditions, forms, intrinsics, packages, python, refusals, tuples, types, views
 from .context import Context
 from .names import COORDINATES, Symbol, dtype_name, vector_of
-from .nodes import Apply, Const, Elementwise, Expr, Operation, Select, Static, once, tuple_of
+from .nodes import Apply, Const, Elementwise, Expr, Given, Operation, Select, Static, once, tuple_of
 from .operators import cast, function_of
 from .refusals import refuse
 from .source import Inner
@@ -282,7 +282,8 @@ MATH |= {
     for name in ("erf", "erfc", "gamma", "lgamma")
 }
 MATH["ldexp"] = Row("math.ldexp", (2,), _ldexp, "np.ldexp({0}, {1})", widened="math of")
-MATH["nextafter"] = Row("math.nextafter", (2,), _math2, "np.nextafter({0}, {1})", widened="math of")
+MATH["nextafter"] = Row("math.nextafter", (2,), _narrow(2), "np.nextafter({0}, {1})", widened="math of")
+MATH["remainder"] = Row("math.remainder", (2,), _narrow(2), "remainder({0}, {1})", widened="math of")
 MATH["pow"] = Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of")
 #: Functions of math that return a tuple.
 PARTS = {"frexp": forms.mantissa_and_exponent, "modf": forms.fraction_and_whole}
@@ -354,16 +355,9 @@ _LIBDEVICE = {
 _FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
 
 
-def _only(kind: str, count: int) -> Callable[..., Signature]:
-    def rule(*given: str) -> Signature:
-        return kind, (kind,) * count
-
-    return rule
-
-
 def _of_libdevice(name: str, kind: str, code: str) -> Row:
     count = len({part for part in ("{0}", "{1}", "{2}") if part in code})
-    return Row(f"libdevice.{name}", (count,), _only(kind, count), code)
+    return Row(f"libdevice.{name}", (count,), lambda *given: (kind, (kind,) * count), code)
 
 
 LIBDEVICE = {
@@ -429,12 +423,47 @@ CMATH = {
     "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", types.PART.__getitem__),
 }
 
+LOG_TO_BASE = Row(
+    "cmath.log",
+    (2,),
+    _complex(str),
+    "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})",
+    effect=True,
+    complex=True,
+)
+
+
+def _rect(r: str, phi: str) -> Signature:
+    if not (types.is_float(r) and types.is_float(phi)):
+        raise TypingError(f"cmath.rect takes two floats, and is given {r} and {phi}; convert them with float()")
+    return types.complex_result(r, phi), (r, phi)
+
+
+def polar(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``cmath.polar(z)``: (abs(z), cmath.phase(z))."""
+    (value,) = x.arguments(node, (1,), "cmath.polar", real=False)
+    if not types.is_complex(str(value.type)):
+        raise TypingError(f"cmath.polar takes a complex number, not {value.type}; convert it with complex()")
+    value, kind = once(value), types.PART[str(value.type)]
+    parts = (forms.MAGNITUDE, CMATH["phase"].operation)
+    return tuple_of(tuple(Apply(operation=part, args=(value,), type=kind, line=node.lineno) for part in parts))
+
+
+#: All functions of cmath: those above, and those of other arguments or results.
+CALLS_OF_CMATH: dict[str, Row | forms.Form] = CMATH | {
+    "log": lambda x, node, used: (LOG_TO_BASE if len(node.args) == 2 else CMATH["log"]).apply(x, node),
+    "rect": Row("cmath.rect", (2,), _rect, "rectangular({0}, {1})"),
+    "polar": polar,
+}
+
 #: The functions of numba.cuda, and the forms.
 CUDA: dict[str, Row | forms.Form] = {
     **_WARP,
     **{f"fp16.{name}": row for name, row in _HALF.items()},
     **LIBDEVICE,
     **dict.fromkeys((*forms.HINTED_LOADS, *forms.HINTED_STORES), forms.hinted),
+    "libdevice.sad": _of_libdevice("sad", "int32", "(np.abs({0} - {1}) + {2})"),
+    **{f"libdevice.{name}{end}": forms.of_libdevice for name in forms.TUPLES for end in ("", "f")},
     "match_all_sync": match_all,
     "activemask": Row(
         "cuda.activemask",
@@ -505,6 +534,9 @@ BUILTINS: dict[Any, Row | forms.Form] = {
 
 def call(x: Context, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
+    if any(isinstance(part, ast.Starred) for part in node.args):
+        values = [Given(value, part) for part in node.args for value in tuples.unpacked(x, part)]
+        node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
     if isinstance(node.func, ast.Attribute) and (made := _method(x, node, node.func, used)) is not None:
         return made
     thing = x.constant_object(node.func)
@@ -533,22 +565,22 @@ def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
         return forms.conversion(x, node, thing)
     if getattr(thing, "__module__", None) == "math":
         return _math_call(x, node, getattr(thing, "__name__", ""))
-    if getattr(thing, "__module__", None) == "cmath" and getattr(thing, "__name__", "") in CMATH:
-        return CMATH[getattr(thing, "__name__", "")].apply(x, node)
     if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
         return forms.named_tuple(x, node, thing)
     name = getattr(thing, "__name__", "")
+    if getattr(thing, "__module__", None) == "cmath" and name in CALLS_OF_CMATH:
+        return run_row(x, node, CALLS_OF_CMATH[name], used)
     if isinstance(thing, np.ufunc) and name in NUMPY_TESTS:
         return NUMPY_TESTS[name].apply(x, node)
     if isinstance(thing, np.ufunc) and name in NUMPY:
         row = NUMPY[name]
         return _into(x, node, row, used) if len(node.args) == row.arity[0] + 1 else row.apply(x, node)
+    if (made := forms.overloaded(x, node, thing, used)) is not None:
+        return made
     if getattr(thing, "__module__", None) in refusals.MODULES:
         _refuse_call(node, thing)
     if getattr(thing, "py_func", None) is not None:
         return forms.device(x, node, thing, used)
-    if isinstance(thing, FunctionType) and (made := forms.overloaded(x, node, thing, used)) is not None:
-        return made
     _refuse_call(node, thing)
 
 

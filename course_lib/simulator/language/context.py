@@ -24,12 +24,14 @@ from .nodes import (
     Elementwise,
     Expr,
     Frozen,
+    Given,
     Load,
     MakeView,
     Nothing,
     Operation,
     Slice,
     Static,
+    compile_time,
     tuple_of,
 )
 from .operators import NUMBERS, applied, cast
@@ -129,7 +131,8 @@ class Context(ABC):
         functions = [known[0] for known in known if isinstance(known, tuple) and isinstance(known[0], Inner)]
         more = {name for function in functions for name in function.free}
         values = tuple(default.value for default in defaults if isinstance(default, Const))
-        made = inner(self.source, node, values, more)
+        constants = {name: v.const for name, v in self.env.items() if isinstance(v.const, np.generic)}
+        made = inner(self.source, node, values, more, constants)
         for name in made.free:
             if name not in self.env:
                 refuse(node, f"{made.name} reads {name}, which has no value yet; assign it before the function")
@@ -175,6 +178,8 @@ class Context(ABC):
 
     def constant_object(self, node: ast.AST) -> object:
         """The compile-time object that an expression of names and attributes refers to, or None."""
+        if isinstance(node, Given):
+            return (compile_time(node.value) or (None,))[0]
         if isinstance(node, ast.Name):
             if node.id not in self.locals:
                 return self._global(node)

@@ -19,6 +19,7 @@ from .nodes import (
     Apply,
     Const,
     Expr,
+    Given,
     Local,
     MakeView,
     Nothing,
@@ -65,6 +66,8 @@ class Expressions(Context):
 
     def _expr(self, node: ast.AST) -> Expr:
         match node:
+            case Given():
+                return node.value
             case ast.Constant():
                 return self._constant(node)
             case ast.Name():

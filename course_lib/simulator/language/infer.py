@@ -119,6 +119,8 @@ class Statements(Expressions):
 
     def function(self, kernel: bool) -> Function:
         self.is_kernel = kernel
+        if kernel and self.source.rest:
+            refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
         body = self.block(self.source.tree.body)
         result, why, partial = (NONE, None, False) if kernel else self._result(body.ends)
         function = Function(

@@ -7,6 +7,7 @@ an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -411,6 +412,15 @@ class Await(Expr):
     parity: Expr
     line: int
     type: Type = NONE
+
+
+class Given(ast.Name):
+    """A value in a place of Python's syntax tree: an item of a tuple that a star unpacks."""
+
+    def __init__(self, value: Expr, place: ast.expr) -> None:
+        super().__init__(ast.unparse(place), ast.Load())
+        ast.copy_location(self, place)
+        self.value = value
 
 
 def once(value: Expr) -> Expr:

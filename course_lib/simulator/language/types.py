@@ -24,7 +24,7 @@ DOUBLE = ("float64", "complex128")
 _NARROW = ("bool", "int8", "int16", "uint8")
 
 #: The math functions that numba computes in float16.
-HALF_MATH = ("sqrt", "sin", "cos", "exp", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
+HALF_MATH = ("sqrt", "sin", "cos", "exp", "exp2", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
 
 DTYPE = {name: np.dtype(name) for name in SCALARS}
 #: The type of the parts of a complex number.
@@ -213,8 +213,6 @@ def math_result(a: str, name: str = "") -> str:
 
     Some functions have a float16 form; the others take a float16 as float32.
     """
-    if a == "float16" and name == "exp2":
-        raise TypingError("numba has no math.exp2 of float16; write math.exp2(float32(...))")
     if a == "float16" and name in HALF_MATH:
         return a
     return "float32" if a in ("float16", "float32") else "float64"

@@ -62,8 +62,9 @@ def take_argument(name: str, value: Any) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
     if isinstance(value, np.void) and value.dtype.names:
-        record = np.array(value)
-        record.flags.writeable = False
+        record = np.asarray(value)
+        if record.base is not value:  # a copy, which no kernel should change in place of the record
+            record.flags.writeable = False
         return take_records(name, record)
     if isinstance(value, np.ndarray):
         value = np.asarray(value)
