@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..lanes.memory import ConstantArray
+from ..lanes.memory import ConstantArray, ConstantField
 from ..language.nodes import Frozen, Saved
 from ..language.program import Function
 from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
@@ -75,7 +75,8 @@ class Module:
         """The name of a constant array in the generated code."""
         key = (node.name, id(node.array))
         if key not in self.outside:
-            self.outside[key] = ConstantArray(node.name, node.array), self.named(None)
+            of_records = ConstantField(node.name, node.array, node.field) if node.field else None
+            self.outside[key] = of_records or ConstantArray(node.name, node.array), self.named(None)
             self.constants[self.outside[key][1]] = self.outside[key][0]
         return self.outside[key][1]
 

@@ -92,6 +92,12 @@ class ConstantArray(GlobalArray):
     space = "constant"
 
 
+class ConstantField(FieldArray):
+    """A field of such an array of records."""
+
+    space = "constant"
+
+
 class SharedArray(Array):
     """A shared array of every block of a chunk: ``data`` is (elements, block rows, block columns)."""
 

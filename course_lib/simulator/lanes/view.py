@@ -186,13 +186,13 @@ def retyped(array: Array | View, dtype: str) -> View:
     return Retyped(array, (np.dtype(dtype),), tuple(array.shape))
 
 
-def contiguous(array: Array | View) -> bool:
-    """Are the elements neighbours in memory, in C order?"""
+def contiguous(array: Array | View, axis: int = 0) -> bool:
+    """Are the elements neighbours in memory, in C order, along ``axis`` and the dimensions after it?"""
     if isinstance(array, (Reshaped, Retyped)):
-        return contiguous(array.base)
+        return contiguous(array.base, axis * isinstance(array, Retyped))
     if not isinstance(array, View):
         wanted, gaps = 1, False
-        for size, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):
+        for size, stride in zip(reversed(array.shape[axis:]), reversed(array.strides[axis:]), strict=True):
             gaps |= size > 1 and stride != wanted
             wanted *= size
         return not gaps
@@ -202,13 +202,13 @@ def contiguous(array: Array | View) -> bool:
         p is not None and not np.any(np.asarray(array.shape[p[0]]) != size) and not np.any(np.asarray(p[2]) != 1)
         for p, size in zip(kinds, array.base.shape, strict=True)
     ]
-    first = next((d for d, p in enumerate(kinds) if p is not None), len(kinds))
+    first = next((d for d, p in enumerate(kinds) if p is not None and p[0] >= axis), len(kinds))
     steps = [p[2] for p in kinds[first : first + 1] if p is not None]
     return (
         order == sorted(order)
         and all(whole[first + 1 :])
         and not any(np.any(np.asarray(step) != 1) for step in steps)
-        and contiguous(array.base)
+        and contiguous(array.base, first)
     )
 
 

@@ -450,7 +450,8 @@ def polar(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 #: All functions of cmath: those above, and those of other arguments or results.
-CALLS_OF_CMATH: dict[str, Row | forms.Form] = CMATH | {
+CALLS_OF_CMATH: dict[str, Row | forms.Form] = {
+    **CMATH,
     "log": lambda x, node, used: (LOG_TO_BASE if len(node.args) == 2 else CMATH["log"]).apply(x, node),
     "rect": Row("cmath.rect", (2,), _rect, "rectangular({0}, {1})"),
     "polar": polar,

@@ -26,6 +26,7 @@ from .nodes import (
     Frozen,
     Given,
     Load,
+    MakeTuple,
     MakeView,
     Nothing,
     Operation,
@@ -267,12 +268,19 @@ class Context(ABC):
 
     def frozen(self, array: np.ndarray, node: ast.AST) -> Expr:
         """A global array of the program, which numba copies into the code of the kernel."""
-        kind = array.dtype.name
-        if kind not in types.SCALARS or not array.dtype.isnative:
-            refuse(node, f"{ast.unparse(node)} is an array of {array.dtype}; the simulator runs numbers: convert it")
+        kind, name = array.dtype.name, ast.unparse(node)
         if not array.flags.c_contiguous and not array.flags.f_contiguous:
-            refuse(node, f"{ast.unparse(node)} is not contiguous; freeze a copy, np.ascontiguousarray(...)")
-        return Frozen(name=ast.unparse(node), array=array, type=ArrayType(kind, array.ndim))
+            refuse(node, f"{name} is not contiguous; freeze a copy, np.ascontiguousarray(...)")
+        if array.dtype.names:
+            if reason := types.unfit_records(array):
+                refuse(node, f"{name} {reason}")
+            of = types.type_of_records(array)
+            fields = zip(of.fields, of.items, strict=True)
+            parts = (Frozen(name=f"{name}.{field}", array=array, field=field, type=part) for field, part in fields)
+            return MakeTuple(items=tuple(parts), type=of)
+        if kind not in types.SCALARS or not array.dtype.isnative:
+            refuse(node, f"{name} is an array of {array.dtype}; the simulator runs numbers: convert it")
+        return Frozen(name=name, array=array, type=ArrayType(kind, array.ndim))
 
     def _cuda_value(self, symbol: Symbol, node: ast.AST) -> Expr | None:
         """``threadIdx.x``, ``laneid`` and the like; None if ``symbol`` is not a number."""

@@ -246,9 +246,10 @@ class Expressions(Context):
         if not chain and is_field(owner):
             return owner, ()
         if not chain and isinstance(owner.type, RecordsType):
-            refuse(node, f"{ast.unparse(node)} is a whole record; the simulator stores it field by field: write each")
+            refuse(node, f"{ast.unparse(node)} is a whole record, which takes a record alone; store to its fields")
         if not chain:
-            refuse(node, f"{ast.unparse(node)} is an item of a tuple, and cannot be assigned; write a new tuple")
+            what = "an item of a tuple or an array in a record"
+            refuse(node, f"{ast.unparse(node)} is {what}; write a new tuple, or store to the array's elements")
         return self._indexed(node, owner, chain)
 
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:

@@ -305,10 +305,11 @@ class Allocate(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Frozen(Expr):
-    """A global array of the program, as it was when the kernel was compiled."""
+    """A global array of the program, or a field of its records, as it was when the kernel was compiled."""
 
     name: str
     array: np.ndarray
+    field: str = ""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -374,7 +375,10 @@ class Store(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Elementwise(Expr):
-    """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element."""
+    """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element.
+
+    ``whole``: an input is copied as it is in memory, so it must have the array's shape, and no gaps.
+    """
 
     acts: ClassVar[bool] = True
 
@@ -382,6 +386,7 @@ class Elementwise(Expr):
     function: Callable[..., object]
     inputs: tuple[Expr, ...]
     line: int
+    whole: bool = False
     type: Type = NONE
 
 

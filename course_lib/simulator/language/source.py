@@ -11,6 +11,7 @@ import linecache
 import os
 import time
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType, FunctionType
@@ -124,7 +125,7 @@ def inner(
     node: ast.FunctionDef | ast.Lambda,
     values: tuple[object, ...],
     more: set[str],
-    constants: dict[str, object],
+    constants: Mapping[str, object],
 ) -> Inner:
     """The function that ``node`` defines.
 

@@ -258,6 +258,27 @@ def of_value(value: object) -> str | None:
     return "float64" if isinstance(value, float) else "complex128" if isinstance(value, complex) else None
 
 
+def unfit_records(records: np.ndarray) -> str:
+    """Why the simulator does not run these records, for a message; empty if it does."""
+    for field, (kind, *_) in (records.dtype.fields or {}).items():
+        kind = kind.base  # of the elements, if the field is an array
+        if kind.name not in SCALARS or not kind.isnative:
+            return f"holds {kind} in the field {field!r}; the simulator runs numbers and arrays of numbers"
+        if any(size % kind.itemsize for size in records.strides):
+            return (
+                f"has a field {field!r} that is not aligned in every record; make their dtype with np.dtype(..., "
+                f"align=True), and with a size that is a multiple of {kind.itemsize} bytes"
+            )
+    return ""
+
+
+def type_of_records(records: np.ndarray) -> RecordsType:
+    """The type of an array of records."""
+    fields = records.dtype.fields or {}
+    kinds = (ArrayType(kind.base.name, records.ndim + kind.ndim) for kind, *_ in fields.values())
+    return RecordsType(tuple(kinds), tuple(fields), records.ndim)
+
+
 def unify_types(a: Type, b: Type) -> Type:
     """The common type of two versions of a variable, or CONFLICT."""
     if a == b:
