@@ -130,13 +130,15 @@ def different_arrays(line: int) -> DifferentArrays:
 
 
 def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
-    """``array[parts]``: an index, or (start, stop, step) of a slice, for each dimension."""
+    """``array[parts]``: an index, or (start, stop, step) of a slice, for each dimension; None for a new one."""
     places: list[Any] = []
     shape: list[Vector] = []
-    for part, size in zip(parts, array.shape, strict=True):
-        if isinstance(part, tuple):
+    for part in parts:
+        if part is None:
+            shape.append(np.int64(1))
+        elif isinstance(part, tuple):
             first, last, by = part
-            start, length, step = bounds(first, last, by, size, line)
+            start, length, step = bounds(first, last, by, array.shape[len(places)], line)
             places.append((len(shape), start, step))
             shape.append(length)
         else:
@@ -219,8 +221,8 @@ def stride(array: Array | View, axis: int) -> Vector:
     if isinstance(array, Reshaped):
         return np.int64(array.dtype.itemsize * prod(array.shape[axis + 1 :]))
     if isinstance(array, View):
-        d, place = next((d, p) for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] == axis)
-        return stride(array.base, d) * place[2]
+        found = [(d, p[2]) for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] == axis]
+        return stride(array.base, found[0][0]) * found[0][1] if found else np.int64(0)  # of a new dimension
     return np.int64(array.strides[axis] * array.itemsize)
 
 

@@ -190,9 +190,12 @@ class Context(ABC):
             if variable.maybe or not isinstance(variable.const, tuple):
                 refuse(node, f"{node.id!r} does not mean one thing on every path; use its value directly")
             return variable.const[0]
-        if not isinstance(node, ast.Attribute):
+        if not isinstance(node, (ast.Attribute, ast.Subscript)):
             return None
         owner = self.constant_object(node.value)
+        if isinstance(node, ast.Subscript):  # a member of an enumeration
+            name = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            return owner.__members__.get(name) if isinstance(owner, EnumMeta) and isinstance(name, str) else None
         if owner is None:
             return None
         if isinstance(owner, Symbol):
@@ -333,7 +336,8 @@ class Context(ABC):
         else:
             result, first, second = types.binary(op, x, y)
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
-        if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result != "float16":
+        unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
+        if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
             if not isinstance(right, Const) or right.value == 0:
                 right = Apply(operation=operators.NOT_ZERO, args=(right,), type=y, line=line)
         small = isinstance(right, Const) and literal and abs(int(right.value)) <= 0x10000
@@ -354,10 +358,10 @@ class Context(ABC):
         return applied(operators.BINARY[op], (left, right), result, line, reason)
 
     def part(self, node: ast.AST, array: Expr, places: list[Expr | Slice]) -> Expr:
-        """A part of ``array``; dimensions without an entry in ``places`` are taken whole."""
+        """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""
         assert isinstance(array.type, ArrayType)
-        places = places + [Slice()] * (array.type.ndim - len(places))
-        kind = ArrayType(array.type.dtype, sum(isinstance(p, Slice) for p in places), view=True)
+        places = places + [Slice()] * (array.type.ndim - sum(not isinstance(p, Nothing) for p in places))
+        kind = ArrayType(array.type.dtype, sum(isinstance(p, (Slice, Nothing)) for p in places), view=True)
         return MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
 
     def load(self, node: ast.expr, array: Expr, indices: tuple[Expr, ...]) -> Expr:

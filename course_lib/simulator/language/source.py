@@ -30,11 +30,17 @@ class Source:
     lines: tuple[tuple[int, str], ...]
     filename: str
     debug: bool = False
+    fast: bool = False
 
     @cached_property
     def debugged(self) -> Source:
         """The same function, compiled with debug=True: a division by zero raises an exception."""
         return replace(self, debug=True)
+
+    @cached_property
+    def fast_debugged(self) -> Source:
+        """The same, with fastmath=True, too: a quotient of float32 raises none."""
+        return replace(self, debug=True, fast=True)
 
     @property
     def name(self) -> str:
@@ -146,7 +152,7 @@ def inner(
     tree = ast.copy_location(ast.FunctionDef(tree.name, takes, tree.body, []), node)
     stored = [n.id for n in ast.walk(outer.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     known = {name: constants[name] for name in free if name in constants and stored.count(name) == 1}
-    given = outer.function, tree, (), outer.filename, outer.debug
+    given = outer.function, tree, (), outer.filename, outer.debug, outer.fast
     return Inner(*given, node=node, outer=outer, free=free, values=values, known=known)
 
 
@@ -225,7 +231,10 @@ def _instructions(code: CodeType) -> list[tuple[str, str]]:
 def read(kernel: object) -> Source:
     """Parse the source of ``kernel``. Raises UnsupportedKernelError if there is none to read."""
     source = _read(python_function(kernel))
-    return source.debugged if getattr(kernel, "targetoptions", {}).get("debug") else source
+    options = getattr(kernel, "targetoptions", {})
+    if not options.get("debug"):
+        return source
+    return source.fast_debugged if options.get("fastmath") else source.debugged
 
 
 def _read(function: FunctionType) -> Source:

@@ -90,13 +90,13 @@ def _stores(element: str, width: int, value: Type) -> bool:
 
 
 def _views(node: MakeView) -> bool:
-    kept = sum(isinstance(part, Slice) for part in node.parts)
+    kept = sum(isinstance(part, (Slice, Nothing)) for part in node.parts)
     array = node.array.type
     return (
         isinstance(array, ArrayType)
-        and len(node.parts) == array.ndim
+        and sum(not isinstance(part, Nothing) for part in node.parts) == array.ndim
         and node.type == ArrayType(array.dtype, kept, view=True)
-        and all(isinstance(o.type, str) and is_int(o.type) for o in node.operands[1:])
+        and all(isinstance(o.type, str) and (is_int(o.type) or o.type == NONE) for o in node.operands[1:])
     )
 
 
