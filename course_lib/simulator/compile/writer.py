@@ -53,7 +53,7 @@ class Module:
         self.constants: dict[str, object] = {}
         self.templates: dict[Function, Template] = {}
         self.unwritten: list[Template] = []  # whose text is still to be written
-        self.outside: dict[tuple[str, int], tuple[ConstantArray, str]] = {}
+        self.outside: dict[tuple[str, int], tuple[ConstantArray | ConstantField, str]] = {}
         self.chooses = False  # may threads choose between arrays?
         self.arrays = 0  # shared and local arrays, which are numbered
         self._by_value: dict[tuple[str, bytes], str] = {}

@@ -274,9 +274,10 @@ def unfit_records(records: np.ndarray) -> str:
 
 def type_of_records(records: np.ndarray) -> RecordsType:
     """The type of an array of records."""
-    fields = records.dtype.fields or {}
-    kinds = (ArrayType(kind.base.name, records.ndim + kind.ndim) for kind, *_ in fields.values())
-    return RecordsType(tuple(kinds), tuple(fields), records.ndim)
+    names = records.dtype.names or ()
+    kinds = (records.dtype[name] for name in names)
+    items = tuple(ArrayType(kind.base.name, records.ndim + kind.ndim) for kind in kinds)
+    return RecordsType(items, names, records.ndim)
 
 
 def unify_types(a: Type, b: Type) -> Type:
