@@ -13,7 +13,7 @@ import ast
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -311,21 +311,19 @@ NUMPY = {
 NUMPY_TESTS = {name: Row(f"np.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in _TESTS}
 
 _HALF = {
-    "hadd": Row("cuda.fp16.hadd", (2,), _half(2), "({0} + {1})"),
-    "hsub": Row("cuda.fp16.hsub", (2,), _half(2), "({0} - {1})"),
-    "hmul": Row("cuda.fp16.hmul", (2,), _half(2), "({0} * {1})"),
-    "hdiv": Row("cuda.fp16.hdiv", (2,), _half(2), "({0} / {1})"),
+    f"h{name}": Row(f"cuda.fp16.h{name}", (2,), _half(2, result), f"({{0}} {symbol} {{1}})")
+    for result, symbols in {
+        "float16": {"add": "+", "sub": "-", "mul": "*", "div": "/"},
+        "bool": {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
+    }.items()
+    for name, symbol in symbols.items()
+}
+_HALF |= {
     "hneg": Row("cuda.fp16.hneg", (1,), _half(1), "(-{0})"),
     "habs": Row("cuda.fp16.habs", (1,), _half(1), "np.abs({0})"),
     "hfma": Row("cuda.fp16.hfma", (3,), _half(3), "fused({0}, {1}, {2})"),
     "hmax": Row("cuda.fp16.hmax", (2,), _half(2), "larger({0}, {1})"),
     "hmin": Row("cuda.fp16.hmin", (2,), _half(2), "smaller({0}, {1})"),
-    "heq": Row("cuda.fp16.heq", (2,), _half(2, "bool"), "({0} == {1})"),
-    "hne": Row("cuda.fp16.hne", (2,), _half(2, "bool"), "({0} != {1})"),
-    "hlt": Row("cuda.fp16.hlt", (2,), _half(2, "bool"), "({0} < {1})"),
-    "hle": Row("cuda.fp16.hle", (2,), _half(2, "bool"), "({0} <= {1})"),
-    "hgt": Row("cuda.fp16.hgt", (2,), _half(2, "bool"), "({0} > {1})"),
-    "hge": Row("cuda.fp16.hge", (2,), _half(2, "bool"), "({0} >= {1})"),
 }
 _HALF |= {
     f"h{name}": Row(f"cuda.fp16.h{name}", (1,), _half(1), f"np.{name}({{0}})")
@@ -500,7 +498,7 @@ CUDA: dict[str, Row | forms.Form] = {
     "syncwarp": forms.syncwarp,
     "nanosleep": forms.pause,
     "threadfence": forms.fence,
-    "threadfence_block": forms.block_fence,
+    "threadfence_block": partial(forms.fence, operation=forms.BLOCK_FENCE),
     "threadfence_system": forms.fence,
     "syncthreads_count": forms.reduction,
     "syncthreads_and": forms.reduction,
@@ -517,8 +515,8 @@ STATEMENTS = (
 
 #: Python's own functions.
 BUILTINS: dict[Any, Row | forms.Form] = {
-    min: forms.smallest,
-    max: forms.largest,
+    min: partial(forms.extreme, operation=forms.SMALLER),
+    max: partial(forms.extreme, operation=forms.LARGER),
     abs: forms.absolute,
     len: forms.length,
     pow: forms.power,

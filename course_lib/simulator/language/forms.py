@@ -23,6 +23,7 @@ from .nodes import (
     compile_time,
     once,
     settled,
+    statement,
     tuple_of,
 )
 from .operators import cast, scalars, uniform
@@ -63,14 +64,9 @@ ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), (
 GLOBAL_ID = [
     Operation(f"grid({axis})", f"w.global_id({axis})", lambda args, result: result == "int64") for axis in range(3)
 ]
-SYNCWARP = Operation(
-    "syncwarp",
-    "w.syncwarp({0}, {mask}, {line})",
-    lambda args, result: is_int(str(args[0])) and result == NONE,
-    effect=True,
-)
+SYNCWARP = statement("syncwarp", "w.syncwarp({0}, {mask}, {line})")
 FENCE, BLOCK_FENCE = (
-    Operation(name, f"w.threadfence({{mask}}, {block_only})", lambda args, result: result == NONE, effect=True)
+    statement(name, f"w.threadfence({{mask}}, {block_only})")
     for name, block_only in (("threadfence", False), ("threadfence_block", True))
 )
 SMALLER = Operation("min", "smaller({0}, {1})", uniform)
@@ -81,7 +77,7 @@ CONJUGATE = Operation("conjugate", "np.conjugate({0})", uniform)
 COMPLEX_OF = Operation("complex", "complex_of({0}, {1})", scalars)
 
 
-NANOSLEEP = Operation("nanosleep", "{0}", lambda args, result: is_int(str(args[0])) and result == NONE, effect=True)
+NANOSLEEP = statement("nanosleep", "{0}")
 FREXP = [
     Operation(f"frexp[{i}]", f"cast(np.frexp({{0}})[{i}], {{dtype}})", lambda args, result: is_float(str(args[0])))
     for i in range(2)
@@ -165,16 +161,10 @@ def syncwarp(x: Context, node: ast.Call, used: bool) -> Expr:
     return Apply(operation=SYNCWARP, args=(members,), type=NONE, line=node.lineno)
 
 
-def fence(x: Context, node: ast.Call, used: bool) -> Expr:
+def fence(x: Context, node: ast.Call, used: bool, operation: Operation = FENCE) -> Expr:
     at_most(node, 0)
     x.analysis.fences = True
-    return Apply(operation=FENCE, args=(), type=NONE, line=node.lineno)
-
-
-def block_fence(x: Context, node: ast.Call, used: bool) -> Expr:
-    at_most(node, 0)
-    x.analysis.fences = True
-    return Apply(operation=BLOCK_FENCE, args=(), type=NONE, line=node.lineno)
+    return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
 
 
 def pause(x: Context, node: ast.Call, used: bool) -> Expr:
@@ -310,7 +300,8 @@ def conjugate(x: Context, node: ast.Call) -> Expr:
     return Apply(operation=CONJUGATE, args=(value,), type=value.type, line=node.lineno, why=value.why)
 
 
-def _extreme(x: Context, node: ast.Call, operation: Operation) -> Expr:
+def extreme(x: Context, node: ast.Call, used: bool, operation: Operation) -> Expr:
+    """``min`` and ``max``."""
     whole = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
         packages.check("min() and max() of a tuple", ())
@@ -339,14 +330,6 @@ def _extreme_of(x: Context, node: ast.Call, operation: Operation, values: list[E
     for value in rest:
         result = Apply(operation=operation, args=(result, value), type=kind, line=node.lineno)
     return replace(result, why=reason)
-
-
-def smallest(x: Context, node: ast.Call, used: bool) -> Expr:
-    return _extreme(x, node, SMALLER)
-
-
-def largest(x: Context, node: ast.Call, used: bool) -> Expr:
-    return _extreme(x, node, LARGER)
 
 
 def absolute(x: Context, node: ast.Call, used: bool) -> Expr:
@@ -453,8 +436,7 @@ def say(x: Context, node: ast.Call, used: bool) -> Expr:
         parts.append(f"{{{len(values)}}}")
         values.append(value)
     code = f"w.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
-    operation = Operation("print", code, lambda args, result: result == NONE, effect=True)
-    return Apply(operation=operation, args=tuple(values), type=NONE, line=node.lineno)
+    return Apply(operation=statement("print", code), args=tuple(values), type=NONE, line=node.lineno)
 
 
 def failure(node: ast.Assert | ast.Raise) -> Expr:
@@ -462,8 +444,7 @@ def failure(node: ast.Assert | ast.Raise) -> Expr:
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
     code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
-    operation = Operation(kind, code, lambda args, result: result == NONE, effect=True)
-    return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
+    return Apply(operation=statement(kind, code), args=(), type=NONE, line=node.lineno)
 
 
 # --- device functions -------------------------------------------------------------------------------------------------

@@ -419,6 +419,11 @@ class Await(Expr):
     type: Type = NONE
 
 
+def statement(name: str, code: str) -> Operation:
+    """An operation that has an effect, and no value."""
+    return Operation(name, code, lambda args, result: result == NONE, effect=True)
+
+
 class Given(ast.Name):
     """A value in a place of Python's syntax tree: an item of a tuple that a star unpacks."""
 
