@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numba import cuda, float32, float64, types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 from numba.np.numpy_support import ufunc_find_matching_loop
 
 from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
@@ -323,14 +323,20 @@ def implementation_of_spread(out, value, scale=2):
     return other_parameters if isinstance(value, types.Float) else stores
 
 
+@register_jitable
+def halved(value, by=2):
+    return value / by
+
+
 def test_an_overload_takes_names_and_defaults():
     def kernel(x):
         spread(x[1:], scale=5, value=4)
         spread(x, 3)
+        x[1] = halved(x[1]) + halved(x[1], by=4)
 
     x = np.zeros(2)
     simulate(kernel)[1, 1](x)
-    assert x.tolist() == [6, 20]
+    assert x.tolist() == [6, 15]
 
     def mismatched(x):
         spread(x, 1.5)

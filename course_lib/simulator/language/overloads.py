@@ -33,7 +33,8 @@ def templates(function: object) -> list[Any]:
 def implementation(function: object, kinds: Sequence[Type], named: dict[str, Type]) -> FunctionType | None:
     """The function that numba compiles in place of ``function`` for arguments of these types; None if there is none.
 
-    It has the parameters of its overload, and does not depend on the values of literals (``prefer_literal``).
+    It has the parameters of its overload, unless that is not strict, and does not depend on the values of literals
+    (``prefer_literal``).
     """
     types = sys.modules["numba.cuda.types" if installed() == NUMBA_CUDA else "numba.core.types"]
     given = [_numba_type(types, kind) for kind in kinds]
@@ -43,13 +44,14 @@ def implementation(function: object, kinds: Sequence[Type], named: dict[str, Typ
     for target in TARGETS:
         for template in templates(function):
             choose = None if getattr(template, "prefer_literal", False) else getattr(template, "_overload_func", None)
-            if choose is not None and template.metadata.get("target", "cpu") == target:
+            if choose is not None and template.metadata.get("target", "generic") == target:
                 try:
                     signature(choose).bind(*given, **by_name)
                 except TypeError:  # this one takes other arguments
                     continue
                 found = choose(*given, **by_name)
-                if isinstance(found, FunctionType) and getfullargspec(found)[:4] == getfullargspec(choose)[:4]:
+                alike = isinstance(found, FunctionType) and getfullargspec(found)[:4] == getfullargspec(choose)[:4]
+                if isinstance(found, FunctionType) and (alike or not getattr(template, "_strict", True)):
                     return found
     return None
 
