@@ -359,6 +359,25 @@ def test_whole_records_and_arrays_in_them_are_copied():
     np.testing.assert_array_equal(b[3], before[0])
 
 
+@cuda.jit(device=True)
+def counted(count):
+    count[0] += 1
+    return count[0] - 1
+
+
+def test_indices_of_a_copied_record_are_evaluated_once_in_pythons_order():
+    def kernel(a, b, count):
+        a[counted(count)] = b[counted(count)]
+        a[counted(count)]["at"] = b[counted(count)]["at"]
+
+    a, b, count = bodies(5), bodies(5)[::-1].copy(), np.zeros(1, "i8")
+    want = a.copy()
+    want[1], want["at"][3] = b[0], b["at"][2]
+    simulate(kernel)[1, 1](a, b, count)
+    np.testing.assert_array_equal(a, want)
+    assert count[0] == 4
+
+
 @pytest.mark.parametrize(
     ("points", "message"),
     [
