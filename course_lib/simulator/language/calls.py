@@ -111,7 +111,7 @@ def _complex(result: Callable[[str], str]) -> Callable[..., Signature]:
     """Of complex numbers: complex64 if each number fits in one. ``result``: the type of the result for that."""
 
     def rule(*given: str) -> Signature:
-        small = all(a in (*types.SMALL, "float16", "float32", "complex64") for a in given)
+        small = all(a in ("complex64", *types.SINGLE) for a in given)
         kind = "complex64" if small else "complex128"
         return result(kind), (kind,) * len(given)
 
@@ -128,12 +128,12 @@ def _pow(a: str, b: str) -> Signature:
 
 
 def _ldexp(a: str, exponent: str) -> Signature:
-    kind = "float32" if a in (*types.SMALL, "float16", "float32") else "float64"
+    kind = "float32" if a in types.SINGLE else "float64"
     return kind, (kind, "int32")
 
 
 def _fma(*args: str) -> Signature:
-    kind = "float32" if all(a in (*types.SMALL, "float16", "float32") for a in args) else "float64"
+    kind = "float32" if all(a in types.SINGLE for a in args) else "float64"
     return kind, (kind,) * 3
 
 

@@ -368,7 +368,7 @@ def _parts(x: Context, node: ast.Call, operations: list[Operation], kind: str, s
 
 def mantissa_and_exponent(x: Context, node: ast.Call, used: bool) -> Expr:
     """``math.frexp(x)``."""
-    kind = "float32" if _type_of_one(x, node) in (*types.SMALL, "float16", "float32") else "float64"
+    kind = "float32" if _type_of_one(x, node) in types.SINGLE else "float64"
     return _parts(x, node, FREXP, kind, "int32")
 
 

@@ -20,8 +20,9 @@ COMPLEX = ("complex64", "complex128")
 SCALARS = ("bool", *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX)
 #: Types of double precision.
 DOUBLE = ("float64", "complex128")
-#: Integer types that numba's arithmetic converts to float32, not float64.
-_NARROW = ("bool", "int8", "int16", "uint8")
+#: Types that numba converts to float32, not float64, for an operator or a function of floats.
+SMALL = ("bool", "int8", "int16", "uint8")
+SINGLE = ("float16", "float32", *SMALL)
 
 #: The math functions that numba computes in float16.
 HALF_MATH = ("sqrt", "sin", "cos", "exp", "exp2", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
@@ -101,8 +102,8 @@ def bits(t: str) -> int:
 
 
 def _float_result(a: str, b: str) -> str:
-    """float32 if both operands fit in it (float32, float16, bool, int8, int16 or uint8), else float64."""
-    return "float32" if all(t in ("float16", "float32", *_NARROW) for t in (a, b)) else "float64"
+    """float32 if both operands fit in it, else float64."""
+    return "float32" if a in SINGLE and b in SINGLE else "float64"
 
 
 def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
@@ -110,7 +111,7 @@ def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
     if is_complex(a) or is_complex(b):
         if op not in ("Add", "Sub", "Mult", "Div", "Pow"):
             raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
-        t = "complex64" if all(t in ("complex64", "float16", "float32", *_NARROW) for t in (a, b)) else "complex128"
+        t = "complex64" if all(t in ("complex64", *SINGLE) for t in (a, b)) else "complex128"
         return t, t, t
     if (
         op in ("Add", "Sub", "Mult", "Div")
@@ -202,10 +203,6 @@ def unify(a: str, b: str) -> str:
     if bits(signed) > bits(unsigned):
         return signed
     return f"int{2 * bits(unsigned)}"
-
-
-#: Types that numba converts to float32 for a function that exists only in float32 and float64.
-SMALL = ("bool", "int8", "int16", "uint8")
 
 
 def math_result(a: str, name: str = "") -> str:
