@@ -574,12 +574,12 @@ def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     if isinstance(thing, np.ufunc) and name in NUMPY:
         row = NUMPY[name]
         return _into(x, node, row, used) if len(node.args) == row.arity[0] + 1 else row.apply(x, node)
-    if (made := forms.overloaded(x, node, thing, used)) is not None:
-        return made
     if getattr(thing, "__module__", None) in refusals.MODULES:
         _refuse_call(node, thing)
     if getattr(thing, "py_func", None) is not None:
         return forms.device(x, node, thing, used)
+    if isinstance(thing, FunctionType) and (made := forms.overloaded(x, node, thing, used)) is not None:
+        return made
     _refuse_call(node, thing)
 
 
