@@ -93,6 +93,15 @@ def dim(array: Any, axis: int) -> np.int64:
     return np.int64(array.shape[axis])
 
 
+def remainder(a: Vector, b: Vector) -> Vector:
+    """``a - n * b``, where n is the integer nearest to a / b, the even one of two: IEEE 754's remainder, exact."""
+    size, step = np.abs(a), np.abs(b)
+    rest = np.fmod(size, step)
+    other = step - rest
+    even = np.fmod((size - rest) / 2, step) == 0
+    return np.copysign(a.dtype.type(1), a) * np.where((rest < other) | ((rest == other) & even), rest, -other)
+
+
 def smaller(a: Vector, b: Vector) -> Vector:
     """``min(a, b)``; if one is NaN, the other one, like CUDA's fmin."""
     return np.fmin(a, b)
@@ -200,6 +209,14 @@ def complex_of(real: Vector, imaginary: Vector) -> Vector:
     result = np.empty(np.broadcast_shapes(real.shape, imaginary.shape), kind)
     result.real, result.imag = real, imaginary
     return result[()]
+
+
+def rectangular(r: Vector, phi: Vector) -> Vector:
+    """``cmath.rect(r, phi)``, as numba compiles it: infinity times zero is zero."""
+    real, imaginary = (np.where((part == 0) & np.isinf(r), part / r, part * r) for part in (np.cos(phi), np.sin(phi)))
+    lost, none = ~np.isfinite(phi), r == 0
+    real = np.where(lost & none, 0, np.where(lost & np.isinf(r), r, real)).astype(real.dtype)
+    return complex_of(real, np.where(lost & none, 0, np.where(lost & np.isinf(r), phi, imaginary)).astype(real.dtype))
 
 
 def magnitude(a: Vector) -> Vector:

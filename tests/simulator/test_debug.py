@@ -115,6 +115,16 @@ def test_branches_that_are_not_taken_divide_nothing():
     assert out.tolist() == [5, 6, 0.25]
 
 
+def test_a_fast_quotient_of_float32_raises_nothing():
+    """As numba compiles it: with fastmath=True, / of float32 alone is not checked."""
+    fast = cuda.jit(debug=True, opt=False, fastmath=True)(divides.py_func)
+    out = np.zeros(1, "f4")
+    simulate(fast)[1, 1](np.ones(1, "f4"), np.zeros(1, "f4"), out)
+    assert out[0] == np.inf
+    with pytest.raises(KernelError, match="ZeroDivisionError"):
+        simulate(fast)[1, 1](np.ones(1), np.zeros(1), out)
+
+
 def test_a_constant_divisor_of_zero():
     @cuda.jit(debug=True, opt=False)
     def kernel(x):

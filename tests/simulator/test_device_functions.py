@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numba import cuda, float32, float64, types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 from numba.np.numpy_support import ufunc_find_matching_loop
 
 from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
@@ -306,3 +306,40 @@ def test_an_overload_is_chosen_by_the_types():
 
     with pytest.raises(UnsupportedKernelError, match="grown is a plain Python function"):
         simulate(without)[1, 1](x)
+
+
+def spread(out, value, *rest, scale=2):
+    raise NotImplementedError
+
+
+@overload(spread, target="generic")
+def implementation_of_spread(out, value, scale=2):
+    def other_parameters(out, value):
+        out[0] = value
+
+    def stores(out, value, scale=2):
+        out[0] = value * scale
+
+    return other_parameters if isinstance(value, types.Float) else stores
+
+
+@register_jitable
+def halved(value, by=2):
+    return value / by
+
+
+def test_an_overload_takes_names_and_defaults():
+    def kernel(x):
+        spread(x[1:], scale=5, value=4)
+        spread(x, 3)
+        x[1] = halved(x[1]) + halved(x[1], by=4)
+
+    x = np.zeros(2)
+    simulate(kernel)[1, 1](x)
+    assert x.tolist() == [6, 15]
+
+    def mismatched(x):
+        spread(x, 1.5)
+
+    with pytest.raises(UnsupportedKernelError, match="spread is a plain Python function"):
+        simulate(mismatched)[1, 1](x)

@@ -131,6 +131,49 @@ def test_a_function_without_variables_is_an_argument():
     np.testing.assert_array_equal(out, x + 2 + 2 * x)
 
 
+@cuda.jit(device=True)
+def applied(function, *rest):
+    return function(*rest) + len(rest)
+
+
+def test_a_function_that_reads_constants_is_an_argument():
+    def kernel(x, out):
+        i, y = cuda.threadIdx.x, 10
+
+        def more(a, b):
+            return a * b + y
+
+        out[i] = applied(more, x[i], 3) + applied(lambda: y) + applied(lambda *v: v[0] + len(v), *(x[i], 2))
+
+    x, out = np.arange(8.0), np.zeros(8)
+    simulate(kernel)[1, 8](x, out)
+    np.testing.assert_array_equal(out, (3 * x + 10 + 2) + 10 + (x + 2 + 2))
+
+
+def test_a_function_that_reads_variables_is_no_argument():
+    def reads_a_variable(x):
+        y = x[0]
+        x[1] = applied(lambda: y)
+
+    def reads_what_changes(x):
+        y = 1
+        x[1] = applied(lambda: y)
+        y = 2
+        x[0] = y
+
+    for kernel in (reads_a_variable, reads_what_changes):
+        with pytest.raises(UnsupportedKernelError, match="reads y .* numba knows only constants"):
+            simulate(kernel)[1, 1](np.zeros(2))
+
+
+def test_a_kernel_names_its_arguments():
+    def kernel(*arrays):
+        arrays[0][0] = 1
+
+    with pytest.raises(UnsupportedKernelError, match="no kernel with \\*arrays"):
+        simulate(kernel)[1, 1](np.zeros(2))
+
+
 def exchanging(wait):
     def kernel(out):
         tile = cuda.shared.array(64, float32)

@@ -83,7 +83,7 @@ def of_no_kind(a):
 
 
 def complex_math(a):
-    a[0] = cmath.polar(a[0])[0]
+    a[0] = cmath.isclose(a[0], 1)
 
 
 def random_numbers(a):

@@ -39,6 +39,10 @@ KNOWN = {
     "test_cpu_dispatcher_invalid": "numba cannot type a function that was compiled for the CPU; here its source is run",
     "test_issue_4628": "counts what the dispatcher compiled",
     "test_ambiguous_new_version": "likewise",
+    "test_explicit_signatures_device": "likewise",
+    "test_explicit_signatures_device_unsafe": "likewise",
+    "test_explicit_signatures_ambiguous_resolution": "looks for numba's words in an error",
+    "test_10y_issue_9585": "likewise",
     "test_coerce_input_types_unsafe": "expected to fail on a GPU, and passes here",
     "test_explicit_signatures_unsafe": "likewise",
     "test_get_max_threads_per_block_unspecialized": "asks for properties of compiled code",
@@ -46,6 +50,7 @@ KNOWN = {
     "test_ex_3d_grid": "draws 450 million random numbers, which takes longer than a test may",
     "test_exp": "asks for the sign of a zero that C99 leaves open",
     "test_laplace_small": "a thousand launches take longer than a test may",
+    "test_ex_laplace": "likewise, ten thousand",
 }
 
 
@@ -53,6 +58,6 @@ def test_most_pass_and_none_is_wrong_for_an_unknown_reason(tmp_path):
     outcomes = run(tmp_path)
     counts = Counter(outcomes.values())
 
-    assert counts["passed"] >= 430, counts
+    assert counts["passed"] >= 550, counts
     wrong = {name.rsplit(".", 1)[1] for name, outcome in outcomes.items() if outcome in ("wrong", "broken")}
     assert wrong <= KNOWN.keys()

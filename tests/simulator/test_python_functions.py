@@ -86,6 +86,7 @@ def enumerations(x, out):
     out[i, 1] = x[i, 0] + Level.HIGH.value
     out[i, 2] = (Colour.RED == Colour.BLUE) + 2 * (Colour.RED is ALIAS) + 4 * (Colour.RED != Colour.BLUE)
     out[i, 3] = x[i, 0] > Level.LOW and x[i, 0] is not None
+    out[i, 4] = Level["HIGH"] + (Colour["RED"] is ALIAS)
 
 
 @pytest.fixture(autouse=True)

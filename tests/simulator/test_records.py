@@ -12,7 +12,7 @@ from numba.cuda.random import (
     xoroshiro128p_uniform_float64,
 )
 
-from course_lib import LaunchError, UnsupportedKernelError, simulate
+from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
 
 PARTICLE = np.dtype([("x", "f4"), ("charge", "i2"), ("mass", "f8"), ("id", "i4")], align=True)
 
@@ -154,20 +154,24 @@ def test_a_trace_holds_the_fields():
     assert run.trace is not None and p["x"].tolist() == [2.5] * 32
 
 
-def test_a_single_record_is_read_and_not_written():
+def test_a_single_record_is_read_and_written():
     @cuda.jit
     def reads(p, out):
         out[cuda.threadIdx.x] = p.mass + p["x"]
 
     @cuda.jit
-    def writes(p):
-        p.id = cuda.threadIdx.x
+    def writes(p, q):
+        if cuda.threadIdx.x:
+            p.id = q["id"] = cuda.threadIdx.x
 
-    record, out = particles(1)[0], np.zeros(3)
-    simulate(reads)[1, 3](record, out)
-    np.testing.assert_array_equal(out, record["mass"] + record["x"])
-    with pytest.raises(LaunchError, match="of a single record, an array"):
-        simulate(writes)[1, 1](record)
+    p, out = particles(2), np.zeros(3)
+    simulate(reads)[1, 3](p[1], out)
+    np.testing.assert_array_equal(out, p["mass"][1] + p["x"][1])
+    simulate(writes)[1, 2](p[0], p[1])
+    assert p["id"].tolist() == [1, 1]
+    p.flags.writeable = False
+    with pytest.raises(LaunchError, match="read-only"):
+        simulate(writes)[1, 2](p[0], p[1])
 
 
 @cuda.jit(device=True)
@@ -184,6 +188,32 @@ def test_a_store_to_an_item_of_a_tuple_in_a_device_function_is_watched():
     assert [(f.kind, f.array) for f in run.findings] == [("race", "a")]
 
 
+PAIRS = np.array([(1, [2, 3]), (4, [5, 6]), (7, [8, 9])], np.dtype([("x", "f8"), ("y", "i2", 2)], align=True))
+TEXTS = np.zeros(2, [("x", "S4")])
+
+
+def test_records_outside_of_the_kernel_are_constants():
+    def kernel(out):
+        i = cuda.threadIdx.x
+        frozen = cuda.const.array_like(PAIRS)
+        out[i] = frozen[i].x * 10 + PAIRS[i]["y"][1] + PAIRS["y"][i, 0] + len(frozen)
+
+    out = np.zeros(3)
+    run = simulate(kernel)[1, 3](out)
+    assert out.tolist() == [18, 54, 90]
+    assert {(row.array, row.space) for row in run.traffic.rows if row.op == "load"} == {
+        ("PAIRS.x", "constant"),
+        ("PAIRS.y", "constant"),
+    }
+
+    def writes(out):
+        PAIRS[0].x = 1
+
+    with pytest.raises(LaunchError, match="writes 'PAIRS.x', which is read-only"):
+        simulate(writes)[1, 1](out)
+    assert PAIRS["x"][0] == 1
+
+
 def no_such_field(p, out):
     out[0] = p[0].weight
 
@@ -193,7 +223,16 @@ def slice_of_records(p, out):
 
 
 def whole_record(p, out):
-    p[0] = p[1]
+    p[0] = 1
+
+
+def other_record(p, out):
+    tile = cuda.const.array_like(PAIRS)
+    p[0] = tile[1]
+
+
+def wrong_constant(p, out):
+    out[0] = TEXTS[0].x
 
 
 def field_by_variable(p, out):
@@ -206,7 +245,9 @@ def field_by_variable(p, out):
     [
         (no_such_field, "has the fields x, charge, mass, id"),
         (slice_of_records, "one index for each dimension"),
-        (whole_record, "field by field"),
+        (whole_record, "takes a record alone"),
+        (other_record, "same names and types"),
+        (wrong_constant, "TEXTS holds"),
         (field_by_variable, "has the fields x, charge, mass, id"),
     ],
     ids=lambda k: getattr(k, "__name__", ""),
@@ -219,8 +260,8 @@ def test_what_remains_is_refused_by_name(kernel, message):
 @pytest.mark.parametrize(
     ("dtype", "message"),
     [
-        ([("x", "f4"), ("y", [("z", "f4")])], "'y' of the records 'p'"),
-        ([("x", "f4"), ("text", "S4")], "'text' of the records 'p'"),
+        ([("x", "f4"), ("y", [("z", "f4")])], "records 'p' holds .* in the field 'y'"),
+        ([("x", "f4"), ("text", "S4")], "records 'p' holds .* in the field 'text'"),
         ([("flag", "i1"), ("x", "f8")], "align=True"),
         (np.dtype([("x", "f8"), ("z", "c16")], align=True), "a multiple of 16 bytes"),
     ],
@@ -289,6 +330,70 @@ def test_a_record_by_value_has_arrays_too():
     a, out = bodies(3), np.zeros(1)
     simulate(kernel)[1, 1](a[1], out)
     assert out[0] == a["at"][1, 1] + a["pair"][1, 1, 0]
+
+
+def test_whole_records_and_arrays_in_them_are_copied():
+    """As NumPy does it; each field is an access of its own."""
+
+    @cuda.jit(device=True)
+    def first(records):
+        return records[0]
+
+    @cuda.jit
+    def kernel(a, b, one, points):
+        i = cuda.threadIdx.x
+        a[i] = b[(i + 1) % 4]
+        a[i]["at"] = points[i]
+        if i == 2:
+            one["pair"] = b[2]["pair"]
+            b[3] = first(b)
+
+    a, b, points = np.zeros(4, NESTED), bodies(5), np.random.default_rng(6).random((4, 3)).astype("f4")
+    before = b.copy()
+    run = simulate(kernel)[1, 4](a, b[:4], b[4], points)
+    assert run.findings == () and run.traffic.select(array="a.mass", op="store", line=run.traffic.rows[0].line)
+    want = before[[1, 2, 3, 0]]
+    want["at"] = points
+    np.testing.assert_array_equal(a, want)
+    np.testing.assert_array_equal(b["pair"][4], before["pair"][2])
+    np.testing.assert_array_equal(b[3], before[0])
+
+
+@cuda.jit(device=True)
+def counted(count):
+    count[0] += 1
+    return count[0] - 1
+
+
+def test_indices_of_a_copied_record_are_evaluated_once_in_pythons_order():
+    def kernel(a, b, count):
+        a[counted(count)] = b[counted(count)]
+        a[counted(count)]["at"] = b[counted(count)]["at"]
+
+    a, b, count = bodies(5), bodies(5)[::-1].copy(), np.zeros(1, "i8")
+    want = a.copy()
+    want[1], want["at"][3] = b[0], b["at"][2]
+    simulate(kernel)[1, 1](a, b, count)
+    np.testing.assert_array_equal(a, want)
+    assert count[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (np.zeros((3, 2), "f4"), "has 2 elements, and that of a.at 3"),
+        (np.zeros((3, 1), "f4"), "has 1 elements, and that of a.at 3"),
+        (np.zeros((3, 3), "f4", order="F"), "has gaps"),
+        (np.zeros((3, 3), "f8"), "is given a 1-dimensional array of float64"),
+        (np.zeros(3, "f4"), "store to the array's elements"),
+    ],
+)
+def test_an_array_in_a_record_takes_its_like_alone(points, message):
+    def kernel(a, points):
+        a[0]["at"] = points[1]
+
+    with pytest.raises((UnsupportedKernelError, KernelError), match=message):
+        simulate(kernel)[1, 1](bodies(1), points)
 
 
 def test_what_fields_that_are_arrays_lack():

@@ -1,16 +1,10 @@
 """Signatures in decorators cast arguments and results, and are chosen among, as numba does."""
 
-import itertools
-
 import numpy as np
 import pytest
-from numba import types
-from numba.core.typeconv.rules import default_type_manager
 from oracles.sources import import_kernel
 
 from course_lib import LaunchError, UnsupportedKernelError, simulate
-from course_lib.simulator.language import signatures
-from course_lib.simulator.language.types import SCALARS
 
 HEAD = """
 from types import SimpleNamespace
@@ -30,14 +24,6 @@ class cuda:
 
 def kernel_of(text, folder):
     return import_kernel(HEAD + text, folder)
-
-
-def test_conversions_are_numbas():
-    names = {"bool": types.boolean} | {t: getattr(types, t) for t in SCALARS[1:]}
-    for a, b in itertools.product(SCALARS, SCALARS):
-        found = default_type_manager.check_compatible(names[a], names[b])
-        expected = None if found is None else {"exact": 0, "promote": 1, "safe": 2, "unsafe": 3}[found.name]
-        assert signatures.CONVERSIONS.get((a, b)) == expected, (a, b)
 
 
 def test_a_device_functions_arguments_and_result_are_cast(tmp_path):
@@ -149,6 +135,20 @@ def kernel(a):
     )
     with pytest.raises(UnsupportedKernelError, match="equally well"):
         simulate(kernel)[1, 1](np.zeros(1, "i8"))
+
+
+@pytest.mark.parametrize("signature", ["void(float32[:]", "void(teleport)", "7"])
+def test_what_is_no_signature(tmp_path, signature):
+    kernel = kernel_of(
+        f"""
+@cuda.jit("{signature}")
+def kernel(a):
+    a[0] = 1
+""",
+        tmp_path,
+    )
+    with pytest.raises(UnsupportedKernelError, match="is no signature"):
+        simulate(kernel)[1, 1](np.zeros(1))
 
 
 def test_an_unknown_type_in_a_signature_is_refused(tmp_path):

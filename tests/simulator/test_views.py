@@ -127,6 +127,29 @@ def test_parts_of_shared_and_local_arrays():
     assert run.findings == () and run.traffic.select(space="shared", op="load").accesses == 64
 
 
+def test_new_dimensions():
+    def kernel(A, B, out, sizes):
+        i, j = cuda.grid(2)
+        column, rows = A[:, None], A[np.newaxis, 1:, None, 2]
+        out[i, j] = column[i, 0, j] + 10 * A[i, None][0, j] + 100 * A[..., None, ::-1][i, 0, j]
+        B[:, None][i, 0, j] += A[i, j]
+        if i == j == 0:
+            sizes[0], sizes[1], sizes[2] = rows.shape
+            sizes[3], sizes[4] = rows[0, 2, 0], column.strides[0] + column.strides[1]
+
+    A, B, out, sizes = matrix(), np.zeros((5, 7), "f4"), np.zeros((5, 7)), np.zeros(5, "i8")
+    run = simulate(kernel)[1, (5, 7)](A, B, out, sizes)
+    np.testing.assert_array_equal(out, A + 10 * A + 100 * A[:, ::-1])
+    np.testing.assert_array_equal(B, A)
+    assert run.errors == () and sizes.tolist() == [1, 4, 1, A[3, 2], 28]
+
+    def outside(A):
+        A[:, None][1, 1, 0] = 0
+
+    (finding,) = simulate(outside, strict=False)[1, 1](A).findings
+    assert (finding.kind, finding.index) == ("out-of-bounds", (1, 1, 0))
+
+
 def test_an_index_outside_a_view_but_inside_its_array_is_out_of_bounds():
     def kernel(A, B):
         i = cuda.grid(1)

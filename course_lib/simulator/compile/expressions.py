@@ -255,8 +255,8 @@ def elementwise(out: Writer, node: Elementwise) -> Code:
         inputs.append(f"({out.site(node.line, 'load')}, {code})" if is_array else code)
     array, site = text(out, node.array), out.site(node.line, "store")
     function = out.module.named(node.function)
-    given = "".join(f"{value}, " for value in inputs)
-    out.emit(f"elementwise(w.steps, {site}, {array}, {function}, ({given}), {out.mask}, {out.at(node.line)})")
+    given = f"({''.join(f'{value}, ' for value in inputs)}), {out.mask}, {out.at(node.line)}, {node.whole}"
+    out.emit(f"elementwise(w.steps, {site}, {array}, {function}, {given})")
     return Code("None")
 
 

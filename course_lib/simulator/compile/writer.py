@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..lanes.memory import ConstantArray
+from ..lanes.memory import ConstantArray, ConstantField
 from ..language.nodes import Frozen, Saved
 from ..language.program import Function
 from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
@@ -53,7 +53,7 @@ class Module:
         self.constants: dict[str, object] = {}
         self.templates: dict[Function, Template] = {}
         self.unwritten: list[Template] = []  # whose text is still to be written
-        self.outside: dict[tuple[str, int], tuple[ConstantArray, str]] = {}
+        self.outside: dict[tuple[str, int], tuple[ConstantArray | ConstantField, str]] = {}
         self.chooses = False  # may threads choose between arrays?
         self.arrays = 0  # shared and local arrays, which are numbered
         self._by_value: dict[tuple[str, bytes], str] = {}
@@ -75,7 +75,8 @@ class Module:
         """The name of a constant array in the generated code."""
         key = (node.name, id(node.array))
         if key not in self.outside:
-            self.outside[key] = ConstantArray(node.name, node.array), self.named(None)
+            of_records = ConstantField(node.name, node.array, node.field) if node.field else None
+            self.outside[key] = of_records or ConstantArray(node.name, node.array), self.named(None)
             self.constants[self.outside[key][1]] = self.outside[key][0]
         return self.outside[key][1]
 

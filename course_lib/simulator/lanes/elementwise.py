@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..findings import KernelError
+from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
 from .loops import Steps
 from .masks import Mask, Vector, split
-from .view import View, as_view, load_through, store_through
+from .view import View, as_view, contiguous, load_through, store_through
 
 
 def elementwise(
@@ -23,15 +23,22 @@ def elementwise(
     inputs: tuple[Any, ...],
     mask: Mask,
     line: int,
+    whole: bool = False,
 ) -> None:
     """Store ``function(*inputs)`` in all elements of ``target``, in C order.
 
-    An input is a number (a lane vector), or (site, array): an array whose shape broadcasts to that of the target.
+    An input is a number (a lane vector), or (site, array): an array whose shape broadcasts to that of the target, or,
+    if ``whole``, is the same, and whose elements are neighbours.
     """
     target = as_view(target)
     arrays = [(own, as_view(array)) for own, array in (i for i in inputs if isinstance(i, tuple))]
     for _, array in arrays:
-        _check_shape(array, target, site.vector.full(mask), line)
+        _check_shape(array, target, site.vector.full(mask), whole, line)
+        if whole and not contiguous(array):
+            raise UnsupportedKernelError(
+                f"numba copies arrays without gaps alone, and this part of {array.name} has gaps; copy single elements",
+                line,
+            )
     most = [_largest(size, site.vector.full(mask)) for size in target.shape]
     for index in np.ndindex(*most):
         steps.spend(line)
@@ -57,10 +64,10 @@ def _broadcast(index: tuple[int, ...], array: View) -> tuple[Vector, ...]:
     return tuple(np.where(np.asarray(size) == 1, 0, i)[()] for i, size in zip(own, array.shape, strict=True))
 
 
-def _check_shape(array: View, target: View, lanes: np.ndarray, line: int) -> None:
+def _check_shape(array: View, target: View, lanes: np.ndarray, whole: bool, line: int) -> None:
     sizes = zip(array.shape, target.shape[target.ndim - array.ndim :], strict=True)
     for have, want in sizes:
-        wrong = np.broadcast_to((np.asarray(have) != want) & (np.asarray(have) != 1), lanes.shape) & lanes
+        wrong = np.broadcast_to((np.asarray(have) != want) & (whole | (np.asarray(have) != 1)), lanes.shape) & lanes
         if wrong.any():
             raise KernelError(
                 f"a dimension of {array.name} has {_largest(have, wrong)} elements, and that of {target.name} "

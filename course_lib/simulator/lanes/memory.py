@@ -51,9 +51,7 @@ class GlobalArray(Array):
                 "it; a GPU gets a copy of each host array, so pass two separate arrays"
             )
         if not self.flat.flags.writeable:
-            raise LaunchError(
-                f"the kernel writes {self.name!r}, which is read-only; pass a copy, or, of a single record, an array"
-            )
+            raise LaunchError(f"the kernel writes {self.name!r}, which is read-only; pass a copy")
 
     def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> np.ndarray:
         return np.asarray(pattern.elements(base))
@@ -90,6 +88,12 @@ class FieldArray(GlobalArray):
 
 class ConstantArray(GlobalArray):
     """A global array of the program that the kernel reads: a read-only copy from when the kernel was compiled."""
+
+    space = "constant"
+
+
+class ConstantField(FieldArray):
+    """A field of such an array of records."""
 
     space = "constant"
 

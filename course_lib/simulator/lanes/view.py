@@ -130,13 +130,15 @@ def different_arrays(line: int) -> DifferentArrays:
 
 
 def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
-    """``array[parts]``: an index, or (start, stop, step) of a slice, for each dimension."""
+    """``array[parts]``: an index, or (start, stop, step) of a slice, for each dimension; None for a new one."""
     places: list[Any] = []
     shape: list[Vector] = []
-    for part, size in zip(parts, array.shape, strict=True):
-        if isinstance(part, tuple):
+    for part in parts:
+        if part is None:
+            shape.append(np.int64(1))
+        elif isinstance(part, tuple):
             first, last, by = part
-            start, length, step = bounds(first, last, by, size, line)
+            start, length, step = bounds(first, last, by, array.shape[len(places)], line)
             places.append((len(shape), start, step))
             shape.append(length)
         else:
@@ -186,13 +188,13 @@ def retyped(array: Array | View, dtype: str) -> View:
     return Retyped(array, (np.dtype(dtype),), tuple(array.shape))
 
 
-def contiguous(array: Array | View) -> bool:
-    """Are the elements neighbours in memory, in C order?"""
+def contiguous(array: Array | View, axis: int = 0) -> bool:
+    """Are the elements neighbours in memory, in C order, along ``axis`` and the dimensions after it?"""
     if isinstance(array, (Reshaped, Retyped)):
-        return contiguous(array.base)
+        return contiguous(array.base, axis * isinstance(array, Retyped))
     if not isinstance(array, View):
         wanted, gaps = 1, False
-        for size, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):
+        for size, stride in zip(reversed(array.shape[axis:]), reversed(array.strides[axis:]), strict=True):
             gaps |= size > 1 and stride != wanted
             wanted *= size
         return not gaps
@@ -202,13 +204,13 @@ def contiguous(array: Array | View) -> bool:
         p is not None and not np.any(np.asarray(array.shape[p[0]]) != size) and not np.any(np.asarray(p[2]) != 1)
         for p, size in zip(kinds, array.base.shape, strict=True)
     ]
-    first = next((d for d, p in enumerate(kinds) if p is not None), len(kinds))
+    first = next((d for d, p in enumerate(kinds) if p is not None and p[0] >= axis), len(kinds))
     steps = [p[2] for p in kinds[first : first + 1] if p is not None]
     return (
         order == sorted(order)
         and all(whole[first + 1 :])
         and not any(np.any(np.asarray(step) != 1) for step in steps)
-        and contiguous(array.base)
+        and contiguous(array.base, first)
     )
 
 
@@ -219,8 +221,8 @@ def stride(array: Array | View, axis: int) -> Vector:
     if isinstance(array, Reshaped):
         return np.int64(array.dtype.itemsize * prod(array.shape[axis + 1 :]))
     if isinstance(array, View):
-        d, place = next((d, p) for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] == axis)
-        return stride(array.base, d) * place[2]
+        found = [(d, p[2]) for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] == axis]
+        return stride(array.base, found[0][0]) * found[0][1] if found else np.int64(0)  # of a new dimension
     return np.int64(array.strides[axis] * array.itemsize)
 
 

@@ -11,9 +11,9 @@ from ..hardware import LOCAL_LIMIT
 from . import tuples
 from .context import Context
 from .names import Symbol, dtype_name
-from .nodes import Allocate, Const, Expr, Frozen, Static
+from .nodes import Allocate, Const, Expr, Frozen, MakeTuple, Static
 from .refusals import UnknownShape, refuse
-from .types import DTYPE, NONE, ArrayType, TupleType, describe_type, is_int
+from .types import DTYPE, NONE, ArrayType, RecordsType, TupleType, describe_type, is_int
 
 
 def allocation(x: Context, node: ast.Assign) -> Expr | None:
@@ -76,7 +76,8 @@ def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int
 def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
     """``cuda.const.array_like(array)`` of a global array of the program."""
     value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    if not isinstance(value, Frozen):
+    parts = value.items if isinstance(value, MakeTuple) and isinstance(value.type, RecordsType) else [value]
+    if value is None or not all(isinstance(part, Frozen) for part in parts):
         refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
     return value
 

@@ -13,17 +13,17 @@ import ast
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import FunctionType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..arithmetic import cast as machine_cast
-from . import allocations, conditions, forms, intrinsics, packages, python, refusals, types, views
+from . import allocations, conditions, forms, intrinsics, packages, python, refusals, tuples, types, views
 from .context import Context
 from .names import COORDINATES, Symbol, dtype_name, vector_of
-from .nodes import Apply, Const, Elementwise, Expr, Operation, Select, Static, once, tuple_of
+from .nodes import Apply, Const, Elementwise, Expr, Given, Operation, Select, Static, once, tuple_of
 from .operators import cast, function_of
 from .refusals import refuse
 from .source import Inner
@@ -111,7 +111,7 @@ def _complex(result: Callable[[str], str]) -> Callable[..., Signature]:
     """Of complex numbers: complex64 if each number fits in one. ``result``: the type of the result for that."""
 
     def rule(*given: str) -> Signature:
-        small = all(a in (*types.SMALL, "float16", "float32", "complex64") for a in given)
+        small = all(a in ("complex64", *types.SINGLE) for a in given)
         kind = "complex64" if small else "complex128"
         return result(kind), (kind,) * len(given)
 
@@ -128,12 +128,12 @@ def _pow(a: str, b: str) -> Signature:
 
 
 def _ldexp(a: str, exponent: str) -> Signature:
-    kind = "float32" if a in (*types.SMALL, "float16", "float32") else "float64"
+    kind = "float32" if a in types.SINGLE else "float64"
     return kind, (kind, "int32")
 
 
 def _fma(*args: str) -> Signature:
-    kind = "float32" if all(a in (*types.SMALL, "float16", "float32") for a in args) else "float64"
+    kind = "float32" if all(a in types.SINGLE for a in args) else "float64"
     return kind, (kind,) * 3
 
 
@@ -282,7 +282,8 @@ MATH |= {
     for name in ("erf", "erfc", "gamma", "lgamma")
 }
 MATH["ldexp"] = Row("math.ldexp", (2,), _ldexp, "np.ldexp({0}, {1})", widened="math of")
-MATH["nextafter"] = Row("math.nextafter", (2,), _math2, "np.nextafter({0}, {1})", widened="math of")
+MATH["nextafter"] = Row("math.nextafter", (2,), _narrow(2), "np.nextafter({0}, {1})", widened="math of")
+MATH["remainder"] = Row("math.remainder", (2,), _narrow(2), "remainder({0}, {1})", widened="math of")
 MATH["pow"] = Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of")
 #: Functions of math that return a tuple.
 PARTS = {"frexp": forms.mantissa_and_exponent, "modf": forms.fraction_and_whole}
@@ -310,21 +311,19 @@ NUMPY = {
 NUMPY_TESTS = {name: Row(f"np.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in _TESTS}
 
 _HALF = {
-    "hadd": Row("cuda.fp16.hadd", (2,), _half(2), "({0} + {1})"),
-    "hsub": Row("cuda.fp16.hsub", (2,), _half(2), "({0} - {1})"),
-    "hmul": Row("cuda.fp16.hmul", (2,), _half(2), "({0} * {1})"),
-    "hdiv": Row("cuda.fp16.hdiv", (2,), _half(2), "({0} / {1})"),
+    f"h{name}": Row(f"cuda.fp16.h{name}", (2,), _half(2, result), f"({{0}} {symbol} {{1}})")
+    for result, symbols in {
+        "float16": {"add": "+", "sub": "-", "mul": "*", "div": "/"},
+        "bool": {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
+    }.items()
+    for name, symbol in symbols.items()
+}
+_HALF |= {
     "hneg": Row("cuda.fp16.hneg", (1,), _half(1), "(-{0})"),
     "habs": Row("cuda.fp16.habs", (1,), _half(1), "np.abs({0})"),
     "hfma": Row("cuda.fp16.hfma", (3,), _half(3), "fused({0}, {1}, {2})"),
     "hmax": Row("cuda.fp16.hmax", (2,), _half(2), "larger({0}, {1})"),
     "hmin": Row("cuda.fp16.hmin", (2,), _half(2), "smaller({0}, {1})"),
-    "heq": Row("cuda.fp16.heq", (2,), _half(2, "bool"), "({0} == {1})"),
-    "hne": Row("cuda.fp16.hne", (2,), _half(2, "bool"), "({0} != {1})"),
-    "hlt": Row("cuda.fp16.hlt", (2,), _half(2, "bool"), "({0} < {1})"),
-    "hle": Row("cuda.fp16.hle", (2,), _half(2, "bool"), "({0} <= {1})"),
-    "hgt": Row("cuda.fp16.hgt", (2,), _half(2, "bool"), "({0} > {1})"),
-    "hge": Row("cuda.fp16.hge", (2,), _half(2, "bool"), "({0} >= {1})"),
 }
 _HALF |= {
     f"h{name}": Row(f"cuda.fp16.h{name}", (1,), _half(1), f"np.{name}({{0}})")
@@ -354,16 +353,9 @@ _LIBDEVICE = {
 _FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
 
 
-def _only(kind: str, count: int) -> Callable[..., Signature]:
-    def rule(*given: str) -> Signature:
-        return kind, (kind,) * count
-
-    return rule
-
-
 def _of_libdevice(name: str, kind: str, code: str) -> Row:
     count = len({part for part in ("{0}", "{1}", "{2}") if part in code})
-    return Row(f"libdevice.{name}", (count,), _only(kind, count), code)
+    return Row(f"libdevice.{name}", (count,), lambda *given: (kind, (kind,) * count), code)
 
 
 LIBDEVICE = {
@@ -429,12 +421,48 @@ CMATH = {
     "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", types.PART.__getitem__),
 }
 
+LOG_TO_BASE = Row(
+    "cmath.log",
+    (2,),
+    _complex(str),
+    "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})",
+    effect=True,
+    complex=True,
+)
+
+
+def _rect(r: str, phi: str) -> Signature:
+    if not (types.is_float(r) and types.is_float(phi)):
+        raise TypingError(f"cmath.rect takes two floats, and is given {r} and {phi}; convert them with float()")
+    return types.complex_result(r, phi), (r, phi)
+
+
+def polar(x: Context, node: ast.Call, used: bool) -> Expr:
+    """``cmath.polar(z)``: (abs(z), cmath.phase(z))."""
+    (value,) = x.arguments(node, (1,), "cmath.polar", real=False)
+    if not types.is_complex(str(value.type)):
+        raise TypingError(f"cmath.polar takes a complex number, not {value.type}; convert it with complex()")
+    value, kind = once(value), types.PART[str(value.type)]
+    parts = (forms.MAGNITUDE, CMATH["phase"].operation)
+    return tuple_of(tuple(Apply(operation=part, args=(value,), type=kind, line=node.lineno) for part in parts))
+
+
+#: All functions of cmath: those above, and those of other arguments or results.
+CALLS_OF_CMATH: dict[str, Row | forms.Form] = {
+    **CMATH,
+    "log": lambda x, node, used: (LOG_TO_BASE if len(node.args) == 2 else CMATH["log"]).apply(x, node),
+    "rect": Row("cmath.rect", (2,), _rect, "rectangular({0}, {1})"),
+    "polar": polar,
+}
+
 #: The functions of numba.cuda, and the forms.
 CUDA: dict[str, Row | forms.Form] = {
     **_WARP,
     **{f"fp16.{name}": row for name, row in _HALF.items()},
     **LIBDEVICE,
     **dict.fromkeys((*forms.HINTED_LOADS, *forms.HINTED_STORES), forms.hinted),
+    "libdevice.sad": _of_libdevice("sad", "int32", "(np.abs({0} - {1}) + {2})"),
+    **{f"libdevice.{name}{end}": forms.of_libdevice for name in forms.TUPLES for end in ("", "f")},
     "match_all_sync": match_all,
     "activemask": Row(
         "cuda.activemask",
@@ -470,7 +498,7 @@ CUDA: dict[str, Row | forms.Form] = {
     "syncwarp": forms.syncwarp,
     "nanosleep": forms.pause,
     "threadfence": forms.fence,
-    "threadfence_block": forms.block_fence,
+    "threadfence_block": partial(forms.fence, operation=forms.BLOCK_FENCE),
     "threadfence_system": forms.fence,
     "syncthreads_count": forms.reduction,
     "syncthreads_and": forms.reduction,
@@ -487,8 +515,8 @@ STATEMENTS = (
 
 #: Python's own functions.
 BUILTINS: dict[Any, Row | forms.Form] = {
-    min: forms.smallest,
-    max: forms.largest,
+    min: partial(forms.extreme, operation=forms.SMALLER),
+    max: partial(forms.extreme, operation=forms.LARGER),
     abs: forms.absolute,
     len: forms.length,
     pow: forms.power,
@@ -505,6 +533,9 @@ BUILTINS: dict[Any, Row | forms.Form] = {
 
 def call(x: Context, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
+    if any(isinstance(part, ast.Starred) for part in node.args):
+        values = [Given(value, part) for part in node.args for value in tuples.unpacked(x, part)]
+        node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
     if isinstance(node.func, ast.Attribute) and (made := _method(x, node, node.func, used)) is not None:
         return made
     thing = x.constant_object(node.func)
@@ -533,11 +564,11 @@ def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
         return forms.conversion(x, node, thing)
     if getattr(thing, "__module__", None) == "math":
         return _math_call(x, node, getattr(thing, "__name__", ""))
-    if getattr(thing, "__module__", None) == "cmath" and getattr(thing, "__name__", "") in CMATH:
-        return CMATH[getattr(thing, "__name__", "")].apply(x, node)
     if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
         return forms.named_tuple(x, node, thing)
     name = getattr(thing, "__name__", "")
+    if getattr(thing, "__module__", None) == "cmath" and name in CALLS_OF_CMATH:
+        return run_row(x, node, CALLS_OF_CMATH[name], used)
     if isinstance(thing, np.ufunc) and name in NUMPY_TESTS:
         return NUMPY_TESTS[name].apply(x, node)
     if isinstance(thing, np.ufunc) and name in NUMPY:

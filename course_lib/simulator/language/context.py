@@ -24,12 +24,15 @@ from .nodes import (
     Elementwise,
     Expr,
     Frozen,
+    Given,
     Load,
+    MakeTuple,
     MakeView,
     Nothing,
     Operation,
     Slice,
     Static,
+    compile_time,
     tuple_of,
 )
 from .operators import NUMBERS, applied, cast
@@ -129,7 +132,8 @@ class Context(ABC):
         functions = [known[0] for known in known if isinstance(known, tuple) and isinstance(known[0], Inner)]
         more = {name for function in functions for name in function.free}
         values = tuple(default.value for default in defaults if isinstance(default, Const))
-        made = inner(self.source, node, values, more)
+        constants = {name: v.const for name, v in self.env.items() if isinstance(v.const, np.generic)}
+        made = inner(self.source, node, values, more, constants)
         for name in made.free:
             if name not in self.env:
                 refuse(node, f"{made.name} reads {name}, which has no value yet; assign it before the function")
@@ -175,6 +179,8 @@ class Context(ABC):
 
     def constant_object(self, node: ast.AST) -> object:
         """The compile-time object that an expression of names and attributes refers to, or None."""
+        if isinstance(node, Given):
+            return (compile_time(node.value) or (None,))[0]
         if isinstance(node, ast.Name):
             if node.id not in self.locals:
                 return self._global(node)
@@ -184,9 +190,12 @@ class Context(ABC):
             if variable.maybe or not isinstance(variable.const, tuple):
                 refuse(node, f"{node.id!r} does not mean one thing on every path; use its value directly")
             return variable.const[0]
-        if not isinstance(node, ast.Attribute):
+        if not isinstance(node, (ast.Attribute, ast.Subscript)):
             return None
         owner = self.constant_object(node.value)
+        if isinstance(node, ast.Subscript):  # a member of an enumeration
+            name = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            return owner.__members__.get(name) if isinstance(owner, EnumMeta) and isinstance(name, str) else None
         if owner is None:
             return None
         if isinstance(owner, Symbol):
@@ -262,12 +271,19 @@ class Context(ABC):
 
     def frozen(self, array: np.ndarray, node: ast.AST) -> Expr:
         """A global array of the program, which numba copies into the code of the kernel."""
-        kind = array.dtype.name
-        if kind not in types.SCALARS or not array.dtype.isnative:
-            refuse(node, f"{ast.unparse(node)} is an array of {array.dtype}; the simulator runs numbers: convert it")
+        kind, name = array.dtype.name, ast.unparse(node)
         if not array.flags.c_contiguous and not array.flags.f_contiguous:
-            refuse(node, f"{ast.unparse(node)} is not contiguous; freeze a copy, np.ascontiguousarray(...)")
-        return Frozen(name=ast.unparse(node), array=array, type=ArrayType(kind, array.ndim))
+            refuse(node, f"{name} is not contiguous; freeze a copy, np.ascontiguousarray(...)")
+        if array.dtype.names:
+            if reason := types.unfit_records(array):
+                refuse(node, f"{name} {reason}")
+            of = types.type_of_records(array)
+            fields = zip(of.fields, of.items, strict=True)
+            parts = (Frozen(name=f"{name}.{field}", array=array, field=field, type=part) for field, part in fields)
+            return MakeTuple(items=tuple(parts), type=of)
+        if kind not in types.SCALARS or not array.dtype.isnative:
+            refuse(node, f"{name} is an array of {array.dtype}; the simulator runs numbers: convert it")
+        return Frozen(name=name, array=array, type=ArrayType(kind, array.ndim))
 
     def _cuda_value(self, symbol: Symbol, node: ast.AST) -> Expr | None:
         """``threadIdx.x``, ``laneid`` and the like; None if ``symbol`` is not a number."""
@@ -320,7 +336,8 @@ class Context(ABC):
         else:
             result, first, second = types.binary(op, x, y)
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
-        if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result != "float16":
+        unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
+        if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
             if not isinstance(right, Const) or right.value == 0:
                 right = Apply(operation=operators.NOT_ZERO, args=(right,), type=y, line=line)
         small = isinstance(right, Const) and literal and abs(int(right.value)) <= 0x10000
@@ -341,10 +358,10 @@ class Context(ABC):
         return applied(operators.BINARY[op], (left, right), result, line, reason)
 
     def part(self, node: ast.AST, array: Expr, places: list[Expr | Slice]) -> Expr:
-        """A part of ``array``; dimensions without an entry in ``places`` are taken whole."""
+        """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""
         assert isinstance(array.type, ArrayType)
-        places = places + [Slice()] * (array.type.ndim - len(places))
-        kind = ArrayType(array.type.dtype, sum(isinstance(p, Slice) for p in places), view=True)
+        places = places + [Slice()] * (array.type.ndim - sum(not isinstance(p, Nothing) for p in places))
+        kind = ArrayType(array.type.dtype, sum(isinstance(p, (Slice, Nothing)) for p in places), view=True)
         return MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
 
     def load(self, node: ast.expr, array: Expr, indices: tuple[Expr, ...]) -> Expr:

@@ -19,6 +19,7 @@ from .nodes import (
     Apply,
     Const,
     Expr,
+    Given,
     Local,
     MakeView,
     Nothing,
@@ -65,6 +66,8 @@ class Expressions(Context):
 
     def _expr(self, node: ast.AST) -> Expr:
         match node:
+            case Given():
+                return node.value
             case ast.Constant():
                 return self._constant(node)
             case ast.Name():
@@ -243,9 +246,10 @@ class Expressions(Context):
         if not chain and is_field(owner):
             return owner, ()
         if not chain and isinstance(owner.type, RecordsType):
-            refuse(node, f"{ast.unparse(node)} is a whole record; the simulator stores it field by field: write each")
+            refuse(node, f"{ast.unparse(node)} is a whole record, which takes a record alone; store to its fields")
         if not chain:
-            refuse(node, f"{ast.unparse(node)} is an item of a tuple, and cannot be assigned; write a new tuple")
+            what = "an item of a tuple or an array in a record"
+            refuse(node, f"{ast.unparse(node)} is {what}; write a new tuple, or store to the array's elements")
         return self._indexed(node, owner, chain)
 
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
@@ -300,7 +304,7 @@ class Expressions(Context):
                     f"{ast.unparse(base)} is {array.type}, and has no field {link.slice.value!r}; pass an array of "
                     "records",
                 )
-            if any(isinstance(p, ast.Slice) or is_ellipsis(p) for p in parts):
+            if any(isinstance(p, ast.Slice) or is_ellipsis(p) or is_new_axis(p) for p in parts):
                 array, indices = self._slice(link, array, indices, parts), ()
                 continue
             found = tuple(value for p in parts for value in tuples.unpacked(self, p))
@@ -322,7 +326,7 @@ class Expressions(Context):
     def _slice(self, node: ast.Subscript, array: Expr, indices: tuple[Expr, ...], parts: list[ast.expr]) -> Expr:
         """The part of ``array`` at ``indices`` and then at ``parts``, some of which are slices."""
         assert isinstance(array.type, ArrayType)
-        missing = array.type.ndim - len(indices) - sum(not is_ellipsis(p) for p in parts)
+        missing = array.type.ndim - len(indices) - sum(not (is_ellipsis(p) or is_new_axis(p)) for p in parts)
         if missing < 0 or sum(map(is_ellipsis, parts)) > 1:
             refuse(
                 node,
@@ -333,6 +337,8 @@ class Expressions(Context):
         for part in parts:
             if is_ellipsis(part):
                 places += [Slice()] * missing
+            elif is_new_axis(part):
+                places.append(Nothing())
             elif isinstance(part, ast.Slice):
                 bounds = [None if b is None else self._bound(node, b) for b in (part.lower, part.upper, part.step)]
                 places.append(Slice(start=bounds[0], stop=bounds[1], step=bounds[2]))
@@ -345,6 +351,9 @@ class Expressions(Context):
         return None if value.type == NONE else self.integer_index(node, part, value)
 
     def _subscript(self, node: ast.Subscript) -> Expr:
+        member = self.constant_object(node)
+        if member is not None:
+            return self.wrap(member, node)
         owner, chain = self._owner(node)
         if not chain:
             return self.load(node, owner, ()) if is_field(owner) else owner
@@ -371,6 +380,11 @@ class Expressions(Context):
 
 def is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def is_new_axis(node: ast.expr) -> bool:
+    """Is it ``None`` or ``np.newaxis`` in the place of an index?"""
+    return (isinstance(node, ast.Constant) and node.value is None) or ast.unparse(node).endswith(".newaxis")
 
 
 def is_field(value: Expr) -> bool:

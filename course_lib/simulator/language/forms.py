@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
-from types import FunctionType
 
 from . import conditions, overloads, packages, records, signatures, tuples, types
 from .context import Context
@@ -15,6 +14,7 @@ from .nodes import (
     Atomic,
     Const,
     Expr,
+    Given,
     Meet,
     Operation,
     Static,
@@ -23,6 +23,7 @@ from .nodes import (
     compile_time,
     once,
     settled,
+    statement,
     tuple_of,
 )
 from .operators import cast, scalars, uniform
@@ -63,14 +64,9 @@ ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), (
 GLOBAL_ID = [
     Operation(f"grid({axis})", f"w.global_id({axis})", lambda args, result: result == "int64") for axis in range(3)
 ]
-SYNCWARP = Operation(
-    "syncwarp",
-    "w.syncwarp({0}, {mask}, {line})",
-    lambda args, result: is_int(str(args[0])) and result == NONE,
-    effect=True,
-)
+SYNCWARP = statement("syncwarp", "w.syncwarp({0}, {mask}, {line})")
 FENCE, BLOCK_FENCE = (
-    Operation(name, f"w.threadfence({{mask}}, {block_only})", lambda args, result: result == NONE, effect=True)
+    statement(name, f"w.threadfence({{mask}}, {block_only})")
     for name, block_only in (("threadfence", False), ("threadfence_block", True))
 )
 SMALLER = Operation("min", "smaller({0}, {1})", uniform)
@@ -81,12 +77,15 @@ CONJUGATE = Operation("conjugate", "np.conjugate({0})", uniform)
 COMPLEX_OF = Operation("complex", "complex_of({0}, {1})", scalars)
 
 
-NANOSLEEP = Operation("nanosleep", "{0}", lambda args, result: is_int(str(args[0])) and result == NONE, effect=True)
+NANOSLEEP = statement("nanosleep", "{0}")
 FREXP = [
     Operation(f"frexp[{i}]", f"cast(np.frexp({{0}})[{i}], {{dtype}})", lambda args, result: is_float(str(args[0])))
     for i in range(2)
 ]
 MODF = [Operation(f"modf[{i}]", f"np.modf({{0}})[{i}]", uniform) for i in range(2)]
+SINCOS = [Operation(name, f"np.{name}({{0}})", uniform) for name in ("sin", "cos")]
+#: The functions of libdevice that return a tuple: its items, and the type of the second if it is another.
+TUPLES = {"frexp": (FREXP, "int32"), "modf": (MODF, ""), "sincos": (SINCOS, "")}
 
 
 def at_most(node: ast.Call, count: int) -> None:
@@ -162,16 +161,10 @@ def syncwarp(x: Context, node: ast.Call, used: bool) -> Expr:
     return Apply(operation=SYNCWARP, args=(members,), type=NONE, line=node.lineno)
 
 
-def fence(x: Context, node: ast.Call, used: bool) -> Expr:
+def fence(x: Context, node: ast.Call, used: bool, operation: Operation = FENCE) -> Expr:
     at_most(node, 0)
     x.analysis.fences = True
-    return Apply(operation=FENCE, args=(), type=NONE, line=node.lineno)
-
-
-def block_fence(x: Context, node: ast.Call, used: bool) -> Expr:
-    at_most(node, 0)
-    x.analysis.fences = True
-    return Apply(operation=BLOCK_FENCE, args=(), type=NONE, line=node.lineno)
+    return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
 
 
 def pause(x: Context, node: ast.Call, used: bool) -> Expr:
@@ -307,7 +300,8 @@ def conjugate(x: Context, node: ast.Call) -> Expr:
     return Apply(operation=CONJUGATE, args=(value,), type=value.type, line=node.lineno, why=value.why)
 
 
-def _extreme(x: Context, node: ast.Call, operation: Operation) -> Expr:
+def extreme(x: Context, node: ast.Call, used: bool, operation: Operation) -> Expr:
+    """``min`` and ``max``."""
     whole = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
         packages.check("min() and max() of a tuple", ())
@@ -336,14 +330,6 @@ def _extreme_of(x: Context, node: ast.Call, operation: Operation, values: list[E
     for value in rest:
         result = Apply(operation=operation, args=(result, value), type=kind, line=node.lineno)
     return replace(result, why=reason)
-
-
-def smallest(x: Context, node: ast.Call, used: bool) -> Expr:
-    return _extreme(x, node, SMALLER)
-
-
-def largest(x: Context, node: ast.Call, used: bool) -> Expr:
-    return _extreme(x, node, LARGER)
 
 
 def absolute(x: Context, node: ast.Call, used: bool) -> Expr:
@@ -382,7 +368,7 @@ def _parts(x: Context, node: ast.Call, operations: list[Operation], kind: str, s
 
 def mantissa_and_exponent(x: Context, node: ast.Call, used: bool) -> Expr:
     """``math.frexp(x)``."""
-    kind = "float32" if _type_of_one(x, node) in (*types.SMALL, "float16", "float32") else "float64"
+    kind = "float32" if _type_of_one(x, node) in types.SINGLE else "float64"
     return _parts(x, node, FREXP, kind, "int32")
 
 
@@ -394,6 +380,16 @@ def fraction_and_whole(x: Context, node: ast.Call, used: bool) -> Expr:
 
 def _type_of_one(x: Context, node: ast.Call) -> str:
     return str(x.arguments(node, (1,), ast.unparse(node.func))[0].type)
+
+
+def of_libdevice(x: Context, node: ast.Call, used: bool) -> Expr:
+    """A function of libdevice that returns a tuple, such as ``libdevice.sincos(x)``; with f it takes a float32."""
+    symbol = x.constant_object(node.func)
+    assert isinstance(symbol, Symbol)
+    name = symbol.path[-1]
+    kind, known = ("float64", name) if name in TUPLES else ("float32", name[:-1])
+    operations, second = TUPLES[known]
+    return _parts(x, node, operations, kind, second or kind)
 
 
 def power(x: Context, node: ast.Call, used: bool) -> Expr:
@@ -440,8 +436,7 @@ def say(x: Context, node: ast.Call, used: bool) -> Expr:
         parts.append(f"{{{len(values)}}}")
         values.append(value)
     code = f"w.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
-    operation = Operation("print", code, lambda args, result: result == NONE, effect=True)
-    return Apply(operation=operation, args=tuple(values), type=NONE, line=node.lineno)
+    return Apply(operation=statement("print", code), args=tuple(values), type=NONE, line=node.lineno)
 
 
 def failure(node: ast.Assert | ast.Raise) -> Expr:
@@ -449,8 +444,7 @@ def failure(node: ast.Assert | ast.Raise) -> Expr:
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
     code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
-    operation = Operation(kind, code, lambda args, result: result == NONE, effect=True)
-    return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
+    return Apply(operation=statement(kind, code), args=(), type=NONE, line=node.lineno)
 
 
 # --- device functions -------------------------------------------------------------------------------------------------
@@ -461,24 +455,30 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     source = read(thing)
     _refuse_recursion(x, node, source)
     x.analysis.found.append((read, (thing,), source))
-    return _called(
-        x, node, source, _bound(x, node, source, source.parameters), signatures.declared(thing, source), used
-    )
+    return _called(x, node, source, _bound(x, node, source), signatures.declared(thing, source), used)
 
 
-def overloaded(x: Context, node: ast.Call, function: FunctionType, used: bool) -> Expr | None:
+def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> Expr | None:
     """A call of a function for which numba's ``@overload`` gives another; None if it has none for these types."""
-    if node.keywords:
+    if not overloads.templates(function):
         return None
-    values = [value for part in node.args for value in tuples.unpacked(x, part)]
-    found = overloads.implementation(function, tuple(value.type for value in values))
+    given = [Given(x.expr(part), part) for part in node.args]
+    named = [(str(part.arg), Given(x.expr(part.value), part.value)) for part in node.keywords]
+    kinds = [_kind_of_argument(part.value) for part in given]
+    found = overloads.implementation(function, kinds, {name: _kind_of_argument(part.value) for name, part in named})
     if found is None:
         return None
     source = read(found)
-    if len(source.parameters) != len(values):
-        return None
     _refuse_recursion(x, node, source)
-    return _called(x, node, source, dict(zip(source.parameters, values, strict=True)), (), used)
+    node = ast.copy_location(ast.Call(node.func, [*given], [ast.keyword(*part) for part in named]), node)
+    return _called(x, node, source, _bound(x, node, source), (), used)
+
+
+def _kind_of_argument(value: Expr) -> types.Type:
+    """The type of an argument for an overload, which may take functions."""
+    thing = compile_time(value)
+    is_function = thing is not None and (isinstance(thing[0], Inner) or hasattr(thing[0], "py_func"))
+    return overloads.FUNCTION if is_function else value.type
 
 
 def _refuse_recursion(x: Context, node: ast.Call, source: Source) -> None:
@@ -494,15 +494,24 @@ def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> Expr:
     owner: Source | None = x.source
     while owner is not source.outer and owner is not None:
         owner = owner.outer if isinstance(owner, Inner) else None
-    if owner is None and source.free:
+    if owner is not None and source.rest:
+        refuse(
+            node, f"numba compiles no *{source.rest} of a function that a kernel defines and calls; name each argument"
+        )
+    unknown = [name for name in source.free if name not in source.known]
+    if owner is None and unknown:
         refuse(
             node,
-            f"{source.name} reads {', '.join(source.free)} of the function that defines it, and is called outside of "
-            "that; pass the values as arguments",
+            f"{source.name} reads {', '.join(unknown)} of the function that defines it, and is called outside of "
+            "that, where numba knows only constants; pass the values as arguments",
         )
-    bound = _bound(x, node, source, source.parameters[: len(source.parameters) - len(source.free)])
-    free = {name: x.expr(ast.copy_location(ast.Name(name, ast.Load()), node)) for name in source.free}
-    return _called(x, node, source, bound | free, (), used)
+    free: dict[str, Expr] = {
+        name: x.number(source.known[name])
+        if owner is None
+        else x.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
+        for name in source.free
+    }
+    return _called(x, node, source, _bound(x, node, source) | free, (), used)
 
 
 def _called(
@@ -540,13 +549,12 @@ def _called(
     )
 
 
-def _bound(x: Context, node: ast.Call, source: Source, parameters: list[str]) -> dict[str, Expr]:
+def _bound(x: Context, node: ast.Call, source: Source) -> dict[str, Expr]:
     """The arguments of a call by parameter, in the order written: by position, by name or by default."""
-    name, defaults = source.name, source.defaults
+    name, defaults, parameters, given = source.name, source.defaults, source.own, node.args
     if any(k.arg is None for k in node.keywords):
         refuse(node, f"** cannot unpack in a kernel; write out the arguments of {name}")
-    given = [value for argument in node.args for value in tuples.unpacked(x, argument)]
-    parts: dict[str, ast.expr | Expr] = dict(zip(parameters, given, strict=False))
+    parts = dict(zip(parameters, given, strict=False))
     for keyword in node.keywords:
         assert keyword.arg is not None
         if keyword.arg in parts or keyword.arg not in parameters:
@@ -558,14 +566,12 @@ def _bound(x: Context, node: ast.Call, source: Source, parameters: list[str]) ->
         parts[keyword.arg] = keyword.value
     absent = dict(zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True))
     missing = [p for p in parameters if p not in parts and p not in absent]
-    if missing or len(given) > len(parameters):
+    if missing or (len(given) > len(parameters) and not source.rest):
         refuse(
             node,
             f"{name} takes {len(parameters)} arguments ({', '.join(parameters)}), not "
             f"{len(given) + len(node.keywords)}",
         )
-    values = {
-        p: x.wrap(absent[p], node) if p not in parts else part if isinstance(part := parts[p], Expr) else x.expr(part)
-        for p in (*parts, *(p for p in parameters if p not in parts))
-    }
-    return values
+    values = {p: x.expr(part) for p, part in parts.items()}
+    values |= {p: x.wrap(absent[p], node) for p in parameters if p not in parts}
+    return values | ({source.rest: tuple_of(tuple(map(x.expr, given[len(parameters) :])))} if source.rest else {})

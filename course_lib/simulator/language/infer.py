@@ -119,6 +119,8 @@ class Statements(Expressions):
 
     def function(self, kernel: bool) -> Function:
         self.is_kernel = kernel
+        if kernel and self.source.rest:
+            refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
         body = self.block(self.source.tree.body)
         result, why, partial = (NONE, None, False) if kernel else self._result(body.ends)
         function = Function(
@@ -378,9 +380,12 @@ class Statements(Expressions):
         if isinstance(target, ast.Name):
             self.assign_name(target.id, value)
         elif isinstance(target, ast.Subscript):
-            if not value.is_scalar and isinstance(node, ast.Assign) and target in node.targets:
+            copies = [] if value.is_scalar else records.copies(self, target, value)
+            if not (value.is_scalar or copies) and isinstance(node, ast.Assign) and target in node.targets:
                 self.refuse_in_array(target, node.value, value)
-            self._assign_subscript(target, value)
+            self.out += map(Evaluate, copies)
+            if not copies:
+                self._assign_subscript(target, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             if any(isinstance(e, ast.Starred) for e in target.elts):
                 refuse(node, "* cannot collect items in a kernel; name each item")

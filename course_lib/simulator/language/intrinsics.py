@@ -57,7 +57,7 @@ import numpy as np
 
 from . import tuples, types
 from .context import Context
-from .nodes import Apply, Await, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store
+from .nodes import Apply, Await, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store, statement
 from .refusals import refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -201,14 +201,8 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
     return StartCopy(target=target, place=place, array=array, index=index, line=node.lineno, width=width, inside=inside)
 
 
-COMMIT = Operation("commit", "w.commit_copies({mask}, {line})", lambda args, result: result == NONE, effect=True)
-WAIT = Operation("wait", "w.wait_copies({0}, {mask}, {line})", lambda args, result: result == NONE, effect=True)
-
-
-def _commit(x: Context, node: ast.Call) -> Expr:
-    if node.args or node.keywords:
-        refuse(node, f"{ast.unparse(node.func)} takes no arguments; leave them out")
-    return Apply(operation=COMMIT, args=(), type=NONE, line=node.lineno)
+COMMIT = statement("commit", "w.commit_copies({mask}, {line})")
+WAIT = statement("wait", "w.wait_copies({0}, {mask}, {line})")
 
 
 def _wait(x: Context, node: ast.Call) -> Expr:
@@ -220,9 +214,8 @@ def _wait(x: Context, node: ast.Call) -> Expr:
     return Apply(operation=WAIT, args=(pending,), type=NONE, line=node.lineno)
 
 
-def _instruction(name: str, code: str) -> Callable[..., Expr]:
-    """Return the translation of a call without arguments to ``code``, a call of the warp's method."""
-    operation = Operation(name, code, lambda args, result: result == NONE, effect=True)
+def _instruction(operation: Operation) -> Callable[..., Expr]:
+    """Return the translation of a call without arguments."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
         if node.args or node.keywords:
@@ -235,9 +228,7 @@ def _instruction(name: str, code: str) -> Callable[..., Expr]:
 DESCRIPTOR = Operation(
     "descriptor", "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})", lambda args, result: result == "uint64", effect=True
 )
-WAIT_PRODUCTS = Operation(
-    "wait for products", "w.products.wait({0}, {1}, {mask})", lambda args, result: result == NONE, effect=True
-)
+WAIT_PRODUCTS = statement("wait for products", "w.products.wait({0}, {1}, {mask})")
 
 
 def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
@@ -279,9 +270,7 @@ def _wait_products(x: Context, node: ast.Call) -> Expr:
 
 
 INIT_BARRIER, EXPECT_BYTES = (
-    Operation(
-        name, f"w.phases.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})", lambda args, result: result == NONE, True
-    )
+    statement(name, f"w.phases.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})")
     for name, call in (("init barrier", "init"), ("expect bytes", "expect"))
 )
 
@@ -326,7 +315,7 @@ def _tile_copy(x: Context, node: ast.Call, rows: int, columns: int) -> Expr:
     barriers = _barrier(x, node, node.args[5])
     x.analysis.fences = x.analysis.copies = True
     code = f"w.phases.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {{6}}, {(rows, columns)}, {{mask}}, {{line}})"
-    operation = Operation("tile copy", code, lambda args, result: result == NONE, effect=True)
+    operation = statement("tile copy", code)
     return Apply(
         operation=operation, args=(tile, place, matrix, row, column, barriers, index), type=NONE, line=node.lineno
     )
@@ -341,7 +330,7 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "load": _load,
     "store": _store,
     "copy": _copy,
-    "commit": _commit,
+    "commit": _instruction(COMMIT),
     "wait": _wait,
     "warp": _warp,
     "lane": _lane,
@@ -349,11 +338,11 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "descriptor": _descriptor,
     "product": _product,
     "wait products": _wait_products,
-    "commit products": _instruction("commit products", "w.products.commit({mask})"),
+    "commit products": _instruction(statement("commit products", "w.products.commit({mask})")),
     "init barrier": _on_barrier(INIT_BARRIER),
     "expect bytes": _on_barrier(EXPECT_BYTES),
     "wait barrier": _on_barrier(None),
     "tile copy": _tile_copy,
-    "fence proxy": _instruction("fence proxy", "w.fence_proxy({mask})"),
-    "fence registers": _instruction("fence registers", "w.fence_registers({mask})"),
+    "fence proxy": _instruction(statement("fence proxy", "w.fence_proxy({mask})")),
+    "fence registers": _instruction(statement("fence registers", "w.fence_registers({mask})")),
 }

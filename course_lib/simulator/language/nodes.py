@@ -7,6 +7,7 @@ an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -304,10 +305,11 @@ class Allocate(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Frozen(Expr):
-    """A global array of the program, as it was when the kernel was compiled."""
+    """A global array of the program, or a field of its records, as it was when the kernel was compiled."""
 
     name: str
     array: np.ndarray
+    field: str = ""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -373,7 +375,10 @@ class Store(Expr):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Elementwise(Expr):
-    """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element."""
+    """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element.
+
+    ``whole``: an input is copied as it is in memory, so it must have the array's shape, and no gaps.
+    """
 
     acts: ClassVar[bool] = True
 
@@ -381,6 +386,7 @@ class Elementwise(Expr):
     function: Callable[..., object]
     inputs: tuple[Expr, ...]
     line: int
+    whole: bool = False
     type: Type = NONE
 
 
@@ -411,6 +417,20 @@ class Await(Expr):
     parity: Expr
     line: int
     type: Type = NONE
+
+
+def statement(name: str, code: str) -> Operation:
+    """An operation that has an effect, and no value."""
+    return Operation(name, code, lambda args, result: result == NONE, effect=True)
+
+
+class Given(ast.Name):
+    """A value in a place of Python's syntax tree: an item of a tuple that a star unpacks."""
+
+    def __init__(self, value: Expr, place: ast.expr) -> None:
+        super().__init__(ast.unparse(place), ast.Load())
+        ast.copy_location(self, place)
+        self.value = value
 
 
 def once(value: Expr) -> Expr:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import arithmetic
 from .nodes import Apply, Cast, Const, Expr, Operation
-from .types import DTYPE, PART, SCALARS, Type, TypingError, describe_type, is_complex, is_float
+from .types import DTYPE, PART, SCALARS, Type, TypingError, describe_type, is_complex
 from .why import Why
 
 NUMBERS = (bool, int, float, complex)
@@ -169,7 +169,3 @@ def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
 def is_double_asked(node: ast.AST) -> bool:
     """Does an expression contain a literal float or complex number?"""
     return any(isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)) for n in ast.walk(node))
-
-
-def plain_float(kind: Type) -> bool:
-    return isinstance(kind, str) and is_float(kind)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import operators, packages, tuples
+from . import operators, packages, tuples, views
 from .context import Context
 from .names import dtype_name
 from .nodes import Expr, Static, after, compile_time, settled, tuple_of
@@ -115,8 +115,7 @@ def limits(x: Context, node: ast.Call, used: bool) -> Expr:
     thing = x.constant_object(node.func)
     assert isinstance(thing, type)
     packages.check(f"np.{thing.__name__}", ())
-    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    name = dtype_name(asked.thing) if isinstance(asked, Static) else None
+    name = views.asked_type(x, node)
     if name is None or is_float(name) != (thing is np.finfo) or not (is_float(name) or is_int(name)):
         refuse(node, f"{ast.unparse(node.func)}() takes one type of {'floats' if thing is np.finfo else 'integers'}")
     return Static(thing=thing(name))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from .context import Context
-from .nodes import Expr, Item, MakeTuple, MakeView, Slice, once
+from .context import Context, itself
+from .nodes import Elementwise, Expr, Item, MakeTuple, MakeView, Slice, Store, once, settled
 from .refusals import refuse
 from .types import ArrayType, RecordsType
 
@@ -36,6 +36,35 @@ def of_numbers(node: ast.expr, owner: Expr) -> tuple[Expr, ArrayType]:
         if of.ndim == kind.ndim:
             return field(node, owner, name), of
     refuse(node, f"all fields of {ast.unparse(node)} are arrays, and the simulator does not know its size; pass it")
+
+
+def copies(x: Context, target: ast.Subscript, value: Expr) -> list[Expr]:
+    """The stores of a whole record, or of an array to a field that is one; empty for other assignments."""
+    base = x.expr(target.value)
+    if not isinstance(base.type, RecordsType) or not isinstance(value.type, (ArrayType, RecordsType)):
+        return []
+    owner, text = at(x, target, base), ast.unparse(target)
+    kind, have = owner.type, value.type
+    if isinstance(kind, RecordsType) and isinstance(have, RecordsType) and not kind.ndim:
+        fields, given = ([(n, i.dtype, i.ndim) for n, i in zip(r.fields, r.items, strict=True)] for r in (kind, have))
+        if fields != given:
+            refuse(target, f"{text} takes a record with the same names and types alone; store each field")
+        value = settled(value)
+        pairs = [(field(target, owner, name), field(target, value, name)) for name in kind.fields]
+        return [copy for to, of in pairs for copy in _copy(x, target, to, of)]
+    if isinstance(kind, ArrayType) and isinstance(have, ArrayType) and kind.ndim:
+        if (kind.dtype, kind.ndim) != (have.dtype, have.ndim):
+            refuse(target, f"{text} is {kind}, and is given {have}; copy single elements in a loop")
+        return _copy(x, target, owner, value)
+    return []
+
+
+def _copy(x: Context, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
+    """The store of one field."""
+    assert isinstance(to.type, ArrayType)
+    if not to.type.ndim:
+        return [Store(array=to, index=(), value=x.load(target, of, ()), line=target.lineno)]
+    return [Elementwise(array=to, function=itself, inputs=(of,), line=target.lineno, whole=True)]
 
 
 def at(x: Context, node: ast.Subscript, owner: Expr) -> Expr:

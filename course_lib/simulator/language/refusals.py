@@ -75,7 +75,6 @@ MATH = {
     "lcm": "write Euclid's algorithm as a loop",
     "isqrt": "write int(math.sqrt(x))",
     "isclose": "write abs(a - b) < tolerance",
-    "remainder": "use math.fmod",
 }
 NUMPY = {
     "absolute": "abs",

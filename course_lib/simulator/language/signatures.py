@@ -1,14 +1,17 @@
 """Signatures in decorators, such as ``@cuda.jit("int32(int32, int32)", device=True)``: numba casts to them.
 
-If there are several, numba takes the one to which the arguments convert best. The rules are those of its table of
-conversions; ``tests/simulator/test_signatures.py`` compares them.
+If there are several, numba takes the one to which the arguments convert best. It reads the signatures, and knows the
+quality of each conversion: a kernel with a signature was decorated by it, so it is there.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from .names import dtype_name
 from .refusals import refuse
@@ -29,63 +32,35 @@ class Signature:
 
 # --- conversions ---------------------------------------------------------------------------------------------------
 
-EXACT, PROMOTE, SAFE, UNSAFE = range(4)
-#: numba's rules: (from, to, quality of the conversion, quality of the reverse).
-_RULES = (
-    ("bool", "int8", SAFE, UNSAFE),
-    ("bool", "uint8", SAFE, UNSAFE),
-    ("int8", "int16", PROMOTE, UNSAFE),
-    ("uint8", "uint16", PROMOTE, UNSAFE),
-    ("int16", "int32", PROMOTE, UNSAFE),
-    ("uint16", "uint32", PROMOTE, UNSAFE),
-    ("int32", "int64", PROMOTE, UNSAFE),
-    ("uint32", "uint64", PROMOTE, UNSAFE),
-    ("uint8", "int16", SAFE, UNSAFE),
-    ("uint16", "int32", SAFE, UNSAFE),
-    ("uint32", "int64", SAFE, UNSAFE),
-    ("int8", "float16", SAFE, UNSAFE),
-    ("int16", "float32", SAFE, UNSAFE),
-    ("int32", "float64", SAFE, UNSAFE),
-    ("int16", "float16", UNSAFE, UNSAFE),
-    ("int32", "float32", UNSAFE, UNSAFE),
-    ("int64", "float64", SAFE, UNSAFE),
-    ("uint64", "float64", SAFE, UNSAFE),
-    ("float16", "float32", PROMOTE, UNSAFE),
-    ("float32", "float64", PROMOTE, UNSAFE),
-    ("float32", "complex64", SAFE, None),
-    ("float64", "complex128", SAFE, None),
-    ("complex64", "complex128", PROMOTE, UNSAFE),
-)
+#: numba's names of the qualities, the best first.
+EXACT, PROMOTE, SAFE, UNSAFE = QUALITIES = ("exact", "promote", "safe", "unsafe")
 
 
-def _conversions() -> dict[tuple[str, str], int]:
-    """The quality of each conversion: that of the worst step on the best path."""
-    table: dict[tuple[str, str], int] = {(t, t): EXACT for t in SCALARS}
-    for a, b, there, back in _RULES:
-        table[a, b] = there
-        if back is not None:
-            table[b, a] = back
-    for via in SCALARS:
-        for a in SCALARS:
-            for b in SCALARS:
-                if (a, via) in table and (via, b) in table:
-                    worst = max(table[a, via], table[via, b])
-                    table[a, b] = min(table.get((a, b), worst), worst)
-    return table
+def _compiler(name: str) -> Any:
+    """A module of numba; where it is not installed, that of numba-cuda."""
+    try:
+        return importlib.import_module(f"numba.core.{name}")
+    except ImportError:
+        return importlib.import_module(f"numba.cuda.{'core.' * (name == 'sigutils')}{name}")
 
 
-CONVERSIONS = _conversions()
+@cache
+def _conversion(have: str, want: str) -> str | None:
+    """The quality of a conversion of numbers; None if there is none."""
+    kinds = (getattr(_compiler("types"), {"bool": "boolean"}.get(kind, kind)) for kind in (have, want))
+    found = _compiler("typeconv.rules").default_type_manager.check_compatible(*kinds)
+    return None if found is None else str(found.name)
 
 
 def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> tuple[int, int, int] | None:
     """Count the arguments that convert unsafely, safely and by promotion; None if one does not convert."""
     if len(given) != len(wanted):
         return None
-    counts = [0, 0, 0, 0]
+    counts = dict.fromkeys(QUALITIES, 0)
     for have, want in zip(given, wanted, strict=True):
         if have == want or (isinstance(want, ArrayType) and unify_types(have, want) != CONFLICT):
             continue
-        how = CONVERSIONS.get((str(have), str(want)))
+        how = _conversion(str(have), str(want)) if have in SCALARS and want in SCALARS else None
         if how is None:
             return None
         counts[how] += 1
@@ -113,41 +88,6 @@ def choose(signatures: tuple[Signature, ...], given: tuple[Type, ...], name: str
 
 # --- reading a decorator -------------------------------------------------------------------------------------------
 
-#: Names of numba's types that are not those of dtypes.
-_ALIASES = {
-    "void": NONE,
-    "none": NONE,
-    "boolean": "bool",
-    "bool_": "bool",
-    "b1": "bool",
-    "char": "int8",
-    "uchar": "uint8",
-    "byte": "uint8",
-    "short": "int16",
-    "ushort": "uint16",
-    "intc": "int32",
-    "uintc": "uint32",
-    "int_": "int64",
-    "uint": "uint64",
-    "long_": "int64",
-    "ulong": "uint64",
-    "longlong": "int64",
-    "ulonglong": "uint64",
-    "intp": "int64",
-    "uintp": "uint64",
-    "ssize_t": "int64",
-    "size_t": "uint64",
-    "float_": "float32",
-    "double": "float64",
-    "c8": "complex64",
-    "c16": "complex128",
-} | {
-    f"{letter}{size}": f"{kind}{8 * size}"
-    for letter, kind in (("i", "int"), ("u", "uint"), ("f", "float"))
-    for size in (1, 2, 4, 8)
-    if (letter, size) != ("f", 1)
-}
-
 
 def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
     """The signatures in the decorator of a kernel or a device function; if empty, it takes any types."""
@@ -171,8 +111,6 @@ def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
     """Read a decorator's first argument; an expression is evaluated with the function's globals."""
     if isinstance(node, ast.List):
         return tuple(found for part in node.elts for found in _read(source, part))
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return (_parse(node, node.value),)
     names = dict(source.function.__globals__)
     cells = zip(source.function.__code__.co_freevars, source.function.__closure__ or (), strict=False)
     names.update({name: cell.cell_contents for name, cell in cells})
@@ -185,15 +123,17 @@ def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
 
 
 def _of_signature(node: ast.expr, thing: object) -> Signature | None:
-    """A signature from a numba object; None for the decorated function itself."""
-    if isinstance(thing, str):
-        return _parse(node, thing)
-    if isinstance(thing, tuple):
-        return Signature(tuple(map(_of_object, thing)), None)
-    if hasattr(thing, "args") and hasattr(thing, "return_type"):
-        result = None if thing.return_type is None else _of_object(thing.return_type)
-        return Signature(tuple(map(_of_object, thing.args)), result)
-    return None
+    """A signature from a text or an object of numba; None for the decorated function itself."""
+    if not isinstance(thing, (str, tuple)) and not hasattr(thing, "return_type"):
+        return None
+    try:
+        arguments, result = _compiler("sigutils").normalize_signature(thing)
+    except Exception as error:
+        refuse(node, f"{thing!r} is no signature ({error}); write one such as 'void(float32[:], int64)'")
+    try:
+        return Signature(tuple(map(_of_object, arguments)), None if result is None else _of_object(result))
+    except TypingError as error:
+        refuse(node, str(error))
 
 
 def _of_object(thing: object) -> Type:
@@ -203,39 +143,7 @@ def _of_object(thing: object) -> Type:
     if hasattr(thing, "types") and hasattr(thing, "count"):
         return TupleType(tuple(map(_of_object, thing.types)))
     name = str(getattr(thing, "name", thing))
-    found = dtype_name(thing) or _ALIASES.get(name)
+    found = NONE if name == "none" else dtype_name(thing)
     if found is None:
         raise TypingError(f"the simulator knows no type {name}, which is in a signature; leave it out")
     return found
-
-
-def _parse(node: ast.expr, text: str) -> Signature:
-    """Parse a signature in a string, such as ``void(float32[:, :], int64)`` or ``(float32, float32)``."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
-        tree = ast.Constant(None)
-    if isinstance(tree, ast.Call) and not tree.keywords:
-        return Signature(tuple(_type(node, a) for a in tree.args), _type(node, tree.func))
-    if isinstance(tree, ast.Tuple):
-        return Signature(tuple(_type(node, a) for a in tree.elts), None)
-    refuse(node, f"{text!r} is no signature; write one such as 'void(float32[:], int64)'")
-
-
-def _type(node: ast.expr, tree: ast.expr) -> Type:
-    text = ast.unparse(tree)
-    if isinstance(tree, ast.Subscript):
-        parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-        element = _type(node, tree.value)
-        if isinstance(element, str) and all(isinstance(part, ast.Slice) for part in parts):
-            return ArrayType(element, len(parts))
-    if isinstance(tree, (ast.Name, ast.Attribute)):
-        name = text.split(".")[-1]
-        found = name if name in SCALARS else _ALIASES.get(name)
-        if found is not None:
-            return found
-    if isinstance(tree, ast.Call) and text.startswith(("UniTuple(", "types.UniTuple(")) and len(tree.args) == 2:
-        count = tree.args[1]
-        if isinstance(count, ast.Constant) and isinstance(count.value, int):
-            return TupleType((_type(node, tree.args[0]),) * count.value)
-    refuse(node, f"the simulator knows no type {text}, which is in a signature; leave the signature out")

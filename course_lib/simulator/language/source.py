@@ -11,6 +11,7 @@ import linecache
 import os
 import time
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType, FunctionType
@@ -29,11 +30,17 @@ class Source:
     lines: tuple[tuple[int, str], ...]
     filename: str
     debug: bool = False
+    fast: bool = False
 
     @cached_property
     def debugged(self) -> Source:
         """The same function, compiled with debug=True: a division by zero raises an exception."""
         return replace(self, debug=True)
+
+    @cached_property
+    def fast_debugged(self) -> Source:
+        """The same, with fastmath=True, too: a quotient of float32 raises none."""
+        return replace(self, debug=True, fast=True)
 
     @property
     def name(self) -> str:
@@ -50,7 +57,17 @@ class Source:
 
     @property
     def parameters(self) -> list[str]:
+        return [argument.arg for argument in self.tree.args.args] + [self.rest] * bool(self.rest)
+
+    @property
+    def own(self) -> list[str]:
+        """The parameters that a call gives one by one."""
         return [argument.arg for argument in self.tree.args.args]
+
+    @property
+    def rest(self) -> str:
+        """The parameter that takes the rest of the arguments, as a tuple; empty if there is none."""
+        return self.tree.args.vararg.arg if self.tree.args.vararg else ""
 
     @cached_property
     def regions(self) -> Regions:
@@ -87,13 +104,14 @@ class Inner(Source):
     """A function that another one defines, by def or lambda.
 
     It is compiled as a device function. The variables of the outer function that it reads, ``free``, are its last
-    parameters: a call gives them the values that they have then.
+    parameters: a call gives them the values that they have then. ``known`` holds those that are constants, by name.
     """
 
     node: ast.FunctionDef | ast.Lambda
     outer: Source
     free: tuple[str, ...]
     values: tuple[object, ...]
+    known: dict[str, object]
 
     @property
     def key(self) -> object:
@@ -103,11 +121,24 @@ class Inner(Source):
     def defaults(self) -> tuple[object, ...]:
         return self.values
 
+    @property
+    def own(self) -> list[str]:
+        return [name for name in super().own if name not in self.free]
 
-def inner(outer: Source, node: ast.FunctionDef | ast.Lambda, values: tuple[object, ...], more: set[str]) -> Inner:
-    """The function that ``node`` defines; ``values`` are those of its defaults, ``more`` names that it also needs."""
+
+def inner(
+    outer: Source,
+    node: ast.FunctionDef | ast.Lambda,
+    values: tuple[object, ...],
+    more: set[str],
+    constants: Mapping[str, object],
+) -> Inner:
+    """The function that ``node`` defines.
+
+    ``values`` are those of its defaults, ``more`` names that it also needs, ``constants`` known values of variables.
+    """
     tree = as_def(node)
-    own = {argument.arg for argument in tree.args.args}
+    own = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)}
     read = {n.id for s in tree.body for n in ast.walk(s) if isinstance(n, ast.Name)}
     free = tuple(sorted(((read & outer.locals) | more) - own - assigned_names(tree.body)))
     if clash := more - set(free):
@@ -117,20 +148,20 @@ def inner(outer: Source, node: ast.FunctionDef | ast.Lambda, values: tuple[objec
             node.lineno,
         )
     arguments = [*tree.args.args, *(ast.copy_location(ast.arg(name), node) for name in free)]
-    tree = ast.copy_location(
-        ast.FunctionDef(tree.name, ast.arguments([], arguments, None, [], [], None, []), tree.body, []), node
-    )
-    return Inner(
-        outer.function, tree, (), outer.filename, outer.debug, node=node, outer=outer, free=free, values=values
-    )
+    takes = ast.arguments([], arguments, tree.args.vararg, [], [], None, [])
+    tree = ast.copy_location(ast.FunctionDef(tree.name, takes, tree.body, []), node)
+    stored = [n.id for n in ast.walk(outer.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    known = {name: constants[name] for name in free if name in constants and stored.count(name) == 1}
+    given = outer.function, tree, (), outer.filename, outer.debug, outer.fast
+    return Inner(*given, node=node, outer=outer, free=free, values=values, known=known)
 
 
 def as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     """A function's tree, also of a lambda, with plain parameters alone. Refuses others."""
     arguments = node.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+    if arguments.kwarg or arguments.kwonlyargs:
         raise UnsupportedKernelError(
-            "a kernel cannot take *args, **kwargs or keyword-only arguments; name each argument", node.lineno
+            "a kernel cannot take **kwargs or keyword-only arguments; name each argument", node.lineno
         )
     arguments.args, arguments.posonlyargs = arguments.posonlyargs + arguments.args, []
     if isinstance(node, ast.FunctionDef):
@@ -200,7 +231,10 @@ def _instructions(code: CodeType) -> list[tuple[str, str]]:
 def read(kernel: object) -> Source:
     """Parse the source of ``kernel``. Raises UnsupportedKernelError if there is none to read."""
     source = _read(python_function(kernel))
-    return source.debugged if getattr(kernel, "targetoptions", {}).get("debug") else source
+    options = getattr(kernel, "targetoptions", {})
+    if not options.get("debug"):
+        return source
+    return source.fast_debugged if options.get("fastmath") else source.debugged
 
 
 def _read(function: FunctionType) -> Source:

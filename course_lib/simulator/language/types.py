@@ -20,11 +20,12 @@ COMPLEX = ("complex64", "complex128")
 SCALARS = ("bool", *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX)
 #: Types of double precision.
 DOUBLE = ("float64", "complex128")
-#: Integer types that numba's arithmetic converts to float32, not float64.
-_NARROW = ("bool", "int8", "int16", "uint8")
+#: Types that numba converts to float32, not float64, for an operator or a function of floats.
+SMALL = ("bool", "int8", "int16", "uint8")
+SINGLE = ("float16", "float32", *SMALL)
 
 #: The math functions that numba computes in float16.
-HALF_MATH = ("sqrt", "sin", "cos", "exp", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
+HALF_MATH = ("sqrt", "sin", "cos", "exp", "exp2", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
 
 DTYPE = {name: np.dtype(name) for name in SCALARS}
 #: The type of the parts of a complex number.
@@ -101,8 +102,8 @@ def bits(t: str) -> int:
 
 
 def _float_result(a: str, b: str) -> str:
-    """float32 if both operands fit in it (float32, float16, bool, int8, int16 or uint8), else float64."""
-    return "float32" if all(t in ("float16", "float32", *_NARROW) for t in (a, b)) else "float64"
+    """float32 if both operands fit in it, else float64."""
+    return "float32" if a in SINGLE and b in SINGLE else "float64"
 
 
 def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
@@ -110,7 +111,7 @@ def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
     if is_complex(a) or is_complex(b):
         if op not in ("Add", "Sub", "Mult", "Div", "Pow"):
             raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
-        t = "complex64" if all(t in ("complex64", "float16", "float32", *_NARROW) for t in (a, b)) else "complex128"
+        t = "complex64" if all(t in ("complex64", *SINGLE) for t in (a, b)) else "complex128"
         return t, t, t
     if (
         op in ("Add", "Sub", "Mult", "Div")
@@ -204,17 +205,11 @@ def unify(a: str, b: str) -> str:
     return f"int{2 * bits(unsigned)}"
 
 
-#: Types that numba converts to float32 for a function that exists only in float32 and float64.
-SMALL = ("bool", "int8", "int16", "uint8")
-
-
 def math_result(a: str, name: str = "") -> str:
     """Result of a one-argument ``math`` function: float32 stays, everything else computes in float64.
 
     Some functions have a float16 form; the others take a float16 as float32.
     """
-    if a == "float16" and name == "exp2":
-        raise TypingError("numba has no math.exp2 of float16; write math.exp2(float32(...))")
     if a == "float16" and name in HALF_MATH:
         return a
     return "float32" if a in ("float16", "float32") else "float64"
@@ -258,6 +253,28 @@ def of_value(value: object) -> str | None:
     if isinstance(value, int):
         return "int64" if -(2**63) <= value < 2**63 else ("uint64" if value < 2**64 and value > 0 else None)
     return "float64" if isinstance(value, float) else "complex128" if isinstance(value, complex) else None
+
+
+def unfit_records(records: np.ndarray) -> str:
+    """Why the simulator does not run these records, for a message; empty if it does."""
+    for field, (kind, *_) in (records.dtype.fields or {}).items():
+        kind = kind.base  # of the elements, if the field is an array
+        if kind.name not in SCALARS or not kind.isnative:
+            return f"holds {kind} in the field {field!r}; the simulator runs numbers and arrays of numbers"
+        if any(size % kind.itemsize for size in records.strides):
+            return (
+                f"has a field {field!r} that is not aligned in every record; make their dtype with np.dtype(..., "
+                f"align=True), and with a size that is a multiple of {kind.itemsize} bytes"
+            )
+    return ""
+
+
+def type_of_records(records: np.ndarray) -> RecordsType:
+    """The type of an array of records."""
+    names = records.dtype.names or ()
+    kinds = (records.dtype[name] for name in names)
+    items = tuple(ArrayType(kind.base.name, records.ndim + kind.ndim) for kind in kinds)
+    return RecordsType(items, names, records.ndim)
 
 
 def unify_types(a: Type, b: Type) -> Type:

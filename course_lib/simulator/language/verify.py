@@ -48,6 +48,7 @@ from .types import (
     Type,
     is_complex,
     is_int,
+    type_of_records,
     unify_types,
 )
 
@@ -89,13 +90,13 @@ def _stores(element: str, width: int, value: Type) -> bool:
 
 
 def _views(node: MakeView) -> bool:
-    kept = sum(isinstance(part, Slice) for part in node.parts)
+    kept = sum(isinstance(part, (Slice, Nothing)) for part in node.parts)
     array = node.array.type
     return (
         isinstance(array, ArrayType)
-        and len(node.parts) == array.ndim
+        and sum(not isinstance(part, Nothing) for part in node.parts) == array.ndim
         and node.type == ArrayType(array.dtype, kept, view=True)
-        and all(isinstance(o.type, str) and is_int(o.type) for o in node.operands[1:])
+        and all(isinstance(o.type, str) and (is_int(o.type) or o.type == NONE) for o in node.operands[1:])
     )
 
 
@@ -144,7 +145,14 @@ RULES: dict[type[Expr], Callable[..., bool]] = {
     Logical: lambda n: {n.type, *(p.type for p in n.parts)} == {"bool"},
     Choice: lambda n: n.type in SCALARS,
     Allocate: lambda n: isinstance(n.type, ArrayType) and len(n.shape) == n.type.ndim,
-    Frozen: lambda n: n.type == ArrayType(n.array.dtype.name, n.array.ndim),
+    Frozen: lambda n: (
+        n.type
+        == (
+            dict(zip(n.array.dtype.names, type_of_records(n.array).items, strict=True))[n.field]
+            if n.field
+            else ArrayType(n.array.dtype.name, n.array.ndim)
+        )
+    ),
     CallDevice: lambda n: (
         n.type == n.function.result and [a.type for a in n.args] == [kind for _, kind in n.function.parameters]
     ),

@@ -107,11 +107,16 @@ def _shaped(node: ast.expr, array: Expr, sizes: tuple[Expr, ...], operation: Ope
 FLAT = Operation("flat", "flattened({0}, {1})", _reshaped(1).holds)
 
 
+def asked_type(x: Context, node: ast.Call) -> str | None:
+    """The type that is the only argument of a call; None if it is something else."""
+    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    return dtype_name(asked.thing) if isinstance(asked, Static) else None
+
+
 def view(x: Context, node: ast.Call, array: Expr) -> Expr:
     """``array.view(dtype)``, of elements of the same size."""
     assert isinstance(array.type, ArrayType)
-    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    name = dtype_name(asked.thing) if isinstance(asked, Static) else None
+    name = asked_type(x, node)
     if name is None:
         refuse(node, f"{ast.unparse(node.func)}() takes one type, such as np.int32")
     have = array.type.dtype
@@ -127,9 +132,7 @@ def view(x: Context, node: ast.Call, array: Expr) -> Expr:
 
 def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
     """``x.view(dtype)`` of a number: the same bits."""
-    asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    name = dtype_name(asked.thing) if isinstance(asked, Static) else None
-    have = str(value.type)
+    name, have = asked_type(x, node), str(value.type)
     if name is None or DTYPE[name].itemsize != DTYPE[have].itemsize or "bool" in (have, name):
         raise TypingError(
             f"{ast.unparse(node.func)}() takes a type of the size of {have}, such as np.int32 for float32"

@@ -12,7 +12,15 @@ from ..findings import LaunchError
 from ..lanes.memory import FieldArray, GlobalArray
 from ..language import signatures
 from ..language.source import Source
-from ..language.types import SCALARS, ArrayType, RecordsType, TupleType, TypingError, of_value
+from ..language.types import (
+    SCALARS,
+    ArrayType,
+    TupleType,
+    TypingError,
+    of_value,
+    type_of_records,
+    unfit_records,
+)
 from ..language.variables import Variable, Variables
 from ..language.why import Reason
 
@@ -62,8 +70,9 @@ def take_argument(name: str, value: Any) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise LaunchError(f"the array {name!r} is a masked array, and a GPU knows no masks; pass .filled(...)")
     if isinstance(value, np.void) and value.dtype.names:
-        record = np.array(value)
-        record.flags.writeable = False
+        record = np.asarray(value)
+        if record.base is not value:  # a copy, which no kernel should change in place of the record
+            record.flags.writeable = False
         return take_records(name, record)
     if isinstance(value, np.ndarray):
         value = np.asarray(value)
@@ -101,18 +110,8 @@ def check_contiguous(name: str, array: np.ndarray) -> None:
 def take_records(name: str, records: np.ndarray) -> tuple[FieldArray, ...]:
     """An array of records, as an array for each field."""
     check_contiguous(name, records)
-    for field, (kind, *_) in (records.dtype.fields or {}).items():
-        kind = kind.base  # of the elements, if the field is an array
-        if kind.name not in SCALARS or not kind.isnative:
-            raise LaunchError(
-                f"the field {field!r} of the records {name!r} holds {kind}; the simulator runs numbers and arrays of "
-                "numbers"
-            )
-        if any(size % kind.itemsize for size in records.strides):
-            raise LaunchError(
-                f"the field {field!r} of the records {name!r} is not aligned in every record; make their dtype with "
-                f"np.dtype(..., align=True), and with a size that is a multiple of {kind.itemsize} bytes"
-            )
+    if reason := unfit_records(records):
+        raise LaunchError(f"the array of records {name!r} {reason}")
     return tuple(FieldArray(f"{name}.{field}", records, field) for field in records.dtype.names or ())
 
 
@@ -138,8 +137,7 @@ def variable_of(name: str, argument: Any, value: Any) -> Variable:
     if isinstance(value, GlobalArray):
         return Variable(ArrayType(value.dtype.name, value.ndim))
     if isinstance(argument, (np.ndarray, np.void)) and isinstance(value, tuple):
-        kinds = tuple(ArrayType(field.dtype.name, field.ndim) for field in value)
-        return Variable(RecordsType(kinds, argument.dtype.names or (), argument.ndim))
+        return Variable(type_of_records(np.asarray(argument)))
     if isinstance(value, tuple):
         items = [variable_of(f"{name}[{i}]", a, v) for i, (a, v) in enumerate(zip(argument, value, strict=True))]
         reasons = tuple(item.why for item in items)
