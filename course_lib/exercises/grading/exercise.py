@@ -72,6 +72,14 @@ class Outcome:
             return 0
         return int(self.run.traffic.per_thread(space="global", op="store", array=self.own(array)).max(initial=0))
 
+    def stored_elsewhere(self) -> tuple[str, int] | None:
+        """A global array other than the output that the kernel stores into, and the line of the store; else None."""
+        *inputs, _ = self.names.values()
+        for row in self.run.traffic.rows:
+            if row.space == "global" and row.op != "load" and row.array in inputs:
+                return row.array, row.line
+        return None
+
     def loads_per_thread(self) -> int:
         """The global loads of the thread with the most of them."""
         return self.most_per_thread("global", "load")
