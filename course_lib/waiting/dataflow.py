@@ -382,7 +382,7 @@ class Dataflow:
         known = {name: value for name, value in function.constants.items() if isinstance(value, int)}
         try:
             return int(eval(compile(ast.Expression(node), "", "eval"), {}, known))
-        except Exception:
+        except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError):
             raise ValueError(f"line {node.lineno}: {ast.unparse(node)} is no constant") from None
 
     def _iterations(self, function: TracedFunction, loop: ast.For) -> int:
