@@ -25,6 +25,7 @@ from ..exercises.progress import SCORE
 from ..model.machine import Machine
 from ..simulate import simulate
 from ..simulator.hardware import WARP_SIZE, ceil_div
+from ..tables import aligned
 from ..trace.columns import BARRIER, OPS
 from ..trace.trace import Trace
 from .instructions import programs
@@ -259,12 +260,7 @@ _NO_ATTEMPT = "No kernel has passed the gates yet."
 
 
 def _text(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    )
-    return "\n".join(f"  {line}" for line in lines)
+    return "\n".join(f"  {line}" for line in aligned(rows))
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
