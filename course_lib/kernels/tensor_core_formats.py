@@ -69,7 +69,7 @@ def from_float16(bits: Any) -> Any:
 
 
 def with_whole_lines(X: Any) -> Any:
-    """Return the matrix X with zeros behind its rows, so that each begins on a 128-byte boundary."""
+    """Return the matrix X with zeros after its rows, so that each begins on a 128-byte boundary."""
     X = np.asarray(X)
     return np.pad(X, ((0, 0), (0, -X.shape[1] % (LINE_BYTES // X.itemsize))))
 

@@ -36,7 +36,7 @@ VARIABLE = {"step": "i4", "name": "i4", "values": "i4"}
 TEST = {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"}
 OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"}
 OPS = ("load", "store", "atomic")
-#: The number that stands for no list in ``access``: ``values`` of a load; and, of all but an atomic, ``old`` (what each
+#: The number that means no list in ``access``: ``values`` of a load; and, of all but an atomic, ``old`` (what each
 #: lane found), ``given`` (its operands, lane after lane) and ``operation`` (its name, in ``Columns.operations``).
 NONE = -1
 #: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop; it continues a line after a

@@ -29,7 +29,7 @@ LEADS = ("index", "integer", "multiply", "uniform", "constant", "branch", "other
 
 
 class Instruction(NamedTuple):
-    """What a warp issues: `kind`, and the positions in its program of the instructions whose results it needs.
+    """An instruction of a warp: its `kind`, and the positions in the program of those whose results it needs.
 
     kind: "multiply-add" (any +, - or * of floats), "load", "store", "shared load", "shared store", "copy", "commit",
     "wait" or "barrier"; of index arithmetic "index" for all of an index, or the kind of a machine instruction:
@@ -107,7 +107,7 @@ class Schedule:
         self.after: dict[int, tuple[int, ...]] = {}
         self.kept: set[str] = set()  # arrays with an advancing pointer, which keeps its registers
         self.known = _Clock()  # as the paces have it
-        self.reckoned = _Clock()  # with the latencies that the compiler assumes
+        self.assumed = _Clock()  # with the latencies that the compiler assumes
         self.multiply_adds = 0
 
     def put(self, region: dict[int, Instruction], whole: bool) -> dict[int, Instruction]:
@@ -128,7 +128,7 @@ class Schedule:
             return all(p in self.place for p in (*region[number].needs, *self.after.get(number, ())))
 
         def begin(number: int) -> int:
-            return self.reckoned.begin(region[number].kind, region[number].needs)
+            return self.assumed.begin(region[number].kind, region[number].needs)
 
         while loads or others:
             take_load = loads and ready(loads[0]) and (registers.room(loads[0]) or not others or not ready(others[0]))
@@ -153,7 +153,7 @@ class Schedule:
             self.out[-1] = self.out[-1]._replace(pace=self.out[-1].pace + begun - before)
         self.known.issue(number, kind, begun, latency, holds)
         expected = EXPECTED.get(kind) if latency is None else latency
-        self.reckoned.issue(number, kind, self.reckoned.begin(kind, needs), expected, holds)
+        self.assumed.issue(number, kind, self.assumed.begin(kind, needs), expected, holds)
         reads = self._reads(again) if kind == "multiply-add" else (0, 0)
         unknown = sorted({self.place[p] for p in needs if p not in self.known.done})
         self.out.append(instruction._replace(needs=tuple(unknown), pace=holds, reads=reads))

@@ -97,7 +97,7 @@ class Outcome:
         return self._most_at(self.source.loops - self.source.unrolled if self.source else ())
 
     def repeated(self) -> int:
-        """How often a warp executed statements in a loop that compute the same in each iteration."""
+        """The number of times that a warp executed statements in a loop that compute the same in each iteration."""
         return self._most_at(self.source.repeated if self.source else ())
 
     def most_sectors(self, array: str, op: str) -> int:

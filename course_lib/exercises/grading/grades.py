@@ -186,7 +186,7 @@ class Grading:
 
     @cached_property
     def _alone(self) -> bool:
-        """Does one thread do all the work, as on the host?"""
+        """Whether one thread does all the work, as on the host."""
         launches = [self.exercise.task.launch(*shape) for shape in self.exercise.task.shapes]
         return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
@@ -232,7 +232,7 @@ class Grading:
         return tuple(sorted(failed, key=math.prod)[:1])
 
     def _is_right(self, changed: FunctionType) -> bool:
-        """Does a changed kernel break no rule and give the right values, on every shape?
+        """Whether a changed kernel breaks no rule and gives the right values, on every shape.
 
         The cheapest launch that failed comes first: its indices and values are checked before a launch with all
         observers.

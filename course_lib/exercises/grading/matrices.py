@@ -110,7 +110,7 @@ ITERATIONS_OF_TILES = iterations(
 
 
 def result_is(wrong: Callable[..., Array | None], advice: str) -> Diagnosis:
-    """Recognise a result that equals ``wrong(*inputs)``; None stands for inputs that do not show the mistake."""
+    """Recognise a result that equals ``wrong(*inputs)``, which is None for inputs that do not show the mistake."""
 
     def diagnosis(outcome: Outcome) -> str | None:
         result = wrong(*outcome.inputs)
@@ -154,7 +154,7 @@ last_of_each_tile_missing = sums_take(
 
 
 def right_on_the_diagonal_alone(outcome: Outcome) -> bool:
-    """Are the tiles of C on the diagonal right, and others wrong?"""
+    """Whether the tiles of C on the diagonal are right, and others wrong."""
     rows, columns = (np.arange(size) // width() for size in outcome.want.shape)
     diagonal = rows[:, None] == columns
     return not diagonal.all() and np.array_equal(outcome.got[diagonal], outcome.want[diagonal])

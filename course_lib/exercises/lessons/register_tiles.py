@@ -104,7 +104,7 @@ _FOUR_EACH = PRODUCT.but(launch=grid_over(TILE, TILE, block=(SIDE, SIDE)), share
 
 
 def _quadrants(outcome: Outcome) -> str | None:
-    """Which quarter of the tiles is wrong, where the upper left one is right."""
+    """Recognise tiles of which the upper left quarter is right, and another is wrong."""
     got, want = outcome.got, outcome.want
     if got.shape[0] < TILE or got.shape[1] < TILE:
         return None
