@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -208,17 +209,17 @@ class Exercise:
 
     The first advice of ``diagnoses`` is shown. ``given`` is the kernel as the lesson shows it, if the exercise changes
     one; in other exercises, three dots mark the lines to write. ``fixed`` are the lesson's lines beside those dots,
-    which no hint may blame. Each of the functions below makes one kind of exercise.
+    which no hint may blame. Each of the names below makes one kind of exercise.
     """
 
     name: str
-    kind: str
     task: Task
     budgets: tuple[Budget, ...]
     hints: Hints
     diagnoses: tuple[Diagnosis, ...] = ()
     given: str = ""
     fixed: tuple[str, ...] = ()
+    kind: str = WRITE
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -237,34 +238,11 @@ class Exercise:
         return 2 + len(self.budgets)
 
 
-def fill_in(
-    name: str,
-    task: Task,
-    budgets: tuple[Budget, ...],
-    hints: Hints,
-    diagnoses: tuple[Diagnosis, ...] = (),
-    fixed: tuple[str, ...] = (),
-) -> Exercise:
-    """An exercise in which a few lines of a kernel are missing."""
-    return Exercise(name, FILL_IN, task, budgets, hints, diagnoses, fixed=fixed)
-
-
-def write(
-    name: str, task: Task, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
-) -> Exercise:
-    """An exercise in which little more than the kernel's first line is given."""
-    return Exercise(name, WRITE, task, budgets, hints, diagnoses)
-
-
-def make_cheaper(
-    name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
-) -> Exercise:
-    """An exercise on a kernel that is correct but costs too much."""
-    return Exercise(name, CHEAPER, task, budgets, hints, diagnoses, given)
-
-
-def find_bug(
-    name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
-) -> Exercise:
-    """An exercise on a kernel that is wrong."""
-    return Exercise(name, FIND, task, budgets, hints, diagnoses, given)
+#: An exercise in which a few lines of a kernel are missing.
+fill_in = partial(Exercise, kind=FILL_IN)
+#: An exercise in which little more than the kernel's first line is given.
+write = partial(Exercise, kind=WRITE)
+#: An exercise on a kernel that is correct but costs too much.
+make_cheaper = partial(Exercise, kind=CHEAPER)
+#: An exercise on a kernel that is wrong.
+find_bug = partial(Exercise, kind=FIND)
